@@ -90,8 +90,7 @@ func (p *process) run() error {
 // Two consumers share a topic. One is killed three times and started again: partitions move each time, and records are written twice. In the
 // end the tables are as if each record had come once, in order.
 func TestConsumersAreKilled(t *testing.T) {
-	keyspace := cluster.Keyspace(t, 3)
-	cluster.ChangeSchema(t, keyspace, Schema.Statements()...)
+	keyspace := cluster.Keyspace(t, 3, Schema.Statements()...)
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topic))
 	if err != nil {
 		t.Fatal(err)

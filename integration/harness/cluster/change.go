@@ -20,49 +20,54 @@ func ChangeSchema(tb testing.TB, keyspace string, statements ...string) {
 	share(tb)
 	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
 	defer cancel()
-	if err := changeSchema(ctx, tb, keyspace, statements); err != nil {
+	if err := changeSchema(ctx, tb, change{keyspace, statements}); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func changeSchema(ctx context.Context, tb testing.TB, keyspace string, statements []string) error {
+// change is statements that change the schema, in a keyspace unless it is empty.
+type change struct {
+	keyspace   string
+	statements []string
+}
+
+// changeSchema makes changes by the first node, and waits for the others once.
+func changeSchema(ctx context.Context, tb testing.TB, changes ...change) error {
 	tb.Helper()
-	hosts := Hosts(tb)
-	if err := awaitStarted(ctx, hosts); err != nil {
-		return err
-	}
-	changed, err := OpenProbe(ctx, hosts[0], inKeyspace(keyspace))
+	probes, err := openStarted(ctx, Hosts(tb))
+	defer closeProbes(probes)
 	if err != nil {
 		return err
 	}
-	defer changed.Close()
-	if err := changed.execute(ctx, statements...); err != nil {
-		return err
-	}
-	v, err := changed.view(ctx)
-	if err != nil {
-		return err
-	}
-	if v.nodes > len(hosts) { // a cluster of which not every node was named
-		return Session(tb, "").AwaitSchemaAgreement(ctx)
-	}
-	var others []*Probe
-	for _, host := range hosts[1:] {
-		p, err := OpenProbe(ctx, host)
-		if err != nil {
+	for _, c := range changes {
+		if err := c.make(ctx, probes[0].Host); err != nil {
 			return err
 		}
-		defer p.Close()
-		others = append(others, p)
 	}
-	return waitSchema(ctx, changed, others)
+	v, err := probes[0].view(ctx)
+	if err != nil {
+		return err
+	}
+	if v.nodes > len(probes) { // a cluster of which not every node was named
+		return Session(tb, "").AwaitSchemaAgreement(ctx)
+	}
+	return waitSchema(ctx, probes[0], probes[1:])
+}
+
+func (c change) make(ctx context.Context, host string) error {
+	p, err := OpenProbe(ctx, host, inKeyspace(c.keyspace))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.execute(ctx, c.statements...)
 }
 
 // inKeyspace is for a session that changes the schema.
 func inKeyspace(keyspace string) func(*gocql.ClusterConfig) {
 	return func(c *gocql.ClusterConfig) {
 		c.Keyspace = keyspace
-		c.Timeout = time.Minute
+		c.Timeout = 5 * time.Minute // to drop a keyspace of many tables, or until the context ends
 		c.MaxWaitSchemaAgreement = 1
 	}
 }
@@ -115,7 +120,7 @@ func (p *Probe) announce(ctx context.Context) error {
 
 func (p *Probe) execute(ctx context.Context, statements ...string) error {
 	for _, statement := range statements {
-		if err := p.Session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		if err := p.Session.Query(statement).WithContext(ctx).Exec(); err != nil && !recycling(err) {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
@@ -126,22 +131,27 @@ func (p *Probe) execute(ctx context.Context, statements ...string) error {
 // own may go on to tell the former version, and then there is no agreement any more ("Schema version was different to what we expected").
 const started = 15 * time.Second
 
-// awaitStarted waits until nodes that have just started have their schema.
-func awaitStarted(ctx context.Context, hosts []string) error {
+// openStarted opens a probe of each node, and waits until nodes that have just started have their schema.
+func openStarted(ctx context.Context, hosts []string) (probes []*Probe, err error) {
 	for _, host := range hosts {
-		p, err := OpenProbe(ctx, host)
+		p, err := OpenProbe(ctx, host, inKeyspace(""))
 		if err != nil {
-			return err
+			return probes, err
 		}
+		probes = append(probes, p)
 		var generation int64 // seconds since the epoch
-		err = p.Session.Query(`SELECT gossip_generation FROM system.local`).WithContext(ctx).Scan(&generation)
-		p.Close()
-		if err != nil {
-			return err
+		if err := p.Session.Query(`SELECT gossip_generation FROM system.local`).WithContext(ctx).Scan(&generation); err != nil {
+			return probes, err
 		}
 		if cause := sleep.For(ctx, time.Until(time.Unix(generation, 0).Add(started))); cause != nil {
-			return cause
+			return probes, cause
 		}
 	}
-	return nil
+	return probes, nil
+}
+
+func closeProbes(probes []*Probe) {
+	for _, p := range probes {
+		p.Close()
+	}
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,17 +76,23 @@ func closeSession(tb testing.TB, session *gocql.Session) {
 	}
 }
 
+// size is how many nodes the cluster has, once that is known.
+var size atomic.Int64
+
 // Size returns how many nodes the cluster of the tests has.
 func Size(tb testing.TB) int {
 	tb.Helper()
-	session := Session(tb, "")
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	var peers int
-	if err := session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
-		tb.Fatalf("count the nodes: %v", err)
+	if size.Load() == 0 {
+		session := Session(tb, "")
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		var peers int64
+		if err := session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
+			tb.Fatalf("count the nodes: %v", err)
+		}
+		size.Store(peers + 1)
 	}
-	return peers + 1
+	return int(size.Load())
 }
 
 // Need fails a test that needs more nodes than the cluster has.
@@ -96,33 +104,60 @@ func Need(tb testing.TB, nodes int) {
 	}
 }
 
-// Keyspace creates a keyspace of the test's own and returns its name. Its replication factor is the one given, or the
-// number of nodes where those are fewer. The keyspace is dropped when the test ends.
-func Keyspace(tb testing.TB, replication int) string {
+// Keyspace creates a keyspace of the test's own, with what the statements create in it, and returns its name. Its replication
+// factor is the one given, or the number of nodes where those are fewer. The keyspace is dropped when the test ends, unless the
+// nodes end with the run and have few tables.
+func Keyspace(tb testing.TB, replication int, statements ...string) string {
 	tb.Helper()
 	share(tb)
 	name := keyspaceName(tb.Name())
-	replication = min(replication, Size(tb))
 	create := fmt.Sprintf(`CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`,
-		name, replication)
+		name, min(replication, Size(tb)))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	err := changeSchema(ctx, tb, "", []string{create})
-	for deadline := time.Now().Add(time.Minute); recycling(err) && time.Now().Before(deadline); err = changeSchema(ctx, tb, "", []string{create}) {
-		<-time.After(time.Second)
-	}
-	if err != nil {
+	if err := changeSchema(ctx, tb, change{"", []string{create}}, change{name, statements}); err != nil {
 		tb.Fatalf("create keyspace %s: %v", name, err)
 	}
 	tb.Cleanup(func() {
-		err := drop(Hosts(tb), name)
-		if recycling(err) || errors.Is(err, errLeft) {
+		hosts := Hosts(tb)
+		if endWithRun(hosts) && fewTables(hosts[0]) {
+			return
+		}
+		err := drop(hosts, name)
+		if errors.Is(err, errLeft) {
 			tb.Logf("drop keyspace %s: %v", name, err)
 		} else if err != nil {
 			tb.Errorf("drop keyspace %s: %v", name, err)
 		}
 	})
 	return name
+}
+
+// endWithRun says whether the nodes were started for tests that stop none of them, see [Harness.Volatile]. Dropping a table takes them
+// four times as long as creating one, because each table with new rows is then written to disk (CommitLog.forceRecycleAllSegments).
+func endWithRun(hosts []string) bool {
+	home, err := Home()
+	if err != nil {
+		return false
+	}
+	s, err := loadState(home)
+	return err == nil && s != nil && s.Volatile && !s.Keep && slices.Equal(s.Hosts, hosts)
+}
+
+// mostTables is how many tables are left, those of Cassandra included. One that was written takes more than a megabyte of the heap.
+const mostTables = 100
+
+func fewTables(host string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	p, err := OpenProbe(ctx, host)
+	if err != nil {
+		return false
+	}
+	defer p.Close()
+	var tables int
+	err = p.Session.Query(`SELECT count(*) FROM system_schema.tables`).WithContext(ctx).Scan(&tables)
+	return err == nil && tables < mostTables
 }
 
 // recycling says whether a change of the schema ended in what Cassandra 5.0 says after a node was away: its commit log still knows a
@@ -134,25 +169,20 @@ func recycling(err error) bool { return err != nil && strings.Contains(err.Error
 var errLeft = errors.New("it has tables of transactions, and is left")
 
 // drop drops a keyspace by the first node that answers, and does not wait for the others: no test comes back to it.
-func drop(hosts []string, keyspace string) error {
-	started, stop := context.WithTimeout(context.Background(), time.Minute)
-	_ = awaitStarted(started, hosts) // a node that is away tells nobody
-	stop()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+func drop(hosts []string, keyspace string) (failed error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	var failed error
+	probes, _ := openStarted(ctx, hosts) // a node that is away tells nobody
+	closeProbes(probes)
 	for _, host := range hosts {
-		p, err := OpenProbe(ctx, host, inKeyspace(""))
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
+		err := change{"", []string{"DROP KEYSPACE IF EXISTS " + keyspace}}.make(ctx, host)
+		if err == nil {
+			return nil
 		}
-		defer p.Close()
-		err = p.Session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
-		if err != nil && strings.Contains(err.Error(), "contains accord tables") {
+		if strings.Contains(err.Error(), "contains accord tables") {
 			return errLeft
 		}
-		return err
+		failed = errors.Join(failed, err)
 	}
 	return failed
 }

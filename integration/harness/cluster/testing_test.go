@@ -53,3 +53,28 @@ func (s *spyTB) Fatalf(format string, args ...any) {
 	s.fatal = strings.TrimSpace(fmt.Sprintf(format, args...))
 	panic("fatal")
 }
+
+// Keyspaces are left only on nodes that end with the run.
+func TestEndWithRun(t *testing.T) {
+	home, hosts := t.TempDir(), []string{"127.0.0.1"}
+	t.Setenv(HomeEnv, home)
+	if endWithRun(hosts) {
+		t.Error("there is no cluster")
+	}
+	for name, test := range map[string]struct {
+		state state
+		want  bool
+	}{
+		"started for the run":   {state{Hosts: hosts, Volatile: true}, true},
+		"tests stop its nodes":  {state{Hosts: hosts}, false},
+		"it stays up":           {state{Hosts: hosts, Volatile: true, Keep: true}, false},
+		"the tests use another": {state{Hosts: []string{"127.0.0.2"}, Volatile: true}, false},
+	} {
+		if err := test.state.save(home); err != nil {
+			t.Fatal(err)
+		}
+		if got := endWithRun(hosts); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -44,8 +44,7 @@ func TestMain(m *testing.M) {
 func TestImportIsKilled(t *testing.T) {
 	for name, group := range map[string]int{"single requests": 0, "groups": 4 << 10} {
 		t.Run(name, func(t *testing.T) {
-			keyspace := cluster.Keyspace(t, 3)
-			cluster.ChangeSchema(t, keyspace, orders.Schema.Statements()...)
+			keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
 			i := &Import{
 				Hosts: cluster.Hosts(t), Keyspace: keyspace, File: filepath.Join(t.TempDir(), "checkpoint"), Changes: *changes, Group: group,
 				Began: time.Now().Add(-time.Hour).Truncate(time.Millisecond),

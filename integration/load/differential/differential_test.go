@@ -27,7 +27,7 @@ var (
 // open gives both clusters a keyspace with the same tables.
 func open(t *testing.T) (p differential.Pair, keyspace string) {
 	t.Helper()
-	keyspace = cluster.Keyspace(t, 3)
+	keyspace = cluster.Keyspace(t, 3, differential.Definitions()...)
 	configure := func(c *gocql.ClusterConfig) {
 		transcript.Configure(c)
 		c.Keyspace = keyspace
@@ -43,7 +43,6 @@ func open(t *testing.T) (p differential.Pair, keyspace string) {
 	}
 	t.Cleanup(session.Close)
 	p = differential.Pair{Real: cluster.Session(t, keyspace, configure), InProcess: session}
-	cluster.ChangeSchema(t, keyspace, differential.Definitions()...)
 	for _, definition := range differential.Definitions() {
 		if err := p.InProcess.Query(definition).Exec(); err != nil {
 			t.Fatalf("%s: %v", definition, err)

@@ -35,11 +35,10 @@ type market struct {
 func openMarket(t *testing.T) *market {
 	t.Helper()
 	cluster.Need(t, 3)
-	keyspace := cluster.Keyspace(t, 3)
+	keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
 	m := &market{T: t, began: time.Now(), known: make(map[string]bool)}
 	configure := func(c *gocql.ClusterConfig) { session.Configure(c, ""); c.Timeout = patience }
 	m.session = testsession.New(t, cluster.Session(t, keyspace, configure), cluster.Session(t, keyspace, configure))
-	cluster.ChangeSchema(t, keyspace, orders.Schema.Statements()...)
 	return m
 }
 

@@ -89,8 +89,7 @@ func TestWritesGoToReplicas(t *testing.T) {
 	for _, replicas := range []int{1, 2} {
 		t.Run(fmt.Sprint(replicas), func(t *testing.T) {
 			t.Parallel()
-			keyspace := cluster.Keyspace(t, replicas)
-			cluster.ChangeSchema(t, keyspace, orders.Schema.Statements()...)
+			keyspace := cluster.Keyspace(t, replicas, orders.Schema.Statements()...)
 			for name, policy := range map[string]func(*gocql.ClusterConfig){
 				"denorm": func(*gocql.ClusterConfig) {},
 				"gocql": func(c *gocql.ClusterConfig) {

@@ -81,10 +81,7 @@ func (b *batches) take() []int {
 // that are a little larger.
 func TestNoWarnings(t *testing.T) {
 	cluster.Need(t, 3)
-	keyspace := cluster.Keyspace(t, 3)
-	for _, s := range []*schema.Schema{schema.Must(schema.Declare(schema.Sets(items, events))), orders.Schema, users.Schema} {
-		cluster.ChangeSchema(t, keyspace, s.Statements()...)
-	}
+	keyspace := cluster.Keyspace(t, 3, schema.Add(schema.Must(schema.Declare(schema.Sets(items, events))), orders.Schema, users.Schema).Statements()...)
 	l := library{batches: new(batches)}
 	writes := cluster.Session(t, keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"maps"
 	"sync"
 	"testing"
@@ -14,15 +13,6 @@ import (
 )
 
 type basketTests struct{ *Place }
-
-func (p basketTests) write(t *testing.T, w *writer.Writer, op string, c tables.Change) writer.Result {
-	t.Helper()
-	res, err := w.Write(t.Context(), op, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
-}
 
 func (p basketTests) want(t *testing.T, what string, customer gocql.UUID, want map[gocql.UUID]int32) {
 	t.Helper()
@@ -37,9 +27,7 @@ func (p basketTests) want(t *testing.T, what string, customer gocql.UUID, want m
 
 // Check finds the table as it is declared.
 func (p basketTests) Check(t *testing.T) {
-	if err := p.Writer.Check(t.Context(), baskets.Baskets); err != nil {
-		t.Fatal(err)
-	}
+	p.check(t, baskets.Baskets)
 }
 
 func (p basketTests) Basket(t *testing.T) {
@@ -66,7 +54,7 @@ func (p basketTests) Basket(t *testing.T) {
 		{"add after that", baskets.Put(customer, bread, 9), products{bread: 9}},
 		{"remove the last", baskets.Remove(customer, bread, apples), nil},
 	} {
-		res := p.write(t, p.Writer, step.op, step.change)
+		res := Write(t, p.Writer, step.op, step.change)
 		if want := writer.SamePartition; step.change.Kind() == tables.Patch && res.Mode != want {
 			t.Errorf("%s: %v, want %v", step.op, res.Mode, want)
 		}
@@ -94,14 +82,14 @@ func (p basketTests) ConcurrentPuts(t *testing.T) {
 // What arrives late takes the place that its timestamp gives it: before the clear, the removal, the newer number.
 func (p basketTests) LateArrival(t *testing.T) {
 	customer, apples, bread := gocql.MustRandomUUID(), gocql.MustRandomUUID(), gocql.MustRandomUUID()
-	cleared := p.write(t, p.Writer, "clear", baskets.Clear(customer)).Timestamp
-	p.write(t, p.Writer.With(writer.At(cleared-1)), "put", baskets.Put(customer, apples, 1))
+	cleared := Write(t, p.Writer, "clear", baskets.Clear(customer)).Timestamp
+	Write(t, p.Writer.With(writer.At(cleared-1)), "put", baskets.Put(customer, apples, 1))
 	p.want(t, "put before the clear", customer, nil)
-	removed := p.write(t, p.Writer, "remove", baskets.Remove(customer, apples)).Timestamp
-	p.write(t, p.Writer.With(writer.At(removed-1)), "put", baskets.Put(customer, apples, 1))
+	removed := Write(t, p.Writer, "remove", baskets.Remove(customer, apples)).Timestamp
+	Write(t, p.Writer.With(writer.At(removed-1)), "put", baskets.Put(customer, apples, 1))
 	p.want(t, "put before the removal", customer, nil)
-	changed := p.write(t, p.Writer, "put", baskets.Put(customer, bread, 2)).Timestamp
-	p.write(t, p.Writer.With(writer.At(changed-1)), "put", baskets.Put(customer, bread, 1))
+	changed := Write(t, p.Writer, "put", baskets.Put(customer, bread, 2)).Timestamp
+	Write(t, p.Writer.With(writer.At(changed-1)), "put", baskets.Put(customer, bread, 1))
 	p.want(t, "put before the change", customer, map[gocql.UUID]int32{bread: 2})
 }
 
@@ -114,9 +102,7 @@ func (p basketTests) BadInput(t *testing.T) {
 		"product of another type":  baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Without("products", "apples")),
 		"change of the customer":   baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Column("customer_id")),
 	} {
-		if _, err := p.Writer.Write(t.Context(), "put", change); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, p.Writer, name, change)
 	}
 	p.want(t, "afterwards", customer, nil)
 }

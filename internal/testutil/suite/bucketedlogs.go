@@ -20,19 +20,13 @@ func (p bucketedLogTests) Pages(t *testing.T) {
 	var logs []bucketedlogs.Log
 	for i := range 40 {
 		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second)), Message: fmt.Sprint(i)}
-		if _, err := p.Writer.Write(t.Context(), "log", bucketedlogs.Logs.Insert(log)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "log", bucketedlogs.Logs.Insert(log))
 		logs = append(logs, log)
 	}
 	edited := logs[7]
 	edited.Message = "edited"
-	if _, err := p.Writer.Write(t.Context(), "edit", bucketedlogs.Logs.Update(logs[7], edited)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Writer.Write(t.Context(), "delete", bucketedlogs.Logs.Delete(logs[8])); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "edit", bucketedlogs.Logs.Update(logs[7], edited))
+	Write(t, p.Writer, "delete", bucketedlogs.Logs.Delete(logs[8]))
 	logs[7] = edited
 	logs = append(logs[:8], logs[9:]...)
 
@@ -62,9 +56,7 @@ func (p bucketedLogTests) BadInput(t *testing.T) {
 	sensor := "temp-003"
 	for i := range 3 {
 		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.TimeUUID(), Message: fmt.Sprint(i)}
-		if _, err := p.Writer.Write(t.Context(), "log", bucketedlogs.Logs.Insert(log)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "log", bucketedlogs.Logs.Insert(log))
 	}
 	_, token, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "")
 	if err != nil {

@@ -32,18 +32,12 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 		if m.MessageTime.Before(conversations.SmallerSince) && i%2 == 0 {
 			set = conversations.Original // before the change was deployed
 		}
-		if _, err := p.Writer.Write(t.Context(), "send", set.Insert(m)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "send", set.Insert(m))
 	}
 	edited := all[4]
 	edited.Content = "edited"
-	if _, err := p.Writer.Write(t.Context(), "edit", conversations.Messages.Update(all[4], edited)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Writer.Write(t.Context(), "delete", conversations.Messages.Delete(all[6])); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "edit", conversations.Messages.Update(all[4], edited))
+	Write(t, p.Writer, "delete", conversations.Messages.Delete(all[6]))
 	var want, got []string
 	for i, m := range all {
 		if i == 4 {
@@ -54,18 +48,11 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 		}
 	}
 	slices.Reverse(want)
-	var token reader.Token
-	for {
-		page, next, err := conversations.Before(t.Context(), p.Reader, conversation, began, began.AddDate(0, 0, 61), 7, token)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range page {
-			got = append(got, m.Content)
-		}
-		if token = next; token == "" {
-			break
-		}
+	found, _ := pages(t, func(token reader.Token) ([]conversations.Message, reader.Token, error) {
+		return conversations.Before(t.Context(), p.Reader, conversation, began, began.AddDate(0, 0, 61), 7, token)
+	})
+	for _, m := range found {
+		got = append(got, m.Content)
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%d messages %v, want %d %v", len(got), got, len(want), want)
@@ -74,9 +61,7 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 
 func (p conversationTests) BadInput(t *testing.T) {
 	m := conversations.Message{ConversationID: gocql.MustRandomUUID(), MessageTime: time.Now(), MessageID: gocql.MustRandomUUID()}
-	if _, err := p.Writer.Write(t.Context(), "send", conversations.Messages.Insert(m)); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "send", conversations.Messages.Insert(m))
 	later := m
 	later.MessageTime = m.MessageTime.Add(48 * time.Hour)
 	if _, err := p.Writer.Write(t.Context(), "send", conversations.Messages.Update(m, later)); !errors.Is(err, writer.ErrInvalid) ||

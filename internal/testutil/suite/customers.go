@@ -11,18 +11,9 @@ import (
 
 	"github.com/denorm-go/denorm/examples/customers"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 type customerTests struct{ *Place }
-
-func (p customerTests) write(t *testing.T, change tables.Change) {
-	t.Helper()
-	if _, err := p.Writer.Write(t.Context(), "saveAddress", change); err != nil {
-		t.Fatal(err)
-	}
-}
 
 var (
 	homeAddress = &customers.Address{StreetName: "Rue de la Paix", City: "Paris", Country: "FR", Zipcode: ptr("75002")}
@@ -30,16 +21,12 @@ var (
 )
 
 func (p customerTests) Addresses(t *testing.T) {
-	if err := p.Writer.Check(t.Context(), customers.Customers, customers.Addresses, customers.UnfrozenAddresses); err != nil {
-		t.Fatal(err)
-	}
+	p.check(t, customers.Customers, customers.Addresses, customers.UnfrozenAddresses)
 	customer := customers.Customer{ID: gocql.MustRandomUUID(), Name: ptr("Ann")}
 	first := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: homeAddress}
 	second := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "work", Address: workAddress}
-	if _, err := p.Writer.Write(t.Context(), "register", customers.Customers.Insert(customer), customers.Addresses.Insert(second),
-		customers.Addresses.Insert(first)); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "register", customers.Customers.Insert(customer), customers.Addresses.Insert(second),
+		customers.Addresses.Insert(first))
 	p.wantAddresses(t, customer.ID, first, second)
 	got, err := customers.Get(t.Context(), p.Reader, customer.ID, "work")
 	if err != nil || !reflect.DeepEqual(got, workAddress) {
@@ -50,24 +37,17 @@ func (p customerTests) Addresses(t *testing.T) {
 	}
 
 	moved := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: &customers.Address{StreetName: "Elm Street"}}
-	p.write(t, customers.Addresses.Update(first, moved))
-	p.write(t, customers.Addresses.Delete(second))
+	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(first, moved))
+	Write(t, p.Writer, "saveAddress", customers.Addresses.Delete(second))
 	p.wantAddresses(t, customer.ID, moved)
 	unknown := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home"}
-	p.write(t, customers.Addresses.Update(moved, unknown))
+	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(moved, unknown))
 	p.wantAddresses(t, customer.ID, unknown)
 }
 
 func (p customerTests) wantAddresses(t *testing.T, customer gocql.UUID, want ...customers.CustomerAddress) {
 	t.Helper()
-	var got []customers.CustomerAddress
-	for a, err := range customers.Of(t.Context(), p.Reader, customer) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, a)
-	}
-	if !reflect.DeepEqual(got, want) {
+	if got := all(t, customers.Of(t.Context(), p.Reader, customer)); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -78,7 +58,7 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 	for _, address := range []*customers.Address{homeAddress, workAddress, nil, homeAddress, {}} {
 		before := row
 		row.Address = address
-		p.write(t, customers.UnfrozenAddresses.Update(before, row))
+		Write(t, p.Writer, "saveAddress", customers.UnfrozenAddresses.Update(before, row))
 		statement, names, values, err := customers.UnfrozenAddresses.SelectRow(p.Keyspace, row)
 		if err != nil {
 			t.Fatal(err)
@@ -132,8 +112,6 @@ func (p customerTests) BadInput(t *testing.T) {
 			CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: &customers.Address{City: "\xff"},
 		},
 	} {
-		if _, err := p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row)); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, p.Writer, name, customers.Addresses.Insert(row))
 	}
 }

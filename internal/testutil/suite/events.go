@@ -55,9 +55,7 @@ func (p eventTests) Months(t *testing.T) {
 		newYear.Add(-48 * time.Hour), newYear.Add(-time.Millisecond), newYear, newYear.Add(time.Hour), newYear.Add(40 * 24 * time.Hour),
 	} {
 		e := events.Event{SensorID: sensor, EventTime: at, Value: 20.5}
-		if _, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "event", events.Events.Insert(e))
 		all = append(all, at)
 	}
 	moved := events.Event{SensorID: sensor, EventTime: newYear, Value: 21}
@@ -109,7 +107,5 @@ func (p eventTests) BadInput(t *testing.T) {
 		t.Errorf("%v, want that events_1999_12 is missing, and nothing written", err)
 	}
 	e.EventTime = time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)
-	if _, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e)); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("a year of five digits: %v, want ErrInvalid", err)
-	}
+	wantInvalid(t, p.Writer, "a year of five digits", events.Events.Insert(e))
 }

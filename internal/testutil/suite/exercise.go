@@ -13,22 +13,28 @@ import (
 	"github.com/denorm-go/denorm/examples/conversations"
 	"github.com/denorm-go/denorm/examples/customers"
 	"github.com/denorm-go/denorm/examples/hourlylogs"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/examples/ordersplit"
 	"github.com/denorm-go/denorm/examples/pageviews"
 	"github.com/denorm-go/denorm/examples/sensors"
+	"github.com/denorm-go/denorm/examples/slots"
 	"github.com/denorm-go/denorm/examples/tenants"
 	"github.com/denorm-go/denorm/examples/useractivity"
 	"github.com/denorm-go/denorm/examples/usermessages"
 	"github.com/denorm-go/denorm/examples/users"
+	"github.com/denorm-go/denorm/schema"
 )
 
-// Exercise runs the suite: a subtest for each system, in a keyspace of its own, and in it one for each exported method of what has its
-// tests. They run at the same time, so each uses keys of its own, or opens another keyspace.
+// Exercise runs the suite: a subtest for each system, and in it one for each exported method of what has its tests. They run at the same
+// time, so each uses keys of its own, or opens a keyspace. Systems whose tables have different names share one.
 func Exercise(t *testing.T, c Cassandra) {
+	shared := c.open(t, schema.Add(accounts.Schema, baskets.Schema.In(map[string]string{"customer": ""}), bucketedlogs.Schema, conversations.Schema,
+		hourlylogs.Schema, ordersplit.Schema, pageviews.Schema, sensors.Schema, slots.Schema.In(map[string]string{"order_delivery": ""}),
+		tenants.SharedSchema, useractivity.Schema, usermessages.Schema), slices.Concat(hitTables, docTables, ticketTables)...)
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			tests, found := reflect.ValueOf(s.open(t, c)), 0
+			tests, found := reflect.ValueOf(s.open(t, shared)), 0
 			for i := range tests.NumMethod() {
 				name := tests.Type().Method(i).Name
 				test, ok := tests.Method(i).Interface().(func(*testing.T))
@@ -63,32 +69,36 @@ func promoted(t reflect.Type, name string) bool {
 	return false
 }
 
-// systems are all of them: what opens the keyspace, and what has the tests.
+// systems are all of them: what opens the keyspaces of its own, and what has the tests.
 var systems = []struct {
 	name string
-	open func(t *testing.T, c Cassandra) any
+	open func(t *testing.T, shared *Place) any
 }{
-	{"accounts", func(t *testing.T, c Cassandra) any { return accountTests{c.open(t, accounts.Schema)} }},
-	{"baskets", func(t *testing.T, c Cassandra) any { return basketTests{c.openIn(t, "customer", baskets.Schema)} }},
-	{"bucketedlogs", func(t *testing.T, c Cassandra) any { return bucketedLogTests{c.open(t, bucketedlogs.Schema)} }},
-	{"conversations", func(t *testing.T, c Cassandra) any { return conversationTests{c.open(t, conversations.Schema)} }},
-	{"customers", func(t *testing.T, c Cassandra) any { return customerTests{c.openIn(t, "customer", customers.Schema)} }},
-	{"events", func(t *testing.T, c Cassandra) any { return eventTests{c.Open(t, 3)} }},
-	{"hourlylogs", func(t *testing.T, c Cassandra) any { return hourlyLogTests{c.open(t, hourlylogs.Schema)} }},
-	{"orders", func(t *testing.T, c Cassandra) any { return orderTests{OpenOrders(t, c)} }},
-	{"ordersplit", func(t *testing.T, c Cassandra) any { return orderSplitTests{c.open(t, ordersplit.Schema)} }},
-	{"pageviews", func(t *testing.T, c Cassandra) any { return pageViewTests{c.open(t, pageviews.Schema, hitTables...)} }},
-	{"reading", func(t *testing.T, c Cassandra) any {
-		return readTests{c.Open(t, 3, slices.Concat(docTables, ticketTables)...)}
+	{"accounts", func(_ *testing.T, shared *Place) any { return accountTests{shared} }},
+	{"baskets", func(_ *testing.T, shared *Place) any { return basketTests{shared.mapped("customer")} }},
+	{"bucketedlogs", func(_ *testing.T, shared *Place) any { return bucketedLogTests{shared} }},
+	{"conversations", func(_ *testing.T, shared *Place) any { return conversationTests{shared} }},
+	{"customers", func(t *testing.T, shared *Place) any {
+		return customerTests{shared.openIn(t, "customer", customers.Schema)}
 	}},
-	{"sensors", func(t *testing.T, c Cassandra) any { return sensorTests{c.open(t, sensors.Schema)} }},
-	{"slots", func(t *testing.T, c Cassandra) any { return slotTests{OpenSlots(t, c)} }},
+	{"events", func(t *testing.T, shared *Place) any { return eventTests{shared.Open(t, 3)} }},
+	{"hourlylogs", func(_ *testing.T, shared *Place) any { return hourlyLogTests{shared} }},
+	{"orders", func(t *testing.T, shared *Place) any {
+		return orderTests{OpenOrders(t, shared.Cassandra), Orders{shared.open(t, orders.BucketedSchema)}}
+	}},
+	{"ordersplit", func(_ *testing.T, shared *Place) any { return orderSplitTests{shared} }},
+	{"pageviews", func(_ *testing.T, shared *Place) any { return pageViewTests{shared} }},
+	{"reading", func(_ *testing.T, shared *Place) any { return readTests{shared} }},
+	{"sensors", func(_ *testing.T, shared *Place) any { return sensorTests{shared} }},
+	{"slots", func(_ *testing.T, shared *Place) any { return slotTests{shared.mapped("order_delivery")} }},
 	{"supermarket", openSupermarket},
-	{"tenants", func(t *testing.T, c Cassandra) any { return tenantTests{c.open(t, tenants.SharedSchema)} }},
-	{"types", func(t *testing.T, c Cassandra) any { return typeTests{c.Open(t, 3, typeTables...)} }},
-	{"useractivity", func(t *testing.T, c Cassandra) any { return userActivityTests{c.open(t, useractivity.Schema)} }},
-	{"usermessages", func(t *testing.T, c Cassandra) any { return userMessageTests{c.open(t, usermessages.Schema)} }},
-	{"users", func(t *testing.T, c Cassandra) any {
-		return userTests{c.open(t, users.Schema, append(nicknameTables, seatTable)...)}
+	{"tenants", func(t *testing.T, shared *Place) any { return tenantTests{shared, openMarket(t, *shared)} }},
+	{"types", func(t *testing.T, shared *Place) any {
+		return typeTests{shared.Open(t, 3, typeTables...), shared.Open(t, 3, grownTables...)}
+	}},
+	{"useractivity", func(_ *testing.T, shared *Place) any { return userActivityTests{shared} }},
+	{"usermessages", func(_ *testing.T, shared *Place) any { return userMessageTests{shared} }},
+	{"users", func(t *testing.T, shared *Place) any {
+		return userTests{shared.open(t, users.Schema, append(nicknameTables, seatTable)...)}
 	}},
 }

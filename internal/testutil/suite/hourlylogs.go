@@ -10,7 +10,6 @@ import (
 
 	"github.com/denorm-go/denorm/examples/hourlylogs"
 	"github.com/denorm-go/denorm/reader"
-	"github.com/denorm-go/denorm/writer"
 )
 
 type hourlyLogTests struct{ *Place }
@@ -22,18 +21,13 @@ func (p hourlyLogTests) Between(t *testing.T) {
 	for i, offset := range []time.Duration{-time.Millisecond, 0, 59 * time.Minute, time.Hour, 3*time.Hour - 1, 3 * time.Hour} {
 		at := start.Add(offset)
 		log := hourlylogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(at), Message: at.Format(time.RFC3339Nano)}
-		if _, err := p.Writer.Write(t.Context(), "log", hourlylogs.Logs.Insert(log)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "log", hourlylogs.Logs.Insert(log))
 		if i > 0 && i < 5 {
 			want = append(want, log.Message)
 		}
 	}
 	var got []string
-	for log, err := range hourlylogs.Between(t.Context(), p.Reader, sensor, start, start.Add(3*time.Hour)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, log := range all(t, hourlylogs.Between(t.Context(), p.Reader, sensor, start, start.Add(3*time.Hour))) {
 		got = append(got, log.Message)
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
@@ -47,9 +41,7 @@ func (p hourlyLogTests) BadInput(t *testing.T) {
 		"a time without one": {SensorID: "temp-001", Ts: gocql.MustRandomUUID()},
 		"no time":            {SensorID: "temp-001"},
 	} {
-		if _, err := p.Writer.Write(t.Context(), "log", hourlylogs.Logs.Insert(log)); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, p.Writer, name, hourlylogs.Logs.Insert(log))
 	}
 	open := reader.From(hourlylogs.Logs, "logs_by_hour").Eq("sensor_id", "temp-001").GtOrEq("ts", time.Now())
 	if _, _, err := reader.List(t.Context(), p.Reader, "logs", open); !errors.Is(err, reader.ErrInvalid) ||

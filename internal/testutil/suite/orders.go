@@ -29,7 +29,10 @@ func OpenOrders(t *testing.T, c Cassandra) Orders {
 	return Orders{c.open(t, orders.Schema, noteTables...)}
 }
 
-type orderTests struct{ Orders }
+type orderTests struct {
+	Orders
+	bucketed Orders
+}
 
 // orderRows is what the three tables hold of one order: by table, the WRITETIME of every row, and the rows as text.
 type orderRows struct {
@@ -134,10 +137,7 @@ func (s orderTests) CreateOrder(t *testing.T) {
 	for name, w := range orderModes(s.Writer) {
 		t.Run(name, func(t *testing.T) {
 			o := shop.NewOrder()
-			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := Write(t, w, "createOrder", orders.Orders.Insert(o))
 			if res.Mode != want[name] {
 				t.Errorf("mode %v, want %v", res.Mode, want[name])
 			}
@@ -170,9 +170,7 @@ func (s orderTests) ListsNewestFirst(t *testing.T) {
 	var ids []gocql.UUID
 	for range 5 {
 		o := orders.New(user, nil)
-		if _, err := s.Writer.Write(t.Context(), "createOrder", orders.Orders.Insert(o)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, s.Writer, "createOrder", orders.Orders.Insert(o))
 		ids = append([]gocql.UUID{o.OrderID}, ids...)
 	}
 	list, err := s.queries().ByUser(t.Context(), user, 3)
@@ -195,10 +193,7 @@ func (s orderTests) ChangeStatus(t *testing.T) {
 			for _, status := range []orders.Status{orders.Paid, orders.Open, orders.Shipped, orders.Shipped, orders.Cancelled} {
 				next := o
 				next.Status = status
-				res, err := w.Write(t.Context(), "changeStatus", orders.Orders.Update(o, next))
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := Write(t, w, "changeStatus", orders.Orders.Update(o, next))
 				if res.Mode != want[name] {
 					t.Errorf("mode %v, want %v", res.Mode, want[name])
 				}
@@ -219,10 +214,7 @@ func (s orderTests) UpdateClearsAbsentValues(t *testing.T) {
 	o := createOrder(t, s.Writer)
 	next := o
 	next.Total = nil
-	res, err := s.Writer.Write(t.Context(), "dropTotal", orders.Orders.Update(o, next))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := Write(t, s.Writer, "dropTotal", orders.Orders.Update(o, next))
 	next.UpdatedAt = res.Timestamp
 	s.WantEverywhere(t, next)
 }
@@ -234,12 +226,8 @@ func (s orderTests) Cancel(t *testing.T) {
 			// The before-image is out of date: somebody else has paid meanwhile. Nothing of the order may stay.
 			paid := o
 			paid.Status = orders.Paid
-			if _, err := w.Write(t.Context(), "payOrder", orders.Orders.Update(o, paid)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := w.Write(t.Context(), "cancelOrder", orders.Orders.Delete(o)); err != nil {
-				t.Fatal(err)
-			}
+			Write(t, w, "payOrder", orders.Orders.Update(o, paid))
+			Write(t, w, "cancelOrder", orders.Orders.Delete(o))
 			s.wantNowhere(t, o)
 			if _, err := s.queries().ByID(t.Context(), o.OrderID); !errors.Is(err, gocql.ErrNotFound) {
 				t.Errorf("by id: %v, want not found", err)
@@ -257,10 +245,7 @@ func (s orderTests) RetriesKeepTheTimestamp(t *testing.T) {
 			createOrder(t, w) // statements are prepared now, so that the lost replies are those of writes
 			before := shop.NewOrder()
 			dialer.LoseReplies(1)
-			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(before))
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := Write(t, w, "createOrder", orders.Orders.Insert(before))
 			if dialer.Left() != 0 {
 				t.Error("no reply was lost")
 			}

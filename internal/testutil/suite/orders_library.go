@@ -49,13 +49,14 @@ func (s orderTests) Modify(t *testing.T) {
 	s.WantEverywhere(t, paid)
 }
 
-// Check names everything that differs at once: a table of another shape, one that is missing, one that batches must not
-// touch.
+// The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none. Check names everything that differs
+// at once: a table of another shape, one that is missing, one that batches must not touch.
 func (s orderTests) Check(t *testing.T) {
-	s.Place = s.Open(t, 3, orders.Schema.Statements()...)
 	if err := s.Writer.Check(t.Context(), orders.Orders); err != nil {
 		t.Fatal(err)
 	}
+	s.Place = s.Open(t, 3, orders.Schema.Statements()...)
+	t.Run("no logged batch without grace", s.noLoggedBatchWithoutGrace)
 	s.ChangeSchema(t, s.Keyspace,
 		`ALTER TABLE orders_by_id WITH gc_grace_seconds = 0`,
 		`ALTER TABLE orders_by_id DROP total`,
@@ -85,9 +86,7 @@ func (s orderTests) Check(t *testing.T) {
 	}
 }
 
-// The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none.
-func (s orderTests) NoLoggedBatchWithoutGrace(t *testing.T) {
-	s.Place = s.Open(t, 3, orders.Schema.Statements()...)
+func (s orderTests) noLoggedBatchWithoutGrace(t *testing.T) {
 	o := createOrder(t, s.Writer)
 	s.ChangeSchema(t, s.Keyspace, `ALTER TABLE orders_by_status WITH gc_grace_seconds = 0`)
 	err := try(t.Context(), s.Writer, orders.Orders.Delete(o))
@@ -102,8 +101,7 @@ func (s orderTests) NoLoggedBatchWithoutGrace(t *testing.T) {
 
 // One writer serves tenants with a keyspace each, and none sees another's rows.
 func (s orderTests) Keyspaces(t *testing.T) {
-	tenant := s.MakeKeyspace(t, 3)
-	s.ChangeSchema(t, tenant, orders.Schema.Statements()...)
+	tenant := s.MakeKeyspace(t, 3, orders.Schema.Statements()...)
 	o := createOrder(t, s.Writer.With(writer.Session(s.Session.With(session.Keyspaces(map[string]string{"": tenant})))))
 	s.wantNowhere(t, o)
 	var status string
@@ -115,7 +113,7 @@ func (s orderTests) Keyspaces(t *testing.T) {
 // The status table in buckets: a status change moves the row within its bucket, all buckets together have it once, and a list
 // of a status has the orders of all buckets, newest first, page by page.
 func (s orderTests) BucketedOrders(t *testing.T) {
-	s.Place = s.Open(t, 3, orders.BucketedSchema.Statements()...)
+	s.Place = s.bucketed.Place
 	if err := s.Writer.Check(t.Context(), orders.Bucketed); err != nil {
 		t.Fatal(err)
 	}
@@ -125,19 +123,14 @@ func (s orderTests) BucketedOrders(t *testing.T) {
 	for i := range 20 {
 		o := shop.NewOrder()
 		o.OrderID = gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second))
-		res, err := s.Writer.Write(t.Context(), "createOrder", orders.Bucketed.Insert(o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := Write(t, s.Writer, "createOrder", orders.Bucketed.Insert(o))
 		if i%4 == 0 {
 			continue
 		}
 		o.UpdatedAt = res.Timestamp
 		next := o
 		next.Status = orders.Paid
-		if _, err := s.Writer.Write(t.Context(), "payOrder", orders.Bucketed.Update(o, next)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, s.Writer, "payOrder", orders.Bucketed.Update(o, next))
 		paid = append([]string{o.OrderID.String()}, paid...)
 		if found := s.placesOf(t, o.OrderID); len(found) != 1 || found[0].status != orders.Paid {
 			t.Errorf("a paid order stands under %v", found)
@@ -149,18 +142,11 @@ func (s orderTests) BucketedOrders(t *testing.T) {
 		t.Errorf("15 orders in %d buckets", len(buckets))
 	}
 	var got []string
-	var token reader.Token
-	for {
-		page, next, err := orders.BucketedByStatus(t.Context(), s.Reader, orders.Paid, 4, token)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range page {
-			got = append(got, o.OrderID.String())
-		}
-		if token = next; token == "" {
-			break
-		}
+	found, _ := pages(t, func(token reader.Token) ([]orders.Order, reader.Token, error) {
+		return orders.BucketedByStatus(t.Context(), s.Reader, orders.Paid, 4, token)
+	})
+	for _, o := range found {
+		got = append(got, o.OrderID.String())
 	}
 	if !slices.Equal(got, paid) {
 		t.Errorf("paid: %v, want %v", got, paid)
@@ -179,12 +165,7 @@ func (s Orders) placesOf(t *testing.T, id gocql.UUID) []statusBucket {
 	var out []statusBucket
 	for _, status := range orders.Statuses {
 		for bucket := range orders.Buckets {
-			var n int
-			if err := s.Session.Reads().Query(`SELECT count(*) FROM orders_by_status WHERE status = ? AND status_bucket = ? AND order_id = ?`,
-				status, bucket, id).Scan(&n); err != nil {
-				t.Fatal(err)
-			}
-			if n > 0 {
+			if s.count(t, `SELECT count(*) FROM orders_by_status WHERE status = ? AND status_bucket = ? AND order_id = ?`, status, bucket, id) > 0 {
 				out = append(out, statusBucket{status, bucket})
 			}
 		}

@@ -25,10 +25,7 @@ func splitText(o ordersplit.Order) string {
 
 func splitTexts(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) (out []string) {
 	t.Helper()
-	for o, err := range rows {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, o := range all(t, rows) {
 		out = append(out, splitText(o))
 	}
 	return out
@@ -43,22 +40,15 @@ func (p orderSplitTests) ThreeWays(t *testing.T) {
 			OrderID: gocql.MustRandomUUID(), CustomerID: customer, SubmissionTime: first.Add(time.Duration(i) * 12 * time.Hour),
 			Status: ordersplit.Submitted, Products: map[gocql.UUID]int32{{15: 1}: int32(i + 1)}, Total: inf.NewDec(int64(i)*100+95, 2),
 		}
-		result, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := Write(t, p.Writer, "submitOrder", ordersplit.Orders.Insert(o))
 		o.UpdatedAt = result.Timestamp
 		orders = append(orders, o)
 	}
 	delivered := orders[2]
 	delivered.Status = ordersplit.Delivered
-	if _, err := p.Writer.Write(t.Context(), "deliverOrder", ordersplit.Orders.Update(orders[2], delivered)); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "deliverOrder", ordersplit.Orders.Update(orders[2], delivered))
 	orders[2] = delivered
-	if _, err := p.Writer.Write(t.Context(), "cancelOrder", ordersplit.Orders.Delete(orders[1])); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "cancelOrder", ordersplit.Orders.Delete(orders[1]))
 	orders = slices.Delete(orders, 1, 2)
 	slices.Reverse(orders)
 	var all, submitted, light []string
@@ -107,9 +97,7 @@ func (p orderSplitTests) BadInput(t *testing.T) {
 	o.Status = ordersplit.Submitted
 	later := o
 	later.SubmissionTime = o.SubmissionTime.AddDate(0, 1, 0)
-	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Update(o, later)); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("another time, and so another month: %v, want ErrInvalid", err)
-	}
+	wantInvalid(t, p.Writer, "another time, and so another month", ordersplit.Orders.Update(o, later))
 	q := reader.From(ordersplit.Orders, "orders_by_customer_status").Eq("customer_id", o.CustomerID)
 	if _, _, err := reader.List(t.Context(), p.Reader, "orders", q); !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "column status: is missing") {
 		t.Errorf("no status: %v, want ErrInvalid", err)

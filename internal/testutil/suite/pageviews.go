@@ -21,9 +21,7 @@ var march2 = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
 // Views of two days are counted in all, and each on its day; one is taken back.
 func (p pageViewTests) Views(t *testing.T) {
-	if err := p.Writer.Check(t.Context(), pageviews.Counts, pageviews.Visits); err != nil {
-		t.Fatal(err)
-	}
+	p.check(t, pageviews.Counts, pageviews.Visits)
 	page, user := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	for i := range 10 {
 		v := pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i-4) * time.Hour), PageID: page} // four before midnight
@@ -44,10 +42,7 @@ func (p pageViewTests) Views(t *testing.T) {
 	}
 	var days []time.Time
 	var counts []int64
-	for c, err := range pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, -1), march2.AddDate(0, 0, 1)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range all(t, pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, -1), march2.AddDate(0, 0, 1))) {
 		days, counts = append(days, c.Day), append(counts, c.ViewCount)
 	}
 	if !slices.Equal(counts, []int64{5, 4}) || !days[0].Equal(march2) || !days[1].Equal(march2.AddDate(0, 0, -1)) {
@@ -56,9 +51,8 @@ func (p pageViewTests) Views(t *testing.T) {
 	for _, err := range pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, 1), march2.AddDate(0, 0, 2)) {
 		t.Errorf("a day without views: %v", err)
 	}
-	var visits int
-	if err := p.Session.Reads().Query(`SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user).Scan(&visits); err != nil || visits != 10 {
-		t.Errorf("%d visits, %v", visits, err)
+	if visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user); visits != 10 {
+		t.Errorf("%d visits", visits)
 	}
 	for _, table := range []string{"page_views", "page_views_by_day"} {
 		var compression map[string]string
@@ -123,9 +117,9 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 		}
 	}
 	for u := range users {
-		var visits int
-		if err := p.Session.Reads().Query(`SELECT count(*) FROM visits_by_user WHERE user_id = ?`, gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}).Scan(&visits); err != nil || visits != each {
-			t.Errorf("user %d: %d visits, %v", u, visits, err)
+		user := gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}
+		if visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user); visits != each {
+			t.Errorf("user %d: %d visits", u, visits)
 		}
 	}
 }
@@ -176,13 +170,9 @@ func (p pageViewTests) BadInput(t *testing.T) {
 		"set to a number": pageviews.Counts.Insert(c), "replaced": pageviews.Counts.Update(c, c), "reset": pageviews.Counts.Delete(c),
 		"nothing": pageviews.Counts.Add(pageviews.Count{PageID: page, ViewedAt: march2}),
 	} {
-		if _, err := p.Writer.Write(t.Context(), "view", change); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, p.Writer, name, change)
 	}
-	if _, err := p.Writer.With(writer.Logged()).Write(t.Context(), "view", pageviews.Counts.Add(c)); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("in a logged batch: %v, want ErrInvalid", err)
-	}
+	wantInvalid(t, p.Writer.With(writer.Logged()), "in a logged batch", pageviews.Counts.Add(c))
 	if n, err := pageviews.Total(t.Context(), p.Reader, page); err != nil || n != 0 {
 		t.Errorf("%d views, %v, of what was refused", n, err)
 	}

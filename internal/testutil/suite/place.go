@@ -16,8 +16,8 @@ import (
 
 // Cassandra is what the suite runs on, and what each does.
 type Cassandra struct {
-	// MakeKeyspace gives a keyspace that is dropped when the test ends.
-	MakeKeyspace func(tb testing.TB, replication int) string
+	// MakeKeyspace gives a keyspace of the test's own, with what the statements create.
+	MakeKeyspace func(tb testing.TB, replication int, statements ...string) string
 	// ChangeSchema returns when every node has applied the statements.
 	ChangeSchema func(tb testing.TB, keyspace string, statements ...string)
 	// Dial opens a session that is closed when the test ends.
@@ -38,11 +38,10 @@ type Place struct {
 	Reader   *reader.Reader
 }
 
-// Open makes a keyspace with tables. It is dropped when the test ends.
+// Open makes a keyspace with tables.
 func (c Cassandra) Open(t *testing.T, replication int, statements ...string) *Place {
 	t.Helper()
-	p := &Place{Cassandra: c, Keyspace: c.MakeKeyspace(t, replication)}
-	c.ChangeSchema(t, p.Keyspace, statements...)
+	p := &Place{Cassandra: c, Keyspace: c.MakeKeyspace(t, replication, statements...)}
 	p.use(t, testsession.New(t, p.Connect(t), p.Connect(t)))
 	return p
 }
@@ -56,10 +55,24 @@ func (p *Place) use(t *testing.T, s *session.Session) {
 	}
 }
 
+// mapped is the place for tables that are declared in a keyspace of a name.
+func (p *Place) mapped(name string) *Place {
+	own := *p
+	own.Map(map[string]string{name: p.Keyspace})
+	return &own
+}
+
 // Map makes the tables of declared keyspaces those of others.
 func (p *Place) Map(keyspaces map[string]string) {
 	p.Session = p.Session.With(session.Keyspaces(keyspaces))
 	p.Writer, p.Reader = p.Writer.With(writer.Session(p.Session)), p.Reader.With(reader.Session(p.Session))
+}
+
+// paged is the place with pages of so many rows.
+func (p *Place) paged(size int) *Place {
+	own := *p
+	own.Reader = p.Reader.With(reader.PageSize(size))
+	return &own
 }
 
 // Connect opens a session of the driver in the place.
@@ -101,7 +114,5 @@ func (c Cassandra) open(t *testing.T, declared *schema.Schema, more ...string) *
 // openIn makes one for the tables that a schema declares in a keyspace of a name.
 func (c Cassandra) openIn(t *testing.T, name string, declared *schema.Schema) *Place {
 	t.Helper()
-	p := c.open(t, declared.In(map[string]string{name: ""}))
-	p.Map(map[string]string{name: p.Keyspace})
-	return p
+	return c.open(t, declared.In(map[string]string{name: ""})).mapped(name)
 }

@@ -60,10 +60,7 @@ func (p readTests) ConfirmedShowsNoGhosts(t *testing.T) {
 			want, ghosts := p.haunt(t, name, set)
 			for _, state := range ticketStates {
 				query := reader.From(set, name+"_by_state").Eq("state", state)
-				plain, _, err := reader.List(t.Context(), p.Reader, "list", query)
-				if err != nil {
-					t.Fatal(err)
-				}
+				plain := List(t, p.Place, query)
 				if n := len(inState(want, state)); len(plain) <= n+4 {
 					t.Errorf("%s: %d rows are not confirmed: there are too few ghosts, so the test says nothing", state, len(plain)-n)
 				}
@@ -112,9 +109,7 @@ func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (wa
 	var moves sync.WaitGroup
 	for n := range 45 {
 		was := Ticket{Desk: fmt.Sprintf("%s%d", name, n%2), N: n / 2, State: "new", Title: fmt.Sprint("t", n)}
-		if _, err := p.Writer.Write(t.Context(), "create", set.Insert(was)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "create", set.Insert(was))
 		want = append(want, was)
 		if n%3 == 0 {
 			continue
@@ -161,23 +156,16 @@ func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (wa
 func (p readTests) DeletedEntitiesAreNotConfirmed(t *testing.T) {
 	for n := range 10 {
 		d := Doc{Tenant: "confirmed", N: n, Title: "shared"}
-		result, err := p.Writer.Write(t.Context(), "create", docs.Insert(d))
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := Write(t, p.Writer, "create", docs.Insert(d))
 		if n%3 == 0 {
 			continue
 		}
 		d.Version = result.Version
-		if _, err := p.Writer.Write(t.Context(), "delete", docs.Delete(d)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "delete", docs.Delete(d))
 		late := gocql.TimeUUID() // as of a write that was under way, with a timestamp above that of the delete
 		for _, table := range []string{"docs_by_title", "docs_by_n"} {
-			if err := p.Session.Reads().Query(`INSERT INTO `+table+` (title, tenant, n, version) VALUES (?, ?, ?, ?)`,
-				d.Title, d.Tenant, d.N, late).Exec(); err != nil {
-				t.Fatal(err)
-			}
+			p.exec(t, `INSERT INTO `+table+` (title, tenant, n, version) VALUES (?, ?, ?, ?)`,
+				d.Title, d.Tenant, d.N, late)
 		}
 	}
 	query := reader.From(docs, "docs_by_title").Eq("title", "shared")
@@ -212,31 +200,20 @@ func (p readTests) ClaimsAreConfirmedByTheirOwners(t *testing.T) {
 	for n := range 20 {
 		label := fmt.Sprintf("l%02d", n)
 		if n%3 == 0 {
-			if _, err := p.Writer.Write(t.Context(), "create", docs.Insert(Doc{Tenant: "claims", N: n, Title: "claimed", Label: &label})); err != nil {
-				t.Fatal(err)
-			}
+			Write(t, p.Writer, "create", docs.Insert(Doc{Tenant: "claims", N: n, Title: "claimed", Label: &label}))
 			want = append(want, label)
 			continue
 		}
 		owner := []int{1000 + n, n - n%3, n - n%3}[n%3] // one that is not there, or has another label
-		if err := p.Session.Reads().Query(`INSERT INTO docs_by_label (tenant, label, n, claim) VALUES (?, ?, ?, now())`,
-			"claims", label, owner).Exec(); err != nil {
-			t.Fatal(err)
-		}
+		p.exec(t, `INSERT INTO docs_by_label (tenant, label, n, claim) VALUES (?, ?, ?, now())`,
+			"claims", label, owner)
 	}
 	var got []string
-	for token, more := reader.Token(""), true; more; more = token != "" {
-		rows, next, err := reader.List(t.Context(), p.Reader, "list",
-			reader.From(docs, "docs_by_label").Eq("tenant", "claims").Confirm().Limit(2).After(token))
-		if err != nil {
-			t.Fatal(err)
+	rows, _ := Pieces(t, p.Place, reader.From(docs, "docs_by_label").Eq("tenant", "claims").Confirm(), 2)
+	for _, d := range rows {
+		if got = append(got, *d.Label); d.Title != "claimed" {
+			t.Errorf("%+v is not the base row", d)
 		}
-		for _, d := range rows {
-			if got = append(got, *d.Label); d.Title != "claimed" {
-				t.Errorf("%+v is not the base row", d)
-			}
-		}
-		token = next
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -250,9 +227,7 @@ func (p readTests) BaseRowsOfAPartitionAreReadTogether(t *testing.T) {
 	for n := range rows {
 		inserts = append(inserts, shelfTickets.Insert(Ticket{Desk: "one", N: n, State: "together"}))
 	}
-	if _, err := p.Writer.Write(t.Context(), "create", inserts...); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "create", inserts...)
 	c := &baseReads{table: "shelf"}
 	got, _, err := reader.List(t.Context(), p.Reader.With(reader.Trace(c)), "list",
 		reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())

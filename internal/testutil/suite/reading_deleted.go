@@ -36,37 +36,24 @@ var docTables = []string{
 
 // A deleted entity of a Versioned set is no row, and pages and tokens go on behind it.
 func (p readTests) DeletedEntitiesAreNoRows(t *testing.T) {
-	if err := p.Writer.Check(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	p.check(t, docs)
 	var want []int
 	for n := range 30 {
 		d := Doc{Tenant: "a", N: n, Title: "x"}
-		result, err := p.Writer.Write(t.Context(), "create", docs.Insert(d))
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := Write(t, p.Writer, "create", docs.Insert(d))
 		if n%10 == 7 {
 			want = append(want, n)
 			continue
 		}
 		d.Version = result.Version
-		if _, err := p.Writer.Write(t.Context(), "delete", docs.Delete(d)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "delete", docs.Delete(d))
 	}
+	small := p.paged(4)
 	for _, limit := range []int{0, 1, 2, 3, 10} {
 		var got []int
-		for token, more := reader.Token(""), true; more; more = token != "" {
-			rows, next, err := reader.List(t.Context(), p.Reader.With(reader.PageSize(4)), "list",
-				reader.From(docs, "docs").Eq("tenant", "a").Limit(limit).After(token))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range rows {
-				got = append(got, d.N)
-			}
-			token = next
+		rows, _ := Pieces(t, small, reader.From(docs, "docs").Eq("tenant", "a"), limit)
+		for _, d := range rows {
+			got = append(got, d.N)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("limit %d: rows %v, want %v", limit, got, want)

@@ -85,12 +85,16 @@ func (p readTests) MergesInTheServersOrder(t *testing.T) {
 	}
 	Create(t, p.Place, sets...)
 	for _, c := range columns {
-		c.test(t, p.Place)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, p.Place)
+		})
 	}
 }
 
 // orderedColumn is a set with a clustering column of a type, and the test of its order.
 type orderedColumn struct {
+	name string
 	set  tables.Described
 	test func(t *testing.T, p *Place)
 }
@@ -99,17 +103,18 @@ func ordered[V any](name, cql string, draw func() V) orderedColumn {
 	set := tables.Must(tables.New[keyed[V]]("keyed",
 		tables.Table{Name: "by_" + name, PartKey: []string{"side", "bucket"}, SortKey: []string{"value DESC", "id"}},
 		tables.Derive("bucket", tables.Hash(5, "shard")), tables.Type("value", cql)))
-	return orderedColumn{set, func(t *testing.T, p *Place) { inOrder(t, p, set, name, draw) }}
-}
-
-func inOrder[V any](t *testing.T, p *Place, set *tables.Set[keyed[V]], name string, draw func() V) {
-	t.Helper()
-	const count = 60
 	var rows []keyed[V]
 	for i := range int64(count) {
 		v := draw()
 		rows = append(rows, keyed[V]{"one", 0, v, i}, keyed[V]{"many", i, v, i})
 	}
+	return orderedColumn{name, set, func(t *testing.T, p *Place) { inOrder(t, p, set, name, rows) }}
+}
+
+const count = 60 // values of a column
+
+func inOrder[V any](t *testing.T, p *Place, set *tables.Set[keyed[V]], name string, rows []keyed[V]) {
+	t.Helper()
 	Insert(t, p, set, rows)
 	one, many := reader.From(set, "by_"+name).Eq("side", "one"), reader.From(set, "by_"+name).Eq("side", "many")
 	for _, order := range []string{"value DESC", "value ASC"} {

@@ -1,13 +1,11 @@
 package suite
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/denorm-go/denorm/examples/sensors"
-	"github.com/denorm-go/denorm/writer"
 )
 
 type sensorTests struct{ *Place }
@@ -23,18 +21,13 @@ func (p sensorTests) LastDayCrossesMidnight(t *testing.T) {
 		midnight.Add(time.Hour), now, now.Add(time.Millisecond),
 	} {
 		r := sensors.NewReading(sensor, at, float64(i))
-		if _, err := p.Writer.Write(t.Context(), "read", sensors.Readings.Insert(r)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "read", sensors.Readings.Insert(r))
 		if i > 0 && i < 6 {
 			want = append(want, r.Value)
 		}
 	}
 	var got []float64
-	for r, err := range sensors.LastDay(t.Context(), p.Reader, sensor, now) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range all(t, sensors.LastDay(t.Context(), p.Reader, sensor, now)) {
 		got = append(got, r.Value)
 	}
 	if !slices.Equal(got, want) {
@@ -58,9 +51,7 @@ func (p sensorTests) BadInput(t *testing.T) {
 			SensorID: "temp-001", Ts: time.Now(), Value: 1, ExpiresAt: time.Now().AddDate(100, 0, 0),
 		},
 	} {
-		if _, err := p.Writer.Write(t.Context(), "read", sensors.Readings.Insert(r)); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, p.Writer, name, sensors.Readings.Insert(r))
 	}
 	for _, err := range sensors.LastDay(t.Context(), p.Reader, "temp-002", time.Time{}) {
 		if err == nil {

@@ -49,9 +49,7 @@ func (p slotTests) Life(t *testing.T) {
 	if err := slots.Plan(t.Context(), w, s); err != nil {
 		t.Errorf("planned again: %v", err)
 	}
-	if _, err := w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved)); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, w, "confirmSlot", slots.Confirm(reserved))
 	_, err = w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved))
 	if now, ok := writer.Current[slots.Slot](err); !errors.Is(err, writer.ErrConflict) || !ok || !now.Confirmed || *now.CustomerID != ann {
 		t.Errorf("confirmed twice: %v, now %+v, %t", err, now, ok)

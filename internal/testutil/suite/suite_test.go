@@ -31,22 +31,24 @@ func TestSystems(t *testing.T) {
 		tb.Cleanup(session.Close)
 		return session
 	}
+	change := func(tb testing.TB, keyspace string, statements ...string) {
+		tb.Helper()
+		session := dial(tb, keyspace)
+		for _, statement := range statements {
+			if err := session.Query(statement).WithContext(tb.Context()).Exec(); err != nil {
+				tb.Fatalf("%s: %v", statement, err)
+			}
+		}
+	}
 	suite.Exercise(t, suite.Cassandra{
-		MakeKeyspace: func(tb testing.TB, replication int) string {
+		MakeKeyspace: func(tb testing.TB, replication int, statements ...string) string {
 			tb.Helper()
 			name := fmt.Sprintf("suite%d", keyspaces.Add(1))
 			c.Create(fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}", name, replication))
+			change(tb, name, statements...)
 			return name
 		},
-		ChangeSchema: func(tb testing.TB, keyspace string, statements ...string) {
-			tb.Helper()
-			session := dial(tb, keyspace)
-			for _, statement := range statements {
-				if err := session.Query(statement).WithContext(tb.Context()).Exec(); err != nil {
-					tb.Fatalf("%s: %v", statement, err)
-				}
-			}
-		},
-		Dial: dial,
+		ChangeSchema: change,
+		Dial:         dial,
 	})
 }

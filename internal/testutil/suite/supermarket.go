@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/examples/supermarket"
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -27,13 +27,11 @@ type supermarketTests struct {
 	customers *gocql.Session // of the keyspace customer
 }
 
-func openSupermarket(t *testing.T, c Cassandra) any {
+func openSupermarket(t *testing.T, shared *Place) any {
 	t.Helper()
-	s := supermarketTests{Place: c.Open(t, 3, supermarket.Schema.In(map[string]string{"order_delivery": ""}).Statements()...)}
-	customer := c.MakeKeyspace(t, 3)
-	s.customers = c.Dial(t, customer, patient)
-	own := map[string]string{"customer": ""}
-	c.ChangeSchema(t, customer, slices.Concat(baskets.Schema.In(own).Statements(), customers.Schema.In(own).Statements())...)
+	s := supermarketTests{Place: shared.open(t, supermarket.Schema.In(map[string]string{"order_delivery": ""}))}
+	customer := s.MakeKeyspace(t, 3, schema.Add(baskets.Schema, customers.Schema).In(map[string]string{"customer": ""}).Statements()...)
+	s.customers = s.Dial(t, customer, patient)
 	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
 	s.Map(s.keyspaces)
 	return s
@@ -84,16 +82,10 @@ func (s supermarketTests) view(t *testing.T, p purchase) (v seen) {
 		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&v.confirmed); err != nil {
 		t.Fatal(err)
 	}
-	for o, err := range supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, o := range all(t, supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID)) {
 		v.ofCustomer = o.OrderID == p.order.OrderID && len(o.Products) == 2
 	}
-	for o, err := range supermarket.OfTeam(t.Context(), s.Reader, p.slot.DeliveryDate, p.slot.DeliveryTeamID) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, o := range all(t, supermarket.OfTeam(t.Context(), s.Reader, p.slot.DeliveryDate, p.slot.DeliveryTeamID)) {
 		v.ofTeam = o.OrderID == p.order.OrderID && len(o.Products) == 2
 	}
 	err := s.customers.Query("SELECT customer_id FROM basket_by_customer WHERE customer_id = ?", p.basket.CustomerID).
@@ -126,14 +118,9 @@ func (s supermarketTests) Submit(t *testing.T) {
 		t.Errorf("after (%s): %+v", result.Mode, v)
 	}
 	home := &customers.Address{StreetName: "1 Long Road", City: "Leeds", Country: "GB"}
-	if _, err := s.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(
-		customers.CustomerAddress{CustomerID: p.basket.CustomerID, AddressKey: "home", Address: home})); err != nil {
-		t.Fatal(err)
-	}
-	for o, err := range supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	Write(t, s.Writer, "saveAddress", customers.Addresses.Insert(
+		customers.CustomerAddress{CustomerID: p.basket.CustomerID, AddressKey: "home", Address: home}))
+	for _, o := range all(t, supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID)) {
 		if got, err := supermarket.DeliveryAddress(t.Context(), s.Reader, o); err != nil || !reflect.DeepEqual(got, home) {
 			t.Errorf("delivered to %+v, %v", got, err)
 		}
@@ -171,14 +158,7 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 			t.Errorf("the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
 		}
 		// Another process gets the error out of a queue, and finishes what it says.
-		stored, err := failed.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if failed = new(writer.Error); failed.UnmarshalBinary(stored) != nil {
-			t.Fatal("what was stored cannot be read")
-		}
-		if result, err := s.Writer.Resume(t.Context(), failed); err != nil || s.view(t, p) != everythingSeen {
+		if result, err := s.Writer.Resume(t.Context(), stored(t, failed)); err != nil || s.view(t, p) != everythingSeen {
 			t.Errorf("resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, s.view(t, p))
 		}
 	}

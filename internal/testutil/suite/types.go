@@ -24,7 +24,10 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-type typeTests struct{ *Place }
+type typeTests struct {
+	*Place
+	grown *Place // whose rows may be Versioned
+}
 
 func ptr[V any](v V) *V { return &v }
 
@@ -95,9 +98,7 @@ var typeRows = map[string]Row{
 
 // Every value of every row comes back as it was written: inserted, in place of another row's, and after that one's.
 func (p typeTests) RoundTrip(t *testing.T) {
-	if err := p.Writer.Check(t.Context(), Rows); err != nil {
-		t.Fatal(err)
-	}
+	p.check(t, Rows)
 	for name, row := range typeRows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,9 +242,7 @@ func (p typeTests) Elements(t *testing.T) {
 			tables.Elements("uuids"), tables.Without("map", "b", "unknown"), tables.Without("set_of_times", day(0), day(7)), tables.Column("varint"),
 			tables.Column("loose_place")),
 	} {
-		if _, err := p.Writer.Write(t.Context(), "store", change); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "store", change)
 	}
 	want := row
 	want.Places = map[string]Town{"b": {}, "c": place}

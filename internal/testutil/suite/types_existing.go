@@ -11,11 +11,11 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-const grown = `ALTER TABLE rows ADD (kind text, version timeuuid, pending map<timeuuid, blob>)`
+var grownTables = append(slices.Clone(typeTables), `ALTER TABLE rows ADD (kind text, version timeuuid, pending map<timeuuid, blob>)`)
 
 // A row of before Versioned that has a column, of whichever type, is not written over by an insert.
 func (p typeTests) InsertOverAnExistingRow(t *testing.T) {
-	p.Place = p.Open(t, 3, append(slices.Clone(typeTables), grown)...)
+	p.Place = p.grown
 	for i := range reflect.TypeFor[Row]().NumField() {
 		old := Row{ID: gocql.MustRandomUUID()}
 		field := reflect.TypeFor[Row]().Field(i).Name
@@ -43,7 +43,7 @@ func (p typeTests) InsertOverAnExistingRow(t *testing.T) {
 
 // A row with columns of all types is inserted, deleted, and inserted again.
 func (p typeTests) VersionedRows(t *testing.T) {
-	p.Place = p.Open(t, 3, append(slices.Clone(typeTables), grown)...)
+	p.Place = p.grown
 	for name, row := range typeRows {
 		r := VersionedRow{Row: row, Kind: name}
 		r.ID = gocql.MustRandomUUID()

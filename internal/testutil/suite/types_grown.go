@@ -61,9 +61,7 @@ func (p typeTests) TypeGrows(t *testing.T) {
 		return err
 	}
 	at := address{"high", "oslo"}
-	if _, err := p.Writer.Write(t.Context(), "open", old.Insert(typedShop[address]{ID: "a", Chain: "c", Address: at, Branch: at})); err != nil {
-		t.Fatal(err)
-	}
+	Write(t, p.Writer, "open", old.Insert(typedShop[address]{ID: "a", Chain: "c", Address: at, Branch: at}))
 	for range 10 { // its statements are prepared on all nodes
 		if err := rename("one"); err != nil {
 			t.Fatal(err)
@@ -99,8 +97,7 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	if err != nil || got.Name != "two" || got.Branch.Country == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	var rows int
-	if err := p.Session.Reads().Query(`SELECT count(*) FROM shops_by_address`).Consistency(gocql.Quorum).Scan(&rows); err != nil || rows != 1 {
-		t.Errorf("%d rows, %v", rows, err)
+	if rows := p.count(t, `SELECT count(*) FROM shops_by_address`); rows != 1 {
+		t.Errorf("%d rows", rows)
 	}
 }

@@ -46,9 +46,7 @@ func (p typeTests) TimesWithAZone(t *testing.T) {
 			t.Errorf("%s, read with a day that is not in UTC: %v", name, err)
 		}
 		given := appointment{name, test.given.UTC(), test.given}
-		if _, err := p.Writer.Write(t.Context(), "make", appointments.Insert(given)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "make", appointments.Insert(given))
 		want := appointment{name, test.day, test.at}
 		if got, err := writer.Load(t.Context(), p.Writer, "find", appointments, given); err != nil || got != want {
 			t.Errorf("%s: Load: %v, %v, want %v", name, got, err, want)
@@ -57,11 +55,9 @@ func (p typeTests) TimesWithAZone(t *testing.T) {
 		if got := List(t, p.Place, q); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: List: %v, want %v", name, got, want)
 		}
-		var found int
 		text := test.day.Format(time.DateOnly)
-		err = p.Session.Reads().Query("SELECT count(*) FROM appointments WHERE name = ? AND day = '"+text+"'", name).Scan(&found)
-		if err != nil || found != 1 {
-			t.Errorf("%s: the server has %d rows of %s, %v, want one", name, found, text, err)
+		if found := p.count(t, "SELECT count(*) FROM appointments WHERE name = ? AND day = '"+text+"'", name); found != 1 {
+			t.Errorf("%s: the server has %d rows of %s, want one", name, found, text)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"regexp"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/denorm-go/denorm/examples/useractivity"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 type userActivityTests struct{ *Place }
@@ -47,10 +45,10 @@ func (p userActivityTests) Details(t *testing.T) {
 			t.Parallel()
 			a := useractivity.Activity{UserID: gocql.MustRandomUUID(), ActivityTime: time.UnixMilli(time.Now().UnixMilli()).UTC(), Details: test.before}
 			if test.before != nil {
-				record(t, p.Writer, useractivity.Record(a))
+				Write(t, p.Writer, "record", useractivity.Record(a))
 			}
 			a.Details = test.row
-			written := record(t, p.Writer, test.write(a))
+			written := Write(t, p.Writer, "record", test.write(a)).Timestamp
 			if got := p.read(t, a); !maps.Equal(got, test.want) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
@@ -66,25 +64,10 @@ func (p userActivityTests) Details(t *testing.T) {
 	}
 }
 
-func record(t *testing.T, w *writer.Writer, change tables.Change) int64 {
-	t.Helper()
-	res, err := w.Write(t.Context(), "record", change)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.Timestamp
-}
-
 // read gives the details, which must be those of the one activity of the user.
 func (p userActivityTests) read(t *testing.T, a useractivity.Activity) activityDetails {
 	t.Helper()
-	var found []useractivity.Activity
-	for row, err := range useractivity.Between(t.Context(), p.Reader, a.UserID, a.ActivityTime, a.ActivityTime.Add(time.Millisecond)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = append(found, row)
-	}
+	found := all(t, useractivity.Between(t.Context(), p.Reader, a.UserID, a.ActivityTime, a.ActivityTime.Add(time.Millisecond)))
 	if len(found) != 1 || !found[0].ActivityTime.Equal(a.ActivityTime) {
 		t.Fatalf("%v, want the one of %v", found, a.ActivityTime)
 	}
@@ -155,13 +138,10 @@ func (p userActivityTests) tombstones(t *testing.T, a useractivity.Activity) str
 func (p userActivityTests) Between(t *testing.T) {
 	user, midnight := gocql.MustRandomUUID(), time.Now().UTC().Truncate(24*time.Hour)
 	for _, d := range []time.Duration{-2 * time.Hour, -time.Millisecond, 0, time.Hour} {
-		record(t, p.Writer, useractivity.Record(useractivity.Activity{UserID: user, ActivityTime: midnight.Add(d), Details: activityDetails{"at": d.String()}}))
+		Write(t, p.Writer, "record", useractivity.Record(useractivity.Activity{UserID: user, ActivityTime: midnight.Add(d), Details: activityDetails{"at": d.String()}}))
 	}
 	var got string
-	for a, err := range useractivity.Between(t.Context(), p.Reader, user, midnight.Add(-time.Hour), midnight.Add(time.Hour)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range all(t, useractivity.Between(t.Context(), p.Reader, user, midnight.Add(-time.Hour), midnight.Add(time.Hour))) {
 		got += a.Details["at"] + " "
 	}
 	if got != "0s -1ms " {
@@ -176,12 +156,8 @@ func (p userActivityTests) BadInput(t *testing.T) {
 		"no time":                  {UserID: gocql.MustRandomUUID()},
 		"details that are no text": {UserID: gocql.MustRandomUUID(), ActivityTime: now, Details: activityDetails{"page": "\xff"}},
 	} {
-		if _, err := p.Writer.Write(t.Context(), "record", useractivity.Record(a)); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, p.Writer, name, useractivity.Record(a))
 	}
 	a := useractivity.Activity{UserID: gocql.MustRandomUUID(), ActivityTime: now}
-	if _, err := p.Writer.Write(t.Context(), "record", useractivity.Add(a)); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("adding nothing: %v, want ErrInvalid", err)
-	}
+	wantInvalid(t, p.Writer, "adding nothing", useractivity.Add(a))
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/denorm-go/denorm/examples/usermessages"
 	"github.com/denorm-go/denorm/reader"
-	"github.com/denorm-go/denorm/writer"
 )
 
 type userMessageTests struct{ *Place }
@@ -25,37 +24,21 @@ func (p userMessageTests) NewestAndBetween(t *testing.T) {
 			UserID: user, MessageTime: now.Add(-time.Duration(i/4) * time.Minute), MessageID: gocql.UUID{byte(i), 6: 0x40, 8: 0x80}, Content: fmt.Sprint(i),
 			ExpiresAt: now.Add(usermessages.Retention),
 		}
-		if _, err := p.Writer.Write(t.Context(), "send", usermessages.Messages.Insert(m)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "send", usermessages.Messages.Insert(m))
 		want = append(want, m.Content)
 	}
 	var got []string
-	var token reader.Token
-	for page := 0; ; page++ {
-		messages, next, err := usermessages.Newest(t.Context(), p.Reader, user, 10, token)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range messages {
-			got = append(got, m.Content)
-		}
-		saved := string(next) // as a client would send it back
-		if token = reader.Token(saved); token == "" {
-			if page != 2 {
-				t.Errorf("the end after page %d", page)
-			}
-			break
-		}
+	messages, n := pages(t, func(token reader.Token) ([]usermessages.Message, reader.Token, error) {
+		return usermessages.Newest(t.Context(), p.Reader, user, 10, token)
+	})
+	for _, m := range messages {
+		got = append(got, m.Content)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if !slices.Equal(got, want) || n != 3 {
+		t.Errorf("%v in %d pages, want %v in 3", got, n, want)
 	}
 	got = nil
-	for m, err := range usermessages.Between(t.Context(), p.Reader, user, now.Add(-2*time.Minute), now) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, m := range all(t, usermessages.Between(t.Context(), p.Reader, user, now.Add(-2*time.Minute), now)) {
 		got = append(got, m.Content)
 	}
 	if !slices.Equal(got, want[4:12]) {
@@ -65,9 +48,7 @@ func (p userMessageTests) NewestAndBetween(t *testing.T) {
 
 func (p userMessageTests) BadInput(t *testing.T) {
 	m := usermessages.Message{UserID: gocql.MustRandomUUID(), MessageID: gocql.MustRandomUUID()}
-	if _, err := p.Writer.Write(t.Context(), "send", usermessages.Messages.Insert(m)); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("no time: %v, want ErrInvalid", err)
-	}
+	wantInvalid(t, p.Writer, "no time", usermessages.Messages.Insert(m))
 	if _, _, err := usermessages.Newest(t.Context(), p.Reader, m.UserID, -1, ""); !errors.Is(err, reader.ErrInvalid) {
 		t.Errorf("fewer than none: %v, want ErrInvalid", err)
 	}

@@ -14,9 +14,7 @@ type userTests struct{ *Place }
 
 // A life of a user: signed up, another address, gone, and back under the same id.
 func (p userTests) Life(t *testing.T) {
-	if err := p.Writer.Check(t.Context(), users.Users); err != nil {
-		t.Fatal(err)
-	}
+	p.check(t, users.Users)
 	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "a@example.org", Name: "A"})
 	if err != nil {
 		t.Fatal(err)

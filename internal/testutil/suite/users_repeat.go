@@ -85,9 +85,7 @@ var nicknames = tables.Must(tables.New[nicknamed]("nicknamed",
 func (p userTests) ModifyInPlace(t *testing.T) {
 	signUp := func(nickname string) nicknamed {
 		u := nicknamed{UserID: gocql.MustRandomUUID(), Name: nickname, Nickname: &nickname}
-		if _, err := p.Writer.Write(t.Context(), "signUp", nicknames.Insert(u)); err != nil {
-			t.Fatal(err)
-		}
+		Write(t, p.Writer, "signUp", nicknames.Insert(u))
 		return u
 	}
 	_, b := signUp("a"), signUp("b")
@@ -114,8 +112,7 @@ func (p userTests) ModifyInPlace(t *testing.T) {
 			t.Errorf("%s from a row changed in place: %v", name, err)
 		}
 	}
-	var rows int
-	if err := p.Session.Reads().Query("SELECT count(*) FROM page_of_nickname").Scan(&rows); err != nil || rows != 2 {
-		t.Errorf("%d rows of two users (%v)", rows, err)
+	if rows := p.count(t, "SELECT count(*) FROM page_of_nickname"); rows != 2 {
+		t.Errorf("%d rows of two users", rows)
 	}
 }
