@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/load/orderservice"
 )
@@ -36,7 +37,7 @@ func TestNodeStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster.Need(t, 3)
-			keyspace := cluster.Keyspace(t, 3)
+			keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
 			nodes := cluster.Nodes(t)
 			targets := []string{start(t, keyspace).url, start(t, keyspace).url}
 			type result struct {

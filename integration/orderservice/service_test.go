@@ -32,21 +32,24 @@ type instance struct {
 	spans  *tracetest.SpanRecorder
 }
 
-// start starts an instance of the service.
+// start starts an instance of the service, whose tables are there.
 func start(t *testing.T, keyspace string) *instance {
+	t.Helper()
+	return startOn(t, orderservice.Cassandra{Keyspace: keyspace})
+}
+
+func startOn(t *testing.T, c orderservice.Cassandra) *instance {
 	t.Helper()
 	i := &instance{writes: &faulty.Dialer{}, spans: tracetest.NewSpanRecorder()}
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(i.spans))
-	database, err := orderservice.Cassandra{
-		Hosts: cluster.Hosts(t), Keyspace: keyspace, CreateSchema: true,
-		Trace: tracing.New(tracing.WithTracerProvider(tracers)),
-		Change: func(c *gocql.ClusterConfig) {
-			c.Events.DisableSchemaEvents = true  // package cluster says why
-			if c.RetryPolicy == driver.NoRetry { // the session of the reads has another
-				i.writes.Configure(c)
-			}
-		},
-	}.Open(t.Context())
+	c.Hosts, c.Trace = cluster.Hosts(t), tracing.New(tracing.WithTracerProvider(tracers))
+	c.Change = func(c *gocql.ClusterConfig) {
+		c.Events.DisableSchemaEvents = true  // package cluster says why
+		if c.RetryPolicy == driver.NoRetry { // the session of the reads has another
+			i.writes.Configure(c)
+		}
+	}
+	database, err := c.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,7 @@ func TestLifeOfAnOrder(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3)
-	both := []*instance{start(t, keyspace), start(t, keyspace)}
+	both := []*instance{startOn(t, orderservice.Cassandra{Keyspace: keyspace, CreateSchema: true}), start(t, keyspace)}
 	user := gocql.MustRandomUUID()
 
 	created := key()
@@ -184,7 +187,7 @@ func (i *instance) wantList(t *testing.T, path string, want ...orderservice.Orde
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 3)
-	keyspace := cluster.Keyspace(t, 3)
+	keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
 	deaf, other := start(t, keyspace), start(t, keyspace)
 	user, key := gocql.MustRandomUUID(), key()
 	deaf.writes.LoseReplies(1000)
@@ -203,7 +206,7 @@ func TestLostReplies(t *testing.T) {
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 3)
-	i := start(t, cluster.Keyspace(t, 3))
+	i := start(t, cluster.Keyspace(t, 3, orders.Schema.Statements()...))
 	if s := i.do(t, "POST", "/orders", "", body(gocql.MustRandomUUID()), new(orderservice.Order)); s != http.StatusCreated {
 		t.Fatal(s)
 	}
@@ -227,7 +230,7 @@ func TestTrace(t *testing.T) {
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 3)
-	keyspace := cluster.Keyspace(t, 3)
+	keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
 	report, err := load.Run(t.Context(), load.Config{
 		Targets: []string{start(t, keyspace).url, start(t, keyspace).url}, Clients: 4, Duration: 3 * time.Second, Seed: 1,
 	})

@@ -60,7 +60,7 @@ func (d denorm) run(t *testing.T, command string, args ...string) (string, int) 
 // would fix a difference.
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	on := open(t)
+	cluster.Need(t, 3)
 	cql, err := os.ReadFile("../../../schema/testdata/systems/s01_orders.cql")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCommand(t *testing.T) {
 	}
 	keyspace := cluster.Keyspace(t, 3)
 	declared := s.In(map[string]string{"": keyspace})
-	create(t, on, declared)
+	cluster.ChangeSchema(t, "", declared.Statements()...)
 	d := build(t, keyspace)
 
 	out, code := d.run(t, "lint", "--format", "json", file)

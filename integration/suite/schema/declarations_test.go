@@ -97,7 +97,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	sets := declarations(keyspace)
 	made := schema.Must(schema.Declare(schema.Sets(sets["made"], sets["unique"]),
 		schema.With(keyspace+".by_status", schema.Options{Comment: "an editor's page"})))
-	create(t, on, made)
+	cluster.ChangeSchema(t, "", made.Statements()...)
 	w, err := writer.New(testsession.New(t, cluster.Session(t, "", patient), on.Reads()))
 	if err != nil {
 		t.Fatal(err)

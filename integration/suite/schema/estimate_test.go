@@ -149,11 +149,13 @@ func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	create(t, on, s)
+	cluster.ChangeSchema(t, "", s.Statements()...)
+	var names []string
 	for _, m := range tables {
 		m.fill(t, on, r)
-		cluster.ChangeSchema(t, "", fmt.Sprintf("ALTER TABLE %s WITH memtable_flush_period_in_ms = 1000", m.id))
+		names = append(names, m.id.Name)
 	}
+	flush(t, keyspace, names...)
 	deadline := time.Now().Add(7 * time.Minute)
 	ticker := time.NewTicker(2 * time.Second)
 	defer ticker.Stop()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/load/drift"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/schema"
@@ -32,37 +33,33 @@ var lines = tables.Must(tables.New[line]("line",
 func TestReconcileEstimate(t *testing.T) {
 	t.Parallel()
 	const count, each = 20_000, 4
-	physical := map[string]string{"": cluster.Keyspace(t, 3)}
+	keyspace := cluster.Keyspace(t, 3, schema.Add(orders.Schema, schema.Must(schema.Declare(schema.Sets(lines)))).Statements()...)
 	config := gocql.NewCluster(cluster.Hosts(t)...)
-	config.Keyspace, config.ConnectTimeout = physical[""], time.Minute
+	config.Keyspace, config.ConnectTimeout = keyspace, time.Minute
 	on, err := session.Open(config, session.Adjust(patient))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(on.Close)
-	in := cluster.Session(t, physical[""], patient)
-	create(t, on, orders.Schema)
-	create(t, on, schema.Must(schema.Declare(schema.Sets(lines))))
+	in := cluster.Session(t, keyspace, patient)
 	at := time.Now().Add(-time.Hour).UnixMicro()
 	if err := drift.Load(t.Context(), in, count, at, drift.Tables...); err != nil {
 		t.Fatal(err)
 	}
-	for i := range count / each {
+	if err := parallel.Do(32, count/each, func(i int) error {
 		batch := in.NewBatch(gocql.UnloggedBatch).WithTimestamp(at)
 		for n := range each {
 			batch.Query("INSERT INTO lines (order_id, line, product, stamp) VALUES (?, ?, ?, ?)", drift.Order(i, at).OrderID, n, "tea", at)
 		}
-		if err := in.ExecuteBatch(batch); err != nil {
-			t.Fatal(err)
-		}
+		return in.ExecuteBatch(batch)
+	}); err != nil {
+		t.Fatal(err)
 	}
 	r, err := reconcile.New(on)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"orders_by_id", "orders_by_user", "orders_by_status", "lines"} {
-		cluster.ChangeSchema(t, "", "ALTER TABLE "+physical[""]+"."+table+" WITH memtable_flush_period_in_ms = 1000")
-	}
+	flush(t, keyspace, "orders_by_id", "orders_by_user", "orders_by_status", "lines")
 	ticker := time.NewTicker(2 * time.Second)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(3 * time.Minute); ; <-ticker.C {
@@ -72,7 +69,7 @@ func TestReconcileEstimate(t *testing.T) {
 		for _, table := range o.Tables {
 			good = good && near(table.Rows, count)
 			switch table.Table {
-			case physical[""] + ".orders_by_status": // too few partitions
+			case keyspace + ".orders_by_status": // too few partitions
 				good = good && table.Bytes == 0
 			default:
 				good = good && table.Bytes > 30*count && table.Bytes < 300*count

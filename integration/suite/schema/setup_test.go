@@ -46,6 +46,16 @@ func create(t *testing.T, on *session.Session, s *schema.Schema) {
 	}
 }
 
+// flush has the nodes write tables to disk.
+func flush(t *testing.T, keyspace string, tables ...string) {
+	t.Helper()
+	var statements []string
+	for _, table := range tables {
+		statements = append(statements, "ALTER TABLE "+table+" WITH memtable_flush_period_in_ms = 1000")
+	}
+	cluster.ChangeSchema(t, keyspace, statements...)
+}
+
 // ensure is schema.Ensure with time: gossip takes a second or more a statement, and tests that change other keyspaces meanwhile leave few
 // moments in which the nodes agree.
 func ensure(t *testing.T, on *session.Session, s *schema.Schema) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/jaeger"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
@@ -46,7 +47,7 @@ func TestTraces(t *testing.T) {
 	t.Run("a table that is missing", func(t *testing.T) {
 		o := newOrder()
 		secrets.add(o)
-		shop.execute(t, `DROP TABLE orders_by_user`)
+		cluster.ChangeSchema(t, shop.keyspace, `DROP TABLE orders_by_user`)
 		trace := undisturbed(t, service, shop, secrets, 3, "createOrder", orders.Orders.Insert(o), writer.ErrPartial)
 		golden.Check(t, "missing_table.golden", render(trace, shop.keyspace))
 	})

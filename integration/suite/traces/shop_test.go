@@ -34,7 +34,7 @@ const patience = 2 * time.Minute
 // shop is a keyspace with the tables of orders and a writer that is traced.
 type shop struct {
 	keyspace string
-	reads    *gocql.Session // also to change tables with
+	reads    *gocql.Session
 	dialer   *faulty.Dialer // of the writes
 	w        *writer.Writer
 }
@@ -44,12 +44,11 @@ func open(t *testing.T, tracer *tracing.Tracer, options ...session.Option) *shop
 	if err := tracer.Err(); err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{keyspace: cluster.Keyspace(t, 3), dialer: new(faulty.Dialer)}
+	s := &shop{keyspace: cluster.Keyspace(t, 3, orders.Schema.Statements()...), dialer: new(faulty.Dialer)}
 	s.reads = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")
 		c.Timeout = patience
 	})
-	cluster.ChangeSchema(t, s.keyspace, orders.Schema.Statements()...)
 	writes := cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")
 		c.Timeout = patience
@@ -62,15 +61,6 @@ func open(t *testing.T, tracer *tracing.Tracer, options ...session.Option) *shop
 		t.Fatal(err)
 	}
 	return s
-}
-
-func (s *shop) execute(t *testing.T, statement string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if err := s.reads.Query(statement).WithContext(ctx).Exec(); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
 }
 
 func (s *shop) create(t *testing.T) orders.Order {

@@ -35,18 +35,9 @@ func (p bucketedLogTests) Pages(t *testing.T) {
 	if n := used.NumRows(); n < 5 || used.Close() != nil {
 		t.Errorf("40 logs in %d buckets", n)
 	}
-	var got []bucketedlogs.Log
-	var token reader.Token
-	for {
-		page, next, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 6, token)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, page...)
-		if token = next; token == "" {
-			break
-		}
-	}
+	got, _ := pages(t, func(token reader.Token) ([]bucketedlogs.Log, reader.Token, error) {
+		return bucketedlogs.Page(t.Context(), p.Reader, sensor, 6, token)
+	})
 	if fmt.Sprint(got) != fmt.Sprint(logs) {
 		t.Errorf("%d logs\n%v, want %d\n%v", len(got), got, len(logs), logs)
 	}
