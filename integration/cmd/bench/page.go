@@ -53,8 +53,11 @@ func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
 			return err
 		}
 	}
-	heats := p.heats(place)
-	if err := p.ruler.run(ctx, heats...); err != nil {
+	heats, r := p.heats(place), p.ruler
+	if p.alone {
+		r.limit -= r.limit / 3
+	}
+	if err := r.run(ctx, heats...); err != nil {
 		return err
 	}
 	text := p.report(place, alone, heats)

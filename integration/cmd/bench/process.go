@@ -97,7 +97,7 @@ func chooseBase(ctx context.Context, name string) (string, error) {
 	if base, err := output(exec.CommandContext(ctx, "git", "merge-base", "HEAD", "origin/main")); err == nil && base != head {
 		return base, nil
 	}
-	if changed, err := output(exec.CommandContext(ctx, "git", "status", "--porcelain")); err != nil || changed != "" {
+	if changed, err := output(exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no")); err != nil || changed != "" {
 		return head, err
 	}
 	base, err := revision(ctx, "HEAD^")

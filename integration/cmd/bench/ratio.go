@@ -22,7 +22,7 @@ func (r ratio) String() string { return fmt.Sprintf("%.3f (%.3f to %.3f)", r.is,
 
 const (
 	resamples = 1000
-	fewest    = 8 // blocks: fewer say nothing of the interval
+	fewest    = 12 // blocks: fewer say nothing of the interval
 )
 
 // compare takes what two contenders needed in the same blocks. Of the logarithms of the ratios of the blocks it gives the mean without the

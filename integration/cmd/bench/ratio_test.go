@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -56,7 +57,7 @@ func TestShiftIsFound(t *testing.T) {
 // A wide interval is not shown, one of a few blocks is wide, and nothing is shown next to a null that does not contain 1.
 func TestNotShown(t *testing.T) {
 	t.Parallel()
-	list := []float64{1, 1, 1, 1, 1, 1, 1, 1}
+	list := slices.Repeat([]float64{1}, fewest)
 	same := compare(list, list)
 	for _, c := range []struct {
 		width   float64
