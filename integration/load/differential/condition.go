@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
 )
 
@@ -100,9 +102,9 @@ func (x *text) condition(statement string) *text {
 // compare adds a condition of one column.
 func (x *text) compare(c column) {
 	name, of := c.name, c.typ
-	if c.typ.kind == dict && x.IntN(2) == 0 {
-		x.add("%s[", name).put(of.elems[0].value(x.Rand)).add("] ")
-		of = of.elems[1]
+	if c.typ.Kind() == gocql.TypeMap && x.IntN(2) == 0 {
+		x.add("%s[", name).put(of.elem(0).value(x.Rand)).add("] ")
+		of = of.elem(1)
 	} else {
 		x.add("%s ", name)
 	}
@@ -119,7 +121,7 @@ func (x *text) compare(c column) {
 		x.add("!= ").put(value())
 	case 2:
 		than := of.value(x.Rand)
-		for of.many() && binary.BigEndian.Uint32(than.bytes) == 0 { // refused, unless another condition is looked at first and fails
+		for of.MultiCell() && binary.BigEndian.Uint32(than.bytes) == 0 { // refused, unless another condition is looked at first and fails
 			than = of.value(x.Rand)
 		}
 		x.add("%s ", []string{"<", "<=", ">", ">="}[x.IntN(4)]).put(than)

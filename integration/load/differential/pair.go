@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cassandra/transcript"
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cassandra/transcript"
 )
 
 // Pair is the two clusters.

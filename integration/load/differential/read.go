@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
 )
 
@@ -13,7 +15,7 @@ func (g *round) everything() string {
 	out := names(g.t.key())
 	for _, c := range g.t.data() {
 		out = append(out, c.name)
-		if !c.typ.many() && !g.t.counter {
+		if !c.typ.MultiCell() && !g.t.counter {
 			out = append(out, fmt.Sprintf("writetime(%s), ttl(%[1]s)", c.name))
 		}
 	}
@@ -117,18 +119,18 @@ func (x *text) narrow() (filtering bool) {
 func (x *text) filter() {
 	c := x.subset(x.t.data())[0]
 	switch {
-	case c.typ.kind == dict && x.IntN(3) == 0:
-		x.add("%s[", c.name).put(c.typ.elems[0].value(x.Rand)).add("] = ").put(c.typ.elems[1].value(x.Rand))
-	case c.typ.kind == dict && c.typ.frozen && x.IntN(2) == 0: // of others Cassandra finds keys that were deleted
-		x.add("%s CONTAINS KEY ", c.name).put(c.typ.elems[0].value(x.Rand))
-	case c.typ.elems != nil && c.typ.kind != user && (c.typ.many() || x.IntN(2) == 0):
-		value := c.typ.elems[len(c.typ.elems)-1].value(x.Rand)
-		if c.typ.many() && (c.typ.kind == set || len(value.bytes) == 0) { // as above, also of empty values
+	case c.typ.Kind() == gocql.TypeMap && x.IntN(3) == 0:
+		x.add("%s[", c.name).put(c.typ.elem(0).value(x.Rand)).add("] = ").put(c.typ.elem(1).value(x.Rand))
+	case c.typ.Kind() == gocql.TypeMap && c.typ.Frozen() && x.IntN(2) == 0: // of others Cassandra finds keys that were deleted
+		x.add("%s CONTAINS KEY ", c.name).put(c.typ.elem(0).value(x.Rand))
+	case len(c.typ.Elems()) > 0 && c.typ.Kind() != gocql.TypeUDT && (c.typ.MultiCell() || x.IntN(2) == 0):
+		value := c.typ.elem(len(c.typ.Elems()) - 1).value(x.Rand)
+		if c.typ.MultiCell() && (c.typ.Kind() == gocql.TypeSet || len(value.bytes) == 0) { // as above, also of empty values
 			x.add("%s = ", c.name).put(c.typ.value(x.Rand))
 			return
 		}
 		x.add("%s CONTAINS ", c.name).put(value)
-	case c.typ.kind == user && c.typ.many() || c.typ.kind == "duration":
+	case c.typ.Kind() == gocql.TypeUDT && c.typ.MultiCell() || c.typ.Kind() == gocql.TypeDuration:
 		x.add("%s = ", c.name).put(c.typ.value(x.Rand))
 	default:
 		x.add("%s %s ", c.name, []string{"=", "=", "<", "<=", ">", ">="}[x.IntN(6)]).put(c.typ.value(x.Rand))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // column is a column of a table.
@@ -38,17 +40,11 @@ func of(definitions ...string) (out []column) {
 }
 
 func typeOf(name string) typ {
-	if inner, ok := strings.CutPrefix(name, "frozen<"); ok {
-		return typeOf(strings.TrimSuffix(inner, ">")).freeze()
+	t, err := cqltype.ParseDefinition(strings.ReplaceAll(name, "place", "place{city text, floor int, mark blob}"))
+	if err != nil {
+		panic(err) // one of the types below
 	}
-	if name == "place" {
-		return place
-	}
-	outer, inner, ok := strings.Cut(name, "<")
-	if !ok {
-		return native(name)
-	}
-	return collection(kind(outer), strings.Split(strings.TrimSuffix(inner, ">"), ", ")...)
+	return typ{t}
 }
 
 // types are the definitions of the user-defined types.

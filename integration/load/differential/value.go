@@ -3,7 +3,6 @@ package differential
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -11,67 +10,18 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 )
 
-// kind is the kind of a type.
-type kind string
-
-// The kinds that are no native types.
-const (
-	set  kind = "set"
-	list kind = "list"
-	dict kind = "map"
-	user kind = "user"
-)
-
 // typ is a type of a column.
-type typ struct {
-	kind   kind // or the name of a native type
-	elems  []typ
-	fields []string // of a user-defined type
-	frozen bool
-}
+type typ struct{ *cqltype.Type }
 
-func native(name string) typ                  { return typ{kind: kind(name)} }
-func collection(of kind, elems ...string) typ { return typ{kind: of, elems: natives(elems)} }
+// elem is one of the types of its elements, or of the fields of a user-defined type.
+func (t typ) elem(i int) typ { return typ{t.Elems()[i]} }
 
-func natives(names []string) (out []typ) {
-	for _, n := range names {
-		out = append(out, native(n))
-	}
-	return out
-}
-
-// place is the user-defined type.
-var place = typ{kind: user, elems: natives([]string{"text", "int", "blob"}), fields: []string{"city", "floor", "mark"}}
-
-func (t typ) freeze() typ {
-	t.frozen = true
-	return t
-}
-
-// many says whether the elements are cells of their own.
-func (t typ) many() bool { return t.elems != nil && !t.frozen }
-
-// String is the type in CQL.
-func (t typ) String() string {
-	if t.elems == nil {
-		return string(t.kind)
-	}
-	name := "place"
-	if t.kind != user {
-		var parts []string
-		for _, e := range t.elems {
-			parts = append(parts, e.String())
-		}
-		name = fmt.Sprintf("%s<%s>", t.kind, strings.Join(parts, ", "))
-	}
-	if t.frozen {
-		return "frozen<" + name + ">"
-	}
-	return name
-}
+// field is the name of a field of a user-defined type.
+func (t typ) field(i int) string { return t.User().Fields[i].Name }
 
 // datum is a value: its bytes, and as a literal.
 type datum struct {
@@ -94,7 +44,7 @@ func encoded(t gocql.Type, v any, text string) datum {
 }
 
 // domains are the few values of each native type. They compare otherwise as bytes than as values.
-var domains = map[kind][]datum{
+var domains = map[string][]datum{
 	"int":      integers(4, -1, 0, 1, 7, -2147483648),
 	"bigint":   integers(8, -1, 0, 1, 300, 9223372036854775807),
 	"counter":  integers(8, 1, -1, 5),
@@ -161,41 +111,41 @@ func identifier(s string) datum {
 
 // value is some value of the type that is not null.
 func (t typ) value(r *rand.Rand) datum {
-	if t.elems == nil {
-		d := domains[t.kind]
+	if len(t.Elems()) == 0 {
+		d := domains[t.String()]
 		if d == nil {
 			panic("no values of type " + t.String())
 		}
 		return d[r.IntN(len(d))]
 	}
-	if t.kind == user {
+	if t.Kind() == gocql.TypeUDT {
 		return t.fieldsOf(r)
 	}
 	n := r.IntN(4)
-	if t.kind != list { // each key once
-		n = min(n, len(domains[t.elems[0].kind]))
+	if t.Kind() != gocql.TypeList { // each key once
+		n = min(n, len(domains[t.elem(0).String()]))
 	}
 	var entries []string
 	out := binary.BigEndian.AppendUint32(nil, 0)
 	seen := make(map[string]bool)
 	for range n {
-		first := t.elems[0].value(r)
-		if t.kind != list && seen[string(first.bytes)] {
+		first := t.elem(0).value(r)
+		if t.Kind() != gocql.TypeList && seen[string(first.bytes)] {
 			continue
 		}
 		seen[string(first.bytes)] = true
 		entry := first.text
-		out = appendPart(out, first)
-		if t.kind == dict {
-			second := t.elems[1].value(r)
+		out = cqltype.AppendValue(out, first.bytes)
+		if t.Kind() == gocql.TypeMap {
+			second := t.elem(1).value(r)
 			entry += ": " + second.text
-			out = appendPart(out, second)
+			out = cqltype.AppendValue(out, second.bytes)
 		}
 		entries = append(entries, entry)
 	}
 	binary.BigEndian.PutUint32(out, uint32(len(entries)))
 	text := strings.Join(entries, ", ")
-	if t.kind == list {
+	if t.Kind() == gocql.TypeList {
 		return datum{bytes: out, text: "[" + text + "]"}
 	}
 	return datum{bytes: out, text: "{" + text + "}"}
@@ -205,27 +155,20 @@ func (t typ) value(r *rand.Rand) datum {
 func (t typ) fieldsOf(r *rand.Rand) datum {
 	out := []byte{}
 	var parts []string
-	for i, e := range t.elems {
-		d := e.value(r)
+	for i := range t.Elems() {
+		d := t.elem(i).value(r)
 		if r.IntN(3) == 0 {
 			d = null
 		}
-		out = appendPart(out, d)
-		parts = append(parts, t.fields[i]+": "+d.text)
+		out = cqltype.AppendValue(out, d.bytes)
+		parts = append(parts, t.field(i)+": "+d.text)
 	}
 	return datum{bytes: out, text: "{" + strings.Join(parts, ", ") + "}"}
 }
 
-func appendPart(to []byte, d datum) []byte {
-	if d.bytes == nil {
-		return binary.BigEndian.AppendUint32(to, 0xffffffff)
-	}
-	return append(binary.BigEndian.AppendUint32(to, uint32(len(d.bytes))), d.bytes...)
-}
-
 // several are some different values of a type, in any order.
 func (t typ) several(r *rand.Rand, n int) []datum {
-	d := slices.Clone(domains[t.kind])
+	d := slices.Clone(domains[t.String()])
 	r.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
 	return d[:min(n, len(d))]
 }

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // timed is a statement that writes, with its own timestamp or TTL, or that of the protocol.
@@ -162,30 +165,30 @@ func (g *round) partly(columns []column) bool {
 // assign adds an assignment.
 func (x *text) assign(c column) {
 	whole := func() { x.add("%s = ", c.name).put(x.content(c.typ)) }
-	if !c.typ.many() || x.IntN(3) == 0 {
+	if !c.typ.MultiCell() || x.IntN(3) == 0 {
 		whole()
 		return
 	}
-	switch c.typ.kind {
-	case user:
-		i := x.IntN(len(c.typ.fields))
-		x.add("%s.%s = ", c.name, c.typ.fields[i]).put(x.content(c.typ.elems[i]))
-	case set:
+	switch c.typ.Kind() {
+	case gocql.TypeUDT:
+		i := x.IntN(len(c.typ.Elems()))
+		x.add("%s.%s = ", c.name, c.typ.field(i)).put(x.content(c.typ.elem(i)))
+	case gocql.TypeSet:
 		x.add("%s = %[1]s %s ", c.name, []string{"+", "-"}[x.IntN(2)]).put(x.content(c.typ))
-	case list:
+	case gocql.TypeList:
 		if x.IntN(2) == 0 {
 			x.add("%s = ", c.name).put(c.typ.value(x.Rand)).add(" + %s", c.name)
 			return
 		}
 		x.add("%s = %[1]s + ", c.name).put(x.content(c.typ))
-	case dict:
+	case gocql.TypeMap:
 		switch x.IntN(3) {
 		case 0:
-			x.add("%s[", c.name).put(c.typ.elems[0].value(x.Rand)).add("] = ").put(x.content(c.typ.elems[1]))
+			x.add("%s[", c.name).put(c.typ.elem(0).value(x.Rand)).add("] = ").put(x.content(c.typ.elem(1)))
 		case 1:
 			x.add("%s = %[1]s + ", c.name).put(x.content(c.typ))
 		default:
-			x.add("%s = %[1]s - ", c.name).put(typ{kind: set, elems: c.typ.elems[:1]}.value(x.Rand))
+			x.add("%s = %[1]s - ", c.name).put(typ{cqltype.SetOf(c.typ.Elems()[0])}.value(x.Rand))
 		}
 	}
 }
@@ -199,7 +202,7 @@ func (x *text) equal(c column, in bool) {
 		some := x.some(c)
 		var parts []byte
 		for _, d := range some {
-			parts = appendPart(parts, d)
+			parts = cqltype.AppendValue(parts, d.bytes)
 		}
 		before := x.bound
 		x.bound = 100
@@ -232,11 +235,11 @@ func (g *round) deleteColumns(u timing) *text {
 	each(x, chosen, ", ", func(c column) {
 		x.add("%s", c.name)
 		switch {
-		case !c.typ.many() || g.IntN(2) == 0:
-		case c.typ.kind == user:
-			x.add(".%s", c.typ.fields[g.IntN(len(c.typ.fields))])
-		case c.typ.kind != list:
-			x.add("[").put(c.typ.elems[0].value(g.Rand)).add("]")
+		case !c.typ.MultiCell() || g.IntN(2) == 0:
+		case c.typ.Kind() == gocql.TypeUDT:
+			x.add(".%s", c.typ.field(g.IntN(len(c.typ.Elems()))))
+		case c.typ.Kind() != gocql.TypeList:
+			x.add("[").put(c.typ.elem(0).value(g.Rand)).add("]")
 		}
 	})
 	u.ttl = -1
