@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,17 +34,7 @@ type process struct {
 
 func TestMain(m *testing.M) {
 	var p process
-	is, err := child.Told(&p)
-	if !is {
-		os.Exit(m.Run())
-	}
-	if err == nil {
-		err = p.run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	child.Main(m, &p, p.run)
 }
 
 const (
@@ -54,12 +43,7 @@ const (
 	partitions = 6
 )
 
-func (p *process) run() error {
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		<-child.Over()
-		cancel()
-	}()
+func (p *process) run(ctx context.Context) error {
 	config := gocql.NewCluster(p.Hosts...)
 	config.Keyspace = p.Keyspace
 	s, err := session.Open(config, session.LocalDC("dc1"))

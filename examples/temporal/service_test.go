@@ -33,18 +33,14 @@ var (
 
 func TestMain(m *testing.M) {
 	var args []string
-	if is, err := child.Told(&args); is {
-		ctx, end := context.WithCancel(context.Background())
-		go func() { <-child.Over(); end() }()
-		if err == nil {
-			err = execute(ctx, os.Stdout, args...)
-		}
+	child.Main(m, &args, func(ctx context.Context) error {
+		err := execute(ctx, os.Stdout, args...)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		os.Exit(command.ExitCode(err))
-	}
-	os.Exit(m.Run())
+		return nil
+	})
 }
 
 func execute(ctx context.Context, out interface{ Write([]byte) (int, error) }, args ...string) error {

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/gocql/gocql"
 )
 
 func TestCreate(t *testing.T) {

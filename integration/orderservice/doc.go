@@ -70,5 +70,5 @@
 // service.go is the routes and what they need; create.go and change.go are the writes, read.go the reads; key.go is the
 // idempotency key and outcome.go the table above. cassandra.go opens sessions and writer, server.go runs and stops,
 // observe.go joins the spans of the writes to that of the request. The command is in integration/cmd/orderservice.
-// Package load is clients that do as they are told here, and check what they are told; integration/cmd/orderload runs them.
+// The clients in integration/load/orderservice do as they are told here, and check what they are told.
 package orderservice

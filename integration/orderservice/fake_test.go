@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/leaks"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
-	"github.com/gocql/gocql"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }

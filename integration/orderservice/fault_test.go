@@ -9,7 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/integration/load/orderservice"
+	load "github.com/denorm-go/denorm/integration/load/orderservice"
 )
 
 // long gives the load the length that its figures are reported for.
@@ -39,17 +39,13 @@ func TestNodeStopped(t *testing.T) {
 			cluster.Need(t, 3)
 			keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
 			nodes := cluster.Nodes(t)
-			targets := []string{start(t, keyspace).url, start(t, keyspace).url}
-			type result struct {
-				report *load.Report
-				err    error
-			}
-			ended := make(chan result, 1)
+			l := load.New(8, 1, 2*time.Minute)
+			t.Cleanup(l.Close)
+			l.Ask(load.Target{URL: start(t, keyspace).url}, load.Target{URL: start(t, keyspace).url})
+			ended := make(chan struct{})
 			go func() {
-				report, err := load.Run(t.Context(), load.Config{
-					Targets: targets, Clients: 8, Orders: 5000, Duration: length, Patience: 2 * time.Minute, Seed: 1,
-				})
-				ended <- result{report, err}
+				defer close(ended)
+				l.Live(t.Context(), 5000, length)
 			}()
 
 			time.Sleep(before)
@@ -60,11 +56,8 @@ func TestNodeStopped(t *testing.T) {
 			node.start(t, nodes[1])
 			back := time.Now()
 
-			got := <-ended
-			if got.err != nil {
-				t.Fatal(got.err)
-			}
-			t.Logf("\n%v", got.report)
+			<-ended
+			t.Log(l)
 			for _, stretch := range []struct {
 				name     string
 				from, to time.Time
@@ -75,11 +68,11 @@ func TestNodeStopped(t *testing.T) {
 				{"during the start", started, back},
 				{"from 2 s after the stop", stopped.Add(2 * time.Second), time.Time{}},
 			} {
-				share, requests := got.report.Definite(stretch.from, stretch.to)
+				share, requests := l.Definite(stretch.from, stretch.to)
 				t.Logf("%-24s  %6.2f %% of %d answers are definite", stretch.name, 100*share, requests)
 			}
-			if got.report.Wrong() > 0 {
-				t.Errorf("%d wrong answers", got.report.Wrong())
+			if l.Wrong() > 0 {
+				t.Errorf("%d wrong answers", l.Wrong())
 			}
 		})
 	}

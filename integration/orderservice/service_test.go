@@ -231,14 +231,12 @@ func TestLoad(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3, orders.Schema.Statements()...)
-	report, err := load.Run(t.Context(), load.Config{
-		Targets: []string{start(t, keyspace).url, start(t, keyspace).url}, Clients: 4, Duration: 3 * time.Second, Seed: 1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + report.String())
-	if report.Wrong() > 0 {
-		t.Errorf("%d wrong answers", report.Wrong())
+	l := load.New(4, 1, time.Minute)
+	t.Cleanup(l.Close)
+	l.Ask(load.Target{URL: start(t, keyspace).url}, load.Target{URL: start(t, keyspace).url})
+	l.Live(t.Context(), 1000, 3*time.Second)
+	t.Log(l)
+	if l.Wrong() > 0 {
+		t.Errorf("%d wrong answers", l.Wrong())
 	}
 }

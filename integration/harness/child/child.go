@@ -3,6 +3,7 @@ package child
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,31 +12,50 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+	"github.com/denorm-go/denorm/session"
 )
 
 // env holds what a child is told.
 const env = "DENORM_TEST_CHILD"
 
-// Told says whether this process is a child, and decodes what it was told into v. It is for TestMain.
-func Told(v any) (bool, error) {
+// Main is for the TestMain of a package that starts children. In a child it decodes what the child was told into v and calls run, whose
+// context ends when the parent asks for the end, or has died. Elsewhere it runs the tests.
+func Main(m interface{ Run() int }, v any, run func(context.Context) error) {
 	told, ok := os.LookupEnv(env)
 	if !ok {
-		return false, nil
+		os.Exit(m.Run())
 	}
-	if err := json.Unmarshal([]byte(told), v); err != nil {
-		return true, fmt.Errorf("child: %w", err)
-	}
-	return true, nil
-}
-
-// Over returns a channel that is closed when the parent asks this process to come to an end, or has died.
-func Over() <-chan struct{} {
-	over := make(chan struct{})
+	ctx, end := context.WithCancel(context.Background())
 	go func() {
-		defer close(over)
+		defer end()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	return over
+	err := json.Unmarshal([]byte(told), v)
+	if err == nil {
+		err = run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Open opens the sessions of a child. The driver gives up when the node that it asks first for the others is silent; Open tries again
+// until the context ends, as whoever runs a service starts it again.
+func Open(ctx context.Context, hosts []string, keyspace string) (s *session.Session, err error) {
+	config := gocql.NewCluster(hosts...)
+	config.Keyspace, config.ConnectTimeout = keyspace, 10*time.Second
+	err = sleep.Until(ctx, 100*time.Millisecond, func() (err error) {
+		s, err = session.Open(config)
+		return err
+	})
+	return s, err
 }
 
 // Child is a process that this one has started.

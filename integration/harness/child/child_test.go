@@ -1,8 +1,8 @@
 package child_test
 
 import (
-	"fmt"
-	"os"
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -11,20 +11,13 @@ import (
 
 func TestMain(m *testing.M) {
 	var told string
-	switch is, err := child.Told(&told); {
-	case is && err != nil:
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	case is:
-		over := child.Over()
+	child.Main(m, &told, func(ctx context.Context) error {
 		if told == "fail" {
-			fmt.Fprintln(os.Stderr, "told to fail")
-			os.Exit(3)
+			return errors.New("told to fail")
 		}
-		<-over
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+		<-ctx.Done()
+		return nil
+	})
 }
 
 func start(t *testing.T, told string) *child.Child {

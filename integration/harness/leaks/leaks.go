@@ -31,14 +31,20 @@ func Wait(others ...goleak.Option) error {
 	return err
 }
 
-// Main runs the tests of a package, for its TestMain. They fail if they leave goroutines behind.
-func Main(m *testing.M) {
-	code := m.Run()
+// M is the tests of a package. They fail if they leave goroutines behind.
+type M struct{ *testing.M }
+
+// Run runs the tests.
+func (m M) Run() int {
+	code := m.M.Run()
 	if code == 0 {
 		if err := Wait(); err != nil {
 			fmt.Fprintln(os.Stderr, "the tests passed and left behind:", err)
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
 }
+
+// Main is for the TestMain of such a package.
+func Main(m *testing.M) { os.Exit(M{m}.Run()) }

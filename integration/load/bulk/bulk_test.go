@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -26,17 +25,7 @@ var (
 
 func TestMain(m *testing.M) {
 	var i Import
-	is, err := child.Told(&i)
-	if !is {
-		os.Exit(m.Run())
-	}
-	if err == nil {
-		err = i.Run(context.Background())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	child.Main(m, &i, func(ctx context.Context) error { return i.Run(context.WithoutCancel(ctx)) }) // End waits for its end
 }
 
 // An import is killed again and again, and begins at its checkpoints each time. The tables are those of one run: no change is lost, and none

@@ -17,7 +17,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -91,9 +91,7 @@ func (i *Import) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config := gocql.NewCluster(i.Hosts...)
-	config.Keyspace = i.Keyspace
-	s, err := session.Open(config, session.LocalDC("dc1"))
+	s, err := child.Open(ctx, i.Hosts, i.Keyspace)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/load/contended"
+	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/suite/nodes"
 	"github.com/denorm-go/denorm/internal/testutil/suite"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
@@ -28,13 +30,13 @@ const (
 // handRows are the orders of the base table by hand, as all replicas have them.
 func handRows(t *testing.T, p *suite.Place) map[gocql.UUID]contended.Order {
 	t.Helper()
-	out := make(map[gocql.UUID]contended.Order)
-	iter := p.Session.Reads().Query("SELECT order_id, status, changes, version FROM hand_by_id").Consistency(gocql.All).Iter()
-	for o := (contended.Order{}); iter.Scan(&o.OrderID, &o.Status, &o.Changes, &o.Version); {
-		out[o.OrderID] = o
-	}
-	if err := iter.Close(); err != nil {
+	rows, err := history.All[contended.Order](t.Context(), p.Session.Reads(), "hand_by_id", "order_id", "status", "changes", "version")
+	if err != nil {
 		t.Fatal(err)
+	}
+	out := make(map[gocql.UUID]contended.Order)
+	for _, o := range rows {
+		out[o.OrderID] = o
 	}
 	return out
 }
@@ -80,18 +82,12 @@ func move(ctx, stop context.Context, w *writer.Writer, set *tables.Set[contended
 // the base table had it.
 func TestAdoptContendedOrders(t *testing.T) {
 	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
-	var orders []gocql.UUID
-	for range handContend {
-		id := gocql.MustRandomUUID()
-		for _, statement := range []string{
-			"INSERT INTO hand_by_id (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
-			"INSERT INTO hand_by_status (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
-		} {
-			if err := p.Session.Writes().Query(statement, id, gocql.TimeUUID()).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		orders = append(orders, id)
+	orders := make([]gocql.UUID, handContend)
+	if err := parallel.Do(writers, handContend, func(i int) error {
+		orders[i] = gocql.MustRandomUUID()
+		return insertByHand(p.Session.Writes(), orders[i])
+	}); err != nil {
+		t.Fatal(err)
 	}
 	var hand []contended.Client
 	for range writers / 4 {

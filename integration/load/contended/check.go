@@ -2,10 +2,12 @@ package contended
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -33,28 +35,24 @@ func Finish(ctx context.Context, w *writer.Writer, orders []gocql.UUID) error {
 
 // Check compares the two tables named with each other, at ALL, and the changes with the tally.
 func Check(ctx context.Context, session *gocql.Session, t *Tally, byID, byStatus string) (f Findings, err error) {
-	each := func(table string, do func(Order)) error {
-		iter := session.Query("SELECT order_id, status, changes, version FROM " + table).WithContext(ctx).Consistency(gocql.All).Iter()
-		for o := (Order{}); iter.Scan(&o.OrderID, &o.Status, &o.Changes, &o.Version); {
-			do(o)
-		}
-		return iter.Close()
-	}
+	columns := []string{"order_id", "status", "changes", "version"}
+	rows, err := history.All[Order](ctx, session, byID, columns...)
+	placed, err2 := history.All[Order](ctx, session, byStatus, columns...)
 	base, seen := make(map[gocql.UUID]Order), make(map[gocql.UUID]bool)
-	if err := each(byID, func(o Order) { base[o.OrderID] = o }); err != nil {
-		return f, err
+	for _, o := range rows {
+		base[o.OrderID] = o
 	}
-	err = each(byStatus, func(o Order) {
+	for _, o := range placed {
 		is, ok := base[o.OrderID]
 		if !ok || is.Status != o.Status {
 			f.Ghosts++
-			return
+			continue
 		}
 		if is != o {
 			f.Differing++
 		}
 		seen[o.OrderID] = true
-	})
+	}
 	f.Missing = len(base) - len(seen)
 	for id, o := range base {
 		c := t.order[id]
@@ -65,5 +63,5 @@ func Check(ctx context.Context, session *gocql.Session, t *Tally, byID, byStatus
 			f.Excess++
 		}
 	}
-	return f, err
+	return f, errors.Join(err, err2)
 }

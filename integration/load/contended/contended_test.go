@@ -1,6 +1,7 @@
 package contended_test
 
 import (
+	"errors"
 	"flag"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/load/contended"
 	"github.com/denorm-go/denorm/integration/suite/nodes"
 	"github.com/denorm-go/denorm/internal/testutil/suite"
@@ -56,23 +58,27 @@ func clients(t *testing.T, p *suite.Place, skewed bool) []contended.Client {
 
 func create(t *testing.T, p *suite.Place) []gocql.UUID {
 	t.Helper()
-	var ids []gocql.UUID
-	for range contend {
-		o := contended.Order{OrderID: gocql.MustRandomUUID(), Status: "new"}
-		if _, err := p.Writer.Write(t.Context(), "createOrder", contended.Orders.Insert(o)); err != nil {
-			t.Fatal(err)
-		}
-		for _, statement := range []string{
-			"INSERT INTO hand_by_id (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
-			"INSERT INTO hand_by_status (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
-		} {
-			if err := p.Session.Reads().Query(statement, o.OrderID, gocql.TimeUUID()).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ids = append(ids, o.OrderID)
+	ids := make([]gocql.UUID, contend)
+	err := parallel.Do(writers, contend, func(i int) error {
+		ids[i] = gocql.MustRandomUUID()
+		_, err := p.Writer.Write(t.Context(), "createOrder", contended.Orders.Insert(contended.Order{OrderID: ids[i], Status: "new"}))
+		return errors.Join(err, insertByHand(p.Session.Reads(), ids[i]))
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return ids
+}
+
+// insertByHand inserts an order into the tables by hand.
+func insertByHand(s *gocql.Session, id gocql.UUID) error {
+	version := gocql.TimeUUID()
+	for _, table := range []string{"hand_by_id", "hand_by_status"} {
+		if err := s.Query("INSERT INTO "+table+" (order_id, status, changes, version) VALUES (?, 'new', 0, ?)", id, version).Exec(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Sixteen writers with skewed clocks move the same hundred orders, and one change in twenty is of a client that dies in

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -132,23 +133,32 @@ func Digest(o orders.Order) uint64 {
 
 var digestSeed = maphash.MakeSeed()
 
-// Differ are the orders of which the tables do not have the same, with the number of those that are in any.
-func Differ(ctx context.Context, s *gocql.Session) (differ map[gocql.UUID]bool, all int, err error) {
-	var tables [3]Contents
-	for i, name := range Tables {
-		if tables[i], err = Read(ctx, s, name); err != nil {
-			return nil, 0, err
+// Differ are the orders of which the tables do not have the same, and those that have a base row.
+func Differ(ctx context.Context, s *gocql.Session) (differ, there map[gocql.UUID]bool, err error) {
+	var tables []Contents
+	for _, name := range Tables {
+		table, err := Read(ctx, s, name)
+		if err != nil {
+			return nil, nil, err
 		}
+		tables = append(tables, table)
 	}
-	differ = make(map[gocql.UUID]bool)
-	seen := make(map[gocql.UUID]bool)
+	differ, there = compare(tables...)
+	return differ, there, nil
+}
+
+// compare lists the entities that are not the same in all tables, and those in the first.
+func compare(tables ...Contents) (differ, there map[gocql.UUID]bool) {
+	differ, there = make(map[gocql.UUID]bool), make(map[gocql.UUID]bool)
+	for id := range tables[0] {
+		there[id] = true
+	}
 	for _, t := range tables {
 		for id := range t {
-			seen[id] = true
-			if tables[0][id] != tables[1][id] || tables[0][id] != tables[2][id] {
+			if slices.ContainsFunc(tables, func(other Contents) bool { return other[id] != t[id] }) {
 				differ[id] = true
 			}
 		}
 	}
-	return differ, len(seen), nil
+	return differ, there
 }

@@ -3,11 +3,9 @@
 package drift_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,17 +34,7 @@ var (
 
 func TestMain(m *testing.M) {
 	var worker drift.Worker
-	if is, err := child.Told(&worker); is {
-		if err == nil {
-			err = worker.Run(context.Background())
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	child.Main(m, &worker, worker.Run)
 }
 
 // Tables are verified and repaired next to a service that writes. The processes are killed, and others continue their runs; a node stops while one

@@ -21,11 +21,13 @@ type Planted struct {
 	Status  orders.Status     // of an order that is there afterwards
 }
 
-// kind is one of the kinds of differences between the tables of an order.
+// kind is one of the kinds of differences between the tables of a set.
 type kind struct {
+	set     string // empty: order
 	name    string
 	found   []string
 	plant   func(p *planter, o, moved orders.Order)
+	does    []string // in other sets: see [planter.statements]
 	outcome reconcile.Outcome
 	moves   bool // the status is that of moved afterwards
 	gone    bool
@@ -158,7 +160,7 @@ func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 	for _, k := range smallKinds {
 		for range max(1, count/len(kinds)) {
 			id := gocql.MustRandomUUID()
-			k.plant(p, id)
+			p.statements(k, id)
 			out = append(out, Planted{Name: k.name, Set: k.set, ID: id, Found: k.found, Outcome: k.outcome, Gone: k.gone})
 		}
 	}

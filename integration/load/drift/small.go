@@ -2,8 +2,10 @@ package drift
 
 import (
 	"context"
+	"fmt"
+	"hash/maphash"
 	"maps"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,116 +60,94 @@ var (
 	SmallSchema = schema.Must(schema.Declare(schema.Sets(Desks, Profiles, Tickets)))
 )
 
-// smallKind is a kind of differences in one of these sets.
-type smallKind struct {
-	set, name string
-	found     []string
-	plant     func(p *planter, id gocql.UUID)
-	outcome   reconcile.Outcome
-	gone      bool
-}
+// The times of what was there before, and of what is planted.
+const (
+	then = "then}"
+	now  = "now}"
+)
 
-var smallKinds = []smallKind{
+// smallKinds are the kinds of differences in these sets.
+var smallKinds = []kind{
 	{
-		set: "desk", name: "SingleWriter: a create that wrote the base table alone", found: []string{"desks_by_room missing"},
-		plant: func(p *planter, id gocql.UUID) { p.desk(id, "hall", p.at) }, outcome: reconcile.Repaired,
+		set: "desk", name: "SingleWriter: a create that wrote the base table alone", found: []string{"desks_by_room missing"}, outcome: reconcile.Repaired,
+		does: []string{desk("hall", now)},
 	},
 	{
-		set: "desk", name: "SingleWriter: a move that left the row under the former key", found: []string{"desks_by_room ghost"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.deskOf(id, "attic", 100, p.loaded)
-			p.desk(id, "hall", p.at)
-			p.deskOf(id, "hall", 100, p.at)
+		set: "desk", name: "SingleWriter: a move that left the row under the former key", found: []string{"desks_by_room ghost"}, outcome: reconcile.Repaired,
+		does: []string{deskOf("attic", 100, then), desk("hall", now), deskOf("hall", 100, now)},
+	},
+	{
+		set: "desk", name: "SingleWriter: a create of which the tables that it wrote lack columns", found: []string{"desks_by_room orphan"}, outcome: reconcile.Found, gone: true,
+		does: []string{deskOf("hall", 100, now)},
+	},
+	{
+		set: "desk", name: "SingleWriter: a change that wrote a table alone which lacks columns", found: []string{"desks_by_room newer"}, outcome: reconcile.Found,
+		does: []string{desk("hall", then), deskOf("hall", 120, now)},
+	},
+	{
+		set: "profile", name: "Patch: a create that wrote the base table alone", found: []string{"profiles_by_team missing"}, outcome: reconcile.Repaired,
+		does: []string{profile("profiles")},
+	},
+	{
+		set: "profile", name: "Patch: a patch that wrote the base table alone", found: []string{"profiles_by_team differing"}, outcome: reconcile.Repaired,
+		does: []string{profile("profiles"), profile("profiles_by_team"), "UPDATE profiles USING TIMESTAMP {now} SET motto = 'later' WHERE user_id = {id}"},
+	},
+	{
+		set: "profile", name: "Patch: a patch that wrote a query table alone", found: []string{"profiles_by_team differing"}, outcome: reconcile.Repaired,
+		does: []string{
+			profile("profiles"), profile("profiles_by_team"),
+			"UPDATE profiles_by_team USING TIMESTAMP {now} SET motto = 'later' WHERE team = 'blue' AND user_id = {id}",
 		},
-		outcome: reconcile.Repaired,
 	},
 	{
-		set: "desk", name: "SingleWriter: a create of which the tables that it wrote lack columns", found: []string{"desks_by_room orphan"},
-		plant: func(p *planter, id gocql.UUID) { p.deskOf(id, "hall", 100, p.at) }, outcome: reconcile.Found, gone: true,
+		set: "profile", name: "Patch: a null that wrote the base table alone", found: []string{"profiles_by_team differing"}, outcome: reconcile.Repaired,
+		does: []string{profile("profiles"), profile("profiles_by_team"), "DELETE motto FROM profiles USING TIMESTAMP {now} WHERE user_id = {id}"},
 	},
 	{
-		set: "desk", name: "SingleWriter: a change that wrote a table alone which lacks columns", found: []string{"desks_by_room newer"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.desk(id, "hall", p.loaded)
-			p.deskOf(id, "hall", 120, p.at)
-		},
-		outcome: reconcile.Found,
+		set: "ticket", name: "Versioned: a create that wrote the base table alone", found: []string{"tickets_by_agent missing"}, outcome: reconcile.Repaired,
+		does: []string{ticket("tickets", "ada", "broken", now)},
 	},
 	{
-		set: "profile", name: "Patch: a create that wrote the base table alone", found: []string{"profiles_by_team missing"},
-		plant: func(p *planter, id gocql.UUID) { p.profile("profiles", id) }, outcome: reconcile.Repaired,
+		set: "ticket", name: "Versioned: a change that left an old row", found: []string{"tickets_by_agent differing"}, outcome: reconcile.Repaired,
+		does: []string{ticket("tickets_by_agent", "ada", "broken", then), ticket("tickets", "ada", "mended", now)},
 	},
 	{
-		set: "profile", name: "Patch: a patch that wrote the base table alone", found: []string{"profiles_by_team differing"},
-		plant: patched("UPDATE profiles USING TIMESTAMP ? SET motto = 'later' WHERE user_id = ?"), outcome: reconcile.Repaired,
+		set: "ticket", name: "Versioned: a move that left the row under the former key", found: []string{"tickets_by_agent ghost"}, outcome: reconcile.Repaired,
+		does: []string{ticket("tickets_by_agent", "bob", "broken", then), ticket("tickets", "ada", "broken", now), ticket("tickets_by_agent", "ada", "broken", now)},
 	},
 	{
-		set: "profile", name: "Patch: a patch that wrote a query table alone", found: []string{"profiles_by_team differing"},
-		plant: patched("UPDATE profiles_by_team USING TIMESTAMP ? SET motto = 'later' WHERE team = 'blue' AND user_id = ?"), outcome: reconcile.Repaired,
-	},
-	{
-		set: "profile", name: "Patch: a null that wrote the base table alone", found: []string{"profiles_by_team differing"},
-		plant: patched("DELETE motto FROM profiles USING TIMESTAMP ? WHERE user_id = ?"), outcome: reconcile.Repaired,
-	},
-	{
-		set: "ticket", name: "Versioned: a create that wrote the base table alone", found: []string{"tickets_by_agent missing"},
-		plant: func(p *planter, id gocql.UUID) { p.ticket(id, "ada", "broken", p.at) }, outcome: reconcile.Repaired,
-	},
-	{
-		set: "ticket", name: "Versioned: a change that left an old row", found: []string{"tickets_by_agent differing"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.ticketOf(id, "ada", p.loaded)
-			p.ticket(id, "ada", "mended", p.at)
-		},
-		outcome: reconcile.Repaired,
-	},
-	{
-		set: "ticket", name: "Versioned: a move that left the row under the former key", found: []string{"tickets_by_agent ghost"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.ticketOf(id, "bob", p.loaded)
-			p.ticket(id, "ada", "broken", p.at)
-			p.ticketOf(id, "ada", p.at)
-		},
-		outcome: reconcile.Repaired,
-	},
-	{
-		set: "ticket", name: "Versioned: a row that no version explains", found: []string{"tickets_by_agent orphan"},
-		plant: func(p *planter, id gocql.UUID) { p.ticketOf(id, "ada", p.at) }, outcome: reconcile.Repaired, gone: true,
+		set: "ticket", name: "Versioned: a row that no version explains", found: []string{"tickets_by_agent orphan"}, outcome: reconcile.Repaired, gone: true,
+		does: []string{ticket("tickets_by_agent", "ada", "broken", now)},
 	},
 }
 
-// patched plants a profile in both tables, and then a patch of one of them.
-func patched(statement string) func(*planter, gocql.UUID) {
-	return func(p *planter, id gocql.UUID) {
-		p.profile("profiles", id)
-		p.profile("profiles_by_team", id)
-		p.do(statement, p.at, id)
+func desk(room, at string) string {
+	return fmt.Sprintf("INSERT INTO desks (desk_id, room, width, note, updated_at) VALUES ({id}, '%s', 100, 'oak', {%s) USING TIMESTAMP {%[2]s", room, at)
+}
+
+func deskOf(room string, width int, at string) string {
+	return fmt.Sprintf("INSERT INTO desks_by_room (room, desk_id, width) VALUES ('%s', {id}, %d) USING TIMESTAMP {%s", room, width, at)
+}
+
+func profile(table string) string {
+	return "INSERT INTO " + table + " (user_id, team, name, motto) VALUES ({id}, 'blue', 'ada', 'early') USING TIMESTAMP {" + then
+}
+
+func ticket(table, agent, text, at string) string {
+	return fmt.Sprintf("INSERT INTO %s (agent, ticket_id, text, version) VALUES ('%s', {id}, '%s', {version %s) USING TIMESTAMP {%[4]s",
+		table, agent, text, at)
+}
+
+// statements are what a kind of difference in these sets does to an entity.
+func (p *planter) statements(k kind, id gocql.UUID) {
+	values := []string{"{id}", id.String()}
+	for name, at := range map[string]int64{now: p.at, then: p.loaded} {
+		version := gocql.TimeUUIDWith(gocql.UUIDFromTime(time.UnixMicro(at)).Timestamp(), 1, []byte{1, 2, 3, 4, 5, 6})
+		values = append(values, "{"+name, strconv.FormatInt(at, 10), "{version "+name, version.String())
 	}
-}
-
-func (p *planter) desk(id gocql.UUID, room string, at int64) {
-	p.do("INSERT INTO desks (desk_id, room, width, note, updated_at) VALUES (?, ?, 100, 'oak', ?) USING TIMESTAMP ?", id, room, at, at)
-}
-
-func (p *planter) deskOf(id gocql.UUID, room string, width int64, at int64) {
-	p.do("INSERT INTO desks_by_room (room, desk_id, width) VALUES (?, ?, ?) USING TIMESTAMP ?", room, id, width, at)
-}
-
-func (p *planter) profile(table string, id gocql.UUID) {
-	p.do("INSERT INTO "+table+" (user_id, team, name, motto) VALUES (?, 'blue', 'ada', 'early') USING TIMESTAMP ?", id, p.loaded)
-}
-
-func (p *planter) ticket(id gocql.UUID, agent, text string, at int64) {
-	p.do("INSERT INTO tickets (ticket_id, agent, text, version) VALUES (?, ?, ?, ?) USING TIMESTAMP ?", id, agent, text, version(at), at)
-}
-
-func (p *planter) ticketOf(id gocql.UUID, agent string, at int64) {
-	p.do("INSERT INTO tickets_by_agent (agent, ticket_id, text, version) VALUES (?, ?, 'broken', ?) USING TIMESTAMP ?", agent, id, version(at), at)
-}
-
-// version is that of a change at a time.
-func version(at int64) gocql.UUID {
-	return gocql.TimeUUIDWith(gocql.UUIDFromTime(time.UnixMicro(at)).Timestamp(), 1, []byte{1, 2, 3, 4, 5, 6})
+	for _, statement := range k.does {
+		p.do(strings.NewReplacer(values...).Replace(statement))
+	}
 }
 
 // smallTables are the tables of these sets, in pairs, with the id of the entity and the columns that both have.
@@ -181,40 +161,25 @@ var smallTables = []struct{ base, query, id, columns string }{
 func DifferSmall(ctx context.Context, s *gocql.Session) (differ, there map[gocql.UUID]bool, err error) {
 	differ, there = make(map[gocql.UUID]bool), make(map[gocql.UUID]bool)
 	for _, t := range smallTables {
-		read := func(table string) (map[gocql.UUID]string, error) {
-			rows := make(map[gocql.UUID]string)
+		var both []Contents
+		for _, table := range []string{t.base, t.query} {
+			rows := make(Contents)
 			err := patiently(func() error {
 				clear(rows)
-				iter := s.Query("SELECT JSON " + t.id + ", " + t.columns + " FROM " + table).Consistency(gocql.All).WithContext(ctx).Iter()
-				var text string
-				for iter.Scan(&text) {
-					_, rest, _ := strings.Cut(text, `"`+t.id+`": "`)
-					id, err := gocql.ParseUUID(rest[:36])
-					if err != nil {
-						return err
-					}
-					rows[id] += text
+				iter := s.Query("SELECT " + t.id + ", " + t.columns + " FROM " + table).Consistency(gocql.All).WithContext(ctx).Iter()
+				for row := make(map[string]any); iter.MapScan(row); row = make(map[string]any) {
+					rows[row[t.id].(gocql.UUID)] += maphash.String(digestSeed, fmt.Sprint(row))
 				}
 				return iter.Close()
 			})
-			return rows, err
-		}
-		base, err := read(t.base)
-		if err != nil {
-			return nil, nil, err
-		}
-		query, err := read(t.query)
-		if err != nil {
-			return nil, nil, err
-		}
-		for id := range base {
-			there[id] = true
-		}
-		for _, id := range slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(query))) {
-			if base[id] != query[id] {
-				differ[id] = true
+			if err != nil {
+				return nil, nil, err
 			}
+			both = append(both, rows)
 		}
+		d, base := compare(both...)
+		maps.Copy(differ, d)
+		maps.Copy(there, base)
 	}
 	return differ, there, nil
 }

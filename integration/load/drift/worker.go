@@ -15,10 +15,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/integration/harness/parallel"
-	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -65,14 +64,7 @@ type Finding struct {
 
 // Run verifies or repairs all sets once.
 func (w *Worker) Run(ctx context.Context) error {
-	config := gocql.NewCluster(w.Hosts...)
-	config.Keyspace, config.ConnectTimeout = w.Keyspace, 10*time.Second
-	// The driver gives up when the node that it asks first for the others is stopped meanwhile; so it is tried again, as who runs a service would.
-	var s *session.Session
-	err := sleep.Until(ctx, time.Second, func() (err error) {
-		s, err = session.Open(config)
-		return err
-	})
+	s, err := child.Open(ctx, w.Hosts, w.Keyspace)
 	if err != nil {
 		return err
 	}

@@ -64,13 +64,13 @@ func collect[T any](l *layout[T], writes []Write[T]) (entities map[string]*subje
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w, of the write by %s", err, writes[n].By)
 		}
-		e := of(base.id(&Row{Values: values}))
+		e := of(base.id(values))
 		e.writes = append(e.writes, int32(n))
 	}
 	for t := range l.tables {
 		p := &l.tables[t]
 		for n := range p.Rows {
-			e := of(p.id(&p.Rows[n]))
+			e := of(p.id(p.Rows[n].Values))
 			e.rows[t] = append(e.rows[t], int32(n))
 		}
 	}

@@ -127,7 +127,7 @@ func TestFindings(t *testing.T) {
 		},
 		"a row under a status that nobody wrote": {
 			func(s *shop) { s.put(moved, 300, orders.Cancelled, 3, byStatus) },
-			history.Phantom, "status=cancelled",
+			history.Phantom, "status='cancelled'",
 		},
 		"a value that nobody wrote": {func(s *shop) { s.total(byUser, 77) }, history.Phantom, "total=77 @300"},
 		"a value of another order":  {func(s *shop) { s.total(byUser, 4) }, history.Phantom, "total=4 @300"},
@@ -136,8 +136,8 @@ func TestFindings(t *testing.T) {
 			"orders_by_id",
 		},
 		"a status that nobody wrote in the base table": {func(s *shop) {
-			s.row(moved, byID).Values[s.column(byID, "status")] = []byte("stolen")
-		}, history.Phantom, "status=stolen @300"},
+			s.row(moved, byID).Values["status"] = []byte("stolen")
+		}, history.Phantom, "status='stolen' @300"},
 		"a row of two writes, alike in all tables": {func(s *shop) {
 			for _, table := range all {
 				s.total(table, 2)
@@ -146,7 +146,7 @@ func TestFindings(t *testing.T) {
 
 		"a row of an older write under another status": {
 			func(s *shop) { s.put(moved, 200, orders.Paid, 2, byStatus) },
-			history.Ghost, "status=paid",
+			history.Ghost, "status='paid'",
 		},
 		"a row of a deleted order": {
 			func(s *shop) { s.put(deleted, 170, orders.Cancelled, 6, byStatus) }, history.Ghost,
@@ -167,15 +167,15 @@ func TestFindings(t *testing.T) {
 		"a row of an older write": {func(s *shop) {
 			s.remove(moved, byUser)
 			s.put(moved, 200, orders.Paid, 2, byUser)
-		}, history.Differing, "status=paid total=2 updated_at=200 @200, want status=shipped total=3 updated_at=300 @300"},
+		}, history.Differing, "status='paid' total=2 updated_at=200 @200, want status='shipped' total=3 updated_at=300 @300"},
 		"a value of an older write": {func(s *shop) { s.total(byUser, 2) }, history.Differing, "has total=2 @300, want total=3 @300"},
 		"a value of an older write in the base table, and by status": {func(s *shop) {
 			s.total(byID, 2)
 			s.total(byStatus, 2)
 		}, history.Differing, "orders_by_user"},
 		"a null": {func(s *shop) {
-			s.row(moved, byStatus).Values[s.column(byStatus, "total")] = nil
-			s.at(moved, byStatus, "total", 0)
+			delete(s.row(moved, byStatus).Values, "total")
+			delete(s.row(moved, byStatus).Times, "total")
 		}, history.Differing, "total=null"},
 		"two writes at one timestamp, and an older value": {func(s *shop) {
 			s.did(moved, tables.Update, 400, orders.Paid, 9)
@@ -290,7 +290,6 @@ func TestContentsOfAnotherSet(t *testing.T) {
 		"another table":   func(c *history.Contents) { c.Tables[1].Name = "carts" },
 		"another column":  func(c *history.Contents) { c.Tables[1].Columns[2].Name = "price" },
 		"a strange base":  func(c *history.Contents) { c.Tables[0].Columns[2].Name = "price" },
-		"no type":         func(c *history.Contents) { c.Tables[0].Columns[2].Type = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,14 +3,16 @@ package history
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/harness/sleep"
-	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2"
+	"github.com/scylladb/gocqlx/v2/qb"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // Contents is what the tables of a set hold, the base table first.
@@ -21,22 +23,21 @@ type Table struct {
 	Name    string
 	Columns []Column
 	Rows    []Row
+
+	keyspace string // as declared
 }
 
 // Column is a column of a [Table].
 type Column struct {
 	Name string
 	Key  bool // of the primary key
-	// Cells says that the column is a collection that is not frozen: it has a WRITETIME for each element, which is not
-	// looked at.
-	Cells bool
-	Type  gocql.TypeInfo
+	Type *cqltype.Type
 }
 
 // Row is a row of a [Table].
 type Row struct {
-	Values [][]byte // encoded, by column; nil is null
-	Times  []int64  // WRITETIME by column, in microseconds; 0 where there is none
+	Values map[string][]byte // encoded, by column; without those that are null
+	Times  map[string]int64  // WRITETIME by column, in microseconds; without those that have none
 }
 
 // time is the WRITETIME of the youngest cell, 0 if the row has none.
@@ -48,30 +49,42 @@ func (r *Row) time() int64 {
 	return t
 }
 
-// Read reads the tables of set in full, at ALL: what one replica has is seen. Tables declared without keyspace are in that
-// of the session. A failed read is repeated until the context ends.
-func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents, error) {
+// Describe returns the contents of a set of which nothing was read.
+func Describe[T any](set *tables.Set[T]) (*Contents, error) {
 	contents := new(Contents)
 	for _, d := range set.Internal().Describe().Tables {
-		var t Table
-		err := sleep.Until(ctx, 500*time.Millisecond, func() (err error) {
-			t, err = readTable(ctx, session, d)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read table %s at ALL: %w", d.Name, err)
+		t := Table{Name: d.Name, keyspace: d.Keyspace}
+		for _, c := range d.Columns {
+			parsed, err := cqltype.Parse(c.Type)
+			if err != nil {
+				return nil, fmt.Errorf("history: column %s of table %s: %w", c.Name, d.Name, err)
+			}
+			t.Columns = append(t.Columns, Column{Name: c.Name, Key: c.Kind != "regular", Type: parsed})
 		}
 		contents.Tables = append(contents.Tables, t)
 	}
 	return contents, nil
 }
 
-func readTable(ctx context.Context, session *gocql.Session, d entity.TableDescription) (Table, error) {
-	t := Table{Name: d.Name}
+// Read reads the tables of set in full, at ALL: what one replica has is seen. Tables declared without keyspace are in that
+// of the session. A failed read is repeated until the context ends.
+func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents, error) {
+	contents, err := Describe(set)
+	if err != nil {
+		return nil, err
+	}
+	for i := range contents.Tables {
+		t := &contents.Tables[i]
+		if err := sleep.Until(ctx, 500*time.Millisecond, func() error { return t.read(ctx, session) }); err != nil {
+			return nil, fmt.Errorf("read table %s at ALL: %w", t.Name, err)
+		}
+	}
+	return contents, nil
+}
+
+func (t *Table) read(ctx context.Context, session *gocql.Session) error {
 	var selected []string
-	for _, c := range d.Columns {
-		column := Column{Name: c.Name, Key: c.Kind != "regular", Cells: cells(c.Type)}
-		t.Columns = append(t.Columns, column)
+	for _, c := range t.Columns {
 		selected = append(selected, c.Name)
 	}
 	for _, c := range t.Columns {
@@ -79,48 +92,43 @@ func readTable(ctx context.Context, session *gocql.Session, d entity.TableDescri
 			selected = append(selected, "WRITETIME("+c.Name+")")
 		}
 	}
-	name := d.Name
-	if d.Keyspace != "" {
-		name = d.Keyspace + "." + name
+	name := t.Name
+	if t.keyspace != "" {
+		name = t.keyspace + "." + name
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	iter := session.Query("SELECT " + strings.Join(selected, ", ") + " FROM " + name).Consistency(gocql.All).PageSize(1000).
 		WithContext(ctx).Iter()
-	if live := iter.Columns(); len(live) == len(selected) {
-		for i := range t.Columns {
-			t.Columns[i].Type = live[i].TypeInfo
-		}
-	}
+	t.Rows = nil
 	for {
-		row := Row{Values: make([][]byte, len(t.Columns)), Times: make([]int64, len(t.Columns))}
-		if !iter.Scan(row.into(t.Columns)...) {
-			return t, iter.Close()
+		values, times, to := make([]encoded, len(t.Columns)), make([]int64, len(t.Columns)), []any(nil)
+		for i := range values {
+			to = append(to, &values[i])
+		}
+		for i := range times {
+			if t.Columns[i].timed() {
+				to = append(to, &times[i])
+			}
+		}
+		if !iter.Scan(to...) {
+			return iter.Close()
+		}
+		row := Row{Values: make(map[string][]byte), Times: make(map[string]int64)}
+		for i, c := range t.Columns {
+			if values[i] != nil {
+				row.Values[c.Name] = values[i]
+			}
+			if times[i] != 0 {
+				row.Times[c.Name] = times[i]
+			}
 		}
 		t.Rows = append(t.Rows, row)
 	}
 }
 
-func (c *Column) timed() bool { return !c.Key && !c.Cells }
-
-// cells says whether a CQL type is a collection that is not frozen.
-func cells(cql string) bool {
-	return slices.ContainsFunc([]string{"list<", "set<", "map<"}, func(prefix string) bool { return strings.HasPrefix(cql, prefix) })
-}
-
-// into is where a row is scanned to: its values, then its times.
-func (r *Row) into(columns []Column) []any {
-	to := make([]any, 0, 2*len(columns))
-	for i := range columns {
-		to = append(to, (*encoded)(&r.Values[i]))
-	}
-	for i := range columns {
-		if columns[i].timed() {
-			to = append(to, &r.Times[i])
-		}
-	}
-	return to
-}
+// timed says whether the column has a WRITETIME. A collection that is not frozen has one for each element, which is not looked at.
+func (c *Column) timed() bool { return !c.Key && !c.Type.MultiCell() }
 
 // encoded is a value as the server sends it.
 type encoded []byte
@@ -131,4 +139,9 @@ func (e *encoded) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 		*e = append(make([]byte, 0, len(data)), data...)
 	}
 	return nil
+}
+
+// All reads columns of a table in full, at ALL, into rows whose fields have their names.
+func All[T any](ctx context.Context, session *gocql.Session, table string, columns ...string) (rows []T, err error) {
+	return rows, qb.Select(table).Columns(columns...).QueryContext(ctx, gocqlx.NewSession(session)).Consistency(gocql.All).SelectRelease(&rows)
 }

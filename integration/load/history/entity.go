@@ -16,18 +16,18 @@ type checker[T any] struct {
 	report *Report
 	rows   [][]int32 // by table
 	images []*image[T]
-	base   *Row           // nil: the base table has no row
-	odd    map[*Row][]int // the columns of a row whose values nobody wrote
-	apart  bool           // a row was found that is not as the base row
-	ties   bool           // two writes have the timestamp of the base row
-	cause  Cause          // of whatever is found
+	base   *Row              // nil: the base table has no row
+	odd    map[*Row][]string // the columns of a row whose values nobody wrote
+	apart  bool              // a row was found that is not as the base row
+	ties   bool              // two writes have the timestamp of the base row
+	cause  Cause             // of whatever is found
 	by     string
 }
 
 // image is a write as it would show in the columns of the base table.
 type image[T any] struct {
 	write     *Write[T]
-	values    [][]byte
+	values    map[string][]byte
 	timestamp int64 // 0: not known
 }
 
@@ -84,7 +84,7 @@ func (c *checker[T]) find(kind Kind, p *place, r *Row, has, want string, concern
 		f.Key = p.show(r, p.key)
 	} else {
 		i, base := c.images[0], &c.tables[0]
-		f.Key = base.show(&Row{Values: i.values, Times: make([]int64, len(i.values))}, base.key)
+		f.Key = base.show(&Row{Values: i.values}, base.key)
 	}
 	var writes []string
 	for _, i := range concerned {
@@ -108,7 +108,7 @@ func (c *checker[T]) describe(i *image[T]) string {
 	}
 	b.WriteByte(')')
 	if i.puts() {
-		b.WriteString(" of " + base.show(&Row{Values: i.values, Times: make([]int64, len(i.values))}, base.rest()))
+		b.WriteString(" of " + base.show(&Row{Values: i.values}, base.rest))
 	}
 	return b.String()
 }
@@ -117,7 +117,7 @@ func (c *checker[T]) describe(i *image[T]) string {
 func (c *checker[T]) strangers() {
 	c.each(func(p *place, r *Row) {
 		c.report.Findings = append(c.report.Findings, Finding{
-			Kind: Phantom, Table: p.Name, Key: p.show(r, p.key), Has: p.show(r, p.rest()), Want: "no row: nobody wrote this entity",
+			Kind: Phantom, Table: p.Name, Key: p.show(r, p.key), Has: p.show(r, p.rest), Want: "no row: nobody wrote this entity",
 		})
 	})
 }
@@ -148,14 +148,19 @@ func (c *checker[T]) recognise() error {
 	return failed
 }
 
-// matches says whether the row has these values, given by column of the base table, but for columns in except.
-func (p *place) matches(r *Row, values [][]byte, except []int) bool {
-	for i, b := range p.base {
-		if !slices.Contains(except, i) && !same(r.Values[i], values[b]) {
-			return false
+// matches says whether the row has these values, but for columns in except.
+func (p *place) matches(r *Row, values map[string][]byte, except []string) bool {
+	return len(p.differ(r.Values, values, except)) == 0
+}
+
+// differ lists the columns that have other values in one row than in another, but for those in except.
+func (p *place) differ(one, other map[string][]byte, except []string) (columns []string) {
+	for _, c := range p.Columns {
+		if !slices.Contains(except, c.Name) && !same(one[c.Name], other[c.Name]) {
+			columns = append(columns, c.Name)
 		}
 	}
-	return true
+	return columns
 }
 
 func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver"
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
@@ -21,23 +20,13 @@ type shop struct {
 	writes   []history.Write[orders.Order]
 }
 
-func native(t gocql.Type) gocql.TypeInfo { return driver.NativeType(t) }
-
-var types = map[string]gocql.TypeInfo{
-	"order_id": native(gocql.TypeTimeUUID), "user_id": native(gocql.TypeUUID), "status": native(gocql.TypeVarchar),
-	"total": native(gocql.TypeDecimal), "updated_at": native(gocql.TypeBigInt),
-}
-
 // newShop has three orders: one was created, paid and shipped, one created, and one created, cancelled and deleted.
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{T: t, contents: new(history.Contents)}
-	for _, d := range orders.Orders.Internal().Describe().Tables {
-		table := history.Table{Name: d.Name}
-		for _, c := range d.Columns {
-			table.Columns = append(table.Columns, history.Column{Name: c.Name, Key: c.Kind != "regular", Type: types[c.Name]})
-		}
-		s.contents.Tables = append(s.contents.Tables, table)
+	s := &shop{T: t}
+	var err error
+	if s.contents, err = history.Describe(orders.Orders); err != nil {
+		t.Fatal(err)
 	}
 	s.did(moved, tables.Insert, 100, orders.Open, 1)
 	s.did(moved, tables.Update, 200, orders.Paid, 2)
@@ -91,15 +80,17 @@ func (s *shop) put(id byte, at int64, status orders.Status, total int64, in ...i
 	}
 	for _, n := range in {
 		t := &s.contents.Tables[n]
-		row := history.Row{Values: make([][]byte, len(t.Columns)), Times: make([]int64, len(t.Columns))}
-		for i, c := range t.Columns {
-			value, err := gocql.Marshal(c.Type, fields[c.Name])
+		row := history.Row{Values: make(map[string][]byte), Times: make(map[string]int64)}
+		for _, c := range t.Columns {
+			value, err := gocql.Marshal(c.Type.Info(), fields[c.Name])
 			if err != nil {
 				s.Fatal(err)
 			}
-			row.Values[i] = value
+			if value != nil {
+				row.Values[c.Name] = value
+			}
 			if !c.Key && value != nil {
-				row.Times[i] = at
+				row.Times[c.Name] = at
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -115,7 +106,7 @@ func (s *shop) remove(id byte, in ...int) {
 		t := &s.contents.Tables[n]
 		var kept []history.Row
 		for _, r := range t.Rows {
-			if s.value(n, r, "order_id")[15] != id {
+			if r.Values["order_id"][15] != id {
 				kept = append(kept, r)
 			}
 		}
@@ -123,24 +114,10 @@ func (s *shop) remove(id byte, in ...int) {
 	}
 }
 
-func (s *shop) column(table int, name string) int {
-	for i, c := range s.contents.Tables[table].Columns {
-		if c.Name == name {
-			return i
-		}
-	}
-	s.Fatalf("no column %s", name)
-	return 0
-}
-
-func (s *shop) value(table int, r history.Row, name string) []byte {
-	return r.Values[s.column(table, name)]
-}
-
 // row is the only row of an order in a table.
 func (s *shop) row(id byte, table int) history.Row {
 	for _, r := range s.contents.Tables[table].Rows {
-		if s.value(table, r, "order_id")[15] == id {
+		if r.Values["order_id"][15] == id {
 			return r
 		}
 	}
@@ -150,16 +127,16 @@ func (s *shop) row(id byte, table int) history.Row {
 
 // total overwrites the total of the moved order in a table, at its WRITETIME.
 func (s *shop) total(table int, total int64) {
-	value, err := gocql.Marshal(types["total"], inf.NewDec(total, 0))
+	value, err := gocql.Marshal(gocql.NewNativeType(4, gocql.TypeDecimal, ""), inf.NewDec(total, 0))
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.row(moved, table).Values[s.column(table, "total")] = value
+	s.row(moved, table).Values["total"] = value
 }
 
 // at overwrites the WRITETIME of a column of an order in a table.
 func (s *shop) at(id byte, table int, column string, at int64) {
-	s.row(id, table).Times[s.column(table, column)] = at
+	s.row(id, table).Times[column] = at
 }
 
 func (s *shop) check() *history.Report {

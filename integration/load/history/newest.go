@@ -23,7 +23,7 @@ func (c *checker[T]) newest() {
 	}
 	if of == nil {
 		if !c.apart && len(c.odd) == 0 { // otherwise what has been found says it already
-			c.find(Phantom, base, c.base, base.show(c.base, base.rest()), "the whole row of one write", c.baseWrite())
+			c.find(Phantom, base, c.base, base.show(c.base, base.rest), "the whole row of one write", c.baseWrite())
 		}
 		return
 	}
@@ -31,10 +31,10 @@ func (c *checker[T]) newest() {
 		if !p.matches(r, of.values, c.odd[r]) {
 			return // another write's, which has been found
 		}
-		var unequal []int
-		for i, at := range r.Times {
-			if at != 0 && at != of.timestamp && !c.strange(r, i) {
-				unequal = append(unequal, i)
+		var unequal []string
+		for column, at := range r.Times {
+			if at != of.timestamp && !c.strange(r, column) {
+				unequal = append(unequal, column)
 			}
 		}
 		if unequal != nil {

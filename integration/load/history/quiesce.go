@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -15,34 +14,13 @@ import (
 
 // Quiesce waits until nothing of the time since then can still change a table by itself: every node answers and reaches
 // all others, no node has a batch of that time in its batchlog, and none has hints to deliver. It asks each host by
-// itself. When the context ends before, the error is an [*UnrestError] that says what was left.
+// itself. When the context ends before, the error says what was left.
 //
 // A hint is not seen before the node that holds it has written it to disk, which takes up to 10 s. On a cluster in which
 // every node is a replica that node has the write itself, and a read at ALL shows it.
 func Quiesce(ctx context.Context, hosts []string, since time.Time) error {
-	nodes := make([]*node, len(hosts))
-	for i, host := range hosts {
-		nodes[i] = &node{host: host}
-		defer nodes[i].close()
-	}
-	var before *UnrestError
-	for {
-		left := new(UnrestError)
-		for _, n := range nodes {
-			n.look(ctx, since, left)
-		}
-		if len(left.Nodes) == 0 {
-			return nil
-		}
-		if ctx.Err() != nil && before != nil {
-			left = before // this look was cut off
-		}
-		if cause := sleep.For(ctx, 250*time.Millisecond); cause != nil {
-			left.cause = cause
-			return left
-		}
-		before = left
-	}
+	_, err := quiesce(ctx, hosts, since)
+	return err
 }
 
 // Settle is Quiesce for tests that stop nodes. A node that was silent may keep batches that it got too late: no replay takes
@@ -50,52 +28,48 @@ func Quiesce(ctx context.Context, hosts []string, since time.Time) error {
 func Settle(ctx context.Context, hosts []string, since time.Time, restart func(ctx context.Context, host string) error) error {
 	first, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	err := Quiesce(first, hosts, since)
-	var unrest *UnrestError
-	if !errors.As(err, &unrest) {
+	stuck, err := quiesce(first, hosts, since)
+	if err == nil || restart == nil {
 		return err
 	}
-	for _, n := range unrest.Nodes {
-		if len(n.Batches) > 0 && restart != nil {
-			if err := restart(ctx, n.Host); err != nil {
-				return fmt.Errorf("restart %s, as %d batches stay in its batchlog: %w", n.Host, len(n.Batches), err)
-			}
+	for _, host := range stuck {
+		if err := restart(ctx, host); err != nil {
+			return fmt.Errorf("restart %s, as batches stay in its batchlog: %w", host, err)
 		}
 	}
 	return Quiesce(ctx, hosts, since)
 }
 
-// UnrestError says why a cluster is not quiet.
-type UnrestError struct {
-	Nodes []Unrest
-	cause error
-}
-
-// Unrest is why one node is not quiet.
-type Unrest struct {
-	Host    string
-	Err     error // it could not be asked; the rest is then not known
-	Batches []gocql.UUID
-	Hints   int // files of them
-}
-
-func (e *UnrestError) Error() string {
-	var nodes []string
-	for _, n := range e.Nodes {
-		if n.Err != nil {
-			nodes = append(nodes, fmt.Sprintf("%s: %v", n.Host, n.Err))
-			continue
-		}
-		s := fmt.Sprintf("%s has %d batches", n.Host, len(n.Batches))
-		if len(n.Batches) > 0 {
-			s += " of " + n.Batches[0].Time().Format(time.TimeOnly)
-		}
-		nodes = append(nodes, fmt.Sprintf("%s and %d files of hints", s, n.Hints))
+// quiesce is Quiesce. It also lists the hosts that had batches last.
+func quiesce(ctx context.Context, hosts []string, since time.Time) (stuck []string, last error) {
+	nodes := make([]*node, len(hosts))
+	for i, host := range hosts {
+		nodes[i] = &node{host: host}
+		defer nodes[i].close()
 	}
-	return fmt.Sprintf("the cluster is not quiet: %s (%v)", strings.Join(nodes, "; "), e.cause)
+	for {
+		var with []string
+		var unrest []error
+		for _, n := range nodes {
+			batches, err := n.look(ctx, since)
+			if err != nil {
+				unrest = append(unrest, fmt.Errorf("%s: %w", n.host, err))
+			}
+			if batches {
+				with = append(with, n.host)
+			}
+		}
+		if unrest == nil {
+			return nil, nil
+		}
+		if ctx.Err() == nil || last == nil { // else this look was cut off
+			stuck, last = with, fmt.Errorf("the cluster is not quiet: %w", errors.Join(unrest...))
+		}
+		if cause := sleep.For(ctx, 250*time.Millisecond); cause != nil {
+			return stuck, fmt.Errorf("%w (%w)", last, cause)
+		}
+	}
 }
-
-func (e *UnrestError) Unwrap() error { return e.cause }
 
 // node is a node, and how it is asked.
 type node struct {
@@ -110,46 +84,35 @@ func (n *node) close() {
 	}
 }
 
-// look adds to left what unrest there is on the node.
-func (n *node) look(ctx context.Context, since time.Time, left *UnrestError) {
-	u := Unrest{Host: n.host}
-	if u.Err = n.ask(ctx, since, &u); u.Err != nil {
-		n.close() // its only connection may be broken for good
-	}
-	if u.Err != nil || u.Hints > 0 || len(u.Batches) > 0 {
-		left.Nodes = append(left.Nodes, u)
-	}
-}
-
-func (n *node) ask(ctx context.Context, since time.Time, u *Unrest) error {
-	var err error
+// look says why a node is not quiet, and whether its batchlog has batches of the time since then.
+func (n *node) look(ctx context.Context, since time.Time) (stuck bool, err error) {
 	if n.probe == nil {
 		patient := func(config *gocql.ClusterConfig) { config.Timeout = 10 * time.Second }
 		if n.probe, err = cluster.OpenProbe(ctx, n.host, patient); err != nil {
-			return fmt.Errorf("it does not answer CQL: %w", err)
+			n.probe = nil
+			return false, fmt.Errorf("it does not answer CQL: %w", err)
 		}
 	}
-	if err := n.probe.ReadAll(ctx); err != nil {
-		return fmt.Errorf("it does not reach all nodes: %w", err)
+	if err = n.probe.ReadAll(ctx); err != nil {
+		n.close() // its only connection may be broken for good
+		return false, fmt.Errorf("it does not reach all nodes: %w", err)
 	}
-	if u.Batches, err = n.batches(ctx, since); err != nil {
-		return err
-	}
-	iter := n.probe.Session.Query(`SELECT files FROM system_views.pending_hints`).WithContext(ctx).Iter()
-	for files := 0; iter.Scan(&files); {
-		u.Hints += files
-	}
-	return iter.Close()
-}
-
-// batches is what the node's batchlog has of the time since then.
-func (n *node) batches(ctx context.Context, since time.Time) ([]gocql.UUID, error) {
-	var found []gocql.UUID
+	batches, hints := 0, 0
 	iter := n.probe.Session.Query(`SELECT id FROM system.batches`).WithContext(ctx).Iter()
 	for id := (gocql.UUID{}); iter.Scan(&id); {
 		if !id.Time().Before(since) {
-			found = append(found, id)
+			batches++
 		}
 	}
-	return found, iter.Close()
+	err = iter.Close()
+	iter = n.probe.Session.Query(`SELECT files FROM system_views.pending_hints`).WithContext(ctx).Iter()
+	for files := 0; iter.Scan(&files); {
+		hints += files
+	}
+	if err = errors.Join(err, iter.Close()); err != nil {
+		n.close()
+	} else if batches > 0 || hints > 0 {
+		err = fmt.Errorf("it has %d batches and %d files of hints", batches, hints)
+	}
+	return batches > 0, err
 }

@@ -5,8 +5,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver"
-
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -31,36 +29,29 @@ var tickets = tables.Must(tables.New[ticket]("ticket",
 
 func ticketContents(t *testing.T, base, byAgent []map[string]any) *history.Contents {
 	t.Helper()
-	text, bigint := native(gocql.TypeVarchar), native(gocql.TypeBigInt)
-	set := gocql.CollectionType{NativeType: driver.NativeType(gocql.TypeSet), Elem: text}
-	types := map[string]gocql.TypeInfo{"id": text, "agent": text, "text": text, "tags": set, "updated_at": bigint}
-	contents := new(history.Contents)
+	contents, err := history.Describe(tickets)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for n, rows := range [][]map[string]any{base, byAgent} {
-		d := tickets.Internal().Describe().Tables[n]
-		table := history.Table{Name: d.Name}
-		for _, c := range d.Columns {
-			table.Columns = append(table.Columns, history.Column{
-				Name: c.Name, Key: c.Kind != "regular", Cells: c.Name == "tags", Type: types[c.Name],
-			})
-		}
+		table := &contents.Tables[n]
 		for _, fields := range rows {
-			row := history.Row{Values: make([][]byte, len(table.Columns)), Times: make([]int64, len(table.Columns))}
-			for i, c := range table.Columns {
+			row := history.Row{Values: make(map[string][]byte), Times: make(map[string]int64)}
+			for _, c := range table.Columns {
 				value, ok := fields[c.Name]
 				if !ok {
 					continue
 				}
 				var err error
-				if row.Values[i], err = gocql.Marshal(c.Type, value); err != nil {
+				if row.Values[c.Name], err = gocql.Marshal(c.Type.Info(), value); err != nil {
 					t.Fatal(err)
 				}
-				if !c.Key && !c.Cells {
-					row.Times[i] = fields["updated_at"].(int64)
+				if !c.Key && c.Name != "tags" {
+					row.Times[c.Name] = fields["updated_at"].(int64)
 				}
 			}
 			table.Rows = append(table.Rows, row)
 		}
-		contents.Tables = append(contents.Tables, table)
 	}
 	return contents
 }

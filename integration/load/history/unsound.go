@@ -78,6 +78,6 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 }
 
 // holds says whether an entity with these values has a row in the table.
-func (p *place) holds(values [][]byte) bool {
-	return !slices.ContainsFunc(p.key, func(k int) bool { return values[p.base[k]] == nil })
+func (p *place) holds(values map[string][]byte) bool {
+	return !slices.ContainsFunc(p.key, func(k string) bool { return values[k] == nil })
 }

@@ -8,11 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/integration/harness/outbox"
-	"github.com/denorm-go/denorm/integration/harness/sleep"
+	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -45,12 +42,17 @@ func (m Mode) Options() []writer.Option {
 	panic(fmt.Sprintf("hot: no mode %q", string(m)))
 }
 
-// Process is what each client has that runs in a process of its own. All fields but Skew are required.
+// Process is what each client has that runs in a process of its own.
 type Process struct {
 	Hosts    []string      `json:"hosts"`
 	Keyspace string        `json:"keyspace"`
 	Journal  string        `json:"journal"`
 	Skew     time.Duration `json:"skew"` // of its clock
+	Name     string        `json:"name"`
+	First    int64         `json:"first"` // number of a range of writes that no other client makes
+	Writers  int           `json:"writers"`
+	Pause    time.Duration `json:"pause"`  // of a writer between two writes, on average
+	Outbox   history.Queue `json:"outbox"` // of writes that failed
 }
 
 // Running is a process that has its journal and its sessions.
@@ -63,18 +65,17 @@ type Running struct {
 // Now is the time by its clock.
 func (p *Process) Now() time.Time { return time.Now().Add(p.Skew) }
 
-// Do runs the process. The context of do ends a few minutes after it is over.
-func (p *Process) Do(
-	ctx context.Context, over <-chan struct{}, do func(context.Context, Running) error, options ...writer.NewOption,
-) error {
+// Do runs the process. The context of do ends a few minutes after that of Do.
+func (p *Process) Do(over context.Context, do func(context.Context, Running) error, options ...writer.NewOption) error {
 	journal, err := os.OpenFile(p.Journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = journal.Close() }()
-	ctx, cancel := until(ctx, over)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(over))
 	defer cancel()
-	s, err := open(ctx, p.Hosts, p.Keyspace)
+	defer context.AfterFunc(over, func() { time.AfterFunc(patience, cancel) })()
+	s, err := child.Open(ctx, p.Hosts, p.Keyspace)
 	if err != nil {
 		return err
 	}
@@ -86,22 +87,16 @@ func (p *Process) Do(
 	return do(ctx, Running{journal, s, w})
 }
 
-// Client is a load for a process of its own, which keeps a journal of what it writes: it can be killed at any moment. All
-// fields above Pinned are required.
+// Client is a load for a process of its own, which keeps a journal of what it writes: it can be killed at any moment. Its outbox takes
+// every other write that failed and is not to be left.
 type Client struct {
 	Process
-	Name    string         `json:"name"`
-	Mode    Mode           `json:"mode"`
-	First   int64          `json:"first"`
-	Writers int            `json:"writers"`
-	Orders  []orders.Order `json:"orders"`
-
-	Pinned    bool          `json:"pinned"`
-	Leave     bool          `json:"leave"`
-	Impatient bool          `json:"impatient"` // see [Impatient]: every other writer is
-	Pause     time.Duration `json:"pause"`
-	Length    time.Duration `json:"length"`
-	Outbox    outbox.Box    `json:"outbox"` // takes every other write that failed and is not to be left. Empty: none
+	Mode      Mode           `json:"mode"`
+	Orders    []orders.Order `json:"orders"`
+	Pinned    bool           `json:"pinned"`
+	Leave     bool           `json:"leave"`
+	Impatient bool           `json:"impatient"` // see [Impatient]: every other writer is
+	Length    time.Duration  `json:"length"`
 }
 
 // Impatient makes a writer give up after one attempt of less than the server's own time limit. What it gave up may still be
@@ -113,22 +108,9 @@ func Impatient() writer.Option {
 // patience is how long a client takes at most to finish its writes after the end of its load.
 const patience = 4 * time.Minute
 
-// until is a context for a client to finish its writes in: it ends a few minutes after the load is over.
-func until(ctx context.Context, over <-chan struct{}) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-over:
-			time.AfterFunc(patience, cancel)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-// Run runs the load until it is over.
-func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
-	return c.Do(ctx, over, func(ctx context.Context, p Running) error { return c.run(ctx, over, p) })
+// Run runs the load until the context ends.
+func (c *Client) Run(over context.Context) error {
+	return c.Do(over, func(ctx context.Context, p Running) error { return c.run(ctx, over.Done(), p) })
 }
 
 func (c *Client) run(ctx context.Context, over <-chan struct{}, p Running) error {
@@ -155,16 +137,4 @@ func (c *Client) run(ctx context.Context, over <-chan struct{}, p Running) error
 	}
 	_, err := load.Run(ctx)
 	return err
-}
-
-// open opens the sessions of a service. The driver gives up when the node that it asks first for the others is silent; so it is
-// tried again until the context ends, as who runs a service would start it again.
-func open(ctx context.Context, hosts []string, keyspace string) (s *session.Session, err error) {
-	config := gocql.NewCluster(hosts...)
-	config.Keyspace = keyspace
-	err = sleep.Until(ctx, moment, func() (err error) {
-		s, err = session.Open(config)
-		return err
-	})
-	return s, err
 }

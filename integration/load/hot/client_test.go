@@ -30,9 +30,11 @@ func (m *market) killedClients(mode hot.Mode) {
 				lives[n]++
 				name := fmt.Sprintf("client%d-%d", n, lives[n])
 				m.live(hot.Client{
-					Process: hot.Process{Hosts: cluster.Hosts(m), Keyspace: m.keyspace, Journal: filepath.Join(dir, name)},
-					Name:    name, Mode: mode,
-					First: int64(n*1000+lives[n]) * 1_000_000, Writers: writers / clients, Length: time.Minute, Orders: m.orders,
+					Process: hot.Process{
+						Hosts: cluster.Hosts(m), Keyspace: m.keyspace, Journal: filepath.Join(dir, name), Name: name,
+						First: int64(n*1000+lives[n]) * 1_000_000, Writers: writers / clients,
+					},
+					Mode: mode, Length: time.Minute, Orders: m.orders,
 				})
 			}
 		})
@@ -46,8 +48,6 @@ func (m *market) killedClients(mode hot.Mode) {
 		Took: took, Acknowledged: count[writer.Applied] - before[writer.Applied],
 		Unknown:    count[writer.Unknown] - before[writer.Unknown],
 		NotApplied: count[writer.NotApplied] - before[writer.NotApplied],
-		Resumed:    hot.NotMeasured,
-		Overtaken:  hot.NotMeasured,
 	}
 	if f.Unknown == 0 {
 		m.Error("no write was under way when its client was killed: this load is of no use")

@@ -21,6 +21,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/load/hot"
+	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -57,9 +58,9 @@ func (m *market) untilStored(t *testing.T, name string, nodes []*cluster.Node, f
 func (m *market) stopCoordinator(nodes []*cluster.Node, fault fault, resume bool) int {
 	coordinator, others := nodes[0], nodes[1:]
 	m.killed[coordinator.Host()] = m.killed[coordinator.Host()] || fault.name == killed.name
-	streams := new(hot.Streams) // of its own, as the session does not live as long as the market
+	own := &streams.Counter{All: true} // of its own, as the session does not live as long as the market
 	narrow := m.session(func(c *gocql.ClusterConfig) {
-		c.StreamObserver = streams
+		c.StreamObserver = own
 		c.Logger = log.New(io.Discard, "", 0) // it says every second that its only node is away
 		c.Hosts = []string{coordinator.Host()}
 		c.HostFilter = gocql.WhiteListHostFilter(coordinator.Host())
@@ -101,7 +102,7 @@ func (m *market) stopCoordinator(nodes []*cluster.Node, fault fault, resume bool
 
 	f := hot.Figures{Took: time.Since(began)}
 	stored := make(map[int]bool)
-	outcomes := make(hot.Outcomes)
+	outcomes := make(map[writer.Outcome]int)
 	w := m.writer()
 	for n := range last {
 		l := &last[n]
@@ -125,9 +126,9 @@ func (m *market) stopCoordinator(nodes []*cluster.Node, fault fault, resume bool
 			f.Acknowledged++
 		}
 	}
-	m.check(f, fmt.Sprintf("the coordinator stopped on %d batches without an answer, %d of which were in the batchlog; told: %v",
-		f.Unknown+f.NotApplied, len(stored), outcomes))
-	m.wantAnswers(streams)
+	m.check(f, fmt.Sprintf("the coordinator stopped on %d batches without an answer, %d of which were in the batchlog, and %d were resumed; told: %v",
+		f.Unknown+f.NotApplied, len(stored), f.Resumed, outcomes))
+	m.wantAnswers(own)
 	for n := range stored {
 		o, err := orders.NewReader(m.read).ByID(m.Context(), m.orders[n].OrderID)
 		if err != nil || o.UpdatedAt != last[n].failed.Timestamp {

@@ -44,18 +44,26 @@ type Load struct {
 	Now   func() time.Time // for pinned timestamps. Nil: time.Now
 }
 
-// NotMeasured stands for a figure that nobody has.
-const NotMeasured = -1
-
-// Figures is what came of a load, as its clients saw it. Resumed and Overtaken may be [NotMeasured].
+// Figures is what came of a load, as its clients saw it.
 type Figures struct {
 	Took         time.Duration
-	Acknowledged int           // writes, those that were resumed included
-	Unknown      int           // first answers that left an outcome open
-	Resumed      int           // writes that were finished by Resume
-	NotApplied   int           // writes that were given up because nothing of them was applied
-	Overtaken    int           // writes from a before-image that had been overtaken by an acknowledged one
-	Longest      time.Duration // of a write, with all its resumes; 0 if not measured
+	Acknowledged int // writes, those that were resumed included
+	Unknown      int // first answers that left an outcome open
+	NotApplied   int // writes that were given up because nothing of them was applied
+	// Not known of clients that are killed:
+	Resumed   int           // writes that were finished by Resume
+	Overtaken int           // writes from a before-image that had been overtaken by an acknowledged one
+	Longest   time.Duration // of a write, with all its resumes
+}
+
+// String is one line. It leaves out what is not known of killed clients, whose Longest is 0.
+func (f Figures) String() string {
+	s := fmt.Sprintf("%d writes acknowledged in %.1f s, %.0f a second; %d unknown, %d not applied", f.Acknowledged, f.Took.Seconds(),
+		float64(f.Acknowledged)/max(f.Took.Seconds(), 1e-3), f.Unknown, f.NotApplied)
+	if f.Longest > 0 {
+		s += fmt.Sprintf("; %d resumed, %d overtaken, longest %d ms", f.Resumed, f.Overtaken, f.Longest.Milliseconds())
+	}
+	return s
 }
 
 // moment is the time between two tries, on average.

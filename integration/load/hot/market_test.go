@@ -2,6 +2,7 @@ package hot_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/leaks"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/hot"
+	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -46,7 +48,7 @@ type market struct {
 	began    time.Time
 	write    *gocql.Session
 	read     *gocql.Session
-	streams  *hot.Streams
+	streams  *streams.Counter
 	history  *history.History[orders.Order]
 	known    map[string]bool // findings of earlier loads
 	orders   []orders.Order  // of this load
@@ -59,7 +61,7 @@ type market struct {
 func open(t *testing.T) *market {
 	t.Helper()
 	m := &market{
-		T: t, began: time.Now(), streams: new(hot.Streams), history: history.New[orders.Order](nil), known: make(map[string]bool),
+		T: t, began: time.Now(), streams: &streams.Counter{All: true}, history: history.New[orders.Order](nil), known: make(map[string]bool),
 		killed: make(map[string]bool),
 	}
 	others := goleak.IgnoreCurrent()
@@ -169,9 +171,9 @@ func (m *market) check(f hot.Figures, remark string, allowed ...history.Kind) *h
 		m.known[s] = true
 		return known
 	})
-	row := hot.Row{Load: m.name(), Figures: f, Findings: report, Remark: remark}
-	sheet.Add(row)
-	m.Log(row)
+	line := fmt.Sprintf("%s: %v; %s; %s", m.name(), f, report.Summary(), remark)
+	sheet.WriteString("- " + line + "\n")
+	m.Log(line)
 	for _, k := range history.Kinds {
 		if n := report.Count(k); n > 0 && !slices.Contains(allowed, k) {
 			m.Errorf("%d findings of kind %s:\n%v", n, k, report)
@@ -203,11 +205,11 @@ func (m *market) quiesce() {
 
 // wantAnswers waits until every request of the open sessions has been answered, also those that their callers gave up, but
 // for requests to nodes that were killed.
-func (m *market) wantAnswers(streams *hot.Streams) {
+func (m *market) wantAnswers(counter *streams.Counter) {
 	m.Helper()
 	var open map[string]int
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(5 * time.Millisecond) { // heartbeats come and go
-		open = streams.Open()
+		open = counter.ByHost()
 		maps.DeleteFunc(open, func(host string, _ int) bool { return m.killed[host] })
 		if len(open) == 0 {
 			return

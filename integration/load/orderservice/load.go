@@ -1,144 +1,181 @@
-// Package load is the clients of an order service: it lets many of them create, change and read orders over HTTP, and holds
-// the service to every answer that it gives.
+// Package load is clients of an order service. They create, change, delete and read orders over HTTP, and compare every answer with
+// what they know.
 //
-// A client does as package orderservice tells it to. It makes a key for each write, and repeats what was answered with
-// "unknown", or not at all, with the same key, at the next instance of the service, until it knows. Some of them give
-// up when they are told "not applied", and expect that this is true.
+// A client makes a key for each write. It repeats a write with the same key, at the next instance of the service, until it knows what
+// became of it. An order belongs to one client, so the client knows the states in which a request may find the order. In the end
+// all orders are read by id, and all lists: what was acknowledged is there, and nothing else is.
 //
-// An order belongs to one client, so it knows at any time how the order must be. Each answer is compared with that as it
-// comes, and in the end so are the order itself, the list of its user and the lists of all statuses: what was
-// acknowledged is there, and nothing else is.
+// One load is the lives of orders ([Load.Live]). The other adds a query table to the running service by the steps of
+// docs/adding-a-table.md, with an instance of each release in a process of its own ([Process]) while clients work ([Load.Work]).
 package load
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
-// Config says how much load, on what.
-type Config struct {
-	// Targets are the base URLs of the instances of the service, such as http://127.0.0.1:8080.
-	Targets []string
-	// Clients work at the same time. 0 means 8.
-	Clients int
-	// Orders is how many are created at most, and Duration how long. What comes first ends the load; 0 means 1000 orders,
-	// and 30 s. More than 5000 orders cannot be checked, as lists end there.
-	Orders   int
-	Duration time.Duration
-	// Patience is how long a client repeats a request until it knows. 0 means one minute.
-	Patience time.Duration
-	// Seed makes the clients decide alike in every run.
-	Seed uint64
-	// Progress is called, by one goroutine at a time, with how many orders the clients are done with. It may be nil.
-	Progress func(done int)
+// Target is an instance of the service.
+type Target struct {
+	URL   string
+	Stage Stage
 }
 
-const maxOrders = 5000 // orderservice.MaxLimit
-
-// withDefaults is the configuration with the defaults for what is 0.
-func (c Config) withDefaults() (Config, error) {
-	c.Clients, c.Orders = cmp.Or(c.Clients, 8), cmp.Or(c.Orders, 1000)
-	c.Duration, c.Patience = cmp.Or(c.Duration, 30*time.Second), cmp.Or(c.Patience, time.Minute)
-	if c.Progress == nil {
-		c.Progress = func(int) {}
-	}
-	switch {
-	case len(c.Targets) == 0:
-		return c, errors.New("load: no targets")
-	case c.Clients < 1 || c.Clients > 1000:
-		return c, errors.New("load: the number of clients must be from 1 to 1000")
-	case c.Orders < 1 || c.Orders > maxOrders:
-		return c, errors.New("load: the number of orders must be from 1 to 5000")
-	case c.Duration < 0 || c.Patience < 0:
-		return c, errors.New("load: times must not be negative")
-	}
-	return c, nil
+// Load is clients and what they know.
+type Load struct {
+	*ledger
+	patience time.Duration
+	http     *http.Client
+	targets  atomic.Pointer[[]Target]
+	turn     atomic.Uint64
+	phase    atomic.Pointer[Phase]
+	clients  []*client
+	samples  []sample
 }
 
-// Run lets the clients work, checks what they were told, and reports. Wrong answers are in the report; the error says
-// that ctx ended, or that the end state could not be read.
-func Run(ctx context.Context, config Config) (*Report, error) {
-	config, err := config.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	transport := &http.Transport{MaxIdleConnsPerHost: config.Clients, MaxIdleConns: config.Clients * len(config.Targets)}
-	defer transport.CloseIdleConnections()
-	l := &load{
-		Config: config,
-		report: &Report{began: time.Now()},
-		http:   &http.Client{Transport: transport, Timeout: 30 * time.Second}, // above the service's own limit
-	}
-	customers := make([]*customer, config.Clients)
-	var all sync.WaitGroup
-	for i := range customers {
-		customers[i] = newCustomer(l, uint64(i))
-		all.Go(func() { customers[i].work(ctx) })
-	}
-	all.Wait()
-	l.report.worked = time.Since(l.report.began)
-	if err := ctx.Err(); err != nil {
-		return l.report, err
-	}
-	return l.report, l.verify(ctx, customers)
-}
-
-// load is a run.
-type load struct {
-	Config
-	report *Report
-	http   *http.Client
-	turn   atomic.Uint64 // of the targets
-
-	taken atomic.Int64 // orders that clients have begun
-	mu    sync.Mutex   // of Progress
-	done  int
-}
-
-// take is whether another order is to be begun.
-func (l *load) take() bool {
-	return time.Since(l.report.began) < l.Duration && l.taken.Add(1) <= int64(l.Orders)
-}
-
-func (l *load) finished() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.done++
-	l.Progress(l.done)
-}
-
-// customer is a client, with users and orders of its own.
-type customer struct {
-	*load
-	rng    *rand.Rand
-	users  []gocql.UUID
-	orders []*order
+// sample is one request.
+type sample struct {
+	at                      time.Time
+	write, repeat, definite bool
+	outcome                 orderservice.Outcome
 }
 
 const usersEach = 4
 
-func newCustomer(l *load, number uint64) *customer {
-	c := &customer{load: l, rng: rand.New(rand.NewPCG(l.Seed, number))}
-	for range usersEach {
-		c.users = append(c.users, gocql.MustRandomUUID()) // not seeded: the orders of earlier runs are still there
+// New makes clients with users and orders of their own. A request whose outcome is unknown after patience is a fault. The same seed
+// makes the clients decide alike.
+func New(clients int, seed uint64, patience time.Duration) *Load {
+	l := &Load{ledger: newLedger(), patience: patience, http: &http.Client{
+		Transport: &http.Transport{MaxIdleConnsPerHost: 2 * clients}, Timeout: 30 * time.Second, // above the service's own limit
+	}}
+	l.Enter(Before)
+	for n := range clients {
+		c := &client{Load: l, rng: rand.New(rand.NewPCG(seed, uint64(n)))}
+		for range usersEach {
+			c.users = append(c.users, gocql.MustRandomUUID())
+		}
+		l.clients = append(l.clients, c)
 	}
-	return c
+	return l
 }
 
-func (c *customer) work(ctx context.Context) {
-	for ctx.Err() == nil && c.take() {
-		c.live(ctx)
-		c.finished()
+// Close closes idle connections.
+func (l *Load) Close() { l.http.CloseIdleConnections() }
+
+// Enter begins a phase.
+func (l *Load) Enter(p Phase) { l.phase.Store(&p) }
+
+// Ask sets the instances that clients ask from now on.
+func (l *Load) Ask(targets ...Target) {
+	targets = append([]Target(nil), targets...)
+	l.targets.Store(&targets)
+}
+
+// Live has the clients create orders and bring each to some end, until as many were created or the time is over. Then it checks
+// all orders.
+func (l *Load) Live(ctx context.Context, orders int64, d time.Duration) {
+	var taken atomic.Int64
+	began := time.Now()
+	l.all(l.clients, func(c *client) {
+		c.lives = true
+		for ctx.Err() == nil && time.Since(began) < d && taken.Add(1) <= orders {
+			c.live(ctx)
+		}
+	})
+	l.Check(ctx)
+}
+
+// Seed creates as many orders for each client. Half of them never change.
+func (l *Load) Seed(ctx context.Context, each int) {
+	l.all(l.clients, func(c *client) {
+		for n := range each {
+			c.create(ctx, n%2 == 0)
+		}
+	})
+}
+
+// Work has all clients but the first make as many writes a second, and others read, until over is closed.
+func (l *Load) Work(ctx context.Context, rate, readers int, over <-chan struct{}) {
+	var all sync.WaitGroup
+	for n := range readers {
+		reader := &client{Load: l, rng: rand.New(rand.NewPCG(2, uint64(n)))}
+		all.Go(func() { every(50*time.Millisecond, over, func() { reader.look(ctx) }) })
+	}
+	work := l.clients[1:]
+	l.all(work, func(c *client) {
+		every(time.Second*time.Duration(len(work))/time.Duration(rate), over, func() { c.step(ctx) })
+	})
+	all.Wait()
+}
+
+func (l *Load) all(clients []*client, do func(*client)) {
+	var all sync.WaitGroup
+	for _, c := range clients {
+		all.Go(func() { do(c) })
+	}
+	all.Wait()
+}
+
+func every(pause time.Duration, over <-chan struct{}, f func()) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+			f()
+		}
 	}
 }
 
-// chance is true in so many of 100 cases.
-func (c *customer) chance(percent int) bool { return c.rng.IntN(100) < percent }
+func (l *Load) add(s sample) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.samples = append(l.samples, s)
+}
+
+// count returns how many requests a condition holds for.
+func (l *Load) count(is func(sample) bool) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.samples {
+		if is(s) {
+			n++
+		}
+	}
+	return n
+}
+
+// Wrong returns how many answers were wrong.
+func (l *Load) Wrong() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.faults
+}
+
+// Definite returns how many requests were sent from one time to another, and the share of them whose answer tells what became of the
+// request. The zero time is the beginning or the end.
+func (l *Load) Definite(from, to time.Time) (share float64, requests int) {
+	during := func(s sample) bool { return !s.at.Before(from) && (to.IsZero() || s.at.Before(to)) }
+	requests = l.count(during)
+	return float64(l.count(func(s sample) bool { return s.definite && during(s) })) / float64(max(1, requests)), requests
+}
+
+// String is a summary, with the first faults.
+func (l *Load) String() string {
+	share, requests := l.Definite(time.Time{}, time.Time{})
+	return fmt.Sprintf("%d requests, %d of them writes; %.2f %% of the answers definite, %d not applied, %d repeated; "+
+		"%d times an order in an answer or a list checked, %d faults\n%s", requests, l.count(func(s sample) bool { return s.write }), 100*share,
+		l.count(func(s sample) bool { return s.outcome == orderservice.NotApplied }), l.count(func(s sample) bool { return s.repeat }),
+		l.checks, l.faults, strings.Join(l.shown, "\n"))
+}

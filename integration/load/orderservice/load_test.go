@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -11,15 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/orderservice"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
-	"github.com/gocql/gocql"
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fate is what becomes of a write, and what is said of it.
 type fate struct {
@@ -106,20 +103,20 @@ func (s *store) ByStatus(_ context.Context, status orders.Status, _ uint) ([]ord
 const testOrders = 100
 
 // run puts a service on the store under load.
-func (s *store) run(t *testing.T) *Report {
+func (s *store) run(t *testing.T) *Load {
 	t.Helper()
 	service := orderservice.Service{WriterAt: func(at int64) orderservice.Writer { return storeWriter{s, at} }, Reader: s}
-	var targets []string
+	l := New(4, 1, time.Minute)
+	t.Cleanup(l.Close)
+	var targets []Target
 	for range 2 {
 		server := httptest.NewServer(service.Handler())
 		t.Cleanup(server.Close)
-		targets = append(targets, server.URL)
+		targets = append(targets, Target{URL: server.URL})
 	}
-	report, err := Run(t.Context(), Config{Targets: targets, Clients: 4, Orders: testOrders, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	l.Ask(targets...)
+	l.Live(t.Context(), testOrders, time.Minute)
+	return l
 }
 
 // A service that is in trouble, and says so truthfully, gives no wrong answer.
@@ -166,29 +163,16 @@ func TestLiars(t *testing.T) {
 	}
 }
 
+// No answer is no answer that is right.
 func TestNoService(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	report, err := Run(t.Context(), Config{Targets: []string{server.URL}, Clients: 2, Orders: 2, Patience: 50 * time.Millisecond})
-	if err == nil {
-		t.Error("the orders could be checked")
-	}
-	if text := fmt.Sprint(report); !strings.Contains(text, "0.00 % of the answers") {
+	l := New(2, 1, 50*time.Millisecond)
+	t.Cleanup(l.Close)
+	l.Ask(Target{URL: server.URL})
+	l.Live(t.Context(), 2, time.Minute)
+	if text := l.String(); l.Wrong() == 0 || !strings.Contains(text, "0.00 % of the answers") {
 		t.Error(text)
-	}
-}
-
-func TestBadConfig(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]Config{
-		"no targets":     {},
-		"many clients":   {Targets: []string{"x"}, Clients: 1001},
-		"many orders":    {Targets: []string{"x"}, Orders: 5001},
-		"negative times": {Targets: []string{"x"}, Duration: -1},
-	} {
-		if _, err := Run(t.Context(), c); err == nil {
-			t.Errorf("%s: no error", name)
-		}
 	}
 }

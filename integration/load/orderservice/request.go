@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,56 +16,45 @@ import (
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
-// Request is what is sent, and sent again if need be.
-type Request struct {
-	Method, Path, Body string
-	Key                gocql.UUID // of a write
+// request is what is sent, and sent again if need be.
+type request struct {
+	method, path, body string
+	key                gocql.UUID // of a write
 }
 
-func (r Request) write() bool { return r.Method != http.MethodGet }
+func (r request) write() bool { return r.method != http.MethodGet }
 
 // answer is what came back.
 type answer struct {
-	status  int // 0 if there was none
+	status  int    // 0: nothing
+	text    string // of the body, or why there is no answer
 	order   orderservice.Order
 	list    orderservice.List
 	problem orderservice.Problem
-	err     error
 }
 
-func (a answer) String() string {
-	switch {
-	case a.err != nil:
-		return "no answer"
-	case a.problem.Outcome != "":
-		return strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.problem.Outcome, a.problem.Reason))
-	}
-	return fmt.Sprintf("%d %s", a.status, a.order.Status)
+func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.text) }
+
+func (a answer) success() bool {
+	return a.status == http.StatusOK || a.status == http.StatusCreated || a.status == http.StatusNoContent
 }
 
-func (a answer) success() bool { return a.status == http.StatusOK || a.status == http.StatusCreated }
-
-// definite is whether the answer says what became of the request.
+// definite says whether the answer tells what became of the request.
 func (a answer) definite() bool {
 	return a.success() || a.problem.Outcome == orderservice.NotApplied || a.problem.Outcome == orderservice.Refused
 }
 
-// refused is whether it is rejected for this reason.
 func (a answer) refused(reason orderservice.Reason) bool {
 	return a.status == http.StatusConflict && a.problem.Reason == reason
 }
 
-// resolve sends a request until it is known what became of it: open is false. A customer that is told "not applied" gives
-// up, in half of the cases, unless an earlier try may have been applied.
-func (c *customer) resolve(ctx context.Context, r Request) (a answer, open bool) {
-	impatient := r.write() && c.chance(50)
-	deadline := time.Now().Add(c.Patience)
-	wait := 20 * time.Millisecond
+// resolve sends a write until it is known what became of it: open is false. Half of the clients that live give up when they are told
+// "not applied", unless an earlier try may have been applied.
+func (c *client) resolve(ctx context.Context, r request) (a answer, open bool) {
+	impatient, began, wait := c.chance(50) && c.lives, time.Now(), 20*time.Millisecond
 	for try := 1; ; try++ {
-		a = c.send(ctx, r, try)
-		if !a.definite() {
-			open = true
-		}
+		a = c.send(ctx, c.target(), r, try)
+		open = open || !a.definite()
 		switch {
 		case a.success(), a.refused(orderservice.Superseded):
 			return a, false
@@ -72,62 +62,82 @@ func (c *customer) resolve(ctx context.Context, r Request) (a answer, open bool)
 			return a, open
 		case a.problem.Outcome == orderservice.NotApplied && impatient && !open:
 			return a, false
-		}
-		if time.Now().Add(wait).After(deadline) || sleep.For(ctx, wait) != nil {
-			return a, open || r.write()
+		case time.Since(began) > c.patience:
+			c.wrong("%s %s: unknown after %v: %v", r.method, r.path, c.patience, a)
+			return a, true
+		case sleep.For(ctx, wait) != nil:
+			return a, true
 		}
 		wait = min(2*wait, time.Second)
 	}
 }
 
-// send sends a request once, to the instance whose turn it is.
-func (l *load) send(ctx context.Context, r Request, try int) answer {
-	target := l.Targets[l.turn.Add(1)%uint64(len(l.Targets))]
+// get reads until a process answers. A process that has just ended gives no answer, or 503.
+func (c *client) get(ctx context.Context, path string, q *query) (a answer, t Target, ok bool) {
+	for began := time.Now(); ; {
+		t = c.target()
+		q.from = time.Now()
+		a = c.send(ctx, t, request{method: http.MethodGet, path: path}, 1)
+		q.to = time.Now()
+		switch {
+		case a.status != 0 && a.status != http.StatusServiceUnavailable:
+			return a, t, true
+		case time.Since(began) > c.patience:
+			c.wrong("%s: GET %s: no answer in %v: %v", q.table, path, c.patience, a)
+			return a, t, false
+		case sleep.For(ctx, 20*time.Millisecond) != nil:
+			return a, t, false
+		}
+	}
+}
+
+// target is the instance whose turn it is.
+func (c *client) target() Target {
+	if c.only != nil {
+		return *c.only
+	}
+	targets := *c.targets.Load()
+	return targets[c.turn.Add(1)%uint64(len(targets))]
+}
+
+// send sends a request once.
+func (l *Load) send(ctx context.Context, t Target, r request, try int) answer {
 	began := time.Now()
-	a := l.exchange(ctx, target, r)
-	l.report.add(sample{
-		at: began, took: time.Since(began), write: r.write(), repeat: try > 1, outcome: a.problem.Outcome,
-		definite: a.definite() && (r.write() || a.problem.Outcome != orderservice.NotApplied), // of a read that is no answer
+	a := l.exchange(ctx, t, r)
+	l.add(sample{
+		at: began, write: r.write(), repeat: try > 1, outcome: a.problem.Outcome,
+		definite: a.definite() && (r.write() || a.problem.Outcome != orderservice.NotApplied), // which is no answer to a read
 	})
 	return a
 }
 
-func (l *load) exchange(ctx context.Context, target string, r Request) (a answer) {
-	status, body, err := r.Send(ctx, l.http, target)
+func (l *Load) exchange(ctx context.Context, t Target, r request) answer {
+	sent, err := http.NewRequestWithContext(ctx, r.method, t.URL+r.path, strings.NewReader(r.body))
 	if err != nil {
-		return answer{err: err}
+		return answer{text: err.Error()}
 	}
-	a.status = status
-	var into any = &a.problem
-	if a.success() {
-		into = &a.order
-		if strings.Contains(r.Path, "limit=") {
-			into = &a.list
-		}
-	}
-	if err := json.Unmarshal(body, into); err != nil { // cut off, or not from the service
-		return answer{err: err}
-	}
-	return a
-}
-
-// Send sends the request once, to an instance of the service.
-func (r Request) Send(ctx context.Context, client *http.Client, target string) (status int, body []byte, err error) {
-	sent, err := http.NewRequestWithContext(ctx, r.Method, target+r.Path, strings.NewReader(r.Body))
-	if err != nil {
-		return 0, nil, err
-	}
-	if r.Body != "" {
+	if r.body != "" {
 		sent.Header.Set("Content-Type", "application/json")
 	}
 	if r.write() {
-		sent.Header.Set(orderservice.KeyHeader, r.Key.String())
+		sent.Header.Set(orderservice.KeyHeader, r.key.String())
 	}
-	got, err := client.Do(sent)
+	got, err := l.http.Do(sent)
 	if err != nil {
-		return 0, nil, err
+		return answer{text: err.Error()}
 	}
-	body, err = io.ReadAll(got.Body)
+	body, err := io.ReadAll(got.Body)
 	_ = got.Body.Close() // it has been read
-	return got.StatusCode, body, err
+	a := answer{status: got.StatusCode, text: strings.TrimSpace(string(body))}
+	switch {
+	case a.status == http.StatusNoContent:
+	case a.success():
+		err = errors.Join(err, json.Unmarshal(body, &a.order), json.Unmarshal(body, &a.list))
+	case json.Unmarshal(body, &a.problem) != nil && a.status >= 400 && a.status < 500:
+		a.problem.Outcome = orderservice.Refused // in plain text
+	}
+	if err != nil { // cut off
+		return answer{text: err.Error()}
+	}
+	return a
 }

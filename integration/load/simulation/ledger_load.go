@@ -86,12 +86,8 @@ var seatLedger = ledger[Seat]{
 }
 
 func readSeats(ctx context.Context, session *gocql.Session) (*soak.AccountTables, error) {
-	t := new(soak.AccountTables)
-	iter := session.Query("SELECT seat_id, changes FROM seats").WithContext(ctx).Consistency(gocql.All).Iter()
-	for r := (soak.AccountRow{}); iter.Scan(&r.AccountID, &r.Changes); r = (soak.AccountRow{}) {
-		t.Base = append(t.Base, r)
-	}
-	return t, iter.Close()
+	rows, err := history.All[soak.AccountRow](ctx, session, "seats", "seat_id AS account_id", "changes")
+	return &soak.AccountTables{Base: rows}, err
 }
 
 // ledgerLoad changes rows, of accounts their addresses too. Nobody finishes all that failed, or what a killed client was at, but

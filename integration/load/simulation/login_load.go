@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -140,17 +141,19 @@ func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err 
 var loginTables = []string{"logins", "logins_by_user"}
 
 func readLogins(ctx context.Context, session *gocql.Session, table string) (map[gocql.UUID]string, error) {
+	read, err := history.All[loginRow](ctx, session, table, "login_id", "name", "page", "ends_at")
 	rows := make(map[gocql.UUID]string)
-	iter := session.Query("SELECT login_id, name, page, ends_at FROM " + table).WithContext(ctx).Consistency(gocql.All).Iter()
-	for {
-		var id gocql.UUID
-		var name, page *int64
-		var ends *time.Time
-		if !iter.Scan(&id, &name, &page, &ends) {
-			return rows, iter.Close()
-		}
-		rows[id] += shown(name, page, ends)
+	for _, r := range read {
+		rows[r.LoginID] += shown(r.Name, r.Page, r.EndsAt)
 	}
+	return rows, err
+}
+
+// loginRow is a row of a login, of which all but the key may have ended.
+type loginRow struct {
+	LoginID    gocql.UUID
+	Name, Page *int64
+	EndsAt     *time.Time
 }
 
 // shown is a row. Its user is not looked at: a patch of what has ended leaves it out of the base table.

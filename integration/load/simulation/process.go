@@ -2,13 +2,10 @@ package simulation
 
 import (
 	"context"
-	"net"
-	"sync"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
@@ -21,18 +18,15 @@ type process struct {
 	cancel  context.CancelFunc
 	session *session.Session
 	writer  *writer.Writer
-
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	dead  bool
+	dialer  faulty.Dialer
 }
 
 // boot starts a process.
 func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, skew time.Duration, mode writer.Option) (*process, error) {
-	p := &process{conns: make(map[net.Conn]bool)}
+	p := new(process)
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	config := c.Config()
-	config.Dialer = &line{p, config.Dialer}
+	p.dialer.Configure(config)
 	config.Keyspace, config.NumConns = keyspace, 1
 	config.Events.DisableSchemaEvents = true
 	var err error
@@ -47,49 +41,15 @@ func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, skew t
 
 // kill ends the process where it is.
 func (p *process) kill() {
-	p.mu.Lock()
-	p.dead = true
-	for c := range p.conns {
-		_ = c.Close()
-	}
-	p.mu.Unlock()
+	p.dialer.DieAfter(0)
 	p.cancel()
 	go p.close() // it must not go on trying to connect
 }
 
-func (p *process) killed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dead
-}
+func (p *process) killed() bool { return p.dialer.Dead() }
 
 // close gives back what the process has, when none of its calls is under way.
 func (p *process) close() {
 	p.cancel()
 	p.session.Close()
-}
-
-// line is a dialer whose connections end with the process.
-type line struct {
-	*process
-	dialer gocql.Dialer
-}
-
-// DialContext implements gocql.Dialer.
-func (l *line) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	if l.killed() {
-		return nil, net.ErrClosed
-	}
-	c, err := l.dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.dead {
-		_ = c.Close()
-		return nil, net.ErrClosed
-	}
-	l.conns[c] = true
-	return c, nil
 }

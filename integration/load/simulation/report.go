@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,6 @@ import (
 // Report is what came of a world, or of several.
 type Report struct {
 	Seeds    []uint64
-	Writes   int
 	Requests int
 	Took     time.Duration  // virtual
 	Met      map[string]int // writes, by the fault that they have met
@@ -29,7 +29,7 @@ type Report struct {
 
 // Tally is what came of a service.
 type Tally struct {
-	Writes, Applied, NotApplied, Open int
+	Writes map[writer.Outcome]int
 	// Diverging are the findings that an unfinished write may leave, by kind and cause.
 	Diverging map[string]int
 }
@@ -45,34 +45,34 @@ func newReport(w *world) *Report {
 	return r
 }
 
-func (r *Report) tally(name string) *Tally {
-	t := r.Services[name]
+// count adds what came of writes of a service, and what they may have left.
+func (r *Report) count(service string, writes map[writer.Outcome]int, diverging map[string]int) {
+	t := r.Services[service]
 	if t == nil {
-		t = &Tally{Diverging: make(map[string]int)}
-		r.Services[name] = t
+		t = &Tally{Writes: make(map[writer.Outcome]int), Diverging: make(map[string]int)}
+		r.Services[service] = t
 	}
-	return t
-}
-
-func (t *Tally) count(outcomes map[writer.Outcome]int) {
-	t.Applied += outcomes[writer.Applied]
-	t.NotApplied += outcomes[writer.NotApplied]
-	t.Open += outcomes[writer.Unknown]
-	t.Writes += outcomes[writer.Applied] + outcomes[writer.NotApplied] + outcomes[writer.Unknown]
+	for outcome, n := range writes {
+		t.Writes[outcome] += n
+	}
+	for kind, n := range diverging {
+		if n > 0 {
+			t.Diverging[kind] += n
+		}
+	}
 }
 
 // orders adds what was found in the orders of a service.
 func (r *Report) orders(l *orderLoad, found *history.Report) {
-	t := r.tally(l.service.name)
-	t.count(l.history.Count())
-	r.Writes += len(l.history.Writes())
+	diverging := make(map[string]int)
 	for _, f := range found.Findings {
 		if f.Kind.Diverges() && !l.service.whole() && f.Cause != history.None {
-			t.Diverging[fmt.Sprintf("%v, %v", f.Kind, f.Cause)]++
+			diverging[fmt.Sprintf("%v, %v", f.Kind, f.Cause)]++
 			continue
 		}
 		r.fault(l.crew, f.String())
 	}
+	r.count(l.service.name, l.history.Count(), diverging)
 }
 
 // fault adds what must not be, the first ones with their history.
@@ -86,60 +86,63 @@ func (r *Report) fault(c *crew, text string) {
 
 // ledger adds what was found in rows that carry their changes.
 func (r *Report) ledger(c *crew, h *history.History[soak.Account], before, found *soak.AccountReport) {
-	t := r.tally(c.service.name)
-	t.count(h.Count())
-	r.Writes += len(h.Writes())
 	for _, f := range soak.Wrong(before, found) {
 		r.fault(c, f)
 	}
-	for kind, n := range map[string]int{
+	r.count(c.service.name, h.Count(), map[string]int{
 		"pending in the base row, completed by the next write": before.Divergence(), "unique address without an owner": len(found.Unclaimed),
-	} {
-		if n > 0 {
-			t.Diverging[kind] += n
-		}
-	}
+	})
 }
 
 // logins adds what was found in rows that end.
 func (r *Report) logins(l *loginLoad, faults []string) {
-	t := r.tally(l.service.name)
+	writes := make(map[writer.Outcome]int)
 	for _, v := range l.writes {
-		outcome := writer.Applied
-		if v.refused {
-			outcome = writer.NotApplied
-		} else if v.open {
-			outcome = writer.Unknown
+		switch {
+		case v.refused:
+			writes[writer.NotApplied]++
+		case v.open:
+			writes[writer.Unknown]++
+		default:
+			writes[writer.Applied]++
 		}
-		t.count(map[writer.Outcome]int{outcome: 1})
 	}
-	r.Writes += len(l.writes)
 	for _, f := range faults {
 		r.fault(l.crew, f)
 	}
+	r.count(l.service.name, writes, nil)
 }
 
 // views adds what was found in the counts of views.
 func (r *Report) views(l *viewLoad, sums map[string]map[gocql.UUID]int64, visits []pageviews.Visit) {
-	t := r.tally(l.service.name)
+	writes, diverging := make(map[writer.Outcome]int), make(map[string]int)
 	for _, v := range l.views {
-		t.count(map[writer.Outcome]int{v.known(): 1})
+		writes[v.known()]++
 	}
-	r.Writes += len(l.views)
 	for _, f := range l.faults(sums, visits) {
 		r.fault(l.crew, f)
 	}
 	for _, page := range l.pages {
 		if sums[total][page] != sums[daily][page] {
-			t.Diverging["page with different counts in its tables"]++
+			diverging["page with different counts in its tables"]++
 		}
 	}
+	r.count(l.service.name, writes, diverging)
+}
+
+// Writes is how many logical writes there were.
+func (r *Report) Writes() (all int) {
+	for _, t := range r.Services {
+		for _, n := range t.Writes {
+			all += n
+		}
+	}
+	return all
 }
 
 // Add adds another report.
 func (r *Report) Add(other *Report) {
 	r.Seeds = append(r.Seeds, other.Seeds...)
-	r.Writes += other.Writes
 	r.Requests += other.Requests
 	r.Took += other.Took
 	r.Faults = append(r.Faults, other.Faults...)
@@ -151,11 +154,7 @@ func (r *Report) Add(other *Report) {
 		r.Met[name] += n
 	}
 	for name, o := range other.Services {
-		t := r.tally(name)
-		t.Writes, t.Applied, t.NotApplied, t.Open = t.Writes+o.Writes, t.Applied+o.Applied, t.NotApplied+o.NotApplied, t.Open+o.Open
-		for kind, n := range o.Diverging {
-			t.Diverging[kind] += n
-		}
+		r.count(name, o.Writes, o.Diverging)
 	}
 }
 
@@ -168,19 +167,25 @@ func (r *Report) Unmet() []string {
 	return slices.DeleteFunc(all, func(name string) bool { return r.Met[name] > 0 })
 }
 
-// String is the report as text.
+// String is the report as tables in Markdown.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d logical writes, %d requests, %v of virtual time, %d worlds\n", r.Writes, r.Requests, r.Took.Round(time.Second), len(r.Seeds))
-	for _, name := range slices.Sorted(maps.Keys(r.Met)) {
-		fmt.Fprintf(&b, "  %-32s met by %6d writes, %4.1f %%\n", name, r.Met[name], 100*float64(r.Met[name])/float64(max(1, r.Writes)))
-	}
+	fmt.Fprintf(&b, "%d logical writes, %d requests, %d worlds (seeds %d and up) of %d nodes, %.1f hours of virtual time. "+
+		"Unsound outcomes, lost acknowledged writes and forbidden divergence: **%d**.\n\n", r.Writes(), r.Requests, len(r.Seeds),
+		append(slices.Sorted(slices.Values(r.Seeds)), 0)[0], nodes, r.Took.Hours()-24*float64(len(r.Seeds)), len(r.Faults))
+	b.WriteString("| service | writes | applied | not applied | not known | diverging rows, all from unfinished writes |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
-		t := r.Services[name]
-		fmt.Fprintf(&b, "  %-28s %7d writes: %d applied, %d not applied, %d not known\n", name, t.Writes, t.Applied, t.NotApplied, t.Open)
+		t, diverging := r.Services[name], []string{}
 		for _, kind := range slices.Sorted(maps.Keys(t.Diverging)) {
-			fmt.Fprintf(&b, "      %-32s %d\n", kind, t.Diverging[kind])
+			diverging = append(diverging, fmt.Sprintf("%s: %d", kind, t.Diverging[kind]))
 		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", name,
+			t.Writes[writer.Applied]+t.Writes[writer.NotApplied]+t.Writes[writer.Unknown], t.Writes[writer.Applied], t.Writes[writer.NotApplied], t.Writes[writer.Unknown], cmp.Or(strings.Join(diverging, "; "), "none"))
+	}
+	b.WriteString("\n| fault | writes that met it |\n| --- | --- |\n")
+	for _, name := range slices.Sorted(maps.Keys(r.Met)) {
+		fmt.Fprintf(&b, "| %s | %d, %.1f %% |\n", name, r.Met[name], 100*float64(r.Met[name])/float64(max(1, r.Writes())))
 	}
 	return b.String()
 }
@@ -189,27 +194,7 @@ func (r *Report) String() string {
 func (r *Report) Markdown(took time.Duration, processors int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Simulation\n\nServices with orders, accounts, seats, logins and counters on the in-process Cassandra, in virtual time and under every kind of fault "+
-		"(integration/load/simulation; `make simulation`).\n\n")
-	fmt.Fprintf(&b, "%d logical writes in %v on %d processors: %d requests, %d worlds (seeds %d and up) of %d nodes, %.1f hours of virtual time. "+
-		"Unsound outcomes, lost acknowledged writes and forbidden divergence: **%d**.\n\n", r.Writes, took.Round(time.Second), processors,
-		r.Requests, len(r.Seeds), slices.Min(r.Seeds), nodes, r.Took.Hours()-24*float64(len(r.Seeds)), len(r.Faults))
-	b.WriteString("| service | writes | applied | not applied | not known | diverging rows, all from unfinished writes |\n")
-	b.WriteString("| --- | --- | --- | --- | --- | --- |\n")
-	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
-		t := r.Services[name]
-		var diverging []string
-		for _, kind := range slices.Sorted(maps.Keys(t.Diverging)) {
-			diverging = append(diverging, fmt.Sprintf("%s: %d", kind, t.Diverging[kind]))
-		}
-		if diverging == nil {
-			diverging = []string{"none"}
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", name, t.Writes, t.Applied, t.NotApplied, t.Open, strings.Join(diverging, "; "))
-	}
-	b.WriteString("\n| fault | writes that met it |\n| --- | --- |\n")
-	for _, name := range slices.Sorted(maps.Keys(r.Met)) {
-		fmt.Fprintf(&b, "| %s | %d, %.1f %% |\n", name, r.Met[name], 100*float64(r.Met[name])/float64(max(1, r.Writes)))
-	}
+		"(integration/load/simulation; `make simulation`). Run in %v on %d processors.\n\n%v", took.Round(time.Second), processors, r)
 	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. Writes that a client cannot finish are stored, and a "+
 		"queue delivers them up to two minutes late and in any order, to %d other processes for each service, "+
 		"which are killed as well. Some are delivered more than once: after they are done, to two processes or "+

@@ -39,7 +39,7 @@ func TestSimulation(t *testing.T) {
 				for !failed.Load() {
 					seed := next.Add(1) - 1
 					mu.Lock()
-					enough := total.Writes >= *writes
+					enough := total.Writes() >= *writes
 					mu.Unlock()
 					if enough {
 						return
@@ -57,7 +57,7 @@ func TestSimulation(t *testing.T) {
 	})
 	took := time.Since(began)
 	t.Logf("%v of real time\n%v", took, total)
-	if unmet := total.Unmet(); len(unmet) > 0 && total.Writes >= all {
+	if unmet := total.Unmet(); len(unmet) > 0 && total.Writes() >= all {
 		t.Errorf("no write has met: %s", strings.Join(unmet, ", "))
 	}
 	if *out != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/pageviews"
+	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -149,7 +150,7 @@ func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err e
 			return err
 		}
 	}
-	visits, err := kept(ctx, p.session.Reads())
+	visits, err := history.All[pageviews.Visit](ctx, p.session.Reads(), visitTable, "user_id", "viewed_at", "page_id")
 	if err == nil {
 		report.views(l, sums, visits)
 	}
@@ -158,25 +159,12 @@ func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err e
 
 // pageSums reads what was counted.
 func pageSums(ctx context.Context, session *gocql.Session, table string) (map[gocql.UUID]int64, error) {
+	rows, err := history.All[pageviews.Count](ctx, session, table, "page_id", "view_count")
 	sums := make(map[gocql.UUID]int64)
-	rows := session.Query("SELECT page_id, view_count FROM " + table).WithContext(ctx).Iter()
-	var page gocql.UUID
-	var count int64
-	for rows.Scan(&page, &count) {
-		sums[page] += count
+	for _, r := range rows {
+		sums[r.PageID] += r.ViewCount
 	}
-	return sums, rows.Close()
-}
-
-// kept reads the visits.
-func kept(ctx context.Context, session *gocql.Session) ([]pageviews.Visit, error) {
-	var visits []pageviews.Visit
-	rows := session.Query("SELECT user_id, viewed_at, page_id FROM " + visitTable).WithContext(ctx).Iter()
-	var v pageviews.Visit
-	for rows.Scan(&v.UserID, &v.ViewedAt, &v.PageID) {
-		visits = append(visits, v)
-	}
-	return visits, rows.Close()
+	return sums, err
 }
 
 // faults is what must not be in the tables after what clients were told.

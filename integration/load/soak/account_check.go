@@ -2,6 +2,7 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ import (
 // AccountRow is a row of the base table.
 type AccountRow struct {
 	Account
-	Pending int // entries of writes whose query tables are not known to be written
+	Pending map[gocql.UUID][]byte // entries of writes whose query tables are not known to be written
 }
 
 // AccountTables is what the tables of the accounts hold.
@@ -39,33 +40,15 @@ func ReadAccounts(ctx context.Context, session *gocql.Session) (t *AccountTables
 }
 
 func readAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, error) {
-	t := &AccountTables{ByEmail: make(map[string]gocql.UUID)}
-	all := func(statement string) *gocql.Iter {
-		return session.Query(statement).WithContext(ctx).Consistency(gocql.All).Iter()
+	columns := []string{"account_id", "email", "status", "changes", "version"}
+	base, err := history.All[AccountRow](ctx, session, "accounts", append(columns, "pending")...)
+	byStatus, err2 := history.All[Account](ctx, session, "accounts_by_status", columns...)
+	claims, err3 := history.All[Account](ctx, session, "accounts_by_email", "email", "account_id")
+	t := &AccountTables{Base: base, ByStatus: byStatus, ByEmail: make(map[string]gocql.UUID)}
+	for _, c := range claims {
+		t.ByEmail[c.Email] = c.AccountID
 	}
-	iter := all("SELECT account_id, email, status, changes, version, pending FROM accounts")
-	var pending map[gocql.UUID][]byte
-	for r := (AccountRow{}); iter.Scan(&r.AccountID, &r.Email, &r.Status, &r.Changes, &r.Version, &pending); r, pending = (AccountRow{}), nil {
-		r.Pending = len(pending)
-		t.Base = append(t.Base, r)
-	}
-	if err := iter.Close(); err != nil {
-		return nil, err
-	}
-	iter = all("SELECT account_id, email, status, changes, version FROM accounts_by_status")
-	for a := (Account{}); iter.Scan(&a.AccountID, &a.Email, &a.Status, &a.Changes, &a.Version); a = (Account{}) {
-		t.ByStatus = append(t.ByStatus, a)
-	}
-	if err := iter.Close(); err != nil {
-		return nil, err
-	}
-	iter = all("SELECT email, account_id FROM accounts_by_email")
-	var email string
-	var owner gocql.UUID
-	for iter.Scan(&email, &owner) {
-		t.ByEmail[email] = owner
-	}
-	return t, iter.Close()
+	return t, errors.Join(err, err2, err3)
 }
 
 // AccountReport is what is wrong with accounts, one sentence a fault.
@@ -91,7 +74,7 @@ func (r *AccountReport) Divergence() int {
 func CheckAccounts(t *AccountTables, accounts []gocql.UUID, writes []history.Write[Account]) *AccountReport {
 	r, base := CheckChanges(t, accounts, writes), t.base()
 	for i := range t.Base {
-		if t.Base[i].Pending > 0 {
+		if len(t.Base[i].Pending) > 0 {
 			r.Pending++
 		}
 	}
@@ -178,7 +161,7 @@ func describe(w *history.Write[Account]) string {
 func (r *AccountReport) statuses(base map[gocql.UUID]*AccountRow, t *AccountTables) {
 	seen := make(map[gocql.UUID]bool)
 	unnoted := func(row *AccountRow) {
-		if row == nil || row.Pending == 0 {
+		if row == nil || len(row.Pending) == 0 {
 			r.Unnoted++
 		}
 	}

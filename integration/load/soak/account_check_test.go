@@ -87,7 +87,7 @@ func TestCheckAccounts(t *testing.T) {
 			ghost := b.tables.ByStatus[0]
 			ghost.Status = "old"
 			b.tables.ByStatus = append(b.tables.ByStatus, ghost)
-			b.tables.Base[0].Pending = 1
+			b.tables.Base[0].Pending = map[gocql.UUID][]byte{{}: nil}
 		}, []int{ghosts, pending}, true},
 		"a row of nobody's by status": {func(b *bank) {
 			b.tables.ByStatus = append(b.tables.ByStatus, soak.Account{AccountID: gocql.UUID{9}, Status: "new"})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/harness/outbox"
 	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
@@ -32,20 +31,15 @@ const addresses = 2
 // Address is one of the addresses that accounts may have.
 func Address(n int) string { return fmt.Sprintf("%d@example.org", n) }
 
-// AccountClient changes accounts, in a process of its own that can be killed at any moment. All fields are required.
+// AccountClient changes accounts, in a process of its own that can be killed at any moment.
 type AccountClient struct {
 	hot.Process
-	Name     string        `json:"name"`
-	First    int64         `json:"first"` // number of a range of changes that no other client makes
-	Writers  int           `json:"writers"`
-	Accounts []gocql.UUID  `json:"accounts"`
-	Pause    time.Duration `json:"pause"`
-	Outbox   outbox.Box    `json:"outbox"` // of changes that failed
+	Accounts []gocql.UUID `json:"accounts"`
 }
 
 // Run changes accounts until it is over.
-func (c *AccountClient) Run(ctx context.Context, over <-chan struct{}) error {
-	return c.Do(ctx, over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over, p) }, writer.ClaimGrace(Grace))
+func (c *AccountClient) Run(over context.Context) error {
+	return c.Do(over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over.Done(), p) }, writer.ClaimGrace(Grace))
 }
 
 func (c *AccountClient) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {

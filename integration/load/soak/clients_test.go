@@ -40,20 +40,21 @@ func (s *run) slots() {
 	for n := range each * (len(soak.Services) + 2) {
 		skew := time.Duration(n%each*2-1) * 500 * time.Millisecond
 		l := &slot{kill: make(chan struct{}), service: soak.AccountService}
-		process := func(journal string) hot.Process {
-			return hot.Process{Hosts: s.hosts, Keyspace: s.keyspace, Journal: journal, Skew: skew}
+		process := func(name, journal string, life int) hot.Process {
+			return hot.Process{
+				Hosts: s.hosts, Keyspace: s.keyspace, Journal: journal, Skew: skew, Name: name, First: int64(n*1000+life) * 1_000_000,
+				Writers: writers, Pause: pause(), Outbox: s.outbox,
+			}
 		}
-		first := func(life int) int64 { return int64(n*1000+life) * 1_000_000 }
 		l.client = func(name, journal string, life int) told {
-			return told{Accounts: &soak.AccountClient{
-				Process: process(journal), Name: name, First: first(life), Writers: writers,
-				Accounts: s.accounts, Pause: pause(), Outbox: s.outbox,
-			}}
+			return told{Accounts: &soak.AccountClient{Process: process(name, journal, life), Accounts: s.accounts}}
 		}
 		if n/each > len(soak.Services) {
 			l.service = soak.ConsumerService
-			l.client = func(_, journal string, _ int) told {
-				return told{Consumer: &soak.Consumer{Process: process(journal), Outbox: s.outbox, Pause: pause() / 10}}
+			l.client = func(name, journal string, life int) told {
+				p := process(name, journal, life)
+				p.Pause /= 10
+				return told{Consumer: &soak.Consumer{Process: p}}
 			}
 		}
 		if n/each < len(soak.Services) {
@@ -64,10 +65,8 @@ func (s *run) slots() {
 			}
 			l.client = func(name, journal string, life int) told {
 				return told{Orders: &hot.Client{
-					Process: process(journal), Name: name, Mode: service.Mode, First: first(life),
-					Writers: writers, Orders: s.orders[service.Name], Pause: pause(),
-					Pinned: service.Mode != hot.Logged, Leave: service.Leave,
-					Impatient: true, Outbox: s.outbox,
+					Process: process(name, journal, life), Mode: service.Mode, Orders: s.orders[service.Name],
+					Pinned: service.Mode != hot.Logged, Leave: service.Leave, Impatient: true,
 				}}
 			}
 		}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
-	"github.com/denorm-go/denorm/integration/harness/outbox"
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/hot"
@@ -17,17 +15,13 @@ import (
 // ConsumerService is what the processes are called that resume what the clients have stored.
 const ConsumerService = "consumers of stored errors"
 
-// Consumer resumes writes that other processes have failed with, in a process of its own that can be killed at any moment. All
-// fields are required.
-type Consumer struct {
-	hot.Process               // its journal is of deliveries
-	Outbox      outbox.Box    `json:"outbox"`
-	Pause       time.Duration `json:"pause"`
-}
+// Consumer resumes writes that other processes have failed with, in a process of its own that can be killed at any moment. Its journal is
+// of deliveries.
+type Consumer struct{ hot.Process }
 
 // Run resumes until it is over. What is left then stays stored.
-func (c *Consumer) Run(ctx context.Context, over <-chan struct{}) error {
-	return c.Do(ctx, over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over, p) }, writer.ClaimGrace(Grace))
+func (c *Consumer) Run(over context.Context) error {
+	return c.Do(over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over.Done(), p) }, writer.ClaimGrace(Grace))
 }
 
 func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
@@ -54,14 +48,10 @@ func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running)
 // Deliver resumes a stored write once, and takes it out of the queue when nothing is left to be done, but for one that is to be
 // delivered more often than it has to be. It says whether nothing is left.
 func Deliver(
-	ctx context.Context, w *writer.Writer, box outbox.Box, m outbox.Message, noted *history.Deliveries, twice bool,
+	ctx context.Context, w *writer.Writer, box history.Queue, m history.Message, noted *history.Deliveries, twice bool,
 ) (done bool, err error) {
-	failed, err := m.Failed()
-	if err != nil {
-		return false, err
-	}
 	noted.Again(m.Of)
-	result, told := w.Resume(ctx, failed)
+	result, told := w.Resume(ctx, m.Failed)
 	noted.End(m.Of, result.Timestamp, told)
 	var left *writer.Error
 	switch {

@@ -8,7 +8,6 @@ import (
 	"github.com/gocql/gocql"
 
 	ct "github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/integration/harness/outbox"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/soak"
 	"github.com/denorm-go/denorm/retry"
@@ -35,7 +34,7 @@ func TestStoredWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		box, h := outbox.Box(t.TempDir()), history.New[soak.Account](nil)
+		box, h := history.Queue(t.TempDir()), history.New[soak.Account](nil)
 		a := soak.Account{AccountID: gocql.MustRandomUUID(), Email: soak.Address(1), Status: "new", Changes: []int64{1}}
 		down := c.When(ct.Table("accounts_by_status")).Do(ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1)))
 		n := h.Begin("test", tables.Insert, a)
@@ -50,7 +49,7 @@ func TestStoredWrites(t *testing.T) {
 		}
 		var journal bytes.Buffer
 		noted := history.NewDeliveries(&journal)
-		take := func() outbox.Message {
+		take := func() history.Message {
 			m, ok, err := box.Take()
 			if err != nil || !ok {
 				t.Fatalf("nothing is in the queue: %v", err)
@@ -63,7 +62,7 @@ func TestStoredWrites(t *testing.T) {
 		}
 		down.End()
 		for _, step := range []struct {
-			m     outbox.Message
+			m     history.Message
 			twice bool
 		}{{take(), true}, {other, false}, {one, false}} {
 			if done, err := soak.Deliver(t.Context(), w, box, step.m, noted, step.twice); !done || err != nil {

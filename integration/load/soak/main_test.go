@@ -2,8 +2,6 @@ package soak_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/denorm-go/denorm/integration/harness/child"
@@ -20,22 +18,13 @@ type told struct {
 
 func TestMain(m *testing.M) {
 	var of told
-	is, err := child.Told(&of)
-	if !is {
-		os.Exit(m.Run())
-	}
-	switch over := child.Over(); {
-	case err != nil:
-	case of.Orders != nil:
-		err = of.Orders.Run(context.Background(), over)
-	case of.Accounts != nil:
-		err = of.Accounts.Run(context.Background(), over)
-	case of.Consumer != nil:
-		err = of.Consumer.Run(context.Background(), over)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	child.Main(m, &of, func(ctx context.Context) error {
+		switch {
+		case of.Orders != nil:
+			return of.Orders.Run(ctx)
+		case of.Accounts != nil:
+			return of.Accounts.Run(ctx)
+		}
+		return of.Consumer.Run(ctx)
+	})
 }

@@ -52,69 +52,65 @@ func (r *Report) Writes() int {
 // String is the report in Markdown.
 func (r *Report) String() string {
 	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line := func(name string, cells ...any) {
+		b.WriteString("| " + name)
+		for _, c := range cells {
+			fmt.Fprintf(&b, " | %v", c)
+		}
+		b.WriteString(" |\n")
+	}
+	head := func(name string, cells ...any) {
+		line(name, cells...)
+		say("|---" + strings.Repeat("|---:", len(cells)) + "|")
+	}
 	kills := 0
 	for _, n := range r.Kills {
 		kills += n
 	}
-	fmt.Fprintf(&b, "%d logical writes in %.0f s under the faults of seed %d, %d clients killed, clocks apart by up to 1 s; "+
-		"quiet %.0f s later.\n", r.Writes(), r.Length.Seconds(), r.Seed, kills, r.Quiet.Seconds())
-	b.WriteString("\n| second | fault | s until all nodes were well |\n|---:|---|---:|\n")
+	say("%d logical writes in %.0f s under the faults of seed %d, %d clients killed, clocks apart by up to 1 s; quiet %.0f s later.\n",
+		r.Writes(), r.Length.Seconds(), r.Seed, kills, r.Quiet.Seconds())
+	head("fault", "second", "s until all nodes were well")
 	for _, e := range r.Events {
-		fmt.Fprintf(&b, "| %.0f | %s | %.0f |\n", e.At.Seconds(), e.What, e.Took.Seconds())
+		line(e.What, int(e.At.Seconds()), int(e.Took.Seconds()))
 	}
-	b.WriteString("\n| orders | clients killed | acknowledged | of these resumed or repeated | not applied | in flight | partial " +
-		"| unknown |")
-	b.WriteString("\n|---" + strings.Repeat("|---:", 7) + "|\n")
+	say("")
+	head("orders", "clients killed", "acknowledged", "of these resumed or repeated", "not applied", "in flight", "partial", "unknown")
 	for _, t := range r.Tallies {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", t.Service, r.Kills[t.Service], t.Applied, t.Resumed,
-			t.NotApplied, t.Open[history.InFlight], t.Open[history.Partial], t.Open[history.Open])
+		line(t.Service, r.Kills[t.Service], t.Applied, t.Resumed, t.NotApplied, t.Open[history.InFlight], t.Open[history.Partial], t.Open[history.Open])
 	}
-	b.WriteString("\nWhat was found, and what had become of the writes that left it:\n\n| orders |")
+	say("\nWhat was found, and what had become of the writes that left it:\n")
+	var columns []any
 	for _, k := range history.Kinds {
-		fmt.Fprintf(&b, " %s |", k)
+		columns = append(columns, k)
 	}
 	for _, c := range history.Causes {
-		fmt.Fprintf(&b, " left by: %s |", c)
+		columns = append(columns, "left by: "+c.String())
 	}
-	b.WriteString("\n|---" + strings.Repeat("|---:", len(history.Kinds)+len(history.Causes)) + "|\n")
+	head("orders", columns...)
 	for _, t := range r.Tallies {
-		fmt.Fprintf(&b, "| %s |", t.Service)
+		var cells []any
 		for _, k := range history.Kinds {
-			fmt.Fprintf(&b, " %d |", t.Found[k])
+			cells = append(cells, t.Found[k])
 		}
 		for _, c := range history.Causes {
-			fmt.Fprintf(&b, " %d |", t.By[c])
+			cells = append(cells, t.By[c])
 		}
-		b.WriteByte('\n')
+		line(t.Service, cells...)
 	}
-	fmt.Fprintf(&b, "\n%d writes that were in flight when their client was killed were repeated.\n", r.Repeated)
-	fmt.Fprintf(&b, "%d writes that failed were stored, and delivered %d times to other processes, of which %d were killed.\n", r.Stored, r.Deliveries,
+	say("\n%d writes that were in flight when their client was killed were repeated.", r.Repeated)
+	say("%d writes that failed were stored, and delivered %d times to other processes, of which %d were killed.", r.Stored, r.Deliveries,
 		r.Kills[ConsumerService])
-	b.WriteString(r.accounts())
+	say("\nVersioned accounts with a unique address, %d clients killed: %d changes acknowledged, %d of them resumed, %d not applied, %d unknown. "+
+		"When all was quiet, rows with something to be finished %d, rows that differed between the tables %d; after the next write of each account %d. "+
+		"Lost changes %d, unsound outcomes %d, changes of nobody's %d, addresses of two owners or unregistered %d. "+
+		"Addresses still claimed for somebody without them %d, of which %d went to the next who asked.", r.Kills[AccountService],
+		r.Changes[writer.Applied], r.Resumed, r.Changes[writer.NotApplied], r.Changes[writer.Unknown], r.Before.Pending, r.Before.Divergence(),
+		r.After.Divergence(), len(r.After.Lost), len(r.After.Unsound), len(r.After.Phantom), len(r.After.Owners), len(r.After.Unclaimed), r.Released)
 	if len(r.Wrong) == 0 {
-		b.WriteString("\nNothing that the library does not allow.\n")
-	} else {
-		fmt.Fprintf(&b, "\n**Faults: %d**\n\n", len(r.Wrong))
-		for n, w := range r.Wrong {
-			if n == 20 {
-				b.WriteString("- and more\n")
-				break
-			}
-			b.WriteString("- " + w + "\n")
-		}
+		say("\nNothing that the library does not allow.")
+		return b.String()
 	}
+	say("\n**Faults: %d**, the first of them:\n\n- %s", len(r.Wrong), strings.Join(r.Wrong[:min(20, len(r.Wrong))], "\n- "))
 	return b.String()
-}
-
-// accounts is the paragraph on those.
-func (r *Report) accounts() string {
-	text := fmt.Sprintf("\nVersioned accounts with a unique address, %d clients killed: %d changes acknowledged, %d of them resumed, "+
-		"%d not applied, %d unknown. ", r.Kills[AccountService], r.Changes[writer.Applied], r.Resumed, r.Changes[writer.NotApplied],
-		r.Changes[writer.Unknown])
-	text += fmt.Sprintf("When all was quiet, rows with something to be finished %d, rows that differed between the tables %d; after "+
-		"the next write of each account %d. ", r.Before.Pending, r.Before.Divergence(), r.After.Divergence())
-	text += fmt.Sprintf("Lost changes %d, unsound outcomes %d, changes of nobody's %d, addresses of two owners or unregistered %d. ",
-		len(r.After.Lost), len(r.After.Unsound), len(r.After.Phantom), len(r.After.Owners))
-	return text + fmt.Sprintf("Addresses still claimed for somebody without them %d, of which %d went to the next who asked.\n",
-		len(r.After.Unclaimed), r.Released)
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/integration/harness/outbox"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/soak"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
@@ -62,7 +61,7 @@ type run struct {
 	over     chan struct{}
 	living   sync.WaitGroup
 
-	outbox outbox.Box // of the clients, for the consumers
+	outbox history.Queue // of the clients, for the consumers
 
 	accountWrites history.History[soak.Account]
 
@@ -82,7 +81,7 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 	cluster.Need(t, 3)
 	s := &run{
 		T: t, hosts: cluster.Hosts(t), nodes: cluster.Nodes(t), dir: t.TempDir(), over: make(chan struct{}),
-		report: soak.Report{Kills: make(map[string]int)}, outbox: outbox.Box(t.TempDir()),
+		report: soak.Report{Kills: make(map[string]int)}, outbox: history.Queue(t.TempDir()),
 		orderJournals: make(map[string]*history.History[orders.Order]), accountJournals: make(map[string]int),
 	}
 	if *seed == 0 {

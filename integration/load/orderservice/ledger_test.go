@@ -1,4 +1,4 @@
-package newtable
+package load
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	load "github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
@@ -104,7 +103,7 @@ func TestJudge(t *testing.T) {
 		o := &order{user: user, made: key.Timestamp(), total: "1"}
 		var is, was orderservice.Order
 		for n, status := range slices.Concat(c.writes, c.asked) {
-			at := load.KeyTime(key).Add(time.Duration(n) * time.Second)
+			at := keyTime(key).Add(time.Duration(n) * time.Second)
 			l.ask(o, state{status: status, since: at})
 			if n < len(c.writes) {
 				l.acknowledged(o, key)

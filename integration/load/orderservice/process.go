@@ -1,4 +1,4 @@
-package newtable
+package load
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/integration/orderservice"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -90,14 +90,8 @@ type Process struct {
 	Address  string   `json:"address"` // the file that says where it listens, once it does
 }
 
-// Run serves until over is closed.
-func (p *Process) Run(ctx context.Context, over <-chan struct{}) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		<-over
-		stop()
-	}()
+// Run serves until the context ends.
+func (p *Process) Run(ctx context.Context) error {
 	s := &server{set: Set(p.Stage)}
 	var err error
 	patient := func(c *gocql.ClusterConfig) { c.ConnectTimeout = 10 * time.Second }
@@ -106,10 +100,7 @@ func (p *Process) Run(ctx context.Context, over <-chan struct{}) error {
 		return err
 	}
 	defer s.db.Close()
-	config := gocql.NewCluster(p.Hosts...)
-	config.Keyspace = p.Keyspace
-	patient(config)
-	own, err := session.Open(config)
+	own, err := child.Open(ctx, p.Hosts, p.Keyspace)
 	if err != nil {
 		return err
 	}

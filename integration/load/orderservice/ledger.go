@@ -1,7 +1,8 @@
-package newtable
+package load
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -33,13 +34,14 @@ type state struct {
 	over   time.Time     // when a later write was acknowledged: no request after this may have it. Zero: none was
 }
 
-// order is what its client knows of it: the writes that were asked for, each acknowledged before the next.
+// order is what its client knows of it: the writes that were asked for, but for those that are known to be rejected.
 type order struct {
 	user   gocql.UUID
 	made   int64      // the time of its key, and so of its id
 	id     gocql.UUID // zero until it is known
 	total  string
-	kept   bool // never changed
+	kept   bool  // never changed
+	phase  Phase // in which it was created
 	states []state
 }
 
@@ -53,7 +55,31 @@ func (o *order) possible(from, to time.Time) (out []state) {
 	return out
 }
 
+// now is the state of an order of which all is known.
 func (o *order) now() state { return o.states[len(o.states)-1] }
+
+// known says whether all that was asked for has been answered.
+func (o *order) known() bool {
+	now := time.Now()
+	return len(o.possible(now, now)) <= 1
+}
+
+// allows says whether the service has to allow a change, where all is known. The empty status deletes.
+func (o *order) allows(to orders.Status) bool {
+	if len(o.states) == 0 || to == "" {
+		return true
+	}
+	switch is := o.now().status; to {
+	case orders.Paid:
+		return is == orders.Open
+	case orders.Shipped:
+		return is == orders.Paid
+	case orders.Cancelled:
+		return is == orders.Open || is == orders.Paid
+	default:
+		return false
+	}
+}
 
 // judged is an answer about an order of which only one thing may be said.
 type judged struct {
@@ -66,9 +92,10 @@ type judged struct {
 type ledger struct {
 	mu     sync.Mutex
 	orders map[gocql.UUID]map[int64]*order // by user, and by the time in their id
+	list   []*order
 
 	judged map[judged]int // of answers from the new table
-	checks int            // answers of any table
+	checks int            // orders in answers
 	turned int            // queries of the new table that were rejected while it was Hidden
 	faults int
 	shown  []string // the first of them
@@ -98,21 +125,33 @@ func (l *ledger) ask(o *order, s state) {
 	defer l.mu.Unlock()
 	s.asked = time.Now()
 	if len(o.states) == 0 {
-		o.states = []state{{phase: s.phase}} // until then it was not there
+		o.phase, o.states = s.phase, []state{{phase: s.phase}} // until then it was not there
 		if l.orders[o.user] == nil {
 			l.orders[o.user] = make(map[int64]*order)
 		}
 		l.orders[o.user][o.made] = o
+		l.list = append(l.list, o)
 	}
 	o.states = append(o.states, s)
 }
 
-// acknowledged notes that the last write of an order was.
+// acknowledged notes that the last write of an order was. Whatever was open before is replaced.
 func (l *ledger) acknowledged(o *order, id gocql.UUID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o.id = id
-	o.states[len(o.states)-2].over = time.Now()
+	for i := range o.states[:len(o.states)-1] {
+		if o.states[i].over.IsZero() {
+			o.states[i].over = time.Now()
+		}
+	}
+}
+
+// withdraw notes that the last write of an order is known to be in no table.
+func (l *ledger) withdraw(o *order) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o.states = o.states[:len(o.states)-1]
 }
 
 // query is what was asked for, and when.
@@ -128,7 +167,6 @@ type query struct {
 func (l *ledger) judge(q query, list []orderservice.Order) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.checks++
 	shown := make(map[*order]int)
 	for _, s := range list {
 		o := l.orders[s.UserID][s.OrderID.Timestamp()]
@@ -150,13 +188,14 @@ func (l *ledger) judge(q query, list []orderservice.Order) {
 	}
 	for o := range l.of(q.user) {
 		if o.made > oldest {
-			l.count(q, o, shown[o] > 0)
+			l.place(q, o, shown[o] > 0)
 		}
 	}
 }
 
 // compare holds an order that is shown against what it may be.
 func (l *ledger) compare(q query, o *order, s orderservice.Order) {
+	l.checks++
 	possible := o.possible(q.from, q.to)
 	if !slices.ContainsFunc(possible, func(p state) bool { return p.status == s.Status && p.since.Equal(s.UpdatedAt) }) ||
 		s.Total != o.total || o.id != (gocql.UUID{}) && s.OrderID != o.id {
@@ -169,38 +208,29 @@ func (l *ledger) compare(q query, o *order, s orderservice.Order) {
 func (l *ledger) judgeOne(q query, o *order, shown *orderservice.Order) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.checks++
 	if shown != nil {
 		l.compare(q, o, *shown)
 	}
-	l.count(q, o, shown != nil)
+	l.place(q, o, shown != nil)
 }
 
 // of are the orders of a user, or all.
-func (l *ledger) of(user gocql.UUID) func(func(*order) bool) {
-	return func(yield func(*order) bool) {
-		for u, of := range l.orders {
-			if user != (gocql.UUID{}) && u != user {
-				continue
-			}
-			for o := range maps.Values(of) {
-				if !yield(o) {
-					return
-				}
-			}
-		}
+func (l *ledger) of(user gocql.UUID) iter.Seq[*order] {
+	if user != (gocql.UUID{}) {
+		return maps.Values(l.orders[user])
 	}
+	return slices.Values(l.list)
 }
 
-// count counts an order that is rightly in the list of a query, or not.
-func (l *ledger) count(q query, o *order, shown bool) {
+// place checks that an order which is not in the list of a query does not have to be, and counts what was judged of it.
+func (l *ledger) place(q query, o *order, shown bool) {
 	possible := o.possible(q.from, q.to)
 	belongs := func(s state) bool { return s.status != "" && (q.status == "" || s.status == q.status) }
 	if !shown && !slices.ContainsFunc(possible, func(s state) bool { return !belongs(s) }) {
 		l.fault("%s: order %v is not in the list of user %v, status %q; it must be %v", q.table, o.id, q.user, q.status, possible)
 	}
 	if q.table == Table && len(possible) == 1 {
-		l.judged[judged{o.states[1].phase, possible[0].phase, possible[0].status, shown}]++
+		l.judged[judged{o.phase, possible[0].phase, possible[0].status, shown}]++
 	}
 }
 

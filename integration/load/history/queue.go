@@ -1,0 +1,85 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error. Nobody holds a
+// message while it is delivered, so two processes may have the same one at the same time, and one that is killed loses none. The
+// empty queue is none.
+type Queue string
+
+// Message is a failed write.
+type Message struct {
+	Of     Place
+	Failed *writer.Error
+
+	name string
+}
+
+// stored is a file.
+type stored struct {
+	Of     Place  `json:"of"`
+	Failed []byte `json:"failed"` // of MarshalBinary
+}
+
+const suffix = ".message"
+
+// Put stores a failed write.
+func (q Queue) Put(of Place, failed *writer.Error) error {
+	return q.Again(Message{Of: of, name: fmt.Sprintf("%016x%s", rand.Uint64(), suffix)}, failed)
+}
+
+// Again stores what is known of a message now in place of what was. It writes the whole of a file or nothing of it.
+func (q Queue) Again(m Message, failed *writer.Error) error {
+	binary, err := failed.MarshalBinary()
+	data, _ := json.Marshal(stored{m.Of, binary}) // never fails
+	part := filepath.Join(string(q), fmt.Sprintf("%016x.part", rand.Uint64()))
+	if err == nil {
+		err = os.WriteFile(part, data, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(part, filepath.Join(string(q), m.name))
+	}
+	return err
+}
+
+// Take gives any message, and false if there is none. It stays where it is.
+func (q Queue) Take() (m Message, ok bool, err error) {
+	for {
+		names, err := filepath.Glob(filepath.Join(string(q), "*"+suffix))
+		if err != nil || len(names) == 0 {
+			return m, false, err
+		}
+		path := names[rand.IntN(len(names))]
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody else has done with it
+		}
+		var s stored
+		if err == nil {
+			err = json.Unmarshal(data, &s)
+		}
+		m = Message{Of: s.Of, Failed: new(writer.Error), name: filepath.Base(path)}
+		if err == nil {
+			err = m.Failed.UnmarshalBinary(s.Failed)
+		}
+		return m, true, err
+	}
+}
+
+// Done takes a message out. It may be gone already.
+func (q Queue) Done(m Message) error {
+	if err := os.Remove(filepath.Join(string(q), m.name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
