@@ -24,7 +24,7 @@ import (
 // The contenders that commits are compared by, and those of the gate alone.
 var (
 	Compared = []string{"createOrder", "createOrder, Group", "move, OneOf", "update, Versioned", "newest ten of ten buckets"}
-	Gated    = append(slices.Clone(Compared), "one row", "page of 100 rows")
+	Gated    = append(slices.Clone(Compared), "one row")
 )
 
 // Contenders are all.
@@ -265,9 +265,6 @@ var reading = []Contender{
 	reads("one IN of ten buckets by hand", 4, newestByIn),
 	reads("one row", 1, func(ctx context.Context, p *Place) (int, error) {
 		return list(ctx, p, "one", reader.From(rare, "rare_by_id").Eq("item_id", rareItem.ItemID))
-	}),
-	reads("page of 100 rows", 8, func(ctx context.Context, p *Place) (int, error) {
-		return list(ctx, p, "page", streamed.Limit(100))
 	}),
 }
 
