@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 )
 
@@ -131,27 +132,120 @@ func TestStamp(t *testing.T) {
 	}
 	ahead, seen := stamped(9*time.Second), make(map[int64]bool)
 	for range 200 {
-		got := write(set.Update(ahead, newOrder(Paid)))
-		if got <= ahead.UpdatedAt || got > ahead.UpdatedAt+jitter {
-			t.Fatalf("%d microseconds after the stamp", got-ahead.UpdatedAt)
+		process := fakeWriter(nopExecutor{}, WithClock(fixed(now)))
+		res, err := process.Write(t.Context(), "op", set.Update(ahead, newOrder(Paid)))
+		if got := res.Timestamp; err != nil || got <= ahead.UpdatedAt || got > ahead.UpdatedAt+jitter {
+			t.Fatalf("%d microseconds after the stamp, %v", got-ahead.UpdatedAt, err)
 		}
-		seen[got] = true
+		seen[res.Timestamp] = true
 	}
 	if len(seen) < 100 {
 		t.Errorf("%d of 200 timestamps differ: two processes would meet", len(seen))
 	}
-	note := noteSet(t).Insert(newNote())
-	if got := write(set.Delete(ahead), note); got <= ahead.UpdatedAt {
+	if got := write(set.Delete(ahead), noteSet(t).Insert(newNote())); got <= ahead.UpdatedAt {
 		t.Error("the largest stamp of several changes must count")
 	}
-	if got := write(note); got >= ahead.UpdatedAt {
-		t.Error("what was written together with the row follows its stamp: Clock says that it does not")
-	}
-	if got := write(set.Insert(newOrder(Open))) - now.UnixMicro(); got > 1000 {
+	if got := write(set.Insert(otherOrder())) - now.UnixMicro(); got > 1000 {
 		t.Errorf("a stamp has moved the clock by %d microseconds", got)
 	}
 	if got := write(set.Update(stamped(10*time.Second), newOrder(Paid))); got <= now.Add(10*time.Second).UnixMicro() {
 		t.Error("a stamp at the limit must count")
+	}
+}
+
+func otherOrder() Order {
+	o := newOrder(Open)
+	o.OrderID = gocql.TimeUUID()
+	return o
+}
+
+// In one process a later change of an entity never gets an earlier timestamp, however far its row's stamp is ahead. Other entities get the
+// time of the clock.
+func TestLaterChangesOfAnEntityHaveLaterTimestamps(t *testing.T) {
+	t.Parallel()
+	set, notes := orderSet(t), noteSet(t)
+	for _, ahead := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond, 3 * time.Second, 10 * time.Second} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			t.Parallel()
+			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			w := fakeWriter(nopExecutor{}, WithClock(fixed(now)))
+			for range 40 {
+				o, note := otherOrder(), newNote()
+				note.NoteID = gocql.MustRandomUUID()
+				o.UpdatedAt = now.Add(ahead).UnixMicro()
+				paid := o
+				paid.Status = Paid
+				last := int64(0)
+				for i, changes := range [][]tables.Change{
+					{set.Update(o, paid)}, {set.Update(o, o)}, {set.Delete(o), notes.Insert(note)}, {set.Insert(o)}, {notes.Delete(note), set.Delete(o)}, {set.Insert(o)},
+				} {
+					res, err := w.Write(t.Context(), "op", changes...)
+					if err != nil || res.Timestamp <= last {
+						t.Fatalf("change %d: %d after %d, %v", i, res.Timestamp, last, err)
+					}
+					last = res.Timestamp
+				}
+			}
+			for range 1000 {
+				res, err := w.Write(t.Context(), "op", set.Insert(otherOrder()))
+				if late := res.Timestamp - now.UnixMicro(); err != nil || late > 2000 {
+					t.Fatalf("another entity is %d microseconds ahead, %v", late, err)
+				}
+			}
+		})
+	}
+}
+
+// Changes of one entity in a bulk write keep the order of the source, where each has the stamp that was read.
+func TestLaterItemsOfAnEntityHaveLaterTimestamps(t *testing.T) {
+	t.Parallel()
+	set := orderSet(t)
+	w := fakeWriter(nopExecutor{})
+	bulk := w.WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
+		for i := range int64(40) {
+			o := otherOrder()
+			o.UpdatedAt = time.Now().Add(3 * time.Second).UnixMicro()
+			for _, c := range []tables.Change{set.Update(o, o), set.Update(o, o), set.Delete(o)} {
+				if !yield(Item{Change: c, Position: i}, nil) {
+					return
+				}
+			}
+		}
+	})
+	last := make(map[int64]int64)
+	for done := range bulk.All() {
+		if done.Err != nil || done.Result.Timestamp <= last[done.Position] {
+			t.Fatalf("%d after %d, %v", done.Result.Timestamp, last[done.Position], done.Err)
+		}
+		last[done.Position] = done.Result.Timestamp
+	}
+	if err := bulk.Err(); err != nil || len(last) != 40 {
+		t.Error(len(last), err)
+	}
+}
+
+// A bucket that is full keeps the order of its entities, and memory does not grow. Floors that the clock has passed do not count.
+func TestFloorsOfManyEntities(t *testing.T) {
+	t.Parallel()
+	f, b := new(floors), new(floorBucket)
+	const now, end = 1000, 100_000
+	for h := range uint64(10 * floorsInBucket) {
+		b.raise(h+1, now+int64(h)+1, now, end)
+	}
+	f.buckets = make([]floorBucket, floorBuckets)
+	for i := range f.buckets {
+		f.buckets[i] = *b
+	}
+	for h := range uint64(10 * floorsInBucket) {
+		if got := f.above([]uint64{h + 1}, now, end); got < now+int64(h)+1 {
+			t.Errorf("entity %d: floor %d", h, got)
+		}
+	}
+	if got := f.above([]uint64{1, 80}, now+1000, end); got != 0 {
+		t.Errorf("a floor of the past: %d", got)
+	}
+	if got := f.above([]uint64{1, 80}, 0, 500); got != 0 {
+		t.Errorf("a floor of a clock that was set back: %d", got)
 	}
 }
 
@@ -178,8 +272,11 @@ func TestAt(t *testing.T) {
 	if res, err := w.With(At(ahead)).Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || res.Timestamp != ahead {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp >= ahead {
+	if next, err := w.Write(t.Context(), "createOrder", set.Insert(otherOrder())); err != nil || next.Timestamp >= ahead {
 		t.Errorf("At has moved the clock: %+v, %v", next, err)
+	}
+	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp <= ahead {
+		t.Errorf("a later change of the entity is the earlier one: %+v, %v", next, err)
 	}
 	stamped, unstamped := newOrder(Open), newOrder(Open)
 	stamped.UpdatedAt, unstamped.UpdatedAt = res.Timestamp, 0

@@ -191,7 +191,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == entity.Insert, Grace: w.claimGrace, Sent: earlier == Unknown,
 		Swap: versioned.Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys},
 		Next: func(above int64) gocql.UUID {
-			return versioned.Version(w.clock.next(above, w.maxSkew), rand.Uint64()) //nolint:gosec // as above
+			return versioned.Version(w.clock.next(above, w.maxSkew, nil, nil), rand.Uint64()) //nolint:gosec // as above
 		},
 	}
 	if after := cond.After(); after != nil {

@@ -131,7 +131,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 		stamp = max(stamp, s)
 	}
 	if !w.pinned {
-		return w.clock.next(stamp, w.maxSkew), nil
+		return w.clock.next(stamp, w.maxSkew, changes, w.physical), nil
 	}
 	switch {
 	case w.at > ahead:
@@ -139,6 +139,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	case w.at < stamp:
 		return 0, errors.New("the timestamp given to At is before the stamp of the before-image: the row would not change")
 	}
+	w.clock.follow(w.at, w.maxSkew, changes, w.physical)
 	return w.at, nil
 }
 

@@ -140,8 +140,9 @@ func TestDerivedColumnGoesWithItsSource(t *testing.T) {
 func TestInsertAfterADeleteByAFasterClock(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, visits, chores)
-		w, reads := open(t, c)
-		ahead := w.With(writer.At(time.Now().Add(5 * time.Second).UnixMicro()))
+		s := connect(t, c)
+		reads, w := s.Reads(), openOn(t, s)
+		ahead := openOn(t, s, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(5 * time.Second) })))
 		plain := visit{ID: gocql.MustRandomUUID(), Login: "joe"}
 		status := "open"
 		versioned := chore{ChoreID: gocql.MustRandomUUID(), Status: &status, Prio: "high"}

@@ -77,6 +77,13 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
 }
 
+// Identity names the entity of the change: its base table with the keyspace as declared, and the encoded base key, empty if the
+// row cannot have it.
+func (c Change) Identity() (keyspace, table, key string) {
+	base := c.Set.tables[0]
+	return base.keyspace, base.name, c.Key()
+}
+
 // Key is the encoded base key of the change's row, empty if the row cannot have it.
 func (c Change) Key() string {
 	row := c.After
