@@ -108,7 +108,7 @@ cassandra6: ## the tests of make integration, also those of SKIP, on three nodes
 	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -volatile -- sh -c "go test -count=1 -p 2 -timeout 1h \
 		$$(go list ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test -count=1 ./..."
 
-# All tests: make integration CASSANDRA_VERSION=4.1. What they leave out on a version is in integration/harness/cluster/differs.go.
+# All tests: make integration CASSANDRA_VERSION=4.1 SKIP=. What a version lacks is in integration/harness/cluster/differs.go.
 .PHONY: cassandra4
 cassandra4: ## on three nodes of Cassandra 4.1, the tests that a version could break: systems, schema, reads, routing, TLS, orders, load
 	@export CASSANDRA_VERSION=4.1; $(CLUSTER) run -nodes 3 -volatile -- go test -count=1 -p 2 -timeout 20m -skip '$(SKIP)' \
