@@ -157,6 +157,18 @@ var smallTables = []struct{ base, query, id, columns string }{
 	{"tickets", "tickets_by_agent", "ticket_id", "agent, text, version"},
 }
 
+// cell is a value as the server sends it, in quotes, or null. MapScan makes null a zero value.
+type cell string
+
+// UnmarshalCQL implements gocql.Unmarshaler.
+func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	*c = "null"
+	if data != nil {
+		*c = cell(strconv.Quote(string(data)))
+	}
+	return nil
+}
+
 // DifferSmall are the entities of these sets of which the tables do not have the same, read at ALL, and those that have a base row.
 func DifferSmall(ctx context.Context, s *gocql.Session) (differ, there map[gocql.UUID]bool, err error) {
 	differ, there = make(map[gocql.UUID]bool), make(map[gocql.UUID]bool)
@@ -167,10 +179,17 @@ func DifferSmall(ctx context.Context, s *gocql.Session) (differ, there map[gocql
 			err := patiently(func() error {
 				clear(rows)
 				iter := s.Query("SELECT " + t.id + ", " + t.columns + " FROM " + table).Consistency(gocql.All).WithContext(ctx).Iter()
-				for row := make(map[string]any); iter.MapScan(row); row = make(map[string]any) {
-					rows[row[t.id].(gocql.UUID)] += maphash.String(digestSeed, fmt.Sprint(row))
+				for {
+					var id gocql.UUID
+					values, to := make([]cell, len(iter.Columns())-1), []any{&id}
+					for i := range values {
+						to = append(to, &values[i])
+					}
+					if !iter.Scan(to...) {
+						return iter.Close()
+					}
+					rows[id] += maphash.String(digestSeed, fmt.Sprint(values))
 				}
-				return iter.Close()
 			})
 			if err != nil {
 				return nil, nil, err

@@ -163,6 +163,90 @@ func TestLiars(t *testing.T) {
 	}
 }
 
+// mute loses the answer to the first try of every write. It gives repeats of a method another answer than the service, if status is not 0.
+type mute struct {
+	*store
+	service http.Handler
+	method  string
+	status  int
+	enough  int // writes that came in
+	over    chan struct{}
+
+	mu    sync.Mutex
+	tries map[string]int // by key
+}
+
+func (m *mute) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		m.service.ServeHTTP(w, r)
+		return
+	}
+	m.mu.Lock()
+	key := r.Header.Get(orderservice.KeyHeader)
+	m.tries[key]++
+	try, last := m.tries[key], len(m.tries) == m.enough
+	m.mu.Unlock()
+	if last && try == 1 {
+		close(m.over)
+	}
+	if try > 1 && r.Method == m.method && m.status != 0 {
+		w.WriteHeader(m.status)
+		return
+	}
+	if try == 1 {
+		m.carryOut(httptest.NewRecorder(), r)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	m.carryOut(w, r)
+}
+
+// carryOut deletes an order, which is not the service's, or has the service do what is asked for.
+func (m *mute) carryOut(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodDelete {
+		m.service.ServeHTTP(w, r)
+		return
+	}
+	m.store.mu.Lock()
+	defer m.store.mu.Unlock()
+	m.rows = slices.DeleteFunc(m.rows, func(o orders.Order) bool { return r.URL.Path == "/orders/"+o.OrderID.String() })
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Clients that ask only for what is allowed find a repeated write that is rejected.
+func TestRejectedRepeats(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		method string
+		status int
+	}{
+		"none":                {},
+		"a create, with 409":  {http.MethodPost, http.StatusConflict},
+		"a change, with 404":  {http.MethodPut, http.StatusNotFound},
+		"a change, with 409":  {http.MethodPut, http.StatusConflict},
+		"a removal, with 404": {http.MethodDelete, http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &store{lie: honest}
+			service := orderservice.Service{WriterAt: func(at int64) orderservice.Writer { return storeWriter{s, at} }, Reader: s}
+			m := &mute{
+				store: s, service: service.Handler(), method: test.method, status: test.status,
+				enough: 200, over: make(chan struct{}), tries: make(map[string]int),
+			}
+			server := httptest.NewServer(m)
+			t.Cleanup(server.Close)
+			l := New(9, 1, time.Minute)
+			t.Cleanup(l.Close)
+			l.Ask(Target{URL: server.URL, Stage: Today})
+			l.Work(t.Context(), 1000, 0, m.over)
+			if (l.Wrong() > 0) != (test.status != 0) {
+				t.Errorf("found: %v\n%v", l.Wrong() > 0, l)
+			}
+		})
+	}
+}
+
 // No answer is no answer that is right.
 func TestNoService(t *testing.T) {
 	t.Parallel()

@@ -59,6 +59,9 @@ func (c *client) resolve(ctx context.Context, r request) (a answer, open bool) {
 		case a.success(), a.refused(orderservice.Superseded):
 			return a, false
 		case a.problem.Outcome == orderservice.Refused: // but it speaks of this try
+			if open && !c.lives { // such a client asks only for what is allowed
+				c.wrong("%s %s: try %d: %v", r.method, r.path, try, a)
+			}
 			return a, open
 		case a.problem.Outcome == orderservice.NotApplied && impatient && !open:
 			return a, false
