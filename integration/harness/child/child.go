@@ -46,10 +46,18 @@ func Main(m interface{ Run() int }, v any, run func(context.Context) error) {
 	os.Exit(0)
 }
 
-// Open opens the sessions of a child. The driver gives up when the node that it asks first for the others is silent; Open tries again
-// until the context ends, as whoever runs a service starts it again.
-func Open(ctx context.Context, hosts []string, keyspace string) (s *session.Session, err error) {
-	config := gocql.NewCluster(hosts...)
+// openLimit is how long Open tries.
+const openLimit = 2 * time.Minute
+
+// Open opens the sessions of a child. The driver gives up when the node that it asks first for the others is silent. Open tries again for
+// two minutes or until the context ends, and then returns the last error too.
+func Open(ctx context.Context, hosts []string, keyspace string) (*session.Session, error) {
+	return open(ctx, openLimit, gocql.NewCluster(hosts...), keyspace)
+}
+
+func open(ctx context.Context, limit time.Duration, config *gocql.ClusterConfig, keyspace string) (s *session.Session, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	config.Keyspace, config.ConnectTimeout = keyspace, 10*time.Second
 	err = sleep.Until(ctx, 100*time.Millisecond, func() (err error) {
 		s, err = session.Open(config)
