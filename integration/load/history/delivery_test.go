@@ -2,6 +2,9 @@ package history_test
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"testing"
 
 	"github.com/denorm-go/denorm/examples/orders"
@@ -97,5 +100,17 @@ func TestDeliveries(t *testing.T) {
 	}
 	if err := h.Deliver(bytes.NewReader(data), "1.1", 2); err == nil {
 		t.Error("a delivery of a write that did not begin is added")
+	}
+}
+
+// A queue whose directory is missing is not an empty one.
+func TestQueueWithoutDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, ok, err := history.Queue(dir).Take(); ok || err != nil {
+		t.Errorf("empty: %v, %v", ok, err)
+	}
+	if _, _, err := history.Queue(filepath.Join(dir, "absent")).Take(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/denorm-go/denorm/writer"
 )
@@ -55,12 +56,13 @@ func (q Queue) Again(m Message, failed *writer.Error) error {
 // Take gives any message, and false if there is none. It stays where it is.
 func (q Queue) Take() (m Message, ok bool, err error) {
 	for {
-		names, err := filepath.Glob(filepath.Join(string(q), "*"+suffix))
-		if err != nil || len(names) == 0 {
+		entries, err := os.ReadDir(string(q))
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) != suffix })
+		if err != nil || len(entries) == 0 {
 			return m, false, err
 		}
-		path := names[rand.IntN(len(names))]
-		data, err := os.ReadFile(path)
+		name := entries[rand.IntN(len(entries))].Name()
+		data, err := os.ReadFile(filepath.Join(string(q), name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // somebody else has done with it
 		}
@@ -68,7 +70,7 @@ func (q Queue) Take() (m Message, ok bool, err error) {
 		if err == nil {
 			err = json.Unmarshal(data, &s)
 		}
-		m = Message{Of: s.Of, Failed: new(writer.Error), name: filepath.Base(path)}
+		m = Message{Of: s.Of, Failed: new(writer.Error), name: name}
 		if err == nil {
 			err = m.Failed.UnmarshalBinary(s.Failed)
 		}
