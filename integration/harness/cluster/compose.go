@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,10 +47,14 @@ func composeServices(nodes int) []string {
 	return services
 }
 
-func compose(ctx context.Context, s *state, args ...string) ([]byte, error) {
+func composeCommand(ctx context.Context, s *state, args ...string) *exec.Cmd {
 	cmd := command(ctx, "docker", append([]string{"compose", "-f", s.Compose, "--profile", "three"}, args...)...)
 	cmd.Env = append(os.Environ(), VersionEnv+"="+s.release().version) // the tag of the image
-	out, err := cmd.CombinedOutput()
+	return cmd
+}
+
+func compose(ctx context.Context, s *state, args ...string) ([]byte, error) {
+	out, err := composeCommand(ctx, s, args...).CombinedOutput()
 	if err != nil && ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}

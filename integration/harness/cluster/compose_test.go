@@ -55,14 +55,24 @@ func TestComposeFileHasTheServices(t *testing.T) {
 	}
 }
 
-// Containers are of the version, and have the settings, that local nodes have.
+// Containers are of the version, and have the settings, that local nodes have. The version follows CASSANDRA_VERSION.
 func TestComposeIsAsLocalNodes(t *testing.T) {
 	t.Parallel()
+	asLocalNodes(t, nil, releases[0])
+	for _, r := range releases {
+		if !r.accord { // startCompose rejects it
+			asLocalNodes(t, []string{VersionEnv + "=" + r.version}, r)
+		}
+	}
+}
+
+func asLocalNodes(t *testing.T, env []string, r release) {
+	t.Helper()
 	file, err := findCompose()
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := cli.NewProjectOptions([]string{file}, cli.WithProfiles([]string{"three"}))
+	options, err := cli.NewProjectOptions([]string{file}, cli.WithEnv(env), cli.WithProfiles([]string{"three"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +82,8 @@ func TestComposeIsAsLocalNodes(t *testing.T) {
 	}
 	for i, name := range composeServices(3) {
 		service := project.Services[name]
-		if want := "cassandra:" + releases[0].version; service.Image != want {
-			t.Errorf("%s: image %s, want %s", name, service.Image, want)
+		if want := "cassandra:" + r.version; service.Image != want {
+			t.Errorf("%s with %v: image %s, want %s", name, env, service.Image, want)
 		}
 		got := make(map[string]string)
 		for key, value := range service.Environment {
@@ -90,21 +100,21 @@ func TestComposeIsAsLocalNodes(t *testing.T) {
 		for _, where := range elsewhere {
 			delete(got, where)
 		}
-		if want := localSettings(t, i+1); !maps.Equal(got, want) {
-			t.Errorf("%s has\n%v\nwant, as local nodes\n%v", name, got, want)
+		if want := localSettings(t, i+1, r); !maps.Equal(got, want) {
+			t.Errorf("%s with %v has\n%v\nwant, as local nodes\n%v", name, env, got, want)
 		}
 	}
 }
 
-// elsewhere are what a container has from its image or its network.
+// elsewhere are what a container has from its image or its network. Containers keep auto_bootstrap on: only the first is a seed.
 var elsewhere = strings.Fields(`partitioner auto_bootstrap seed_provider seeds listen_address rpc_address broadcast_rpc_address storage_port
 	native_transport_port data_file_directories commitlog_directory hints_directory saved_caches_directory cdc_raw_directory
 	-Dcassandra.config -Dcassandra.logdir -Dcassandra.storagedir -Dcassandra.config.allow_system_properties`)
 
 // localSettings are the settings and properties of a local node of three.
-func localSettings(t *testing.T, n int) map[string]string {
+func localSettings(t *testing.T, n int, r release) map[string]string {
 	t.Helper()
-	data, err := renderYAML("dir", n, 3, releases[0])
+	data, err := renderYAML("dir", n, 3, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +126,7 @@ func localSettings(t *testing.T, n int) map[string]string {
 	for key, value := range settings {
 		all[key] = fmt.Sprint(value)
 	}
-	properties(all, jvmArgs("home", "dir", jars{}, new(state).properties()...))
+	properties(all, jvmArgs("home", "dir", jars{}, (&state{Version: r.version}).properties()...))
 	for _, where := range elsewhere {
 		delete(all, where)
 	}

@@ -72,7 +72,8 @@ func (m *LogMark) end(ctx context.Context, i int) (logEnd, error) {
 func (m *LogMark) container(ctx context.Context, i int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	out, err := compose(ctx, m.s, "logs", "--no-color", "--no-log-prefix", composeServices(m.s.Nodes)[i])
+	cmd := composeCommand(ctx, m.s, "logs", "--no-color", "--no-log-prefix", composeServices(m.s.Nodes)[i])
+	out, err := cmd.Output() // without the warnings of docker compose, which are on standard error
 	if err != nil {
 		return "", fmt.Errorf("docker compose logs: %w", err)
 	}

@@ -84,7 +84,7 @@ func TestLogMarkOfContainers(t *testing.T) {
 	markHome(t, state{Mode: Compose, Compose: "some.yml"})
 	log := filepath.Join(t.TempDir(), "log")
 	appendTo(t, log, warnLine)
-	calls := fakeDocker(t, "cat '"+log+"'")
+	calls := fakeDocker(t, "cat '"+log+"'; echo 'WARN  [compose] the attribute is obsolete' >&2")
 	m, err := markLogs(t.Context(), loopbacks(2))
 	if err != nil {
 		t.Fatal(err)

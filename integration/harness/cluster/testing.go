@@ -115,7 +115,11 @@ func Keyspace(tb testing.TB, replication int, statements ...string) string {
 		name, min(replication, Size(tb)))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := changeSchema(ctx, tb, change{"", []string{create}}, change{name, statements}); err != nil {
+	changes := []change{{"", []string{create}}}
+	if len(statements) > 0 {
+		changes = append(changes, change{name, statements})
+	}
+	if err := changeSchema(ctx, tb, changes...); err != nil {
 		tb.Fatalf("create keyspace %s: %v", name, err)
 	}
 	tb.Cleanup(func() {
