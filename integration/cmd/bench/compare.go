@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -39,17 +40,17 @@ func sides(ctx context.Context, paths, hosts []string, do func(list []*process) 
 	return do(list)
 }
 
-// built builds both drivers. Where that of the base cannot be built, its path is empty and err is errMisfit.
-func (c *comparison) built(ctx context.Context) (base, head string, err error) {
+// built builds both drivers in a folder. It returns the driver of the working tree also with errNoBase.
+func (c *comparison) built(ctx context.Context, dir string) (base, head string, err error) {
+	if head, err = build(ctx, dir, ""); err != nil {
+		return "", "", err
+	}
 	commit, err := chooseBase(ctx, c.base)
 	if err != nil {
-		return "", "", err
+		return "", head, err
 	}
 	progress("the working tree compared with %s", commit)
-	if head, err = build(ctx, ""); err != nil {
-		return "", "", err
-	}
-	base, err = build(ctx, commit)
+	base, err = build(ctx, dir, commit)
 	return base, head, err
 }
 
@@ -64,12 +65,18 @@ func (c *comparison) names(list []string) ([]string, error) {
 	return []string{c.only}, nil
 }
 
-// half an allocation more or less is the order of goroutines, and no other code.
-const half = 0.5
+// The order of goroutines changes a count by less than half. Bytes differed by less than 0.001 % between 8 runs of one driver.
+const (
+	half     = 0.5
+	fewBytes = 0.01 // of the bytes
+)
 
-// exactly counts the allocations of an operation with the driver at a path, by name.
-func exactly(ctx context.Context, path string, names []string) (map[string]float64, error) {
-	counts := map[string]float64{}
+// more says whether a allocates more than b.
+func more(a, b turn.Allocated) bool { return a.Count > b.Count+half || a.Bytes > b.Bytes*(1+fewBytes) }
+
+// exactly counts what an operation allocates with the driver at a path, by name.
+func exactly(ctx context.Context, path string, names []string) (map[string]turn.Allocated, error) {
+	counts := map[string]turn.Allocated{}
 	return counts, sides(ctx, []string{path}, nil, func(list []*process) error {
 		for _, name := range names {
 			r, err := list[0].of(name).turn(ctx, turn.Order{Exactly: true})
@@ -104,7 +111,12 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 	if err != nil {
 		return err
 	}
-	base, head, err := c.built(ctx)
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is in the folder for temporary files
+	base, head, err := c.built(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -126,14 +138,14 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 		return err
 	}
 	good := true
-	fmt.Print("| | | ratio to the base | null | at most | |\n| --- | --- | --- | --- | --- | --- |\n")
+	fmt.Print("| | | ratio to the base, 95 % interval | null, 99.5 % interval | at most | |\n| --- | --- | --- | --- | --- | --- |\n")
 	for i, name := range names {
-		for _, m := range []metric{clientCPU, p50, p99} {
+		for _, m := range []metric{clientCPU, p50, slowest} {
 			h := heats[i]
 			if m.alone {
 				h = alone[i]
 			}
-			r, null := h.versus(1, 0, m), h.versus(2, 1, m)
+			r, null := h.versus(1, m), compare(h.series(2, m), h.series(1, m), sure)
 			verdict, most := "", ""
 			switch {
 			case !m.shown(r, null):
@@ -149,10 +161,10 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", name, m.name, r, null, most, verdict)
 		}
 		verdict := holds
-		if now[name] > before[name]+half {
+		if more(now[name], before[name]) {
 			verdict, good = "does not hold", false
 		}
-		fmt.Printf("| %s | allocations | %.1f, was %.1f | | as before | %s |\n", name, now[name], before[name], verdict)
+		fmt.Printf("| %s | allocations | %s, was %s | | as before | %s |\n", name, now[name], before[name], verdict)
 	}
 	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(alone[0].results[0])/2, len(heats[0].results[0])/2, pauses(heats...))
 	if !good {
@@ -162,6 +174,9 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 }
 
 const holds = "holds"
+
+// sure is the confidence of the nulls: a run fails unless all ten contain 1, so each may miss it in 0.5 % of runs only.
+const sure = 0.995
 
 // withoutNodes are turns that take some milliseconds.
 var withoutNodes = turn.Order{N: 100, AtATime: 4}

@@ -11,6 +11,9 @@
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
 //
 // All but the gate use the cluster in DENORM_TEST_HOSTS.
+//
+// Compare and gate start each driver once a run. What differs between two processes of one program, such as the layout of memory, is not in
+// the intervals.
 package main
 
 import (

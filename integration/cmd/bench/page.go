@@ -30,7 +30,7 @@ type page struct {
 	more         func(context.Context, *turn.Place) (string, error) // after the tables; nil: nothing
 }
 
-// section is a table. The base meets itself under another name, base + again: the null.
+// section is a table. Its null compares the base with the same contender under another name, base + again.
 type section struct {
 	title string
 	base  string
@@ -108,16 +108,17 @@ func (p *page) report(place *turn.Place, alone, heats []*heat) string {
 	var b strings.Builder
 	where := ""
 	if p.alone {
-		where = " Client CPU and allocations are of turns without nodes, where answers come from the process of the client."
+		where = fmt.Sprintf(" Client CPU and allocations are of %d blocks without nodes, where answers come from the process of the client. Most of these turns end\nbefore the client collects garbage.",
+			len(alone[0].results[0])/2)
 	}
 	fmt.Fprintf(&b, `%s
 %d Cassandra nodes and the client share a machine with %d cores. Each row has %d replicas; level LOCAL_QUORUM. Each contender has two turns in each of %d blocks,
 A B B A, within seconds.%s
 A cell is a ratio to the first line, with its 95 %% interval (bootstrap over blocks). The second line is the first contender again, under another name. “Not shown” means that the
-interval is wider than 5 %% (p99: 15 %%), or that the interval of the second line does not contain 1.
+interval is wider than 5 %% (slowest of a turn: 15 %%), or that the interval of the second line does not contain 1.
 `, p.text, place.Hosts, runtime.NumCPU(), place.Replicas, len(heats[0].results[0])/2, where)
 	for i, s := range p.sections {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n%s\n", s.title, p.table(i, alone, heats), pauses(heats[i]))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\nA turn has %d operations. %s\n", s.title, p.table(i, alone, heats), heats[i].results[0][0].N, pauses(heats[i]))
 	}
 	return b.String()
 }
@@ -136,7 +137,7 @@ func (p *page) table(section int, alone, heats []*heat) string {
 			if m.alone && alone != nil {
 				h = alone[section]
 			}
-			cell := m.cell(h.versus(i, 0, m), h.versus(1, 0, m))
+			cell := m.cell(h.versus(i, m), h.versus(1, m))
 			if i == 0 {
 				series := slices.Sorted(slices.Values(h.series(0, m)))
 				cell = strings.TrimSpace(fmt.Sprintf("%.*f %s", m.decimals, stat.Quantile(0.5, stat.LinInterp, series, nil), m.unit))
@@ -162,7 +163,7 @@ var (
 // Latencies are those of one at a time; the client CPU is measured without nodes.
 var (
 	oneByOne = turn.Order{N: 40, AtATime: 1}
-	figures  = []metric{clientCPU, allocations, serversCPU, p50, p99, requests}
+	figures  = []metric{clientCPU, allocations, serversCPU, p50, slowest, requests}
 	whole    = turn.Order{N: 1000}
 )
 

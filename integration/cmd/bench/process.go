@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *json.Decoder
+
+	patience time.Duration // with a turn and with the end
 }
 
 func startDriver(ctx context.Context, path string, hosts []string) (*process, error) {
@@ -27,7 +30,7 @@ func startDriver(ctx context.Context, path string, hosts []string) (*process, er
 	if len(hosts) == 1 {
 		args = append(args, "-rf", "1")
 	}
-	p := &process{cmd: exec.CommandContext(ctx, path, args...)}
+	p := &process{cmd: exec.CommandContext(ctx, path, args...), patience: 2 * time.Minute}
 	p.cmd.Stderr, p.cmd.WaitDelay = os.Stderr, time.Second
 	p.cmd.Env = os.Environ()
 	if len(hosts) == 0 { // what the Go scheduler does on several processors is noise
@@ -45,13 +48,19 @@ func startDriver(ctx context.Context, path string, hosts []string) (*process, er
 	return p, p.cmd.Start()
 }
 
-// turn has the driver do a turn.
-func (p *process) turn(_ context.Context, o turn.Order) (r turn.Result, err error) {
+// turn has the driver do a turn. A driver that takes too long is killed.
+func (p *process) turn(ctx context.Context, o turn.Order) (r turn.Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = p.cmd.Process.Kill() })()
 	if err = json.NewEncoder(p.in).Encode(o); err == nil {
 		err = p.out.Decode(&r)
 	}
 	if err == nil && r.Error != "" {
 		err = errors.New(r.Error)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("the driver did not finish a turn: %w", ctx.Err())
 	}
 	return r, err
 }
@@ -64,10 +73,13 @@ func (p *process) of(name string) contender {
 	}}
 }
 
-func (p *process) stop() error { return errors.Join(p.in.Close(), p.cmd.Wait()) }
+func (p *process) stop() error {
+	defer time.AfterFunc(p.patience, func() { _ = p.cmd.Process.Kill() }).Stop()
+	return errors.Join(p.in.Close(), p.cmd.Wait())
+}
 
-// errMisfit is what a driver cannot be built for.
-var errMisfit = errors.New("the driver of this commit does not compile with the library of the base")
+// errNoBase means that nothing can be compared with the base, although nothing has failed.
+var errNoBase = errors.New("no base to compare with")
 
 // revision is a commit, by a name for it.
 func revision(ctx context.Context, name string) (string, error) {
@@ -102,47 +114,47 @@ func chooseBase(ctx context.Context, name string) (string, error) {
 	}
 	base, err := revision(ctx, "HEAD^")
 	if err != nil {
-		return "", errors.New("no commit before HEAD to compare with: fetch the history, or give BASE")
+		return "", fmt.Errorf("%w: no commit before HEAD: fetch the history, or give BASE", errNoBase)
 	}
 	return base, nil
 }
 
-// build compiles the driver of the working tree with the library of a commit, or, if base is empty, of the working tree. The working
-// directory is the module integration.
-func build(ctx context.Context, base string) (path string, err error) {
-	root, err := filepath.Abs("..")
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(root, "bin")
-	args := []string{"build", "-trimpath", "-o"}
+// misfit matches the output of the compiler, or of the go command, where the driver uses what the library of the base does not have.
+var misfit = regexp.MustCompile(`(?m)^# github\.com/denorm-go/denorm/integration/\S+\n\S+\.go:\d+:\d+: |[a-z] package github\.com/denorm-go/denorm/`)
+
+// build compiles the driver into dir, with the library of a commit or, if base is empty, of the working tree. The working directory is the
+// module integration.
+func build(ctx context.Context, dir, base string) (path string, err error) {
 	if base == "" {
-		path = filepath.Join(bin, "driver")
-		_, err = output(exec.CommandContext(ctx, "go", append(args, path, "./cmd/bench/driver")...))
+		path = filepath.Join(dir, "driver")
+		_, err = output(exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/bench/driver"))
 		return path, err
 	}
-	tree := filepath.Join(bin, "base-"+base[:12])
-	path = filepath.Join(bin, "driver-"+base[:12])
-	if _, err := output(exec.CommandContext(ctx, "git", "worktree", "add", "--force", "--detach", tree, base)); err != nil {
+	tree, mod := filepath.Join(dir, "base"), filepath.Join(dir, "base.mod")
+	if err := errors.Join(os.Mkdir(tree, 0o700), copyFile(mod, "go.mod"), copyFile(filepath.Join(dir, "base.sum"), "go.sum")); err != nil {
 		return "", err
 	}
-	defer func() {
-		_, failed := output(exec.CommandContext(context.WithoutCancel(ctx), "git", "worktree", "remove", "--force", tree))
-		err = errors.Join(err, failed)
-	}()
-	mod := filepath.Join(bin, "base-"+base[:12]+".mod")
-	for _, file := range []string{"mod", "sum"} {
-		data, err := os.ReadFile("go." + file)
-		if err != nil {
-			return "", err
-		}
-		text := strings.Replace(string(data), "=> ../", "=> "+tree, 1)
-		if err := os.WriteFile(strings.TrimSuffix(mod, "mod")+file, []byte(text), 0o600); err != nil {
+	path = filepath.Join(dir, "driver-of-base")
+	for _, args := range [][]string{
+		{"git", "-C", "..", "archive", "--output", tree + ".tar", base},
+		{"tar", "-xf", tree + ".tar", "-C", tree},
+		{"go", "mod", "edit", "-replace=github.com/denorm-go/denorm=" + tree, mod},
+		{"go", "build", "-trimpath", "-mod=mod", "-modfile=" + mod, "-o", path, "./cmd/bench/driver"},
+	} {
+		if _, err := output(exec.CommandContext(ctx, args[0], args[1:]...)); err != nil {
+			if args[1] == "build" && misfit.MatchString(err.Error()) {
+				err = fmt.Errorf("%w: the driver does not compile with its library: %w", errNoBase, err)
+			}
 			return "", err
 		}
 	}
-	if _, err = output(exec.CommandContext(ctx, "go", append(args, path, "-mod=mod", "-modfile="+mod, "./cmd/bench/driver")...)); err != nil {
-		err = fmt.Errorf("%w: %w", errMisfit, err)
+	return path, nil
+}
+
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
 	}
-	return path, err
+	return os.WriteFile(to, data, 0o600)
 }

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// ratio is how many times one contender needs what another does, with its 95 % interval.
+// ratio is how many times one contender needs what another does, with the interval of its confidence.
 type ratio struct{ is, low, high float64 }
 
-// width is that of the interval, as a part of the ratio.
+// width returns the width of the interval divided by the ratio.
 func (r ratio) width() float64 { return (r.high - r.low) / r.is }
 
 func (r ratio) contains(x float64) bool { return r.low <= x && x <= r.high }
@@ -28,7 +28,7 @@ const (
 // compare takes what two contenders needed in the same blocks. Of the logarithms of the ratios of the blocks it gives the mean without the
 // lowest and the highest quarter, since a pause of a node is in one turn alone. The interval is a bootstrap of runs of blocks, as what a
 // block meets its neighbours may meet too. Percentiles are widened as Student's t is for so few blocks.
-func compare(own, base []float64) ratio {
+func compare(own, base []float64, confidence float64) ratio {
 	n := len(own)
 	logs := make([]float64, n)
 	for i := range own {
@@ -50,7 +50,7 @@ func compare(own, base []float64) ratio {
 		means[k] = middle(drawn[:n])
 	}
 	slices.Sort(means)
-	tail := 1 - distuv.UnitNormal.CDF(distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)*math.Sqrt(float64(n)/float64(n-1)))
+	tail := 1 - distuv.UnitNormal.CDF(distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1+confidence)/2)*math.Sqrt(float64(n)/float64(n-1)))
 	at := func(p float64) float64 { return math.Exp(stat.Quantile(p, stat.LinInterp, means, nil)) }
 	return ratio{math.Exp(middle(logs)), at(tail), at(1 - tail)}
 }

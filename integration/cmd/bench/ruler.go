@@ -41,7 +41,7 @@ func (r ruler) run(ctx context.Context, heats ...*heat) error {
 	begin := time.Now()
 	for block := 0; block <= r.blocks && (block <= fewest || r.limit == 0 || time.Since(begin) < r.limit); block++ {
 		if block > 0 && block%10 == 0 {
-			if r.enough > 0 && !slices.ContainsFunc(heats, func(h *heat) bool { return h.versus(len(h.list)-1, 0, clientCPU).width() > r.enough }) {
+			if r.enough > 0 && !slices.ContainsFunc(heats, func(h *heat) bool { return h.versus(len(h.list)-1, clientCPU).width() > r.enough }) {
 				break
 			}
 			progress("block %d of %d, %.0f s", block, r.blocks, time.Since(begin).Seconds())
@@ -101,7 +101,7 @@ var (
 	took        = metric{"time", "µs", 0, false, narrow, 0, perOperation(func(r turn.Result) float64 { return microseconds(r.Took) })}
 	requests    = metric{"requests", "", 2, false, narrow, 0, perOperation(func(r turn.Result) float64 { return float64(r.Requests) })}
 	p50         = metric{"p50", "ms", 2, false, narrow, 1.05, func(r turn.Result) float64 { return milliseconds(r.P50) }}
-	p99         = metric{"p99", "ms", 1, false, wide, 0, func(r turn.Result) float64 { return milliseconds(r.P99) }}
+	slowest     = metric{"slowest of a turn", "ms", 1, false, wide, 0, func(r turn.Result) float64 { return milliseconds(r.Slowest) }}
 )
 
 // series is a figure of a contender, once a block.
@@ -114,9 +114,9 @@ func (h *heat) series(i int, m metric) []float64 {
 	return list
 }
 
-// versus compares two contenders.
-func (h *heat) versus(own, base int, m metric) ratio {
-	return compare(h.series(own, m), h.series(base, m))
+// versus compares a contender with the first one, with a 95 % interval.
+func (h *heat) versus(own int, m metric) ratio {
+	return compare(h.series(own, m), h.series(0, m), 0.95)
 }
 
 // shown says whether a ratio may be: narrow enough, while the same contender, under two names, is the same.

@@ -163,7 +163,7 @@ func tombstonePage() *page {
 	list, sections := listings()
 	return &page{
 		ruler: ruler{limit: 5 * time.Minute, order: turn.Order{N: 5, AtATime: 1}}, file: "tombstones.md", target: "tombstones", contenders: list, sections: sections,
-		metrics: []metric{p50, p99, clientCPU, serversCPU}, more: tombstones,
+		metrics: []metric{p50, slowest, clientCPU, serversCPU}, more: tombstones,
 		text: `# What sweeps cost a reader
 
 A status that is declared ` + "`OneOf`" + ` is swept: every change of an order deletes its row under all other statuses. Who lists a status reads across

@@ -96,7 +96,7 @@ func TestWorkflowSteps(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"lint", "rules", "platforms", "unit", "race", "integration", "proofs", "long", "fuzz", "vulnerabilities", "test", "release-dry"} {
+	for _, want := range []string{"lint", "benchgate", "rules", "platforms", "unit", "race", "integration", "proofs", "long", "fuzz", "vulnerabilities", "test", "release-dry"} {
 		if !slices.Contains(targets, want) {
 			t.Errorf("no job calls make %s", want)
 		}

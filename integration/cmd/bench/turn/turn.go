@@ -29,13 +29,19 @@ type Prepare func(ctx context.Context, n int) (do func(ctx context.Context, i in
 type Result struct {
 	N                   int
 	Took, CPU, Servers  time.Duration // CPU is of the client, Servers is that of all nodes, where it is known
-	P50, P99            time.Duration
+	P50, Slowest        time.Duration
 	Gap, GC             time.Duration // the longest time without an answer; pauses of the client
 	Requests, Mallocs   int64
-	Exactly             float64 // allocations of an operation, by Exactly
-	Error               string  `json:",omitempty"`
+	Exactly             Allocated // only from Exactly
+	Error               string    `json:",omitempty"`
 	latencies, answered []time.Duration
 }
+
+// Allocated is what an operation allocates.
+type Allocated struct{ Count, Bytes float64 }
+
+// String implements [fmt.Stringer].
+func (a Allocated) String() string { return fmt.Sprintf("%.1f (%.0f bytes)", a.Count, a.Bytes) }
 
 // Measure does a turn: n operations, some at a time. With 0 at a time, the contender is asked once for all n.
 func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r Result, err error) {
@@ -44,7 +50,7 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 		return r, err
 	}
 	r.N, r.latencies, r.answered = n, make([]time.Duration, n), make([]time.Duration, n)
-	runtime.GC() // the turn pays for its own garbage alone
+	runtime.GC() // a turn does not collect the garbage of the turn before; a short turn leaves its own
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	servers, err := p.servers(ctx)
@@ -62,7 +68,7 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 			return err
 		})
 	}
-	if err = errors.Join(err, p.Writer.Wait(ctx)); err != nil { // what writes have left to do is measured
+	if err = errors.Join(err, p.Writer.Wait(ctx)); err != nil { // the turn ends when its writes are complete
 		return r, err
 	}
 	r.Took, r.CPU, r.Requests = time.Since(begin), cpuTime()-cpu, p.answers.Load()-requests
@@ -74,7 +80,7 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 	r.Mallocs, r.GC = int64(after.Mallocs-before.Mallocs), time.Duration(after.PauseTotalNs-before.PauseTotalNs)
 	if atATime > 0 {
 		slices.Sort(r.latencies)
-		r.P50, r.P99 = r.latencies[n/2], r.latencies[n*99/100]
+		r.P50, r.Slowest = r.latencies[n/2], r.latencies[n-1]
 		slices.Sort(r.answered)
 		for i, at := range r.answered {
 			r.Gap = max(r.Gap, at-r.answered[max(i-1, 0)])
@@ -91,13 +97,13 @@ func ready(ctx context.Context, p *Place, prepare Prepare, n int) (func(context.
 	return do, err
 }
 
-// Exactly counts the allocations of an operation, as testing.AllocsPerRun does: with one processor. Without the garbage collector no pool is
-// emptied. The median of batches leaves out what happens now and then. What is left over, the order of goroutines, is less than half of one.
+// Exactly counts the allocations of an operation, and their bytes, as testing.AllocsPerRun does: with one processor. Without the garbage
+// collector no pool is emptied. The median of batches leaves out rare events. The order of goroutines changes the count by less than half.
 func Exactly(ctx context.Context, p *Place, prepare Prepare) (r Result, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const batches, n = 15, 100
-	var list []float64
+	var count, bytes []float64
 	for range batches {
 		do, err := ready(ctx, p, prepare, n)
 		if err != nil {
@@ -114,10 +120,12 @@ func Exactly(ctx context.Context, p *Place, prepare Prepare) (r Result, err erro
 			return r, err
 		}
 		runtime.ReadMemStats(&after)
-		list = append(list, float64(after.Mallocs-before.Mallocs)/n)
+		count = append(count, float64(after.Mallocs-before.Mallocs)/n)
+		bytes = append(bytes, float64(after.TotalAlloc-before.TotalAlloc)/n)
 	}
-	slices.Sort(list)
-	r.Exactly = list[batches/2]
+	slices.Sort(count)
+	slices.Sort(bytes)
+	r.Exactly = Allocated{count[batches/2], bytes[batches/2]}
 	return r, nil
 }
 
