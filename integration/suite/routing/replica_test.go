@@ -48,10 +48,8 @@ type account struct {
 
 // read waits until the account of a request is complete: nodes write it in the background. PREPAREs are traced too; they
 // write to no table, and there is no account of them.
-func read(t *testing.T, session *gocql.Session, id []byte, replicas int) (account, bool) {
+func read(ctx context.Context, t *testing.T, session *gocql.Session, id []byte, replicas int) (account, bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
 	for {
 		var a account
 		var kind string
@@ -113,31 +111,37 @@ func TestWritesGoToReplicas(t *testing.T) {
 				var seen traces
 				complete, elsewhere, coordinators := 0, 0, map[string]int{}
 				reader := cluster.Session(t, "")
-				for range 3 { // orders of which a busy node has dropped an account are replaced by others
-					var ids [][][]byte
+				for round := 0; complete < 20 && round < 10; round++ { // orders of which a busy node has dropped an account are replaced by others
+					ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+					var wg sync.WaitGroup
+					accounts := make([][]account, 20-complete)
 					writes.SetTrace(&seen)
-					for range 20 - complete {
+					for i := range accounts {
 						write()
-						ids = append(ids, seen.take())
+						for _, id := range seen.take() {
+							wg.Go(func() {
+								if a, ok := read(ctx, t, reader, id, replicas); ok {
+									seen.mu.Lock()
+									defer seen.mu.Unlock()
+									accounts[i] = append(accounts[i], a)
+								}
+							})
+						}
 					}
 					writes.SetTrace(nil)
-					for _, order := range ids {
-						requests := 0
-						for _, id := range order {
-							a, ok := read(t, reader, id, replicas)
-							if !ok {
-								continue
-							}
-							requests++
+					wg.Wait()
+					cancel()
+					for _, order := range accounts {
+						for _, a := range order {
 							coordinators[a.coordinator]++
 							if !slices.Contains(a.replicas, a.coordinator) {
 								elsewhere++
 							}
 						}
-						if requests > 3 {
-							t.Errorf("%d requests of an order, want 3", requests)
+						if len(order) > 3 {
+							t.Errorf("%d requests of an order, want 3", len(order))
 						}
-						if requests == 3 {
+						if len(order) == 3 {
 							complete++
 						}
 					}
