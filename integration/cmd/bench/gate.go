@@ -24,7 +24,7 @@ func (g *gate) flags(f *flag.FlagSet) {
 	f.BoolVar(&g.update, "update", false, "write the allocations of today into "+countsFile)
 }
 
-// What the client CPU of an operation may be, times that of the base.
+// Limits for the client CPU of an operation, as a multiple of the base.
 const (
 	warnAt  = 1.03
 	blockAt = 1.08

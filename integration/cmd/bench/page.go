@@ -160,7 +160,7 @@ var (
 	errUsage = errors.New("no such benchmark: go doc ./cmd/bench lists them")
 )
 
-// Latencies are those of one at a time; the client CPU is measured without nodes.
+// Latencies are measured one operation at a time, client CPU without nodes.
 var (
 	oneByOne = turn.Order{N: 40, AtATime: 1}
 	figures  = []metric{clientCPU, allocations, serversCPU, p50, slowest, requests}

@@ -16,7 +16,7 @@ import (
 // the machine does meanwhile meets all of them.
 type ruler struct {
 	blocks int           // at most
-	limit  time.Duration // no block begins after it; 0: there is none
+	limit  time.Duration // no block begins after it; 0: no limit
 	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
 	order  turn.Order    // of each turn; the name is left out
 }
@@ -78,7 +78,7 @@ type metric struct {
 	decimals int
 	alone    bool    // it is of turns without nodes
 	width    float64 // of the widest interval that is shown
-	most     float64 // that the interval of a later commit may reach; 0: there is none
+	most     float64 // the interval of a later commit must end here; 0: no limit
 	of       func(turn.Result) float64
 }
 
@@ -122,7 +122,7 @@ func (h *heat) versus(own int, m metric) ratio {
 // shown says whether a ratio may be: narrow enough, while the same contender, under two names, is the same.
 func (m metric) shown(r, null ratio) bool { return r.width() <= m.width && null.contains(1) }
 
-// cell is a ratio, or why there is none.
+// cell is a ratio, or the reason why it is not shown.
 func (m metric) cell(r, null ratio) string {
 	if !m.shown(r, null) {
 		return "not shown"

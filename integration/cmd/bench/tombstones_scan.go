@@ -17,7 +17,7 @@ import (
 // seen is what a replica reads for one request.
 type seen struct{ live, tombstones int }
 
-// reads are those of one who lists orders.
+// reads list orders.
 type reads struct{ session *gocql.Session }
 
 // traced learns under which id a request was traced.

@@ -137,7 +137,7 @@ func (s byHand) inBatch(ctx context.Context, before, after item) error {
 	return s.ExecuteBatch(b)
 }
 
-// condition sends a statement with a condition, which holds, and then those of the query table. A client that dies between the two
+// condition sends a statement with a condition, which holds, and then the statements of the query table. A client that dies between the two
 // leaves them apart.
 func (s byHand) condition(ctx context.Context, first statement, before, after item) error {
 	applied, err := s.Query(first.text, first.values...).WithContext(ctx).MapScanCAS(map[string]any{})

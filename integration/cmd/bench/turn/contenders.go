@@ -21,7 +21,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// The contenders that commits are compared by, and those of the gate alone.
+// The contenders by which commits are compared, and the contenders of the gate alone.
 var (
 	Compared = []string{"createOrder", "createOrder, Group", "move, OneOf", "update, Versioned", "newest ten of ten buckets"}
 	Gated    = append(slices.Clone(Compared), "one row")

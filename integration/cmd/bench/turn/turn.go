@@ -28,7 +28,7 @@ type Prepare func(ctx context.Context, n int) (do func(ctx context.Context, i in
 // Result is what a turn of n operations has shown. Times are nanoseconds.
 type Result struct {
 	N                   int
-	Took, CPU, Servers  time.Duration // CPU is of the client, Servers is that of all nodes, where it is known
+	Took, CPU, Servers  time.Duration // CPU of the client, and of all nodes where it is known
 	P50, Slowest        time.Duration
 	Gap, GC             time.Duration // the longest time without an answer; pauses of the client
 	Requests, Mallocs   int64
