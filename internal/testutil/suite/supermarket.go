@@ -149,7 +149,7 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		1: {confirmed: true, basket: true}, // the slot's condition, and nothing after it
 		2: everythingSeen,                  // the batchlog completes the rest
 	} {
-		p, _, err := s.interrupted(t, retry.Policy{MaxAttempts: 3}, min(steps, 1), func(d *faulty.Dialer) { d.DieAfter(steps) })
+		p, _, err := s.interrupted(t, retry.Policy{MaxAttempts: 3}, min(steps, 1), max(steps-1, 0), func(d *faulty.Dialer) { d.DieAfter(steps) })
 		var failed *writer.Error
 		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
 			t.Fatalf("after %d steps the client would have been told: %v", steps, err)
@@ -165,8 +165,8 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 }
 
 // interrupted submits a purchase, by a client of its own whose connections fail as is said, so that the replies of lost writes that were
-// applied do not arrive. Where the servers were too busy for that, it is done again.
-func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost int, fail func(*faulty.Dialer)) (purchase, *writer.Writer, error) {
+// applied do not arrive. An error names the tables known to be written. Where the servers were too busy for that, it is done again.
+func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost, known int, fail func(*faulty.Dialer)) (purchase, *writer.Writer, error) {
 	t.Helper()
 	for range 10 {
 		p, warm := s.prepare(t), s.prepare(t)
@@ -177,7 +177,8 @@ func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost in
 		}
 		fail(dialer)
 		_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
-		if dialer.Lost() == lost {
+		var failed *writer.Error
+		if dialer.Lost() == lost && (!errors.As(err, &failed) || applied(failed) == known) {
 			return p, w, err
 		}
 		t.Log("not the premise:", err)
@@ -186,13 +187,22 @@ func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost in
 	return purchase{}, nil, nil
 }
 
+func applied(failed *writer.Error) (n int) {
+	for _, table := range failed.Tables {
+		if table.Outcome == writer.Applied {
+			n++
+		}
+	}
+	return n
+}
+
 // An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is known,
 // and Resume finishes; otherwise the writer does.
 func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 	confirmed := seen{confirmed: true, basket: true}
 	for step, seen := range []seen{confirmed, everythingSeen} {
 		for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
-			p, w, err := s.interrupted(t, policy, 1, func(d *faulty.Dialer) { d.LoseRepliesAfter(step, 1) })
+			p, w, err := s.interrupted(t, policy, 1, step, func(d *faulty.Dialer) { d.LoseRepliesAfter(step, 1) })
 			var failed *writer.Error
 			if policy.MaxAttempts == 1 {
 				if !errors.Is(err, writer.ErrUnknown) {
