@@ -2,6 +2,7 @@ package retry
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -38,9 +39,40 @@ func classifyServer(err error, kind Kind) (Verdict, bool) {
 		return classifyCode(gocql.ErrCodeReadFailure, kind), true
 	}
 	if e, ok := driver.AsRequestError(err); ok {
-		return classifyCode(e.Code(), kind), true
+		v := classifyCode(e.Code(), kind)
+		v.Final = final(e.Code(), e.Message())
+		return v, true
 	}
 	return Verdict{}, false
+}
+
+// final says whether the server would answer each repeat so. INVALID has no codes of its own, so its text decides; a table or column
+// that is missing may only be late. Texts are those of Cassandra 4.1 to 6.
+func final(code int, text string) bool {
+	switch code {
+	case gocql.ErrCodeUnauthorized:
+		return true
+	case gocql.ErrCodeInvalid:
+		if guardrail, ok := strings.CutPrefix(text, "Guardrail "); ok {
+			name, _, _ := strings.Cut(guardrail, " ")
+			return !passing[name]
+		}
+		return slices.ContainsFunc(lasting, func(part string) bool { return strings.Contains(text, part) })
+	}
+	return false
+}
+
+// passing are guardrails that stop a write for a while: disks get space, and a timestamp ahead of the clock becomes past.
+var passing = map[string]bool{"local_data_disk_usage": true, "replica_disk_usage": true, "maximum_timestamp": true}
+
+// lasting are parts of texts about a value, a key or a batch.
+var lasting = []string{
+	"Cannot index value of size", // CREATE INDEX takes values of up to 64 KiB
+	"cannot be indexed",          // SAI
+	"is longer than maximum of",  // a key of over 64 KiB
+	"Batch too large",            // batch_size_fail_threshold
+	"does not satisfy",           // CHECK of a column, in Cassandra 6
+	" constraint as it is not ",
 }
 
 // writeTimeout classifies a WRITE_TIMEOUT by its write type. All are Unknown but two:

@@ -9,6 +9,10 @@ type Verdict struct {
 	// lightweight transaction that may have been applied) or if it cannot help (a syntax error, a context that ended).
 	Retry bool
 
+	// Final reports that the server refused the write, and would refuse each repeat: until the value, a limit of the server,
+	// the schema or a permission changes. Refusals that are not known to be so are not Final.
+	Final bool
+
 	// Once limits a Retry to one more attempt, whatever that one ends with: for WRITE_FAILURE, where a replica threw
 	// and most often throws again, and for Pending, where the server finishes the write by itself.
 	Once bool
@@ -51,6 +55,7 @@ func (v Verdict) and(other Verdict) Verdict {
 	joined := Verdict{
 		Outcome:  v.Outcome.And(other.Outcome),
 		Retry:    v.Retry && other.Retry,
+		Final:    v.Final && other.Final,
 		Once:     v.Once || other.Once,
 		Batchlog: v.Batchlog || other.Batchlog,
 		Reason:   v.Reason,

@@ -95,7 +95,7 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	}
 	c.decision = result
 	c.outcome = earlier.Then(result.outcome)
-	c.err = period.Explain(wrapTimeout(ctx, result.err), p.placeOf)
+	c.err = markRefused(period.Explain(wrapTimeout(ctx, result.err), p.placeOf))
 	if c.tokens == nil {
 		c.tokens = tokens
 	}
@@ -247,11 +247,11 @@ func (c *condition) follows(r *TableResult) bool {
 
 // followed is what is known of such a table; own is what its own requests say. Nothing is known before the condition is
 // decided, and once it holds the table gets the write in the end.
-func (c *condition) followed(own Outcome) Outcome {
+func (c *condition) followed(own Outcome, refused bool) Outcome {
 	switch {
 	case own == Applied:
 		return Applied
-	case c.outcome == Applied:
+	case c.outcome == Applied && !refused:
 		return Pending
 	}
 	return own.And(c.outcome)

@@ -52,10 +52,19 @@ func (p *request) modeIn(mode Mode) Mode {
 // (counters are never sent again). It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and
 // sending the write later could only do what is no longer expected, such as take a key that has become free meanwhile. That holds
 // if the outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the
-// condition held; [Current] or a read says how the row is. It is false for an error that matches [ErrInvalid], unless Resume has
+// condition held; [Current] or a read says how the row is. It is false if all that is left was answered by [ErrRefused]: Resume finishes such a
+// write once the limit is raised, the index dropped or the permission granted, and a delete of the entity undoes it. It is false for an error that matches [ErrInvalid], unless Resume has
 // rejected the error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too old.
 func (e *Error) Resumable() bool {
-	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage()
+	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused()
+}
+
+// onlyRefused says whether the server refuses all that is still to be sent.
+func (e *Error) onlyRefused() bool {
+	if c := e.condition; c != nil && c.outcome != Applied {
+		return errors.Is(c.err, ErrRefused) // the rest waits for it
+	}
+	return !slices.ContainsFunc(e.requests, func(p request) bool { return resumable(p) && !errors.Is(p.err, ErrRefused) })
 }
 
 // open says whether the write lacks anything but counters.

@@ -58,6 +58,7 @@ type wireDecision struct {
 	Outcome   Outcome
 	Attempts  int
 	Err       string
+	Refused   bool
 	Conflict  bool
 	Taken     string   // the table, if another entity has the key
 	Tables    []string // of a Versioned entity, with their keyspaces
@@ -69,6 +70,7 @@ type wirePath struct {
 	Outcome   Outcome
 	Attempts  int
 	Err       string
+	Refused   bool
 	Mutations [][]byte
 }
 
@@ -106,7 +108,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 			w.Condition.Taken = c.taken.Table
 		}
 		if c.err != nil {
-			w.Condition.Err = causeText(c.err)
+			w.Condition.Err, w.Condition.Refused = causeText(c.err), errors.Is(c.err, ErrRefused)
 		}
 	}
 	mutations, columns := 0, 0
@@ -120,7 +122,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		p := &e.requests[i]
 		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
 		if p.err != nil {
-			stored.Err = causeText(p.err)
+			stored.Err, stored.Refused = causeText(p.err), errors.Is(p.err, ErrRefused)
 		}
 		for _, m := range p.mutations {
 			data, err := m.MarshalBinary()
@@ -210,7 +212,7 @@ func (w *wireError) error() (*Error, error) {
 			p.kind = retry.LoggedBatch
 		}
 		if stored.Err != "" {
-			p.err = errors.New(printable.Line(stored.Err))
+			p.err = storedCause(stored.Err, stored.Refused)
 		}
 		for _, data := range stored.Mutations {
 			m := new(entity.Mutation)
@@ -273,7 +275,7 @@ func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
 	c := &condition{Conditional: new(entity.Conditional), attempts: w.Attempts, tables: w.Tables}
 	c.outcome = w.Outcome
 	if w.Err != "" {
-		c.err = errors.New(printable.Line(w.Err))
+		c.err = storedCause(w.Err, w.Refused)
 	}
 	if w.Taken != "" {
 		c.err = errTaken(printable.Line(w.Taken))
@@ -296,4 +298,13 @@ func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
 		c.more = append(c.more, other)
 	}
 	return c, nil
+}
+
+// storedCause is the cause of a failure, as far as it was stored.
+func storedCause(text string, refused bool) error {
+	err := errors.New(printable.Line(text))
+	if refused {
+		return &refusedError{err}
+	}
+	return err
 }

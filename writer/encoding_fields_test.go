@@ -29,10 +29,10 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 			"Condition *writer.wireDecision", "Link string",
 		},
 		reflect.TypeFor[wireDecision](): {
-			"Outcome retry.Outcome", "Attempts int", "Err string", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",
+			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",
 			"More [][]uint8", // of formats 1 and 2
 		},
-		reflect.TypeFor[wirePath](): {"Outcome retry.Outcome", "Attempts int", "Err string", "Mutations [][]uint8"},
+		reflect.TypeFor[wirePath](): {"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Mutations [][]uint8"},
 	} {
 		var got []string
 		for i := range typ.NumField() {

@@ -23,7 +23,7 @@ type TableResult struct {
 }
 
 // Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known, unwraps to
-// all causes, and matches [ErrInvalid], [ErrPartial], [ErrUnknown], [ErrConflict], [ErrTaken], [ErrExpired] and [ErrNotFound]
+// all causes, and matches [ErrInvalid], [ErrPartial], [ErrUnknown], [ErrRefused], [ErrConflict], [ErrTaken], [ErrExpired] and [ErrNotFound]
 // with errors.Is. An Error that matches none of them was not applied to any table.
 //
 // It holds the encoded mutations, so that [Writer.Resume] can finish the write, also in another process: store it with
@@ -242,7 +242,7 @@ func (e *Error) results() []TableResult {
 	}
 	for i := range requests {
 		if r := &requests[i]; !r.Counter && e.condition.follows(r) {
-			r.Outcome = e.condition.followed(r.Outcome)
+			r.Outcome = e.condition.followed(r.Outcome, errors.Is(r.Err, ErrRefused))
 		}
 	}
 	return append(e.condition.results(), requests...)

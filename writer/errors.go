@@ -1,6 +1,10 @@
 package writer
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/denorm-go/denorm/retry"
+)
 
 // What an [*Error] can match with errors.Is.
 var (
@@ -22,6 +26,23 @@ var (
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
 	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
+	// ErrRefused: the server refuses the write to at least one table, and each repeat of it: the value is too large for an index or a
+	// guardrail, or a permission is missing. See [Error.Resumable].
+	ErrRefused = errors.New("refused by the server")
 	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
 	ErrNotFound = errors.New("no such entity")
 )
+
+// refusedError is an answer of the server that no repeat changes.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() error        { return e.error }
+func (e *refusedError) Is(target error) bool { return target == ErrRefused }
+
+// markRefused is err, as a refusedError if it is one.
+func markRefused(err error) error {
+	if err == nil || !retry.Classify(err, retry.Partition).Final {
+		return err
+	}
+	return &refusedError{err}
+}

@@ -222,7 +222,7 @@ func (f *sender) recordOutcome(ctx context.Context, result *req.Result, err erro
 	p.batchlog = result.Batchlog
 	p.err = nil
 	if err != nil {
-		p.err = p.explain(wrapTimeout(ctx, err))
+		p.err = markRefused(p.explain(wrapTimeout(ctx, err)))
 	}
 	if !f.told {
 		return

@@ -46,6 +46,7 @@ var differences = []difference{
 	{"4.1", "TestSystemTables", "it has no masks of columns and none of these table options", []string{
 		"column_masks", "tables.allow_auto_snapshot", "tables.incremental_backups",
 	}},
+	{"4.1", "TestTablesThatRefuseForGood", "it has no index of type sai", []string{"sai"}},
 	{"4.1", "TestGenerated", "it has no vectors", []string{"vector"}},
 	{"6", "suite/catalog", "it has other columns in its own tables, and other rules and error texts for literals", nil},
 	{"6", "TestDifferential", "it takes other collections as blobs, and other conditions on maps and sets", nil},

@@ -23,6 +23,9 @@ const (
 	tlsPort   = 9142
 )
 
+// maxItems is the guardrail of the node for collections.
+const maxItems = 100
+
 // node is a Cassandra node that demands a password of every client and a certificate of those that speak TLS.
 var node = newSecureNode()
 
@@ -58,6 +61,8 @@ func (n *secureNode) settings() string {
 	return fmt.Sprintf(`authenticator: PasswordAuthenticator
 authorizer: CassandraAuthorizer
 credentials_validity: 0ms
+permissions_validity: 0ms
+items_per_collection_fail_threshold: %d
 %s: %d
 client_encryption_options:
   enabled: true
@@ -68,7 +73,7 @@ client_encryption_options:
     parameters:
       private_key: |
 %s      trusted_certificates: |
-%s`, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
+%s`, maxItems, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
 }
 
 // indent makes a YAML block of a text.
