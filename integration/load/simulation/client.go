@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,7 +115,19 @@ func (c *crew) failed(err error) *writer.Error {
 		c.trouble(fmt.Errorf("%s: %w", c.service.name, err))
 		return nil
 	}
+	if failed != nil && failed.Resumable() && lacksPermission(failed) {
+		c.trouble(fmt.Errorf("%s: to be resumed without a permission: %w", c.service.name, err))
+	}
 	return failed
+}
+
+// lacksPermission says whether all requests that a write still lacks were answered so. Where two replicas were asked, one may not have answered.
+func lacksPermission(failed *writer.Error) bool {
+	causes := failed.Unwrap()
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(err error) bool {
+		var answer gocql.RequestError
+		return !errors.As(err, &answer) || answer.Code() != gocql.ErrCodeUnauthorized || err.Error() != answer.Error()
+	})
 }
 
 // send makes a write at a timestamp, 0 if the library chooses it. Where the service finishes what fails, the write of a client that

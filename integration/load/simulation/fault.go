@@ -142,8 +142,9 @@ var faults = []fault{
 // refused is the fault of a write that is rejected each time that it is sent, for a while: what its client is told in the end is that it
 // is not applied.
 const (
-	refused = "rejected repeatedly"
-	spell   = 5 // requests to a table
+	refused   = "rejected repeatedly"
+	forbidden = "permission missing" // to one table
+	spell     = 5                    // requests to a table
 )
 
 // What befalls clients, consumers and nodes.
@@ -259,6 +260,10 @@ func (w *weather) steps(r ct.Request) []ct.Step {
 	rate := w.rate
 	if r.On("accounts_by_email") { // a claim takes several transactions, and few changes would come to the one that counts
 		rate /= 4
+	}
+	if known && w.seen[key] <= spell && float64(mix(w.seed, id, table, 4)>>11)/(1<<53) < w.rate {
+		w.meet(forbidden, id)
+		return []ct.Step{network, ct.Fail(ct.Code(gocql.ErrCodeUnauthorized))}
 	}
 	if known && w.seen[key] <= spell && float64(mix(w.seed, id, 3)>>11)/(1<<53) < 3*w.rate {
 		w.meet(refused, id)

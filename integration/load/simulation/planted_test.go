@@ -99,6 +99,11 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"!r.Counter && e.condition.follows(r) {", "r.Counter && e.condition.follows(r) {",
 		"to the table by status, and is there",
 	},
+	{
+		"a write without a permission is resumed for ever", "retry/server.go",
+		"case gocql.ErrCodeUnauthorized:\n\t\treturn true", "case gocql.ErrCodeUnauthorized:\n\t\treturn false",
+		"to be resumed without a permission",
+	},
 }
 
 // ofGroups are promises of groups broken, each with the test of package writer that finds it: it takes all errors, each with every part of the group

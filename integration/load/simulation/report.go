@@ -160,7 +160,7 @@ func (r *Report) Add(other *Report) {
 
 // Unmet are the faults that no write has met.
 func (r *Report) Unmet() []string {
-	all := slices.Concat(illnesses, []string{refused, clientKilled, consumerKilled, delivered, deliveredTwice, resumedTwice, noQuorum})
+	all := slices.Concat(illnesses, []string{refused, forbidden, clientKilled, consumerKilled, delivered, deliveredTwice, resumedTwice, noQuorum})
 	for i := range faults {
 		all = append(all, faults[i].name)
 	}
