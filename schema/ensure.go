@@ -25,8 +25,8 @@ const ensureTimeout = 2 * time.Minute
 //
 // Many processes may call Ensure at once. Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
 // different id. Until one id wins, nodes reject each other's writes, and what was written under the other id is lost. A process that
-// has something to create therefore takes a lock first: a row of the table denorm_schema_lock. Ensure leaves that table in the first
-// of the declared keyspaces, and everything else in this package ignores it. If a process dies, its lock is held for two more minutes.
+// has something to create in a keyspace takes the keyspace's lock first, a row of its table denorm_schema_lock, one keyspace after another.
+// Ensure leaves that table there, and everything else in this package ignores it. If a process dies, its lock is held for two more minutes.
 //
 // It uses the keyspaces to which session.Keyspaces of s maps the declared ones. If the tables name no keyspace, and that of the cluster's
 // configuration does not exist yet, open the session without it and with session.Keyspaces(map[string]string{"": "shop"}), and declare a
@@ -70,8 +70,8 @@ func (e *ensurer) run(ctx context.Context) error {
 			}
 			return err
 		}
-		if l == nil {
-			if l, err = e.prepare(ctx, missing); err != nil {
+		if keyspace := missing[0].what.id.Keyspace; l == nil || l.table.Keyspace != keyspace {
+			if l, err = e.prepare(ctx, keyspace, missing); err != nil {
 				return err
 			}
 		}
@@ -79,22 +79,24 @@ func (e *ensurer) run(ctx context.Context) error {
 		if held {
 			if err = e.create(ctx, l); !errors.Is(err, errLockLost) {
 				l.release(ctx)
-				return err
+				if err != nil {
+					return err
+				}
+				continue
 			}
 		}
 		if err != nil {
 			last = err
 		}
-		// Most likely another process creates it all meanwhile.
+		// Another process probably creates the rest meanwhile.
 		if err := wait(ctx, 200*time.Millisecond+rand.N(400*time.Millisecond)); err != nil { //nolint:gosec // jitter
 			return fmt.Errorf("wait for the lock in %s: %w", l.table, errors.Join(err, last))
 		}
 	}
 }
 
-// prepare makes what the lock needs.
-func (e *ensurer) prepare(ctx context.Context, missing []create) (*lock, error) {
-	keyspace := e.declared.names()[0]
+// prepare makes what the lock of a keyspace needs.
+func (e *ensurer) prepare(ctx context.Context, keyspace string, missing []create) (*lock, error) {
 	if err := e.keyspaces(ctx, missing); err != nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (e *ensurer) prepare(ctx context.Context, missing []create) (*lock, error) 
 	return l, e.agree(ctx, nil)
 }
 
-// keyspaces creates the keyspaces that are missing, without a lock, for it lies in one of them. A keyspace has no id, so
+// keyspaces creates the keyspaces that are missing, without a lock, as the locks lie in them. A keyspace has no id, so
 // that two nodes make the same one.
 func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
 	for _, m := range missing {
@@ -153,7 +155,7 @@ func (e *ensurer) validate(ctx context.Context) error {
 	}
 }
 
-// create creates what is missing under the lock.
+// create creates what is missing in the lock's keyspace.
 func (e *ensurer) create(ctx context.Context, l *lock) error {
 	if err := e.agree(ctx, l); err != nil { // on what the holder before made
 		return err
@@ -163,6 +165,9 @@ func (e *ensurer) create(ctx context.Context, l *lock) error {
 		return err
 	}
 	for _, m := range missing {
+		if m.what.id.Keyspace != l.table.Keyspace {
+			continue
+		}
 		if err := l.renew(ctx); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,45 @@ func TestEnsureCanceled(t *testing.T) {
 		cancel()
 		if err := schema.Ensure(ctx, s, hotel); err == nil || err.Error() != "schema: Ensure: keyspace hotel: context canceled" {
 			t.Errorf("%q", err)
+		}
+	})
+}
+
+// Two services share tables, and one of them declares a keyspace of its own before theirs. Each table is created by one of
+// the services, while the other waits for the keyspace's lock.
+func TestEnsureOfTwoServices(t *testing.T) {
+	t.Parallel()
+	const shared = `CREATE TABLE shop.things (id int PRIMARY KEY); CREATE TABLE shop.things_by_kind (kind text PRIMARY KEY);`
+	one := schema.Must(schema.Declare(schema.CQL(shared)))
+	two := schema.Must(schema.Declare(schema.CQL(`CREATE TABLE audit.own (id int PRIMARY KEY);` + shared)))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		for _, keyspace := range []string{"shop", "audit"} {
+			c.Create("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
+		}
+		c.When(cassandratest.Text("CREATE TABLE IF NOT EXISTS shop.things")).Do(cassandratest.Delay(5 * time.Second))
+		var all sync.WaitGroup
+		for _, declared := range []*schema.Schema{one, two} {
+			config := c.Config()
+			config.Timeout = 20 * time.Second
+			s, err := session.Open(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(s.Close)
+			all.Go(func() {
+				if err := schema.Ensure(t.Context(), s, declared); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for _, table := range []string{"shop.things (", "shop.things_by_kind (", "audit.own ("} {
+			sent := c.Journal(cassandratest.Text("CREATE TABLE IF NOT EXISTS "+table), cassandratest.Where(func(r cassandratest.Request) bool {
+				return r.Kind == cassandratest.Query
+			}))
+			if len(sent) != 1 {
+				t.Errorf("CREATE TABLE %s was sent %d times", table, len(sent))
+			}
 		}
 	})
 }

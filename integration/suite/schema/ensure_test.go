@@ -121,19 +121,24 @@ func TestEnsureAtOnce(t *testing.T) {
 	}
 }
 
-// Three callers, each on a node of its own, create one table at the same moment, several times. Cassandra 5.0 lets each node
+// Three callers, each on a node of its own, create one table at the same moment, several times. One of them declares a table in
+// a keyspace of its own before it, as a service that shares tables with others may. Cassandra 5.0 lets each node
 // make a table under an id of its own; for a second or several, until one of them wins, nodes reject each other's writes,
 // and rows in the others are lost. So at no time may there be more than one id.
 func TestEnsureOnEachNode(t *testing.T) {
 	t.Parallel()
-	keyspace := cluster.Keyspace(t, 3)
+	own, keyspace := cluster.Keyspace(t, 3), cluster.Keyspace(t, 3)
 	nodes := eachNode(t)
 	for round := range 6 {
 		table := fmt.Sprintf("shops_%d", round)
-		declared := schema.Must(schema.Declare(schema.CQL("CREATE TABLE " + keyspace + "." + table + " (shop_id uuid PRIMARY KEY)")))
+		create := "CREATE TABLE " + keyspace + "." + table + " (shop_id uuid PRIMARY KEY);"
 		var all sync.WaitGroup
 		failures := make([]error, len(nodes))
 		for i, node := range nodes {
+			declared := schema.Must(schema.Declare(schema.CQL(create)))
+			if i == 0 {
+				declared = schema.Must(schema.Declare(schema.CQL("CREATE TABLE " + own + ".own (id int PRIMARY KEY);" + create)))
+			}
 			all.Go(func() { failures[i] = ensure(t, testsession.New(t, nil, node), declared) })
 		}
 		ended := make(chan struct{})
