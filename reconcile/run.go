@@ -134,16 +134,15 @@ func (j *job) begin(ctx context.Context) error {
 // check rejects a run that is not the same as the one that is stored.
 func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	type row struct {
-		plan    []byte
-		wanted  string
-		rate    int
-		started time.Time
-		owner   *gocql.UUID
+		plan   []byte
+		wanted string
+		rate   int
+		owner  *gocql.UUID
 	}
 	rows, err := all(ctx, r.store, func(s gocql.Scanner, row *row) error {
-		return s.Scan(&row.plan, &row.wanted, &row.rate, &row.started, &row.owner)
+		return s.Scan(&row.plan, &row.wanted, &row.rate, &row.owner)
 	},
-		"SELECT plan, wanted, rate, started, owner FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
+		"SELECT plan, wanted, rate, owner FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
 	switch {
 	case err != nil:
 		return err
@@ -152,7 +151,10 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	case string(rows[0].plan) != string(plan):
 		return invalid("Resume: run %s was begun with another declaration of set %s, or with other Tables, Lookup, DryRun or, to adopt, Writers or Settle: begin a new run", r.run, j.entity)
 	}
-	r.began, j.report.Began, r.former = rows[0].started, rows[0].started, rows[0].owner
+	if began := startOf(r.run); began.Before(r.began) { // stored times are in milliseconds
+		r.began, j.report.Began = began, began
+	}
+	r.former = rows[0].owner
 	if j.rate == 0 {
 		j.rate = rows[0].rate
 	}
@@ -160,6 +162,9 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	j.pace.Set(r.paused, j.rate)
 	return nil
 }
+
+// startOf is when a run began, by its id: the time that is stored may be damaged.
+func startOf(run gocql.UUID) time.Time { return run.Time().Truncate(time.Millisecond) }
 
 // load stores the run as running, and reads what an earlier process has done. The plan of the run is this one row: its segments follow from it,
 // so there is none of which a part is stored.

@@ -36,8 +36,11 @@ type sighting struct {
 
 const sightingColumns = "entity, tbl, row_key, class, differs, certainty, base_at, row_at, first_seen, last_seen, run, outcome, reason"
 
+// scanSighting scans a row that others may have written. Nobody has seen a finding before its rows were written.
 func scanSighting(s gocql.Scanner, f *sighting) error {
-	return s.Scan(&f.entity, &f.table, &f.key, &f.class, &f.differs, &f.certainty, &f.baseAt, &f.rowAt, &f.first, &f.last, &f.run, &f.outcome, &f.reason)
+	err := s.Scan(&f.entity, &f.table, &f.key, &f.class, &f.differs, &f.certainty, &f.baseAt, &f.rowAt, &f.first, &f.last, &f.run, &f.outcome, &f.reason)
+	f.first = later(f.first, later(moment(f.baseAt), moment(f.rowAt)))
+	return err
 }
 
 // finding is what repair says of a row, and of no use if another version of the library has stored a class that this one does not know.
@@ -128,7 +131,7 @@ func (j *job) remember(ctx context.Context, entity string, seen time.Time, found
 	return nil
 }
 
-// sightings reads what is stored of the set, a slice at a time.
+// sightings reads what is stored of the set, a slice at a time. It leaves out rows whose keys are damaged.
 func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sighting) error) error {
 	for slice := range int16(findingSlices) {
 		stored, err := all(ctx, j.store, scanSighting, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+
@@ -137,10 +140,11 @@ func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sightin
 			return err
 		}
 		for i := range stored {
-			if !j.compares(stored[i].table) {
+			s := &stored[i]
+			if !j.compares(s.table) || !j.base().HasKey(string(s.entity)) || !j.table(s.table).HasKey(string(s.key)) {
 				continue
 			}
-			if err := f(slice, &stored[i]); err != nil {
+			if err := f(slice, s); err != nil {
 				return err
 			}
 		}

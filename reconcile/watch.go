@@ -103,20 +103,20 @@ func later(a, b time.Time) time.Time {
 // continueLast makes the job continue the last stored pass if that was not done, or gives when the next one is due.
 func (j *job) continueLast(ctx context.Context) (next time.Time, err error) {
 	type row struct {
-		run            gocql.UUID
-		plan           []byte
-		state, wanted  string
-		started, ended time.Time
+		run           gocql.UUID
+		plan          []byte
+		state, wanted string
+		ended         time.Time
 	}
 	rows, err := all(ctx, j.store, func(s gocql.Scanner, r *row) error {
-		return s.Scan(&r.run, &r.plan, &r.state, &r.wanted, &r.started, &r.ended)
-	}, "SELECT run, plan, state, wanted, started, ended FROM "+j.store.name(runTable)+" WHERE job = ? LIMIT 1", j.kind+" "+j.subject())
+		return s.Scan(&r.run, &r.plan, &r.state, &r.wanted, &r.ended)
+	}, "SELECT run, plan, state, wanted, ended FROM "+j.store.name(runTable)+" WHERE job = ? AND run <= ? LIMIT 1", j.kind+" "+j.subject(), gocql.MaxTimeUUID(time.Now()))
 	if err != nil || len(rows) == 0 {
 		return time.Time{}, err
 	}
 	plan, err := j.plan()
 	last := rows[0]
-	switch due := last.started.Add(j.every); {
+	switch due := startOf(last.run).Add(j.every); {
 	case err != nil:
 		return time.Time{}, err
 	case last.state == stateDone, last.wanted == wantStop:
@@ -125,7 +125,7 @@ func (j *job) continueLast(ctx context.Context) (next time.Time, err error) {
 		return time.Time{}, nil // a new pass: it is of another declaration, or has a range that cannot be read
 	}
 	j.resume = last.run
-	if last.ended.IsZero() {
+	if last.ended.IsZero() || last.ended.After(time.Now()) {
 		return time.Time{}, nil
 	}
 	return last.ended.Add(max(leaseTTL*time.Second, j.every/1000)), nil // what could not be read may be readable by then

@@ -77,6 +77,19 @@ func (l Layout) Arguments(key string) (values []any, partition []byte) {
 	return appendValues(nil, all), partitionKey(all[:l.table.part])
 }
 
+// HasKey says whether the bytes can be a key of the table that [TableRow.Key] has encoded.
+func (l Layout) HasKey(key string) bool {
+	values := make([][]byte, len(l.table.key))
+	for k := range values {
+		if len(key) < 2 || len(key)-2 < int(binary.BigEndian.Uint16([]byte(key))) {
+			return false
+		}
+		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
+		values[k], key = []byte(key[2:n]), key[n:]
+	}
+	return key == "" && l.CheckKey(values) == nil
+}
+
 // decodedKey are the values of a key of the table that [TableRow.Key] has encoded.
 func (l Layout) decodedKey(key string) []*Value {
 	out := make([]*Value, len(l.table.key))

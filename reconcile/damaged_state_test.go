@@ -1,0 +1,140 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+const insertFinding = "INSERT INTO denorm_finding (subject, slice, entity, tbl, row_key, class, last_seen, first_seen, outcome) " +
+	"VALUES ('shop order', 0, ?, 'orders_by_user', ?, ?, ?, ?, 'found')"
+
+// A damaged row of denorm_finding does not end the process that resumes a run, and is not in its report.
+func TestDamagedFinding(t *testing.T) {
+	t.Parallel()
+	whole := func(sizes ...int) (key []byte) {
+		for _, n := range sizes {
+			key = append(append(key, 0, byte(n)), make([]byte, n)...)
+		}
+		return key
+	}
+	for name, f := range map[string]struct {
+		entity, key []byte
+		class       string
+	}{
+		"empty key":       {whole(16), []byte{}, "ghost"},
+		"short key":       {whole(16), []byte{1}, "ghost"},
+		"long length":     {whole(16), []byte{0xff, 0xff, 1}, "ghost"},
+		"too many values": {whole(16), whole(16, 16, 1), "ghost"},
+		"no UUID":         {whole(16), whole(16, 3), "newer"},
+		"empty entity":    {[]byte{}, whole(16, 16), "missing"},
+		"bad entity":      {[]byte{0xff, 0xff}, whole(16, 16), "missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+				x := newWorld(t, c, 2)
+				x.Create(reconcile.StateSchema("shop"))
+				<-time.After(time.Minute)
+				r := x.storing(reconcile.Settle(time.Second))
+				report, err := r.Verify(t.Context(), orders.Orders)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.exec("UPDATE denorm_run SET state = 'incomplete' WHERE job = ? AND run = ?", "verify shop order", report.Run)
+				x.exec(insertFinding, f.entity, f.key, f.class, time.Now().Add(time.Hour), time.Now())
+				report, err = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run))
+				if err != nil {
+					t.Error(err)
+				}
+				for f := range report.Findings() {
+					t.Error(f, f.Key(), f.Entity())
+				}
+			})
+		})
+	}
+}
+
+// The same of a Watch that continues its pass, and of times in denorm_run that are to come: the next pass comes in time.
+func TestDamagedStateOfWatch(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.Create(reconcile.StateSchema("shop"))
+		first := x.watch(reconcile.State("shop"))
+		<-time.After(period / 4)
+		x.exec(insertFinding, []byte{}, []byte{}, "ghost", time.Now().Add(time.Hour), time.Now())
+		first.cancel()
+		if err := <-first.ended; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		<-time.After(2 * time.Minute)
+		second := x.watch(reconcile.State("shop"))
+		if p := second.next(t); p.err != nil {
+			t.Fatal(p.err)
+		}
+		never := time.Now().Add(100 * 365 * 24 * time.Hour)
+		x.exec("UPDATE denorm_run SET started = ?, ended = ? WHERE job = ? AND run = ?", never, never, "watch shop order", x.lastRun("watch shop order"))
+		x.exec("INSERT INTO denorm_run (job, run, state, started) VALUES ('watch shop order', ?, 'done', ?)", gocql.MinTimeUUID(never), never)
+		second.cancel()
+		if err := <-second.ended; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if p := x.watch(reconcile.State("shop")).next(t); p.err != nil || time.Since(began) > 2*period {
+			t.Errorf("%v after %v", p.err, time.Since(began))
+		}
+	})
+}
+
+func (x *world) lastRun(job string) (run gocql.UUID) {
+	x.t.Helper()
+	if err := x.s.Reads().Query("SELECT run FROM denorm_run WHERE job = ? LIMIT 1", job).Scan(&run); err != nil {
+		x.t.Fatal(err)
+	}
+	return run
+}
+
+// Nobody has seen a finding before its row was written: an early first_seen does not make a young row proven. The base row of an order that
+// was acknowledged is gone, as after a restored backup, and a repair puts it back.
+func TestFirstSeenBeforeTheRow(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.Create(reconcile.StateSchema("shop"))
+		o := x.orders[0]
+		x.exec("TRUNCATE orders_by_id")
+		x.put("orders_by_id", x.orders[1], x.orders[1].UpdatedAt)
+		r := x.storing()
+		if _, err := r.Verify(t.Context(), orders.Orders); !errors.Is(err, reconcile.ErrDrift) {
+			t.Fatal(err)
+		}
+		iter := x.s.Reads().Query("SELECT slice, entity, tbl, row_key FROM denorm_finding").Iter()
+		var slice int16
+		var entity, key []byte
+		var table string
+		for iter.Scan(&slice, &entity, &table, &key) {
+			x.exec("UPDATE denorm_finding SET first_seen = ? WHERE subject = 'shop order' AND slice = ? AND entity = ? AND tbl = ? AND row_key = ?",
+				time.Unix(0, 0), slice, entity, table, key)
+		}
+		if err := iter.Close(); err != nil || table == "" {
+			t.Fatal(err, table)
+		}
+		report, err := r.Repair(t.Context(), orders.Orders, reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+		if rows := x.rows(o); len(rows) != 3 {
+			t.Errorf("rows of the order: %v; %v\n%v", rows, err, report)
+		}
+		for f := range report.Findings() {
+			if f.FirstSeen.Before(f.RowTime) {
+				t.Errorf("%v: first seen at %v, written at %v", f, f.FirstSeen, f.RowTime)
+			}
+		}
+	})
+}
