@@ -2,6 +2,7 @@ package schema
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 			return p.fail(at, "ALTER TABLE %s: there is no column %s alongside the key", id, name)
 		case c != nil:
 			t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Name == name })
+			p.gone[column{id, name}] = len(p.out.Queries)
 		}
 	}
 	for _, names := range s.Rename {
@@ -45,16 +47,16 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 		switch c := t.Column(names[0]); {
 		case c != nil && (c.Kind == PartitionKey || c.Kind == Clustering) && t.Column(names[1]) == nil:
 			c.Name = names[1]
+			p.gone[column{id, names[0]}] = len(p.out.Queries)
 		case c != nil || !s.IfNotExists:
 			return p.fail(at, "ALTER TABLE %s: column %s cannot be renamed to %s: the first has to be in the primary key, and the second must not be there",
 				id, names[0], names[1])
 		}
 	}
 	t.Options = maps.Clone(t.Options)
-	for _, o := range s.Options {
-		if t.Options[o.Name] = literalOf(o); o.Name == optComment {
-			t.Fingerprint = "" // it was in the former one
-		}
+	p.setOptions(t.Options, s.Options, id, at)
+	if slices.ContainsFunc(s.Options, func(o cql.Option) bool { return o.Name == optComment }) {
+		t.Fingerprint = "" // it was in the former one
 	}
 	t.splitComment()
 	p.out.Tables[i] = table
@@ -67,9 +69,7 @@ func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
 	if v == nil {
 		return p.missing(s.IfExists, at, "ALTER MATERIALIZED VIEW", id)
 	}
-	for _, o := range s.Options {
-		v.Options[o.Name] = literalOf(o)
-	}
+	p.setOptions(v.Options, s.Options, id, at)
 	return nil
 }
 
@@ -115,6 +115,9 @@ func (p *parser) drop(s *cql.Drop, at int) error {
 	}
 	is := func(kind string, of ID) bool {
 		return s.What == kind && of == id || s.What == "KEYSPACE" && of.Keyspace == id.Name
+	}
+	if s.What == "TABLE" {
+		p.gone[column{ID: id}] = len(p.out.Queries)
 	}
 	ofTable := func(keyspace, table string) bool { return is("TABLE", ID{keyspace, table}) }
 	out := p.out
@@ -168,8 +171,17 @@ func (p *parser) passes(span cql.Span) bool {
 	return slices.Contains(rights, words[0]) || slices.Contains(changes, words[0]) && slices.Contains(others, words[1]) || p.review && words[0] == "COPY"
 }
 
+// code matches the beginning of a statement that creates code, with its name.
+var code = regexp.MustCompile(`(?i)^CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|TRIGGER) (?:IF NOT EXISTS )?[\w."]+`)
+
+// maxUnread bounds what is shown of a statement that is not understood, in bytes: it may be a text that is no CQL, and nobody else's business.
+const maxUnread = 120
+
 // unread takes down a statement that is not understood.
 func (p *parser) unread(span cql.Span, err error) {
 	text := oneLine(p.script.Text(span))
+	if len(text) > maxUnread {
+		text = strings.ToValidUTF8(text[:maxUnread], "") + " ..."
+	}
 	p.out.Unread = append(p.out.Unread, Unread{Text: text, Reason: err.Error(), At: p.position(span.From)})
 }

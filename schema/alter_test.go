@@ -64,7 +64,7 @@ func TestReview(t *testing.T) {
 	t.Parallel()
 	const text = "\ufeffFROBNICATE a;\nCREATE TABLE t (a int b int);\nDROP TABLE t;\nBEGIN BATCH INSERT a; APPLY BATCH;\n" +
 		"CREATE AGGREGATE a (int) SFUNC f STYPE int;\nREVOKE ALL ON t FROM x;\nALTER TABLE t ALTER a TYPE text;\nCREATE TABLE t (a int PRIMARY KEY);\n" +
-		"SELECT a FROM t WHERE a = ${id};\n-- denorm:nonsense\nSELECT a FROM t WHERE a = 1; SELECT '"
+		"SELECT a FROM t WHERE a = #id;\n-- denorm:nonsense\nSELECT a FROM t WHERE a = 1; SELECT '"
 	s, err := schema.Review(schema.Source{File: "f", Text: text})
 	if err != nil || len(s.Tables) != 1 || len(s.Queries) != 1 {
 		t.Fatalf("%+v, %v", s, err)
@@ -82,7 +82,7 @@ func TestReview(t *testing.T) {
 		`DROP TABLE t: line 3: DROP TABLE t: the text does not create it before`,
 		`BEGIN BATCH INSERT a; APPLY BATCH: line 4: want INTO, not "a"`,
 		`ALTER TABLE t ALTER a TYPE text: line 7: ALTER TABLE ... ALTER is not understood here`,
-		`SELECT a FROM t WHERE a = ${id}: line 9: unexpected '$'`,
+		`SELECT a FROM t WHERE a = #id: line 9: unexpected '#'`,
 		`-- denorm:nonsense: line 10: want denorm:entity, ignore, volume or domain`,
 		`SELECT ': line 11: ' without its end`,
 	}

@@ -249,7 +249,9 @@ func (c *comparison) options(what string, t, live *Table) {
 		if name == optTransactions {
 			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that, or migrate this one: docs/accord.md"
 		}
-		if want == "" {
+		if name == cql.CompactStorage {
+			d.Fix, d.Impossible = "", "only a new table has it: create one of another name, fill it, and declare that"
+		} else if want == "" {
 			d.Fix, d.Impossible = "", "what it was before is not known: declare it"
 		}
 		c.add(t.ID, d)

@@ -12,15 +12,18 @@ import (
 
 // CQL returns the schema as text: a CREATE for everything in it, in an order in which they can be executed. The same schema
 // gives the same text, and [Parse] reads it back. If a name or a text contains /* or */, a comment at the start says that
-// cqlsh would misread it.
+// cqlsh would misread it. So do comments for what Unread has.
 func (s *Schema) CQL() string {
 	var b strings.Builder
 	statements := s.Statements()
 	if slices.ContainsFunc(statements, marksComment) {
 		b.WriteString(comment("Not for cqlsh: names or texts here have the marks of a comment in them, which it obeys even between quotes.") + "\n")
 	}
+	for _, u := range s.Unread {
+		b.WriteString(comment(strings.TrimSpace("Left out: "+u.At.File) + " " + u.Reason))
+	}
 	for i, statement := range statements {
-		if i > 0 {
+		if i > 0 || len(s.Unread) > 0 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(statement + ";\n")
@@ -166,6 +169,10 @@ func withText(columns []Column, options map[string]string) string {
 		with = append(with, order)
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
+		if name == cql.CompactStorage {
+			with = append(with, name)
+			continue
+		}
 		with = append(with, name+" = "+options[name])
 	}
 	if len(with) == 0 {

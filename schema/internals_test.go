@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/schema"
@@ -55,8 +56,14 @@ CREATE AGGREGATE k.average(int) SFUNC avgstate STYPE tuple<int, bigint> FINALFUN
 CREATE TRIGGER x ON k.t USING 'org.X'; CREATE ROLE r WITH PASSWORD = 'secret' AND LOGIN = true; GRANT SELECT ON k.t TO r;
 ADD IDENTITY IF NOT EXISTS 'spiffe://x' TO ROLE 'r';
 SELECT * FROM k.t WHERE id = 1;`
-	if s := parse(t, text); len(s.Tables) != 1 || len(s.Queries) != 1 || len(s.Unread) != 0 {
-		t.Errorf("%+v", s)
+	const leftOut = `-- Left out: test line 2: CREATE FUNCTION k.avgstate
+-- Left out: test line 7: CREATE OR REPLACE FUNCTION k.f
+-- Left out: test line 8: CREATE AGGREGATE k.average
+-- Left out: test line 9: CREATE TRIGGER x
+
+`
+	if s := parse(t, text); len(s.Tables) != 1 || len(s.Queries) != 1 || !strings.HasPrefix(s.CQL(), leftOut) {
+		t.Errorf("%+v\n%s", s, s.CQL())
 	}
 	const copied = "\nCOPY k.t (id)\n  FROM 'x.csv' WITH HEADER = TRUE;\nSELECT id FROM k.t WHERE id = 2;"
 	s, err := schema.Review(schema.Source{File: "f", Text: text + copied})

@@ -303,6 +303,41 @@ var serverDefaults = map[string]string{
 	optTransactions:               "'off'",
 }
 
+// since4 are options that Cassandra 4.0 has removed, and others those of single versions that have no default here.
+var (
+	since4  = []string{"read_repair_chance", "dclocal_read_repair_chance"}
+	others6 = []string{"id", "fast_path", "auto_repair", "transactional_migration_from", "security_label", cql.CompactStorage}
+)
+
+// rejected says why Cassandra rejects an option, empty if it does not. With spelled, it has the option in another spelling.
+func rejected(o cql.Option) (why string, spelled bool) {
+	value, known := serverDefaults[o.Name]
+	is, _ := cql.ParseOption(value)
+	switch {
+	case slices.Contains(others6, o.Name):
+	case slices.Contains(since4, o.Name):
+		return "Cassandra has removed it in 4.0", false
+	case !known:
+		return "Cassandra does not know it", false
+	case o.Map == nil && o.Kind == cql.Mark: // a template
+	case is.Map != nil && o.Map == nil:
+		return "want a map, as in " + value, false
+	case is.Map == nil && o.Map != nil:
+		return "want a value that is no map, as in " + value, false
+	case is.Kind == cql.Integer || is.Kind == cql.Float:
+		if _, err := strconv.ParseFloat(o.Text, 64); err != nil {
+			return "want a number", false
+		}
+	case o.Name == optCompression:
+		for _, old := range []string{"sstable_compression", "chunk_length_kb"} {
+			if _, ok := o.Map[old]; ok {
+				return "Cassandra has removed its entry " + old + " in 5.0", true
+			}
+		}
+	}
+	return "", false
+}
+
 // option gives the literal of an option, or what holds where nothing is said.
 func (t *Table) option(name string) string {
 	if v, ok := t.Options[name]; ok {
@@ -318,7 +353,12 @@ func (t *Table) option(name string) string {
 func (t *Table) TTL() time.Duration { return seconds(t.option(optTTL)) }
 
 // GCGrace returns how long the table keeps tombstones.
-func (t *Table) GCGrace() time.Duration { return seconds(t.option(optGCGrace)) }
+func (t *Table) GCGrace() time.Duration {
+	if _, err := strconv.Atoi(t.option(optGCGrace)); err != nil { // a template
+		return seconds(serverDefaults[optGCGrace])
+	}
+	return seconds(t.option(optGCGrace))
+}
 
 // Compaction returns the class of the table's compaction, without its Java package.
 func (t *Table) Compaction() string {

@@ -24,9 +24,13 @@ import (
 // Write them after -- or //; inside /* */ they are an error. The tables that they name need not be in the file.
 //
 // ALTER and DROP change what the text has created before, and TRUNCATE changes nothing. Statements on functions, aggregates, triggers, roles and
-// permissions are passed over: DESCRIBE prints some of these, and nothing here creates or compares them. Anything else in the text is an error that
-// names its line, and so is nesting deeper than 100 levels.
-func Parse(file, source string) (*Schema, error) { return parse(false, Source{file, source}) }
+// permissions are passed over: DESCRIBE prints some of these, and nothing here creates or compares them. Unread has the functions, aggregates and
+// triggers, and options that Cassandra rejects, which are left out. Anything else in the text is an error that names its line, and so is nesting
+// deeper than 100 levels. A template, as ${keyspace} or {{keyspace}}, may stand for a name, for an option or for a value.
+// More texts are read after the first, as [Review] does.
+func Parse(file, source string, more ...Source) (*Schema, error) {
+	return parse(false, append([]Source{{file, source}}, more...)...)
+}
 
 // Source is a CQL text, and the name of its file, for messages.
 type Source struct{ File, Text string }
@@ -37,7 +41,7 @@ type Source struct{ File, Text string }
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {
-	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review}
+	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review, gone: make(map[column]int)}
 	for _, s := range sources {
 		script, err := cql.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
 		if err == nil {
@@ -48,8 +52,24 @@ func parse(review bool, sources ...Source) (*Schema, error) {
 			return nil, fmt.Errorf("%s: %w", s.File, err)
 		}
 	}
+	p.forget()
 	p.out.resolve()
 	return p.out, nil
+}
+
+// column is a column of a table, or with an empty name the table.
+type column struct {
+	ID
+	column string
+}
+
+// forget leaves out queries of what the text drops or renames after them: they ran before, as statements of a migration.
+func (p *parser) forget() {
+	n := -1
+	p.out.Queries = slices.DeleteFunc(p.out.Queries, func(q Query) bool {
+		n++
+		return p.gone[column{ID: q.Table}] > n || slices.ContainsFunc(q.Columns, func(c string) bool { return p.gone[column{q.Table, c}] > n })
+	})
 }
 
 // parser makes a schema of the statements of a text.
@@ -58,8 +78,9 @@ type parser struct {
 	script   *cql.Script
 	notes    []cql.Comment // those that are not read yet
 	out      *Schema
-	tables   map[ID]int // where they are in out
-	keyspace string     // of USE
+	tables   map[ID]int     // where they are in out
+	gone     map[column]int // what was dropped or renamed, and how many queries came before
+	keyspace string         // of USE
 	batch    int
 	review   bool // goes on after what is not understood
 }
@@ -90,6 +111,9 @@ func (p *parser) read() error {
 		}
 		switch span, err := p.statement(at); {
 		case err != nil && p.passes(span):
+			if made := code.FindString(p.script.Text(span)); made != "" && !p.review {
+				p.leftOut(made, span.From, "%s", made)
+			}
 		case err != nil && !p.review:
 			return err
 		case err != nil:
@@ -151,6 +175,9 @@ func (p *parser) createKeyspace(s *cql.CreateKeyspace, at int) error {
 	case there && s.IfNotExists:
 		return nil
 	}
+	if len(s.Replication) == 0 && !p.review {
+		p.leftOut(s.Keyspace, at, "keyspace %s, whose replication is not said", s.Keyspace)
+	}
 	p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
 		Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),
 	})
@@ -191,11 +218,12 @@ func normalReplication(m map[string]string) map[string]string {
 }
 
 func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
-	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: optionsOf(s.Options)}
+	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: make(map[string]string)}
 	_, there := p.tables[t.ID]
 	if there && s.IfNotExists {
 		return nil
 	}
+	p.setOptions(t.Options, s.Options, t.ID, span.From)
 	for _, d := range s.Columns {
 		if t.Column(d.Name) != nil {
 			return p.fail(p.script.Find(span, d.Name, 1), "column %s is declared twice", d.Name)
@@ -223,15 +251,22 @@ func columnOf(d cql.ColumnDefinition) Column {
 	return c
 }
 
-// optionsOf are the options of a table or a view that is created.
-func optionsOf(options []cql.Option) map[string]string {
-	out := make(map[string]string)
-	for _, o := range options {
-		if o.Name != "id" { // that of one table, not of its description
-			out[o.Name] = literalOf(o)
+// setOptions sets options of a table or a view. Those that Cassandra rejects are left out.
+func (p *parser) setOptions(options map[string]string, set []cql.Option, id ID, at int) {
+	for _, o := range set {
+		why, spelled := rejected(o)
+		if why != "" && (p.review || !spelled) {
+			p.leftOut(o.Name, at, "option %s of %s: %s", o.Name, id, why)
+		}
+		if o.Name != "id" && (why == "" || spelled) { // the id is that of one table, not of its description
+			options[o.Name] = literalOf(o)
 		}
 	}
-	return out
+}
+
+// leftOut takes down what is read and left out.
+func (p *parser) leftOut(text string, at int, format string, args ...any) {
+	p.out.Unread = append(p.out.Unread, Unread{Text: text, Reason: p.fail(at, format, args...).Error(), At: p.position(at)})
 }
 
 // setKey brings the columns into their order, those of the key first.
@@ -276,7 +311,7 @@ func (p *parser) setKey(columns *[]Column, span cql.Span, part, clustering []str
 func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
 	v := View{
 		At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text), All: s.Columns == nil,
-		Options: optionsOf(s.Options),
+		Options: make(map[string]string),
 	}
 	for _, name := range slices.Concat(s.Columns, s.Partition, s.Clustering) {
 		if !slices.ContainsFunc(v.Columns, func(c Column) bool { return c.Name == name }) {
@@ -287,6 +322,7 @@ func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
 	if there && s.IfNotExists {
 		return nil
 	}
+	p.setOptions(v.Options, s.Options, v.ID, span.From)
 	if err := p.setKey(&v.Columns, span, s.Partition, s.Clustering, s.Order); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/session"
@@ -51,7 +52,7 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 }
 
 // Read reads the live schema of the keyspaces from whichever node coordinates. Without names, it reads all keyspaces but Cassandra's own. A
-// keyspace that does not exist is left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
+// keyspace that does not exist is left out. Unread has the functions and aggregates. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
 // It ends with ctx; each request has the time limit of the session.
 func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
@@ -65,10 +66,31 @@ func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema
 		}
 	}
 	found, err := read(ctx, r, keyspaces)
+	if err == nil {
+		found.Unread, err = readCode(ctx, r, keyspaces)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("schema: read the live schema: %w", err)
 	}
 	return found, nil
+}
+
+// readCode names the functions and aggregates, which a [Schema] does not have. A server that rejects the question has none.
+func readCode(ctx context.Context, r reader, keyspaces []string) (code []Unread, err error) {
+	for _, keyspace := range keyspaces {
+		for _, kind := range []string{"function", "aggregate"} {
+			rows, err := r.rows(ctx, `SELECT * FROM system_schema.`+kind+`s WHERE keyspace_name = ?`, keyspace)
+			if no := gocql.RequestError(nil); err != nil && !errors.As(err, &no) {
+				return nil, err
+			}
+			for _, row := range rows {
+				types := strings.Join(value[[]string](row, "argument_types"), ", ")
+				text := fmt.Sprintf("%s %s (%s)", kind, ID{keyspace, value[string](row, kind+"_name")}, types)
+				code = append(code, Unread{Text: text, Reason: text})
+			}
+		}
+	}
+	return code, nil
 }
 
 // userKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
@@ -115,13 +137,20 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 		}
 		s.Types = append(s.Types, t)
 	}
+	flags := make(map[string][]string)
+	for _, row := range rows["tables"] {
+		flags[value[string](row, "table_name")] = value[[]string](row, "flags")
+	}
 	columns := make(map[string][]Column)
 	slices.SortStableFunc(rows["columns"], byPlace)
 	for _, row := range rows["columns"] {
-		table := value[string](row, "table_name")
+		table, typ := value[string](row, "table_name"), value[string](row, "type")
+		kind := compare.Visible(flags[table], value[string](row, "kind"), typ)
+		if kind == "" {
+			continue
+		}
 		columns[table] = append(columns[table], Column{
-			Name: value[string](row, "column_name"), Type: liveType(value[string](row, "type")), Kind: Kind(value[string](row, "kind")),
-			Desc: value[string](row, "clustering_order") == "desc",
+			Name: value[string](row, "column_name"), Type: liveType(typ), Kind: Kind(kind), Desc: value[string](row, "clustering_order") == "desc",
 		})
 	}
 	modes, err := transactionalModes(ctx, r, keyspace, rows["tables"])
@@ -137,6 +166,9 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 			row[optTransactions] = mode
 		}
 		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row)}
+		if compact, _ := compare.Compact(flags[name]); compact {
+			t.Options[cql.CompactStorage] = "true"
+		}
 		t.splitComment()
 		s.Tables = append(s.Tables, t)
 	}

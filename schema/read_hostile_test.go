@@ -103,3 +103,59 @@ func TestViewWithComments(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What a cluster says of its custom indexes, replication and fingerprints adds no statements to a migration either.
+func TestLiveIndexesAddNoStatements(t *testing.T) {
+	t.Parallel()
+	declared, err := Parse("declared", `CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 2};
+CREATE TYPE shop.place (street text, tags frozen<set<text>>, more int);
+CREATE TABLE shop.orders (user_id uuid, tenant text, order_id timeuuid, day date, total decimal, place frozen<place> static, PRIMARY KEY ((user_id, tenant), order_id, day)) WITH comment = 'ours';
+CREATE CUSTOM INDEX i ON shop.orders (total) USING 'sai' WITH OPTIONS = {'case_sensitive': 'false'};
+CREATE INDEX j ON shop.orders (day);`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hostile := range []string{
+		"x); DROP KEYSPACE shop; --", "'x'; DROP KEYSPACE shop; --'", `"x"; DROP KEYSPACE shop; --"`, "x\nDROP KEYSPACE shop;", "x\r\nDROP KEYSPACE shop;\r\n",
+		"values(x); DROP KEYSPACE shop; --)", "$$;$$", "a, b; DROP KEYSPACE shop", `a","b`, "/*", "*/ DROP KEYSPACE shop; /*", "\x1b]0;x\x07", "\u2028DROP", "it's", "\\'; DROP KEYSPACE shop; --",
+		"[denorm:1 one-of x 1; DROP KEYSPACE shop; --]", "ours [denorm:1 one-of x '1'; DROP KEYSPACE shop; --]", "[denorm:9 '; DROP KEYSPACE shop; --]", "[denorm:1 versioned version '); DROP KEYSPACE shop]",
+	} {
+		rows := liveRows()
+		rows["keyspaces"][0]["replication"] = map[string]string{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", hostile: "3", "dc1": hostile}
+		rows["types"][0]["type_name"] = "place"
+		rows["types"][0]["field_names"] = []string{hostile, "tags"}
+		rows["tables"][0]["comment"] = hostile
+		rows["columns"][0]["column_name"] = hostile
+		rows["columns"][1]["column_name"] = hostile
+		for _, kind := range []string{"CUSTOM", "COMPOSITES", hostile} {
+			rows["indexes"] = []map[string]any{
+				{"index_name": "i", "table_name": "orders", "kind": kind, "options": map[string]string{"class_name": hostile, "target": hostile, hostile: hostile}},
+				{"index_name": hostile, "table_name": "orders", "kind": kind, "options": map[string]string{"target": "day"}},
+				{"index_name": "k", "table_name": hostile, "kind": kind, "options": map[string]string{"target": hostile}},
+			}
+			live, err := read(context.Background(), rows, []string{"shop"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := Migration(Compare(declared, live))
+			for _, ends := range LineEnds {
+				for who, text := range map[string]string{"Cassandra": text, "cqlsh": CqlshLines(text)} {
+					for _, s := range SplitStatements(text, ends) {
+						ok := false
+						for _, p := range []string{"ALTER KEYSPACE shop", "ALTER TYPE shop.place", "ALTER TABLE shop.orders", "DROP INDEX shop.", "CREATE CUSTOM INDEX i ON shop.orders", "CREATE INDEX j ON shop.orders", "CREATE INDEX "} {
+							ok = ok || strings.HasPrefix(s, p)
+						}
+						if !ok {
+							t.Errorf("%q, %s, %q: executed %q", hostile, kind, who, s)
+						}
+					}
+				}
+			}
+			for _, s := range SplitStatements(live.CQL(), "\n\r") {
+				if !strings.HasPrefix(s, "CREATE ") {
+					t.Errorf("%q: %q", hostile, s)
+				}
+			}
+		}
+	}
+}

@@ -62,6 +62,86 @@ func liveRows() fakeReader {
 	}
 }
 
+// The internal columns of COMPACT STORAGE, which only the schema tables show, are none of the table. Rows as of Cassandra 5.0.
+func TestReadCompactStorage(t *testing.T) {
+	t.Parallel()
+	column := func(table, name, kind string, position int, order, typ string) map[string]any {
+		return map[string]any{"table_name": table, "column_name": name, "kind": kind, "position": position, "clustering_order": order, "type": typ}
+	}
+	rows := fakeReader{
+		"keyspaces": {{"keyspace_name": "k", "durable_writes": true}}, "types": nil, "indexes": nil, "views": nil,
+		"tables": {
+			{"table_name": "members", "flags": []string{}},
+			{"table_name": "pairs", "flags": []string{"dense"}},
+			{"table_name": "values", "flags": []string{"compound", "dense"}},
+			{"table_name": "modern", "flags": []string{"compound"}},
+			{"table_name": "unflagged"},
+		},
+		"columns": {
+			column("members", "id", "partition_key", 0, "none", "uuid"), column("members", "column1", "clustering", 0, "asc", "text"),
+			column("members", "name", "static", -1, "none", "text"), column("members", "value", "regular", -1, "none", "blob"),
+			column("pairs", "base", "partition_key", 0, "none", "uuid"), column("pairs", "pair", "clustering", 0, "asc", "uuid"),
+			column("pairs", "value", "regular", -1, "none", "empty"),
+			column("values", "a", "partition_key", 0, "none", "int"), column("values", "b", "clustering", 0, "asc", "int"),
+			column("values", "c", "clustering", 1, "desc", "int"), column("values", "value", "regular", -1, "none", "blob"),
+			column("modern", "id", "partition_key", 0, "none", "uuid"), column("modern", "column1", "clustering", 0, "asc", "text"),
+			column("modern", "name", "static", -1, "none", "text"), column("modern", "value", "regular", -1, "none", "blob"),
+			column("unflagged", "id", "partition_key", 0, "none", "uuid"), column("unflagged", "value", "regular", -1, "none", "blob"),
+		},
+	}
+	live, err := read(context.Background(), rows, []string{"k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared, err := Parse("f", `USE k;
+CREATE TABLE members (id uuid PRIMARY KEY, name text) WITH COMPACT STORAGE;
+CREATE TABLE pairs (base uuid, pair uuid, PRIMARY KEY (base, pair)) WITH COMPACT STORAGE;
+CREATE TABLE values (a int, b int, c int, value blob, PRIMARY KEY (a, b, c)) WITH COMPACT STORAGE AND CLUSTERING ORDER BY (b ASC, c DESC);
+CREATE TABLE modern (id uuid, column1 text, name text static, value blob, PRIMARY KEY (id, column1));
+CREATE TABLE unflagged (id uuid PRIMARY KEY, value blob);`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := Compare(declared, live); len(found) > 0 {
+		t.Errorf("%v\n%s", found, live.CQL())
+	}
+	for _, name := range []string{"members", "pairs", "values"} {
+		if id := (ID{"k", name}); !strings.HasSuffix(live.Table(id).Definition(), "COMPACT STORAGE") || live.Table(id).Definition() != declared.Table(id).Definition() {
+			t.Errorf("%s: %s", name, live.Table(id).Definition())
+		}
+	}
+	plain, err := Parse("f", "CREATE TABLE k.members (id uuid PRIMARY KEY, name text);")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range [][2]*Schema{{plain, live}, {&Schema{Tables: live.Tables[:1]}, plain}} {
+		if text := Migration(Compare(d[0], d[1])); strings.Contains(text, "WITH COMPACT") {
+			t.Errorf("no server alters it: %s", text)
+		}
+	}
+	if found := Compare(plain, live); len(Breaking(found)) > 0 {
+		t.Errorf("%v", found)
+	}
+}
+
+// The functions of a cluster are named where its schema is written, as they are left out.
+func TestReadNamesFunctions(t *testing.T) {
+	t.Parallel()
+	left, err := readCode(context.Background(), fakeReader{
+		"functions":  {{"function_name": "half", "argument_types": []string{"double", "a\nDROP TABLE t;"}}},
+		"aggregates": {{"aggregate_name": "Average", "argument_types": []string{"int"}}},
+	}, []string{"shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `-- Left out: function shop.half (double, a\nDROP TABLE t;)
+-- Left out: aggregate shop."Average" (int)
+`
+	if got := (&Schema{Unread: left}).CQL(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // describing answers DESCRIBE too, as Cassandra 6 does.
 type describing struct {
 	fakeReader

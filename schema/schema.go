@@ -24,12 +24,12 @@ type Schema struct {
 	Volumes  []Volume // how many rows are expected, as far as stated
 	Ignores  []Ignore // findings that are accepted, each with its reason
 	Domains  []Domain // what notes say about columns that are not in Tables; [Add] applies it to the table where there is one
-	Unread   []Unread // statements that were not understood; only [Review] sets it
+	Unread   []Unread // what texts have and the schema lacks
 }
 
-// Unread is a statement that [Review] has not understood.
+// Unread is a statement that [Review] has not understood, or what [Parse] or [Read] has left out.
 type Unread struct {
-	Text   string // in one line
+	Text   string // of the statement its beginning, in one line
 	Reason string
 	At     Position
 }

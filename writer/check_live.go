@@ -63,8 +63,9 @@ func (c *checker) fields(ctx context.Context, id cql.Name) ([]entity.FieldDescri
 func (c *checker) live(ctx context.Context, id cql.Name) (compare.Table, error) {
 	var t compare.Table
 	var comment string
-	if err := c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, id.Keyspace, id.Name).
-		WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&comment); err != nil {
+	var flags []string
+	if err := c.session.Query(`SELECT comment, flags FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, id.Keyspace, id.Name).
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&comment, &flags); err != nil {
 		return t, err
 	}
 	t.Comment, t.Fingerprint = fingerprint.Split(comment)
@@ -75,7 +76,9 @@ func (c *checker) live(ctx context.Context, id cql.Name) (compare.Table, error) 
 	var order string
 	for iter.Scan(&l.Name, &l.Kind, &l.Position, &order, &l.Type) {
 		l.Desc = order == "desc"
-		t.Columns = append(t.Columns, l)
+		if l.Kind = compare.Visible(flags, l.Kind, l.Type); l.Kind != "" {
+			t.Columns = append(t.Columns, l)
+		}
 	}
 	return t, iter.Close()
 }

@@ -33,6 +33,26 @@ type Table struct {
 	Comment     string // the service's own
 }
 
+// Compact says by the flags of a table in system_schema.tables whether it is WITH COMPACT STORAGE, and which of its columns are internal, as Cassandra's own
+// DESCRIBE does. With allStatic, its clustering and regular columns are, and its static ones are its regular columns. Otherwise, a column of type empty is.
+func Compact(flags []string) (compact, allStatic bool) {
+	has := func(flag string) bool { return slices.Contains(flags, flag) }
+	allStatic = flags != nil && !has("compound") && !has("dense") && !has("super") // servers that do not know the flags have none
+	return allStatic || has("dense") || has("super"), allStatic
+}
+
+// Visible says what a live column is to CQL, given the flags of its table: its kind, or empty for an internal column.
+func Visible(flags []string, kind, typ string) string {
+	compact, allStatic := Compact(flags)
+	switch {
+	case allStatic && kind == "static":
+		return "regular"
+	case allStatic && kind != "partition_key", compact && (typ == "empty" || strings.Contains(typ, "EmptyType")):
+		return ""
+	}
+	return kind
+}
+
 // column gives the column of a name, or nil.
 func (t *Table) column(name string) *entity.ColumnDescription {
 	i := slices.IndexFunc(t.Columns, func(c entity.ColumnDescription) bool { return c.Name == name })

@@ -148,9 +148,17 @@ var values = map[string]Term{
 	"infinity": {Kind: Float, Text: "Infinity"}, "-infinity": {Kind: Float, Text: "-Infinity"},
 }
 
+// template matches a name with what a tool fills in: ${keyspace}, or {{ .Keyspace }}.
+var template = regexp.MustCompile(`^\w*((\$\{[\w.:-]+\}|\{\{-?[ \t]*[.$]?[A-Za-z_][\w.]*[ \t]*-?\}\})\w*)+`)
+
 // token cuts off one token, with which the rest of the text begins.
 func (l *lexer) token(rest string) token {
 	c := rest[0]
+	if l.script && (letter(c) || c == '$' || c == '{') {
+		if n := len(template.FindString(rest)); n > 0 {
+			return l.cut(quoted, n, rest[:n])
+		}
+	}
 	if digit(c) || c == '-' || c == 'P' || len(rest) > 8 && rest[8] == '-' {
 		for _, f := range forms {
 			text := f.form.FindString(rest)

@@ -14,12 +14,16 @@ func (p *parser) options() (os []Option) {
 	return os
 }
 
+// CompactStorage is the name of the option COMPACT STORAGE, which has no value.
+const CompactStorage = "COMPACT STORAGE"
+
 // tableOptions takes WITH of a table or a view, if it comes next.
 func (p *parser) tableOptions() (order []Order, options []Option) {
 	for more := p.word("with"); more; more = p.word("and") {
 		switch {
-		case p.isWord(0, "compact") && p.isWord(1, "storage"):
-			p.refuse("COMPACT STORAGE tables are not allowed starting with version 4.0")
+		case p.isWord(0, "compact") && p.isWord(1, "storage") && p.beyond("COMPACT STORAGE"):
+			p.skip(2)
+			options = append(options, Option{Name: CompactStorage, Kind: Boolean, Text: "true"})
 		case p.isWord(0, "clustering") && p.isWord(1, "order"):
 			p.words("clustering", "order", "by")
 			order = append(order, bracketed(p, p.clusteringOrder)...)
@@ -84,6 +88,9 @@ func (p *parser) properties() map[string]string {
 
 // property takes a constant of an option, as its text.
 func (p *parser) property() string {
+	if p.isTemplate() {
+		return p.identifier()
+	}
 	if p.isMark() {
 		p.syntax("bind variables are not supported in DDL queries")
 	}
@@ -111,6 +118,7 @@ func (p *parser) keyspaceAndOptions(s *CreateKeyspace) *CreateKeyspace {
 			s.Replication = o.Map
 		case o.Name == "durable_writes" && o.Map == nil: // as Cassandra reads what is true or false
 			s.Durable, s.KeepDurable = slices.Contains([]string{"true", "1", "yes"}, strings.ToLower(o.Text)), false
+		case o.Name == "replication" && o.Kind == Mark: // a template
 		case o.Name == "replication", o.Name == "durable_writes":
 			p.refuse("Invalid value for property '" + o.Name + "'")
 		default:

@@ -91,7 +91,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"CREATE KEYSPACE k WITH replication = {'a': '1', 'a': '2'}", "CREATE KEYSPACE k WITH durable_writes = true AND durable_writes = true",
 		"CREATE TABLE t", "CREATE TABLE t ()", "CREATE TABLE t (a)", "CREATE TABLE t (a map<int>)", "CREATE TABLE t (a list<int, int>)",
 		"CREATE TABLE t (a list<int)", "CREATE TABLE t (a int PRIMARY KEY) WITH", "CREATE TABLE t (a int PRIMARY)", "CREATE TABLE t (a set)",
-		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (b)", "CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (b)",
 		"CREATE TABLE t (a int PRIMARY KEY) WITH a = 1 AND a = 2", "CREATE TABLE t (a int, PRIMARY KEY ())",
 		"CREATE TABLE t (table int PRIMARY KEY)", "CREATE TABLE t (\"\" int PRIMARY KEY)", "CREATE TYPE date (a int)", "CREATE TYPE t ()", "CREATE TYPE k.ttl (a int)",
 		"CREATE TABLE t (a byte PRIMARY KEY)", "CREATE TABLE t (a k.int PRIMARY KEY)", "CREATE TABLE t (a vector<float, x> PRIMARY KEY)",
@@ -129,6 +129,7 @@ func TestRefused(t *testing.T) {
 		{"UPDATE t SET a = a + 1 + 2 WHERE k = 1", Unsupported + "arithmetic"},
 		{"CREATE TABLE t (a int PRIMARY KEY, PRIMARY KEY (a))", "Multiple PRIMARY KEY specified for table 't' (exactly one required)"},
 		{"CREATE TABLE t (a int MASKED WITH DEFAULT PRIMARY KEY)", Unsupported + "MASKED WITH"},
+		{"CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE", Unsupported + "COMPACT STORAGE"},
 		{"CREATE CUSTOM INDEX ON t (a)", "CUSTOM index requires specifying the index class"},
 		{"CREATE INDEX ON t (a, b)", Unsupported + "an index of several columns"},
 		{

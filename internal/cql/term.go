@@ -116,12 +116,20 @@ func (p *parser) literal() Term {
 	return Term{Kind: t.literal, Text: t.text}
 }
 
-func (p *parser) isMark() bool { return p.isSign(0, "?", ":") }
+func (p *parser) isMark() bool { return p.isSign(0, "?", ":") || p.isTemplate() }
+
+// isTemplate says whether a template comes next, in place of a name or a value.
+func (p *parser) isTemplate() bool {
+	t := p.token()
+	return t.kind == quoted && p.text[t.start] != '"'
+}
 
 func (p *parser) mark() Term {
 	t := Term{Kind: Mark, Mark: p.marks}
 	p.marks++
-	if !p.sign("?") {
+	if p.isTemplate() {
+		p.skip(1)
+	} else if !p.sign("?") {
 		p.expect(":")
 		t.Text = p.identifier()
 	}

@@ -31,7 +31,15 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 			longest = max(longest, time.Duration(q.TTL)*time.Second)
 		}
 	}
+	if longest == 0 {
+		return -1
+	}
 	return longest
+}
+
+// template says whether a tool fills in the value of an option.
+func template(literal string) bool {
+	return strings.HasPrefix(literal, "${") || strings.HasPrefix(literal, "{{")
 }
 
 // written says whether a statement is known that writes the table.

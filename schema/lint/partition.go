@@ -105,8 +105,11 @@ func (r *review) stated(t *schema.Table) bool {
 	return slices.ContainsFunc(r.schema.Volumes, func(v schema.Volume) bool { return v.Table == t.ID && !v.Measured })
 }
 
-// alwaysTTL says whether all that is written to a table has a TTL.
+// alwaysTTL says whether all that is written to a table has a TTL, or the table has one that a tool fills in.
 func (r *review) alwaysTTL(t *schema.Table) bool {
+	if template(t.Options["default_time_to_live"]) {
+		return true
+	}
 	written, all := false, true
 	for q, of := range r.queries {
 		if of == t && (q.Verb == "INSERT" || q.Verb == "UPDATE") {

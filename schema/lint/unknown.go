@@ -216,8 +216,11 @@ func unread(r *review) {
 		f := r.finding(&schema.Table{}, "correct the statement, or pass the files that create what it changes before this one", "%s", u.Reason)
 		f.Query, f.At = u.Text, u.At
 		verb, _, _ := strings.Cut(strings.ToUpper(u.Text), " ")
+		_, why, _ := strings.Cut(u.Reason, ": ")
 		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column")
 		switch {
+		case strings.HasPrefix(why, "option "):
+			f.Fix, f.Severity = "leave it out, or write it as Cassandra has it", Error
 		case strings.HasPrefix(u.Text, "--"):
 			f.Fix, f.Severity = "correct the note", Error // what it says is not known, so the review is another than is wanted
 		case wrong && slices.Contains(strings.Fields("CREATE ALTER DROP SELECT INSERT UPDATE DELETE BEGIN TRUNCATE"), verb):

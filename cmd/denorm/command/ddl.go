@@ -46,7 +46,7 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, error) {
 	if len(s.hosts) == 0 {
 		found, err := s.schema(c.Context(), files)
-		if err == nil && found.CQL() == "" {
+		if err == nil && len(found.Statements()) == 0 {
 			err = s.nothing(files)
 		}
 		return found, err
@@ -114,7 +114,7 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	if declared.CQL() == "" {
+	if len(declared.Statements()) == 0 {
 		return s.nothing(files)
 	}
 	if i := slices.IndexFunc(declared.Tables, func(t schema.Table) bool { return t.Keyspace == "" }); i >= 0 {

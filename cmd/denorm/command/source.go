@@ -1,10 +1,13 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -89,10 +92,9 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		if i := slices.IndexFunc(p.Unread, func(u schema.Unread) bool { return strings.HasPrefix(u.Text, "--") }); i >= 0 && !s.tells {
 			return nil, fmt.Errorf("%s: %s", p.Unread[i].At.File, p.Unread[i].Reason)
 		}
-		parts, sources = append(parts, p), nil
-	}
-	for _, source := range sources {
-		p, err := schema.Parse(source.File, source.Text)
+		parts = append(parts, p)
+	} else if len(sources) > 0 {
+		p, err := schema.Parse(sources[0].File, sources[0].Text, sources[1:]...)
 		if err != nil {
 			return nil, err
 		}
@@ -130,36 +132,67 @@ func (s *source) in(id schema.ID) schema.ID {
 	return id
 }
 
-// texts reads files, and of folders all files whose names end with .cql, in the order of their names: numbers in these as numbers, so V10 comes
-// after V9.
+// maxFile bounds what is read of a file, in bytes.
+const maxFile = 16 << 20
+
+// texts reads files, and of folders all files below whose names end with .cql.
 func texts(names []string) (sources []schema.Source, err error) {
 	for _, name := range names {
 		files := []string{name}
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			entries, err := os.ReadDir(name)
-			if err != nil {
+			if files, err = below(name); err != nil {
 				return nil, err
 			}
-			files = nil
-			for _, e := range entries {
-				if !e.IsDir() && strings.HasSuffix(e.Name(), ".cql") {
-					files = append(files, filepath.Join(name, e.Name()))
-				}
-			}
-			if len(files) == 0 {
-				return nil, fmt.Errorf("folder %s has no file whose name ends with .cql", name)
-			}
-			slices.SortFunc(files, inOrder)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file) //nolint:gosec // the user names it
+			text, err := read(file)
 			if err != nil {
 				return nil, err
 			}
-			sources = append(sources, schema.Source{File: file, Text: string(text)})
+			sources = append(sources, schema.Source{File: file, Text: text})
 		}
 	}
 	return sources, nil
+}
+
+// below lists the files of a folder and the folders in it, in the order of their names: numbers in these as numbers, so V10 comes after V9. Those
+// that end with .down.cql undo others, and are left out. A link may lead out of the folder, which may be another person's, so it is an error.
+func below(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil, e.IsDir(), !strings.HasSuffix(path, ".cql"), strings.HasSuffix(path, ".down.cql"):
+			return err
+		case !e.Type().IsRegular():
+			return fmt.Errorf("%s: a link, or no regular file: remove it, or name its target", path)
+		}
+		files = append(files, filepath.Clean(path))
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("folder %s has no file whose name ends with .cql", folder)
+	}
+	parts := func(path string) []string { return strings.Split(filepath.ToSlash(path), "/") }
+	slices.SortFunc(files, func(a, b string) int { return slices.CompareFunc(parts(a), parts(b), inOrder) })
+	return files, err
+}
+
+// read reads a file of text.
+func read(file string) (string, error) {
+	from, err := os.Open(file) //nolint:gosec // the user names it, or its folder
+	if err != nil {
+		return "", err
+	}
+	defer from.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxFile:
+		return "", fmt.Errorf("%s: larger than %d MiB", file, maxFile>>20)
+	case bytes.IndexByte(text, 0) >= 0: // such as the environment of a process
+		return "", fmt.Errorf("%s: no text: it has a byte 0", file)
+	}
+	return string(text), nil
 }
 
 var number = regexp.MustCompile("[0-9]+")
@@ -229,6 +262,9 @@ func (s *source) tables(ctx context.Context, files []string) (*schema.Schema, er
 		return nil, err
 	case len(found.Tables) > 0:
 		return found, nil
+	case len(found.Unread) > 0:
+		first := found.Unread[0]
+		return nil, fmt.Errorf("no table in %s: %d statements are not read, the first in %s: %s", s.origin(files), len(found.Unread), first.At.File, first.Reason)
 	case len(s.hosts) == 0:
 		return nil, fmt.Errorf("no table in %s: name a CQL file with CREATE TABLE, or a cluster with --hosts", s.origin(files))
 	case len(s.keyspaces) == 0:
@@ -254,7 +290,7 @@ func (s *source) schema(ctx context.Context, files []string) (*schema.Schema, er
 	if err != nil {
 		return nil, err
 	}
-	known.Keyspaces, known.Types, known.Indexes, known.Views = nil, nil, nil, nil
+	known.Keyspaces, known.Types, known.Indexes, known.Views, live.Unread = nil, nil, nil, nil, nil
 	known.Tables = onlyKnownTo(live, known.Tables)
 	return schema.Add(live, known), nil
 }

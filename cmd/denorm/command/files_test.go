@@ -1,0 +1,81 @@
+package command_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
+)
+
+// What lint and ddl say of files that are written in other ways than this project writes them.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/files/*")
+	if err != nil || len(files) != 8 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	var b strings.Builder
+	for _, file := range files {
+		for _, c := range []string{"lint", "ddl"} {
+			out, _, err := run(t, nil, c, file)
+			b.WriteString("$ denorm " + c + " " + file + "\n" + out)
+			if err != nil && err.Error() != "" {
+				b.WriteString(err.Error() + "\n")
+			}
+		}
+	}
+	golden.Check(t, "files.golden", b.String())
+}
+
+// A folder may be of whoever sends a change for review. A link in it must not put other files into the log.
+func TestFolderFollowsNoLinks(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), t.TempDir()
+	write := func(folder, name, text string) string {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	secret := write(outside, "secret.cql", "TOKEN=ghp_secret")
+	write(dir, "a.cql", "CREATE TABLE shop.t (id int PRIMARY KEY);")
+	for link, target := range map[string]string{"b.cql": secret, "c": outside} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, format := range []string{"text", "json", "sarif"} {
+		out, code, err := run(t, nil, "lint", "--format", format, dir)
+		if strings.Contains(out, "ghp_secret") || code != command.ExitError || !strings.Contains(err.Error(), "b.cql: a link, or no regular file") {
+			t.Errorf("%s: exit code %d, %v\n%s", format, code, err, out)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "b.cql")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code, err := run(t, nil, "lint", dir); code != command.ExitFine || strings.Contains(out, "ghp_secret") {
+		t.Errorf("a folder that is a link: exit code %d, %v\n%s", code, err, out)
+	}
+}
+
+// What is no text, or is larger than any schema, is not read, and nothing of it is shown.
+func TestFilesThatAreNotRead(t *testing.T) {
+	t.Parallel()
+	for says, text := range map[string]string{
+		"no text: it has a byte 0": "HOME=/root\x00TOKEN=ghp_secret\x00",
+		"larger than 16 MiB":       "-- " + strings.Repeat("ghp_secret ", 2<<20),
+	} {
+		file := filepath.Join(t.TempDir(), "x.cql")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, code, err := run(t, nil, "lint", file)
+		if code != command.ExitError || !strings.HasSuffix(err.Error(), says) || strings.Contains(out+err.Error(), "ghp_secret") {
+			t.Errorf("exit code %d, %.200v\n%.200s", code, err, out)
+		}
+	}
+}
