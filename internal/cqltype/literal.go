@@ -138,7 +138,9 @@ func (t *Type) composedLiteral(data []byte) (text string, ok bool) {
 		if len(data) < 4 {
 			return "", false
 		}
-		inside, data = len(types)*int(int32(binary.BigEndian.Uint32(data))), data[4:]
+		if inside, data = len(types)*int(int32(binary.BigEndian.Uint32(data))), data[4:]; inside < 0 {
+			return "", false
+		}
 	}
 	var parts []string
 	for len(data) > 0 {
