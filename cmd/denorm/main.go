@@ -24,7 +24,6 @@ import (
 	"os"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
-	"github.com/denorm-go/denorm/internal/printable"
 )
 
 func main() { os.Exit(run()) }
@@ -34,7 +33,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	err := command.New().Execute()
 	if err != nil && err.Error() != "" {
-		fmt.Fprintln(os.Stderr, "denorm:", printable.Lines(err.Error())) // names of a live schema, and what a server said
+		fmt.Fprintln(os.Stderr, "denorm:", err)
 	}
 	return command.ExitCode(err)
 }

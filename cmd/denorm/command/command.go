@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
@@ -102,16 +103,26 @@ func onlyDrift(err error) bool {
 	return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyDrift(e) })
 }
 
-// quiet keeps cobra from writing, in a binary of one's own, the usage after each error, and an error that only stands for an exit code.
+// quiet keeps cobra from writing, in a binary of one's own, the usage after each error, an error that only stands for an exit code, and what a
+// terminal obeys.
 func quiet(c *cobra.Command) {
 	run := c.RunE
 	c.SilenceUsage = true
 	c.RunE = func(c *cobra.Command, args []string) error {
 		err := run(c, args)
 		c.SilenceErrors = errors.Is(err, errFound)
-		return err
+		if err == nil {
+			return nil
+		}
+		return shownError{err}
 	}
 }
+
+// shownError is an error with names of a live schema, of a file, or of what a server said.
+type shownError struct{ error }
+
+func (e shownError) Error() string { return printable.Lines(e.error.Error()) }
+func (e shownError) Unwrap() error { return e.error }
 
 // version is that of this module, also in the binary of another one.
 func version() string {

@@ -117,3 +117,71 @@ func TestMigrationDoesNothingToATerminal(t *testing.T) {
 		t.Errorf("the error: %q", all)
 	}
 }
+
+// Nor do the errors of commands in a binary of one's own, which cobra prints.
+func TestErrorsOfMountedCommandsDoNothingToATerminal(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"syntax": "CREATE TABLE shop.t (a int PRIMARY KEY, \x1b]0;title\x07 int);",
+		"twice":  "CREATE TABLE shop.t (a int PRIMARY KEY, \"x\x1b[2J\" int, \"x\x1b[2J\" int);",
+		"key":    "CREATE TABLE shop.t (a int, PRIMARY KEY (\"x\x1b[2J\"));",
+		"note":   "CREATE TABLE shop.t (a int PRIMARY KEY);\n-- denorm:volume t rows=\x1b[2J",
+		"alter":  "ALTER TABLE shop.t DROP \"x\x1b[2J\";",
+	} {
+		file := filepath.Join(t.TempDir(), name+".cql")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for _, c := range []string{"lint", "ddl", "diagram", "estimate"} {
+			root := &cobra.Command{Use: "shop"}
+			root.AddCommand(New())
+			var errs bytes.Buffer
+			root.SetOut(io.Discard)
+			root.SetErr(&errs)
+			root.SetArgs([]string{"denorm", c, file})
+			if root.Execute() != nil {
+				said += errs.Len()
+			}
+			if printable.Lines(errs.String()) != errs.String() {
+				t.Errorf("%s, %s: a terminal gets %q", name, c, errs.String())
+			}
+		}
+		if said == 0 {
+			t.Errorf("%s: no command says what is wrong", name)
+		}
+	}
+}
+
+// Code review tools follow links and fill in arguments in a message of SARIF.
+func TestNamesAreNoLinksInSARIF(t *testing.T) {
+	t.Parallel()
+	const link = "[Sign in](https://example.org/login)"
+	file := filepath.Join(t.TempDir(), "x.cql")
+	text := `CREATE TABLE shop.t (id uuid, "` + link + `" list<text>, "{0}" text, PRIMARY KEY (id));
+CREATE INDEX ON shop.t ("` + link + `");
+SELECT * FROM shop.t WHERE "` + link + `" = ?;
+SELECT * FROM shop.t WHERE "{0}" = ?;
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := execute(t, false, "lint", "--format", "sarif", file)
+	var report sarifReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, r := range report.Runs[0].Results {
+		said := strings.NewReplacer(`\[`, "", `\]`, "", "{{", "", "}}", "").Replace(r.Message.Text)
+		if strings.ContainsAny(said, "[]{}") {
+			t.Errorf("%s: %q", r.RuleID, r.Message.Text)
+		}
+		if said != r.Message.Text {
+			named++
+		}
+	}
+	if named == 0 {
+		t.Errorf("no message has the names: %s", out)
+	}
+}

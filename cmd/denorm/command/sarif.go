@@ -117,6 +117,9 @@ func uriOf(file string) string {
 	return path.String()
 }
 
+// plain escapes what a message has for links and arguments (SARIF 2.1.0, 3.11.5 and 3.11.6): names are of whoever wrote the CQL.
+var plain = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`)
+
 // sarifOf is the result of a finding. One in a live cluster has its table as a logical location only.
 func sarifOf(f lint.Finding, rule int) sarifResult {
 	end := ". "
@@ -133,7 +136,7 @@ func sarifOf(f lint.Finding, rule int) sarifResult {
 		location.Physical.Artifact.URI, location.Physical.Region.StartLine = uriOf(f.At.File), f.At.Line
 	}
 	result := sarifResult{
-		RuleID: f.Code, RuleIndex: rule, Level: f.Severity.String(), Message: sarifMessage{text}, Locations: []sarifLocation{location},
+		RuleID: f.Code, RuleIndex: rule, Level: f.Severity.String(), Message: sarifMessage{plain.Replace(text)}, Locations: []sarifLocation{location},
 	}
 	if f.Suppressed != "" {
 		result.Suppressions = []sarifSuppression{{"inSource", f.Suppressed}}
