@@ -151,10 +151,16 @@ var values = map[string]Term{
 // template matches a name with what a tool fills in: ${keyspace}, or {{ .Keyspace }}.
 var template = regexp.MustCompile(`^\w*((\$\{[\w.:-]+\}|\{\{-?[ \t]*[.$]?[A-Za-z_][\w.]*[ \t]*-?\}\})\w*)+`)
 
+// templated says whether a template may come: the expression costs more.
+func templated(rest string) bool {
+	after := strings.TrimLeft(rest, "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+	return strings.HasPrefix(after, "${") || strings.HasPrefix(after, "{{")
+}
+
 // token cuts off one token, with which the rest of the text begins.
 func (l *lexer) token(rest string) token {
 	c := rest[0]
-	if l.script && (letter(c) || c == '$' || c == '{') {
+	if l.script && templated(rest) {
 		if n := len(template.FindString(rest)); n > 0 {
 			return l.cut(quoted, n, rest[:n])
 		}
