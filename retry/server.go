@@ -46,8 +46,8 @@ func classifyServer(err error, kind Kind) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// final says whether the server would answer each repeat so. INVALID has no codes of its own, so its text decides; a table or column
-// that is missing may only be late. Texts are those of Cassandra 4.1 to 6.
+// final says whether the server would answer each repeat so. INVALID has no codes of its own, so its text decides, as Cassandra 4.1 to 6
+// write it. A missing table or column is not final: its creation may only be late.
 func final(code int, text string) bool {
 	switch code {
 	case gocql.ErrCodeUnauthorized:
@@ -67,11 +67,11 @@ var passing = map[string]bool{"local_data_disk_usage": true, "replica_disk_usage
 
 // lasting are parts of texts about a value, a key or a batch.
 var lasting = []string{
-	"Cannot index value of size", // CREATE INDEX takes values of up to 64 KiB
-	"cannot be indexed",          // SAI
-	"is longer than maximum of",  // a key of over 64 KiB
-	"Batch too large",            // batch_size_fail_threshold
-	"does not satisfy",           // CHECK of a column, in Cassandra 6
+	"Cannot index value of size",        // CREATE INDEX takes values of up to 64 KiB
+	"cannot be indexed",                 // SAI
+	"is longer than maximum of",         // a key of over 64 KiB
+	"Batch too large",                   // batch_size_fail_threshold
+	"does not satisfy value constraint", // CHECK of a column, in Cassandra 6
 	" constraint as it is not ",
 }
 

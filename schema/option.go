@@ -303,7 +303,7 @@ var serverDefaults = map[string]string{
 	optTransactions:               "'off'",
 }
 
-// since4 are options that Cassandra 4.0 has removed, and others those of single versions that have no default here.
+// since4 are options that Cassandra 4.0 has removed, and others the options of single versions that have no default here.
 var (
 	since4  = []string{"read_repair_chance", "dclocal_read_repair_chance"}
 	others6 = []string{"id", "fast_path", "auto_repair", "transactional_migration_from", "security_label", cql.CompactStorage}

@@ -258,7 +258,7 @@ func (p *parser) setOptions(options map[string]string, set []cql.Option, id ID, 
 		if why != "" && (p.review || !spelled) {
 			p.leftOut(o.Name, at, "option %s of %s: %s", o.Name, id, why)
 		}
-		if o.Name != "id" && (why == "" || spelled) { // the id is that of one table, not of its description
+		if o.Name != "id" && (why == "" || spelled) { // the id belongs to one table, not to its description
 			options[o.Name] = literalOf(o)
 		}
 	}

@@ -52,9 +52,10 @@ func (p *request) modeIn(mode Mode) Mode {
 // (counters are never sent again). It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and
 // sending the write later could only do what is no longer expected, such as take a key that has become free meanwhile. That holds
 // if the outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the
-// condition held; [Current] or a read says how the row is. It is false if all that is left was answered by [ErrRefused]: Resume finishes such a
-// write once the limit is raised, the index dropped or the permission granted, and a delete of the entity undoes it. It is false for an error that matches [ErrInvalid], unless Resume has
-// rejected the error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too old.
+// condition held; [Current] or a read says how the row is. It is false if all that is left was answered by [ErrRefused]: Resume
+// finishes such a write once the limit is raised, the index dropped or the permission granted, and a delete of the entity undoes it.
+// It is false for an error that matches [ErrInvalid], unless Resume has rejected the error for what may be a fault of the writer: see
+// there. It does not know whether the write has meanwhile become too old.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused()
 }

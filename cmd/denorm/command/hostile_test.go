@@ -118,7 +118,7 @@ func TestMigrationDoesNothingToATerminal(t *testing.T) {
 	}
 }
 
-// Nor do the errors of commands in a binary of one's own, which cobra prints.
+// Errors of commands in a binary of one's own, which cobra prints, do nothing to a terminal either.
 func TestErrorsOfMountedCommandsDoNothingToATerminal(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
