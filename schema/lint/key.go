@@ -39,7 +39,7 @@ func (e *family) has(t *schema.Table, name string) bool {
 func (e *family) lacks(t *schema.Table) []string {
 	var missing []string
 	for _, name := range e.identity {
-		if e.keyHas(t, name) {
+		if e.keyHas(t, name) || e.guessed && slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return strings.HasSuffix(c.Name, "_"+name) }) {
 			continue
 		}
 		if e.guessed && !slices.ContainsFunc(e.tables, func(other *schema.Table) bool {
@@ -83,18 +83,55 @@ func missingUnique(r *review) {
 func keyByClock(r *review) {
 	for t := range r.clustered {
 		clustering := t.Of(schema.Clustering)
-		if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool { return !clock(c) && c.Type != "date" && c.Type != "time" }) {
+		if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool { return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) }) {
 			continue
 		}
 		for _, c := range slices.Backward(clustering) {
 			if clock(c) && !r.single(t) && !interval(c.Name) {
+				apart := c.Name + ", a time of limited precision, tells"
+				if i := slices.IndexFunc(clustering, label); i >= 0 {
+					apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
+				}
 				r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
-					"only %s, a time of limited precision, tells the rows of a partition apart", c.Name).Column = c.Name
+					"only %s the rows of a partition apart", apart).Column = c.Name
 				break
 			}
 		}
 	}
 }
+
+// label says whether a column has a name that rows of one moment may share.
+func label(c schema.Column) bool {
+	return c.Type == "text" && slices.Contains(strings.Fields("name setting key type kind category action event level status state field attribute"), lastWord(c.Name))
+}
+
+// takenOver reports names that are to be unique and are inserted without a condition.
+func takenOver(r *review) {
+	for _, t := range r.tables() {
+		of := keyColumns(t)
+		owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
+			return c.Kind == schema.Regular && lastWord(strings.ToLower(c.Name)) == "id"
+		})
+		if len(of) != 1 || owner < 0 || !slices.Contains(uniqueNames, lastWord(of[0].Name)) || t.TTL() > 0 || r.alwaysTTL(t) {
+			continue
+		}
+		var plain *schema.Query
+		guarded := false
+		for q, written := range r.queries {
+			if written == t && q.Verb == "INSERT" {
+				guarded = guarded || q.Conditional || q.Transaction
+				plain = q
+			}
+		}
+		if plain != nil && !guarded {
+			r.finding(t, "INSERT ... IF NOT EXISTS before the other tables are written; in Go: tables.Unique",
+				"two inserts of one %s both succeed: the later %s replaces the earlier one", of[0].Name, t.Columns[owner].Name).of(plain)
+		}
+	}
+}
+
+// uniqueNames are names by which people and things are known, each to be one's alone.
+var uniqueNames = strings.Fields("email mail username login nickname handle slug phone alias")
 
 // measured says whether rows have numbers alone: what a device has measured at a time is there once.
 func measured(t *schema.Table) bool {

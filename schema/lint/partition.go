@@ -79,10 +79,20 @@ func unbounded(r *review) {
 			}
 			return slices.Contains(briefNames, all[len(all)-1])
 		})
-		if n[identity] == 0 || brief || n[moment] > 0 || divided || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
+		whole := n[spread] == len(partOf(t)) || n[few] == 0 && !brief && r.constant(t)
+		if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
 			continue
 		}
 		clustering := t.Of(schema.Clustering)
+		name := words(t.Name)
+		has := func(list []string) int {
+			return slices.IndexFunc(name, func(w string) bool { return slices.Contains(list, w) })
+		}
+		if i := has(crowdNames); i >= 0 && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) {
+			r.finding(t, "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small",
+				"a partition (%s) gets a row for each of its %s forever", key(t), name[i])
+			continue
+		}
 		if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || r.textOfTime(t, c) }); i >= 0 {
 			r.finding(t, "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small",
 				"a partition (%s) gets rows by %s forever", key(t), clustering[i].Name).Column = clustering[i].Name
@@ -93,6 +103,32 @@ func unbounded(r *review) {
 // briefNames are words of things that come to an end, and their events with them.
 var briefNames = strings.Fields(`order parcel shipment delivery tracking invoice claim ticket trip ride booking reservation payment job run session
 	cart basket match auction poll`)
+
+// Of crowdNames one thing may have any number, unless it is one of smallNames.
+var (
+	crowdNames = strings.Fields("followers members subscribers fans likes viewers participants")
+	smallNames = strings.Fields("team crew family household band squad project board committee")
+)
+
+// ofOne says whether a partition is of one thing, by its id.
+func ofOne(t *schema.Table) bool {
+	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return lastWord(c.Name) != "id" })
+}
+
+// constant says whether all that is written to a table is in one partition, which the statements name.
+func (r *review) constant(t *schema.Table) bool {
+	partition := ""
+	for _, x := range r.statements {
+		if x.table == t && x.query.Verb != "SELECT" {
+			name, fixed := partitionOf(x.statement, t)
+			if !fixed || partition != "" && name != partition {
+				return false
+			}
+			partition = name
+		}
+	}
+	return partition != ""
+}
 
 // hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of either kind.
 func hashed(c schema.Column) bool {

@@ -73,7 +73,7 @@ var rules = []Rule{
 	{
 		"DN207", "column-of-two-types", Error, twoTypes,
 		"A column that has one type in a table of an entity and another type in its other tables: what is written or compared differs. It is a " +
-			"warning where the entity is guessed from names.",
+			"warning where the entity is guessed from names, and of an id in tables of several entities.",
 	},
 	{
 		"DN208", "collection-in-key", Warning, collectionInKey,
@@ -82,6 +82,10 @@ var rules = []Rule{
 	{
 		"DN209", "time-as-text", Warning, timeAsText,
 		"A time in the primary key that is kept as text: rows are in the order of its characters, and no function of times takes it.",
+	},
+	{
+		"DN210", "unique-by-plain-insert", Note, takenOver,
+		"A table that finds an id by a name that is to be unique, and is inserted without IF NOT EXISTS: of two at once both succeed, and one is lost.",
 	},
 
 	{

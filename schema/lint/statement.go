@@ -160,7 +160,7 @@ func queues(r *review) {
 	for _, t := range r.tables() {
 		if r.queue(t) {
 			r.finding(t, "a system for queues; or a bucket of time in the partition key, of which readers know how far they are",
-				"a queue: the oldest rows of a partition are read and deleted, and each read goes through the tombstones of those before")
+				"a queue: the first rows of a partition are read and deleted, and each read goes through the tombstones of those before")
 		}
 	}
 }
@@ -170,9 +170,9 @@ func queues(r *review) {
 func (r *review) queue(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
 	i := slices.IndexFunc(rows, func(c schema.Column) bool {
-		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id")
+		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id") || urgency(c)
 	})
-	if i < 0 || rows[i].Desc {
+	if i < 0 || rows[i].Desc && !urgency(rows[i]) {
 		return false
 	}
 	var inserted, first, next, one, before bool
@@ -197,6 +197,11 @@ func (r *review) queue(t *schema.Table) bool {
 		}
 	}
 	return inserted && (first && (one || before) || next && before)
+}
+
+// urgency says whether a column is the order in which rows are taken, by its name.
+func urgency(c schema.Column) bool {
+	return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(strings.Fields("priority prio urgency due"), w) })
 }
 
 // batch is the writes of one batch or transaction.

@@ -89,6 +89,7 @@ func twoTypes(r *review) {
 			}
 		})
 	}
+	r.idsOfTwoTypes()
 	for _, b := range r.batches { // of several keyspaces, which is no entity by its names alone
 		first := b.tables[0]
 		for i, t := range b.tables {
@@ -104,6 +105,33 @@ func twoTypes(r *review) {
 			}
 		}
 	}
+}
+
+// idsOfTwoTypes reports ids of one name and several types in tables of one keyspace that are of no entity together.
+func (r *review) idsOfTwoTypes() {
+	type name struct{ keyspace, column string }
+	kinds, where := make(map[name][]string), make(map[name][]string)
+	each := func(yield func(*schema.Table, schema.Column, name, string)) {
+		for _, t := range r.tables() {
+			for _, c := range t.Columns {
+				if all := words(c.Name); len(all) > 1 && all[len(all)-1] == "id" {
+					yield(t, c, name{t.Keyspace, c.Name}, strings.TrimPrefix(plainType(c), "time")) // a timeuuid is a uuid
+				}
+			}
+		}
+	}
+	each(func(t *schema.Table, _ schema.Column, n name, kind string) {
+		kinds[n], where[n] = append(kinds[n], kind), append(where[n], t.String())
+	})
+	each(func(t *schema.Table, c schema.Column, n name, kind string) {
+		usual := mostOf(kinds[n])
+		told := slices.ContainsFunc(r.found, func(f Finding) bool { return f.Code == r.rule.Code && f.Table == t.ID && f.Column == c.Name })
+		if kind == usual || told {
+			return
+		}
+		f := r.finding(t, "one type wherever the id is", "%s is a %s here, and a %s in %s", c.Name, c.Type, usual, where[n][slices.Index(kinds[n], usual)])
+		f.Column, f.Severity = c.Name, Warning
+	})
 }
 
 // mostOf is the text that is there most often, of several the first.
