@@ -11,6 +11,34 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
+// publicSchemas are the figures of schemas that were not written for this project. They were measured by hand, once, and stay as they were.
+const publicSchemas = `
+## Public schemas
+
+The schemas and the queries of 35 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
+problem is found if a finding names the same table or query for the same cause. Precision counts warnings and errors: first, all that are not in
+the review as false; then only those that are wrong.
+
+| measured | recall | of errors and warnings | precision, not in the review | precision, wrong |
+| --- | --- | --- | --- | --- |
+| A, first, 2026-11-27 | 84 of 205 (0.41) | 70 of 157 (0.45) | 191 of 465 (0.41) | 221 of 465 (0.48) |
+| A, first, with --keyspace | 106 of 205 (0.52) | 90 of 157 (0.57) | 239 of 282 (0.85) | 273 of 282 (0.97) |
+
+In 13 schemas of A the queries name no keyspace. Each of these queries was DN506, and no rule looked at it, unless --keyspace was given.
+The rules were corrected by A. B was drawn before that, and is measured once afterwards.
+
+A: MartaSamoilenko/e-commerce-platform, otaviano/braza-sso, thelastpickle/cassandra-reaper,
+trellis-ldp-archive/trellis-cassandra, rudrasura/distributed_job_scheduler, kuzznya/timepicker,
+garkling/distributed-databases, doanduyhai/killrchat, Mifaki/cassandra-social-app, DAVFoundation/missioncontrol,
+BarisAI/distributed-cinema-reservation-cassandra, mwojtaczka/msg-box, datastax/fallout, agarwal-nitesh/Jukebox,
+Sammers21/rss-reader, AlejandroB12/Art-Museum-Platform, uber-archive/cherami-server, RyanQuey/java-podcast-processor,
+Karaman65/x-clone-scylla-hafta7, Netflix/conductor, klawoj/chat, mbobcik/HotelIS, tmneth/git-server-cassandra,
+akka/akka-persistence-cassandra, twissandra/twissandra.
+
+B: RobertKowalczewski/BDDS, pbjpuffs/discurd, ByPrice/geoprice-consumer, KieranBroadfoot/horae, gdusbabek/collene,
+0xDjole/arky-engine, OpenNMS/newts, lero4kaa/wiki_streaming_project, hkroger/temperaturinator, scylladb/care-pet.
+`
+
 // TestDocs keeps the page on the rules what the rules and their corpus say.
 func TestDocs(t *testing.T) {
 	t.Parallel()
@@ -44,6 +72,7 @@ did not have (recall 0.79, precision 0.87); of 251 to 300, with what had been le
 		fmt.Fprintf(&b, "| %s | [%s](#%[2]s) | %s | %v |\n", r.Code, r.Name, r.Severity, tallied(rules[r.Code]))
 	}
 	fmt.Fprintf(&b, "| | all | | %v |\n", rules[""])
+	b.WriteString(publicSchemas)
 	for _, r := range lint.Rules() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`, %s. %s\n", r.Name, r.Code, r.Severity, r.Doc)
 		for _, e := range []struct{ kind, says string }{{"fires", "Found in"}, {"near", "Not in"}} {
