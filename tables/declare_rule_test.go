@@ -191,7 +191,7 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	const want = `tables: set "Thing" has 13 fault(s)
 	an option is nil
 	the entity's name must be lower-case letters, digits and _, a letter first, at most 48
-	column order: field Order has no usable column name: ` + columnRule + `; name it with a db tag
+	column order: field Order has no usable name: ` + columnRule + `; name it with a db tag
 	table things_by_group: column idd: SortKey names a column that is no field of tables_test.row: did you mean id?
 	column amount: no CQL type follows from Go type uint64: declare Type("amount", "varint")
 	column group: value 2 of OneOf is given twice

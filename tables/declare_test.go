@@ -156,21 +156,21 @@ func TestDeclareColumns(t *testing.T) {
 			Order string
 			Token string
 		}](base), []string{
-			"column order: field Order has no usable column name: " + columnRule + "; name it with a db tag",
-			"column token: field Token has no usable column name: " + columnRule + "; name it with a db tag",
+			"column order: field Order has no usable name: " + columnRule + "; name it with a db tag",
+			"column token: field Token has no usable name: " + columnRule + "; name it with a db tag",
 		}},
 		{"upper case", declare[struct {
 			ID   int64
 			Name string `db:"userName"`
-		}](base), []string{"column userName: field Name has no usable column name: " + columnRule + "; name it with a db tag"}},
+		}](base), []string{"column userName: field Name has an unusable name in its db tag: it must be " + columnRule}},
 		{"empty tag", declare[struct {
 			ID   int64
 			Name string `db:""`
-		}](base), []string{"field Name has no usable column name: " + columnRule + "; name it with a db tag"}},
+		}](base), []string{"field Name has no usable name: " + columnRule + "; name it with a db tag"}},
 		{"text that is no name", declare[struct {
 			ID   int64
 			Name string `db:"x) VALUES (1); --"`
-		}](base), []string{"column x) VALUES (1); --: field Name has no usable column name: " + columnRule + "; name it with a db tag"}},
+		}](base), []string{"column x) VALUES (1); --: field Name has an unusable name in its db tag: it must be " + columnRule}},
 		{"two fields of one name", declare[struct {
 			ID    int64
 			Owner string
@@ -355,7 +355,7 @@ func TestFieldThatIsNotASCII(t *testing.T) {
 	}
 	runFaultCases(t, []faultCase{
 		{"no tag", declare[struct{ ID, Größe int64 }](base), []string{
-			"column Größe: field Größe has no usable column name: " + columnRule + "; name it with a db tag",
+			"column Größe: field Größe has no usable name: " + columnRule + "; name it with a db tag",
 		}},
 		{"tag", declare[struct {
 			ID    int64

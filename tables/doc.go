@@ -20,13 +20,13 @@
 // The CQL type of a column follows from the Go type of its field, and [Type] declares another one that fits this Go type:
 //
 //	Go type                CQL type    with Type
-//	string                 text        ascii, bigint, blob, date, duration, inet, int, smallint, timeuuid, tinyint, uuid, varint
+//	string                 text        ascii, bigint, blob, date, inet, int, smallint, timeuuid, tinyint, uuid, varint
 //	[]byte                 blob        ascii, text, timeuuid, uuid
 //	bool                   boolean
 //	int8                   tinyint
 //	int16                  smallint    tinyint
 //	int32                  int         smallint, tinyint
-//	int64                  bigint      counter, date, duration, int, smallint, time, timestamp, tinyint
+//	int64                  bigint      counter, int, smallint, time, timestamp, tinyint
 //	int                    bigint      int, smallint, tinyint, varint
 //	uint8                  -           bigint, int, smallint, varint
 //	uint16                 -           bigint, int, varint
@@ -37,17 +37,18 @@
 //	inf.Dec                decimal
 //	big.Int                varint
 //	gocql.UUID, [16]byte   uuid        timeuuid
-//	net.IP                 inet        ascii, blob, text
+//	net.IP                 inet        blob
 //	time.Time              timestamp   date
-//	time.Duration          -           bigint, counter, duration, int, smallint, time, timestamp, tinyint
+//	time.Duration          -           bigint, counter, int, smallint, time, timestamp, tinyint
 //	gocql.Duration         duration
 //	[]T                    -           frozen<list<T>>, set<T>, frozen<set<T>>
 //	map[T]struct{}         set<T>      frozen<list<T>>, frozen<set<T>>
 //	map[K]T                map<K,T>    frozen<map<K,T>>
 //
-// A pointer is like what it points to, and nil is null. A struct is declared with [UserType]. Tuples can be inside such types
-// and collections. A value that the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. Writer.Check
-// and schema.Validate say which Type to declare for a live column of another type, or which Go type to use if that of the field does not fit.
+// A pointer is like what it points to, and nil is null. A defined type, such as type MemberID [16]byte, is like its underlying type. A
+// struct is declared with [UserType]. Tuples can be inside such types and collections. A value that the CQL type cannot hold, such as
+// 1<<40 in an int column, is an error of the write. Writer.Check and schema.Validate say which Type to declare for a live column of
+// another type, or which Go type to use if that of the field does not fit.
 //
 // A time.Time in a date column must be in UTC, and its day is written. Any other time is an error, as 01:30 on May 6 in Berlin would be
 // May 5. [Type] says how to write the local day. In a timestamp column it is the moment, cut off to milliseconds. Both are read back in UTC.

@@ -81,9 +81,6 @@ func ExpiresAt(column string) Option {
 //
 //	y, m, d := t.Date()
 //	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-//
-// gocql 1.7 can write two Go types that it cannot read: map[K]struct{} for a set, which it reads into a slice only (declare the
-// slice with Type(column, "set<...>")), and a net.IP that is absent, for which use *net.IP.
 func Type(column, cqlType string) Option {
 	return optionFunc(func(d *entity.Declaration) {
 		d.Types = append(d.Types, entity.TypeOption{Column: column, CQL: cqlType})

@@ -180,8 +180,12 @@ func TestEncode(t *testing.T) {
 		refused("ascii inside", map[string]int32{"é": 1}, "map<ascii, int>", "inside a collection: ascii holds a byte above 127"),
 		refused("timeuuid inside", []gocql.UUID{uuid1, uuid4}, "set<timeuuid>",
 			"inside a collection: a timeuuid is a version 1 UUID, this one is version 4"),
-		refused("zero time inside", []time.Time{{}}, "set<timestamp>",
-			"inside a collection: an empty value (the driver makes one of a zero time.Time) is no timestamp"),
+		refused("zero time inside", []time.Time{{}}, "set<timestamp>", "a null inside a collection"),
+		refused("date in another zone inside", []time.Time{time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600))}, "set<date>", "a date is a day in "+
+			"UTC, and this time is not in UTC, where it may be another day: give midnight UTC of the day that is meant, y, m, d := t.Date(); "+
+			"time.Date(y, m, d, 0, 0, 0, 0, time.UTC)"),
+		good("date before 1970 inside", []time.Time{before1970}, "set<date>", "0x00000001000000047fffffff"),
+		good("nil bytes as uuid", []byte(nil), "uuid", "unset"),
 		refused("deep inside", map[string][][]string{"a": {{"\xff"}}}, "map<text, frozen<list<list<text>>>>",
 			"inside a collection: inside a collection: inside a collection: text is not valid UTF-8"),
 

@@ -79,6 +79,37 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 	return nil, &NoTypeError{t}
 }
 
+// basics are the Go types that the driver knows the defined types of a kind by.
+var basics = map[reflect.Kind]reflect.Type{
+	reflect.String: reflect.TypeFor[string](), reflect.Bool: reflect.TypeFor[bool](),
+	reflect.Int8: reflect.TypeFor[int8](), reflect.Int16: reflect.TypeFor[int16](), reflect.Int32: reflect.TypeFor[int32](),
+	reflect.Int64: reflect.TypeFor[int64](), reflect.Int: reflect.TypeFor[int](),
+	reflect.Uint8: reflect.TypeFor[uint8](), reflect.Uint16: reflect.TypeFor[uint16](), reflect.Uint32: reflect.TypeFor[uint32](),
+	reflect.Uint64: reflect.TypeFor[uint64](), reflect.Uint: reflect.TypeFor[uint](),
+	reflect.Float32: reflect.TypeFor[float32](), reflect.Float64: reflect.TypeFor[float64](),
+}
+
+var (
+	uuidType = reflect.TypeFor[gocql.UUID]()
+	bytes16  = reflect.TypeFor[[16]byte]()
+	byteType = reflect.TypeFor[[]byte]()
+)
+
+// Plain is the Go type to give the driver in the place of t: it knows defined types of some kinds only, and reads no null into a [16]byte.
+func Plain(t reflect.Type) reflect.Type {
+	switch {
+	case t.Kind() == reflect.Array && t.ConvertibleTo(bytes16):
+		return uuidType
+	case t.PkgPath() == "" || t == reflect.TypeFor[net.IP]() || t == reflect.TypeFor[time.Duration]():
+		return t
+	case t.Kind() == reflect.Slice && t.ConvertibleTo(byteType):
+		return byteType
+	case basics[t.Kind()] != nil:
+		return basics[t.Kind()]
+	}
+	return t
+}
+
 // NoTypeError says from which Go type no CQL type follows: that of the value, or of a part of it.
 type NoTypeError struct{ Go reflect.Type }
 

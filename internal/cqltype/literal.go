@@ -144,7 +144,7 @@ func (t *Type) composedLiteral(data []byte) (text string, ok bool) {
 	}
 	var parts []string
 	for len(data) > 0 {
-		value, rest, ok := cutLiteral(data)
+		value, rest, ok := CutValue(data)
 		if !ok || inside < 0 && len(parts) == len(types) {
 			return "", false
 		}
@@ -170,16 +170,4 @@ func (t *Type) composedLiteral(data []byte) (text string, ok bool) {
 		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}", true
-}
-
-// cutLiteral cuts off a value with its length: unlike [cutValue] it says whether there is one.
-func cutLiteral(data []byte) (value, rest []byte, ok bool) {
-	if len(data) < 4 {
-		return nil, nil, false
-	}
-	if n := int(int32(binary.BigEndian.Uint32(data))); n > len(data)-4 {
-		return nil, nil, false
-	}
-	value, rest = cutValue(data)
-	return value, rest, true
 }

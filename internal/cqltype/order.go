@@ -127,7 +127,7 @@ func (t *Type) compareElements(a, b []byte) int {
 			var x, y []byte
 			x, a = cutValue(a)
 			y, b = cutValue(b)
-			if c := e.Compare(x, y); c != 0 {
+			if c := e.compareInside(x, y); c != 0 {
 				return c
 			}
 		}
@@ -135,17 +135,29 @@ func (t *Type) compareElements(a, b []byte) int {
 	return cmp.Compare(n, m)
 }
 
-// compareParts is TupleType: element by element, a null before everything. Nulls at the end are as good as none.
+// compareInside orders two values inside others: null is before everything, an empty value too.
+func (t *Type) compareInside(a, b []byte) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return t.Compare(a, b)
+}
+
+// compareParts is TupleType: element by element. Nulls at the end are as good as none.
 func (t *Type) compareParts(a, b []byte) int {
 	for _, e := range t.Elems() {
 		if len(a) < 4 || len(b) < 4 {
 			break
 		}
-		nulls := cmp.Compare(int32(binary.BigEndian.Uint32(a))>>31, int32(binary.BigEndian.Uint32(b))>>31)
 		var x, y []byte
 		x, a = cutValue(a)
 		y, b = cutValue(b)
-		if c := cmp.Or(nulls, e.Compare(x, y)); c != 0 {
+		if c := e.compareInside(x, y); c != 0 {
 			return c
 		}
 	}
@@ -171,17 +183,23 @@ func AppendValue(out, value []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...) // it is in memory, and a request much shorter
 }
 
-func cutValue(data []byte) (value, rest []byte) {
+// CutValue cuts off a value that follows its length, and says whether there is one. Null is nil.
+func CutValue(data []byte) (value, rest []byte, ok bool) {
 	if len(data) < 4 {
-		return nil, nil
+		return nil, nil, false
 	}
-	size := int(int32(binary.BigEndian.Uint32(data)))
-	data = data[4:]
-	if size < 0 {
-		return nil, data
+	size, rest := int(int32(binary.BigEndian.Uint32(data))), data[4:]
+	switch {
+	case size > len(rest):
+		return nil, nil, false
+	case size < 0:
+		return nil, rest, true
 	}
-	if size > len(data) {
-		return nil, nil
-	}
-	return data[:size], data[size:]
+	return rest[:size:size], rest[size:], true
+}
+
+// cutValue is [CutValue] with null for no value.
+func cutValue(data []byte) (value, rest []byte) {
+	value, rest, _ = CutValue(data)
+	return value, rest
 }

@@ -39,6 +39,8 @@ func TestSame(t *testing.T) {
 		{"map<text, decimal>", "00000002" + a + one + b + oneZero, "00000002" + b + one + a + one, true},
 		{"map<text, decimal>", "00000002" + a + one + b + one, "00000002" + b + one + a + "00000005 0000000002", false},
 		{"set<decimal>", "00000002" + one + oneZero, "00000001" + one, true},
+		{"frozen<list<blob>>", "00000001" + null, "00000001 00000000", false},
+		{"frozen<tuple<blob>>", null, "00000000", false},
 		{"frozen<list<set<text>>>", "00000001 0000000e 00000002" + a + b, "00000001 0000000e 00000002" + b + a, true},
 		{"place", a, a + null, true},
 		{"place", a + null, a + null + null, true}, // a field that is not known here

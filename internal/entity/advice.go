@@ -44,7 +44,7 @@ func (s *Set) TypeAdvice(userType, column, live string) string {
 	if strings.HasPrefix(source, "Go type *") {
 		field = "*" + field
 	}
-	if live == "ascii" || live == "timeuuid" {
+	if live == "ascii" || live == "timeuuid" || live == "date" {
 		field += ", with " + option
 	}
 	return "follows from " + source + ": declare the field as " + field
@@ -54,7 +54,7 @@ func (s *Set) TypeAdvice(userType, column, live string) string {
 var fieldOf = map[string]string{
 	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32",
 	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int", "uuid": "gocql.UUID",
-	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time",
+	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time", "duration": "gocql.Duration",
 }
 
 // structOf is the Go type of a field that a live user-defined type wants, and empty if the type is none.

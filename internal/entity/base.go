@@ -249,7 +249,7 @@ func (b *Base) Differing(row Row) string {
 		switch {
 		case b.before[i].typ.Same(was, is):
 		case image != nil && identical(image[i].data, was):
-		case b.stored && is == nil && zero(was): // without a Go type to ask
+		case b.stored && is == nil && zero(was) && b.before[i].typ.Kind() != gocql.TypeBlob: // without a Go type to ask
 		default:
 			return b.set.columns[i].name
 		}

@@ -42,7 +42,7 @@ func (b *builder) readColumns() {
 		}
 		name := f.Name
 		if !cql.IsColumn(name) {
-			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, cql.ColumnRule)
+			b.fault("", name, "%s", unusable(f.Field, "db"))
 		} else if other, ok := b.of[name]; ok {
 			b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name, f.Field.Name)
 			continue
@@ -63,6 +63,14 @@ func (b *builder) readColumns() {
 	if len(b.set.columns) == 0 {
 		b.fault("", "", "row type %s has no exported field", b.set.typ)
 	}
+}
+
+// unusable is the fault of a field whose name CQL does not take as it is. tag is what names it.
+func unusable(f reflect.StructField, tag string) string {
+	if f.Tag.Get(tag) != "" {
+		return fmt.Sprintf("field %s has an unusable name in its %s tag: it must be %s", f.Name, tag, cql.ColumnRule)
+	}
+	return fmt.Sprintf("field %s has no usable name: %s; name it with a %s tag", f.Name, cql.ColumnRule, tag)
 }
 
 // insideValue says whether f is a field of a struct that is the value of a column.
@@ -107,9 +115,9 @@ func (b *builder) inferTypes() {
 		}
 		elem := deref(c.goType)
 		c.isTime = elem == reflect.TypeFor[time.Time]()
-		c.aliases = elem.Kind() == reflect.Slice || c.goType.Implements(marshalerType)
 		c.marshals = c.goType.Implements(marshalerType)
-		c.composed = composed(c.cql) && !c.marshals
+		c.composed = len(c.cql.Elems()) > 0 && !c.marshals
+		c.aliases = elem.Kind() == reflect.Slice && !c.composed || c.marshals
 	}
 }
 

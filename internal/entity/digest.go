@@ -73,7 +73,7 @@ func ordered(t *cqltype.Type, data []byte) []byte {
 	}
 	var elements [][]byte
 	for n := 0; len(rest) > 0; n++ {
-		part, after, ok := cutPart(rest)
+		part, after, ok := cqltype.CutValue(rest)
 		if !ok || !collection(t) && n >= len(types) {
 			return data // as a type that encodes itself may make it
 		}

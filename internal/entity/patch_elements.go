@@ -34,7 +34,7 @@ func elementsIn(v *Value) [][]byte {
 	var out [][]byte
 	rest, each := v.data[4:], len(v.typ.Elems())
 	for n := 0; len(rest) > 0; n++ {
-		part, after, _ := cutPart(rest)
+		part, after, _ := cqltype.CutValue(rest)
 		if rest = after; n%each == 0 {
 			out = append(out, part)
 		}

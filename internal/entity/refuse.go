@@ -3,11 +3,13 @@ package entity
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
 
@@ -19,7 +21,7 @@ const maxSweep = 64
 func (b *builder) checkTypes() {
 	for i := range b.set.columns {
 		c := &b.set.columns[i]
-		if c.cql == nil {
+		if c.cql == nil || b.unparsed[i] {
 			continue // its fault is named already
 		}
 		if !c.key && c.cql.Kind() == gocql.TypeList && c.cql.MultiCell() {
@@ -37,8 +39,7 @@ func (b *builder) checkTypes() {
 	}
 }
 
-// orSet is the other declaration of a column that cannot be a list, empty if its elements cannot be in a set. It keeps the Go type: gocql
-// does not read a set into a map.
+// orSet is the other declaration of a column that cannot be a list, empty if its elements cannot be in a set.
 func orSet(c *column) string {
 	element := c.cql.Elems()[0]
 	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
@@ -104,9 +105,6 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 		}
 		return cmp.Or(disagree(t.Key(), elems[0]), disagree(t.Elem(), elems[1]))
 	}
-	if t == reflect.TypeFor[string]() && parsed[c.Kind()] {
-		return ""
-	}
 	signed := t.Kind() >= reflect.Int8 && t.Kind() <= reflect.Int64 // an int is as large as it is
 	if signed && (c.Kind() == gocql.TypeVarint || t.Bits() < integerBits[c.Kind()]) {
 		return ": the column can hold values that do not fit into it, and a row with such a value could not be read; declare a larger Go type " +
@@ -115,14 +113,19 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
 		return ": CQL integers are signed, and the driver would store the larger half of its values as negative ones"
 	}
-	data, err := gocql.Marshal(c.Info(), probe(t, c))
-	switch size := c.Size(); {
-	case err != nil:
-		return no
-	case size > 0 && len(data) != size && t != reflect.TypeFor[time.Time]():
-		return no // big.Int as bigint: as many bytes as the number needs
-	case c.Kind() == gocql.TypeDuration && len(data) != 3:
-		return no // an integer type of one's own: encoded as a bigint, which the server reads as another duration
+	if t.Kind() != reflect.String || !parsed[c.Kind()] {
+		data, err := encodeLeaf(c, probe(t, c))
+		switch size := c.Size(); {
+		case err != nil:
+			return no
+		case size > 0 && len(data) != size:
+			return no // big.Int as bigint: as many bytes as the number needs
+		case t == reflect.TypeFor[net.IP]() && (c.Kind() == gocql.TypeVarchar || c.Kind() == gocql.TypeAscii):
+			return no // its bytes, which are no text
+		}
+	}
+	if undecoded.Decode("", c.Info(), nil, reflect.New(t).Interface()) != nil {
+		return ": the driver could not read it; declare the field as " + fieldOf[c.String()]
 	}
 	return ""
 }
@@ -138,6 +141,9 @@ var parsed = map[gocql.Type]bool{
 
 // probe is a value of Go type t to try the driver with.
 func probe(t reflect.Type, c *cqltype.Type) any {
+	if t == reflect.TypeFor[time.Time]() { // the zero time is null
+		return time.Unix(0, 0).UTC()
+	}
 	if t.Kind() == reflect.Slice { // nil would encode as null whatever the type
 		return reflect.MakeSlice(t, c.Size(), c.Size()).Interface()
 	}

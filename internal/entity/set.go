@@ -151,7 +151,7 @@ type column struct {
 	isTime   bool        // a zero time.Time is absent
 	derived  *derivation // nil for a column of its own
 	marshals bool        // the field's type encodes itself
-	composed bool        // the type holds user-defined types or tuples
+	composed bool        // the type has types inside, and the field's type does not encode itself
 }
 
 // names are those of columns.

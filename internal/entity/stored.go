@@ -27,14 +27,14 @@ func storable(t *cqltype.Type, data []byte) bool {
 		ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
 		for i := 0; ok && i < n*len(elems); i++ {
 			var part []byte
-			part, data, ok = cutPart(data)
+			part, data, ok = cqltype.CutValue(data)
 			ok = ok && part != nil && storable(elems[i%len(elems)], part)
 		}
 		return ok && len(data) == 0
 	case gocql.TypeTuple, gocql.TypeUDT:
 		elems := t.Elems()
 		for i := 0; len(data) > 0; i++ { // elements that are missing at the end are null
-			part, rest, ok := cutPart(data)
+			part, rest, ok := cqltype.CutValue(data)
 			if !ok || i >= len(elems) && t.User() == nil || i < len(elems) && part != nil && !storable(elems[i], part) {
 				return false
 			}

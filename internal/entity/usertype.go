@@ -72,7 +72,7 @@ func (b *builder) readFields(u *cqltype.UserType, options *Declaration) {
 			continue
 		}
 		if !cql.IsColumn(name) {
-			fault(f.Name, "has no usable name: %s; name it with a cql tag", cql.ColumnRule)
+			b.fault("", "", "user-defined type %s: %s", u.Name, unusable(f, "cql"))
 			continue
 		}
 		if u.Field(name) >= 0 {

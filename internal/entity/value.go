@@ -192,7 +192,7 @@ func malformedCollection(t *cqltype.Type, data []byte) string {
 	ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
 	for i := 0; ok && i < n*len(elems); i++ {
 		var part []byte
-		if part, data, ok = cutPart(data); ok && part == nil {
+		if part, data, ok = cqltype.CutValue(data); ok && part == nil {
 			return "a null inside a collection"
 		} else if reason := malformed(elems[i%len(elems)], part); ok && reason != "" {
 			return "inside a collection: " + reason
@@ -210,18 +210,6 @@ func cutInt(data []byte) (n int, rest []byte, ok bool) {
 		return 0, nil, false
 	}
 	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true // a CQL int is signed
-}
-
-// cutPart cuts a value inside another one off data. Null is nil.
-func cutPart(data []byte) (part, rest []byte, ok bool) {
-	switch n, rest, ok := cutInt(data); {
-	case !ok || n > len(rest):
-		return nil, nil, false
-	case n < 0:
-		return nil, rest, true
-	default:
-		return rest[:n:n], rest[n:], true
-	}
 }
 
 // holds says whether a time is in the range of a timestamp or date. The driver counts on into other times without an error.
@@ -279,7 +267,7 @@ func holdsNaN(t *cqltype.Type, data []byte) bool {
 	elems := t.Elems()
 	for i := 0; len(data) > 0; i++ {
 		var part []byte
-		if part, data, _ = cutPart(data); part != nil && holdsNaN(elems[i%len(elems)], part) {
+		if part, data, _ = cqltype.CutValue(data); part != nil && holdsNaN(elems[i%len(elems)], part) {
 			return true
 		}
 	}

@@ -14,16 +14,11 @@ type Error struct {
 	Column string // empty if it is not known which
 	CQL    string // a type
 	Into   string // a Go type
-	Set    string // the elements of Into, if it is a Go map without values and the column a set
 }
 
 func (e *Error) Error() string {
 	if e.Column == "" {
 		return "a column cannot be decoded into the Go type of its field: the live table is not as it is declared, or holds values that do not fit"
-	}
-	if e.Set != "" {
-		return fmt.Sprintf("column %s of CQL type %s cannot be decoded into Go type %s: gocql 1.7 writes such a map and reads a set into a slice only; "+
-			"make the field a []%s, and declare the column with tables.Type(%[1]q, \"set<...>\")", e.Column, e.CQL, e.Into, e.Set)
 	}
 	return fmt.Sprintf("column %s of CQL type %s cannot be decoded into Go type %s: the live table is not as it is declared, or the value does not fit",
 		e.Column, e.CQL, e.Into)
@@ -40,7 +35,7 @@ func Decode(column string, info gocql.TypeInfo, data []byte, into any) (err erro
 			err = As(column, info, into)
 		}
 	}()
-	if gocql.Unmarshal(info, data, into) != nil {
+	if decode(info, data, reflect.ValueOf(into).Elem()) != nil {
 		return As(column, info, into)
 	}
 	return nil
@@ -48,15 +43,7 @@ func Decode(column string, info gocql.TypeInfo, data []byte, into any) (err erro
 
 // As is the error of a column that cannot be decoded into a pointer.
 func As(column string, info gocql.TypeInfo, into any) error {
-	e := &Error{Column: column, CQL: fmt.Sprint(info), Into: fmt.Sprintf("%T", into)}
-	t := reflect.TypeOf(into)
-	for t != nil && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t != nil && t.Kind() == reflect.Map && t.Elem().Size() == 0 && info.Type() == gocql.TypeSet {
-		e.Set = t.Key().String()
-	}
-	return e
+	return &Error{Column: column, CQL: fmt.Sprint(info), Into: fmt.Sprintf("%T", into)}
 }
 
 // Cell scans a column into a pointer. What its type says of a value that it cannot decode may hold the value, so it is not passed on.

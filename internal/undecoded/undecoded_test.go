@@ -2,8 +2,12 @@ package undecoded_test
 
 import (
 	"errors"
+	"net"
+	"reflect"
 	"strings"
 	"testing"
+
+	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/undecoded"
@@ -36,16 +40,52 @@ func TestDecodeOfWhatTheDriverPanicsAt(t *testing.T) {
 	}
 }
 
-// A set can be written from a Go map, and not be read into it.
-func TestDecodeOfASetIntoAMap(t *testing.T) {
+type owned [16]byte
+
+// What the driver writes and does not read back.
+func TestDecodeOfWhatTheDriverDoesNot(t *testing.T) {
 	t.Parallel()
-	typ, err := cqltype.Parse("set<text>")
-	if err != nil {
-		t.Fatal(err)
+	type tuple struct {
+		N    int32
+		Data *[]byte
 	}
-	err = undecoded.Decode("tags", typ.Info(), []byte("\x00\x00\x00\x01\x00\x00\x00\x01a"), new(map[string]struct{}))
-	if err == nil || !strings.HasSuffix(err.Error(), "reads a set into a slice only; make the field a []string, and declare the column with "+
-		`tables.Type("tags", "set<...>")`) {
-		t.Error(err)
+	const empty, one, null = "\x00\x00\x00\x00", "\x00\x00\x00\x01", "\xff\xff\xff\xff"
+	id := strings.Repeat("\x01", 16)
+	for _, test := range []struct {
+		text string
+		data []byte
+		want any
+	}{
+		{"blob", nil, []byte(nil)},
+		{"blob", []byte{}, []byte{}},
+		{"blob", []byte{}, &[]byte{}},
+		{"blob", nil, (*[]byte)(nil)},
+		{"frozen<list<blob>>", []byte(one + empty), [][]byte{{}}},
+		{"set<blob>", []byte(one + empty), []*[]byte{{}}},
+		{"map<blob, blob>", []byte(one + empty + empty), map[string][]byte{"": {}}},
+		{"frozen<tuple<int, blob>>", []byte("\x00\x00\x00\x04" + one + empty), tuple{1, &[]byte{}}},
+		{"frozen<tuple<int, blob>>", []byte("\x00\x00\x00\x04" + one + null), tuple{1, nil}},
+		{"frozen<tuple<int, blob>>", []byte("\x00\x00\x00\x04" + one), tuple{1, nil}},
+		{"frozen<tuple<blob, blob>>", []byte(null + empty), [][]byte{nil, {}}},
+		{"set<text>", []byte(one + one + "a"), map[string]struct{}{"a": {}}},
+		{"frozen<list<int>>", nil, [2]int32{}},
+		{"inet", nil, net.IP(nil)},
+		{"frozen<tuple<inet, decimal>>", []byte(null + null), struct {
+			IP  net.IP
+			Dec inf.Dec
+		}{}},
+		{"uuid", []byte(id), owned([]byte(id))},
+		{"uuid", nil, owned{}},
+		{"uuid", nil, [16]byte{}},
+		{"timeuuid", []byte(id), (*owned)([]byte(id))},
+	} {
+		typ, err := cqltype.Parse(test.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		into := reflect.New(reflect.TypeOf(test.want))
+		if err := undecoded.Decode("c", typ.Info(), test.data, into.Interface()); err != nil || !reflect.DeepEqual(into.Elem().Interface(), test.want) {
+			t.Errorf("%s %x: %#v, %v, want %#v", test.text, test.data, into.Elem(), err, test.want)
+		}
 	}
 }
