@@ -88,6 +88,7 @@ var systems = []struct {
 	}},
 	{"ordersplit", func(_ *testing.T, shared *Place) any { return orderSplitTests{shared} }},
 	{"pageviews", func(_ *testing.T, shared *Place) any { return pageViewTests{shared} }},
+	{"pairs", func(t *testing.T, shared *Place) any { return openPairs(t, shared) }},
 	{"reading", func(_ *testing.T, shared *Place) any { return readTests{shared} }},
 	{"sensors", func(_ *testing.T, shared *Place) any { return sensorTests{shared} }},
 	{"slots", func(_ *testing.T, shared *Place) any { return slotTests{shared.mapped("order_delivery")} }},
