@@ -174,6 +174,7 @@ func (a *access) send(ctx context.Context, mutations []entity.Mutation) error {
 	began := time.Now()
 	for i := range mutations {
 		m := &mutations[i]
+		m.EndAs(entity.Written{}) // it ends as the row that was read
 		r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
 		err := a.pace.Do(ctx, points, func() error {
 			if time.Since(began) > staleAfter {
@@ -201,6 +202,9 @@ var errStale = fmt.Errorf("not sent: it was read more than %v before its turn ca
 
 // sendRow sends mutations of one row together, so that a process that dies leaves all of them or none.
 func (a *access) sendRow(ctx context.Context, mutations []entity.Mutation) error {
+	for i := range mutations {
+		mutations[i].EndAs(entity.Written{})
+	}
 	m, began := &mutations[0], time.Now()
 	r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
 	err := a.pace.Do(ctx, points, func() error {

@@ -23,8 +23,9 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 //
 // First create the table, and deploy the set with it, [tables.Table.Hidden], in every process that writes. Then call Backfill with
 // [Writers], which is required. It waits until [Settle] has passed since then, reads the base table, and puts each row into the new table
-// only, with the row's own timestamp and remaining TTL. What writers write meanwhile is newer, and wins. Backfill may be called again at
-// any time, for example after it has failed or its process was killed: rows that are put again change nothing.
+// only, with the row's own timestamp and remaining TTL, whatever default_time_to_live the tables have now. What writers write
+// meanwhile is newer, and wins. Backfill may be called again at any time, for example after it has failed or its process was killed:
+// rows that are put again change nothing.
 //
 // The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if rows still differ, as the
 // error of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. Under load that is usual if processes with and

@@ -144,6 +144,7 @@ func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Ro
 	}
 	for i := range mutations {
 		m := &mutations[i]
+		m.EndAs(entity.Written{})
 		if time.Since(b.seen) > staleAfter {
 			return request.Stop(errStale)
 		}

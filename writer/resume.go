@@ -28,8 +28,8 @@ const (
 const resumeWidth = 256
 
 // Resume finishes a failed write: it sends again, with the same bytes and the same timestamp, what is not known to be
-// applied. It is safe to call it for a write that was applied after all, several times, and in several processes at
-// once. The result and the error say what became of the tables, as those of [Writer.Write] do. failed is not changed.
+// applied. If a table has a default_time_to_live, it counts from that timestamp. It is safe to call it for a write that was
+// applied after all, several times, and in several processes at once. The result and the error say what became of the tables, as those of [Writer.Write] do. failed is not changed.
 //
 // After Resume the outcome of a table without counters is Applied, Pending or Unknown, never NotApplied. This is so even if failed says
 // NotApplied, and if Resume itself sends nothing: the same error may have been resumed before, or by another process at the same
@@ -173,7 +173,9 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		if failed.requests[i].kind == retry.Counter {
 			continue
 		}
-		for _, m := range failed.requests[i].mutations {
+		mutations := slices.Clone(failed.requests[i].mutations)
+		failed.requests[i].mutations = mutations
+		for n, m := range mutations {
 			t, err := read(m.Keyspace, m.Table)
 			if err == nil && t.gcGrace == 0 {
 				batch = false
@@ -184,6 +186,11 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 			if err != nil {
 				open = err
 				break
+			}
+			if t.ttl != 0 {
+				again := *m
+				again.EndAs(entity.Written{Ends: (m.Timestamp/1_000_000 + int64(t.ttl)) * 1000})
+				mutations[n] = &again
 			}
 		}
 	}

@@ -1,9 +1,12 @@
 package entity
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -44,7 +47,8 @@ type Mutation struct {
 
 	keys, part int           // how many columns of Names are the primary key, and how many of these the partition key
 	merges     []mergeColumn // of a Merge
-	expiresAt  int64         // milliseconds; 0 is never
+	expiresAt  int64         // milliseconds; 0: the table's default_time_to_live decides, or ends
+	ends       int64         // milliseconds, or never: see EndAs; not stored
 	expired    *Mutation     // sent in place of this one once it has expired
 }
 
@@ -64,17 +68,38 @@ func (m Mutation) MarshalText() ([]byte, error) { return []byte(m.String()), nil
 
 // ExpiresAt is the moment at which the row ends, and whether it does.
 func (m *Mutation) ExpiresAt() (time.Time, bool) {
-	return time.UnixMilli(m.expiresAt), m.expiresAt != 0
+	at := cmp.Or(m.expiresAt, m.ends)
+	return time.UnixMilli(at), at != 0 && at != never
+}
+
+// never is the end of a mutation that is sent with TTL 0.
+const never = math.MinInt64
+
+// EndAs makes a mutation without an expiry end as w does, or never, whatever default_time_to_live its table has. The first call decides.
+func (m *Mutation) EndAs(w Written) {
+	if m.Kind != Put && m.Kind != Merge || m.expiresAt != 0 || m.ends != 0 {
+		return
+	}
+	if m.ends = w.last(); m.ends == 0 {
+		m.ends = never
+	} else {
+		m.expired = m.remains()
+	}
+	using := slices.Index(m.Names, timestampName)
+	m.Statement = strings.Replace(m.Statement, " USING TIMESTAMP ?", " USING TTL ? AND TIMESTAMP ?", 1)
+	m.Names = slices.Insert(slices.Clone(m.Names), using, ttlName)
+	m.Args = slices.Insert(slices.Clone(m.Args), using, any(encodeInt(0)))
 }
 
 // At is the statement to send at an attempt made at now, with what to bind to it. It differs from Statement and Args
 // only for a row that expires: the TTL is what remains, rounded up to seconds, and once nothing remains the statement
 // is a delete, because TTL 0 would mean forever. It is empty where nothing is to be sent then: see [TableRow.Redeliver].
 func (m *Mutation) At(now time.Time) (statement string, args []any) {
-	if m.expiresAt == 0 {
+	ends, ok := m.ExpiresAt()
+	if !ok {
 		return m.Statement, m.Args
 	}
-	remaining := (m.expiresAt - now.UnixMilli() + 999) / 1000
+	remaining := (ends.UnixMilli() - now.UnixMilli() + 999) / 1000
 	if remaining <= 0 && m.expired == nil {
 		return "", nil
 	}

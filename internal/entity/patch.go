@@ -232,9 +232,13 @@ type mergeColumn struct {
 func (m *Mutation) merge(keys []string, key []*Value, at *Value, columns []mergeColumn, expiresAt int64) {
 	m.merges, m.expiresAt = columns, expiresAt
 	m.compileMerge(m, keys, key, at, columns)
-	if expiresAt == 0 {
-		return
+	if expiresAt != 0 {
+		m.expired = m.past(keys, key, at, columns)
 	}
+}
+
+// past is what is sent once a write of the columns has expired.
+func (m *Mutation) past(keys []string, key []*Value, at *Value, columns []mergeColumn) *Mutation {
 	ended := slices.Clone(columns)
 	for n, c := range columns {
 		switch c.kind {
@@ -245,8 +249,35 @@ func (m *Mutation) merge(keys []string, key []*Value, at *Value, columns []merge
 		case RemoveElements:
 		}
 	}
-	m.expired = new(Mutation)
-	m.compileMerge(m.expired, keys, key, at, ended)
+	out := new(Mutation)
+	m.compileMerge(out, keys, key, at, ended)
+	return out
+}
+
+// remains is what is left of a Put or Merge once all of it has expired: nulls, and no row marker. Of a key alone it is a Remove.
+func (m *Mutation) remains() *Mutation {
+	at, _ := m.Args[slices.Index(m.Names, timestampName)].(*Value)
+	first := 0 // where the key is
+	columns := m.merges
+	if m.Kind == Merge {
+		first = len(m.Names) - m.keys
+	} else {
+		for n, a := range m.Args[m.keys:] {
+			if v, ok := a.(*Value); ok && v != at {
+				columns = append(columns, mergeColumn{m.Names[m.keys+n], PutColumn, v})
+			}
+		}
+	}
+	names, key := m.Names[first:first+m.keys], make([]*Value, m.keys)
+	for i := range key {
+		key[i], _ = m.Args[first+i].(*Value)
+	}
+	if len(columns) > 0 {
+		return m.past(names, key, at, columns)
+	}
+	out := &Mutation{Args: appendValues([]any{at}, key)}
+	out.Statement, out.Names = removeText(qualified(m.Keyspace, m.Table), names)
+	return out
 }
 
 // compileMerge gives into, which is a Merge or what is sent once it has expired, its statement.

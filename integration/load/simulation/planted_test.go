@@ -84,9 +84,9 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a patch that comes after its end deletes the row", "internal/entity/patch.go",
-		"\tm.expired = new(Mutation)\n\tm.compileMerge(m.expired, keys, key, at, ended)\n",
-		"\t_ = ended\n\tm.expired = &Mutation{Args: appendValues([]any{at}, key)}\n\tgone := qb.Delete(qualified(m.Keyspace, m.Table))\n" +
-			"\tm.expired.Statement, m.expired.Names = trimmed(gone.TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
+		"\tout := new(Mutation)\n\tm.compileMerge(out, keys, key, at, ended)\n",
+		"\t_ = ended\n\tout := &Mutation{Args: appendValues([]any{at}, key)}\n\tgone := qb.Delete(qualified(m.Keyspace, m.Table))\n" +
+			"\tout.Statement, out.Names = trimmed(gone.TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
 		"ExpiresAt, Patch: login",
 	},
 	{

@@ -87,3 +87,40 @@ func TestReconcileEstimate(t *testing.T) {
 
 // near says whether a number of rows is about what it should be: nodes count partitions by a sample of them.
 func near(rows int64, want int) bool { return rows > int64(want)/2 && rows < int64(want)*2 }
+
+// What a repair puts into a table that has got a default_time_to_live since does not expire if the base row does not.
+func TestRepairOfARowFromBeforeADefaultTTL(t *testing.T) {
+	t.Parallel()
+	keyspace := cluster.Keyspace(t, 3, schema.Must(schema.Declare(schema.Sets(lines))).Statements()...)
+	config := gocql.NewCluster(cluster.Hosts(t)...)
+	config.Keyspace, config.ConnectTimeout = keyspace, time.Minute
+	on, err := session.Open(config, session.Adjust(patient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(on.Close)
+	in := cluster.Session(t, keyspace, patient)
+	id, at := gocql.MustRandomUUID(), time.Now().Add(-time.Hour).UnixMicro()
+	insert := "INSERT INTO lines (order_id, line, product, stamp) VALUES (?, 1, 'tea', ?) USING TIMESTAMP ?"
+	if err := in.Query(insert, id, at, at).Exec(); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"lines", "lines_by_product"} {
+		if err := in.Query("ALTER TABLE " + table + " WITH default_time_to_live = 86400").Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := reconcile.New(on, reconcile.Settle(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := r.Repair(t.Context(), lines); err != nil {
+		t.Fatal(err, report)
+	}
+	for _, query := range []string{"SELECT TTL(stamp) FROM lines WHERE order_id = ?", "SELECT TTL(stamp) FROM lines_by_product WHERE product = 'tea' AND order_id = ?"} {
+		var ttl *int
+		if err := in.Query(query, id).Scan(&ttl); err != nil || ttl != nil {
+			t.Errorf("%s: %v, %v", query, ttl, err)
+		}
+	}
+}
