@@ -179,7 +179,7 @@ func (j *job) stamp(ctx context.Context, l repair.Look, began time.Time) (next t
 	case at == 0:
 		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: it has a key alone, so nothing says when it was written: Update it through " +
 			"its set, which gives it one")
-	case l.Unended():
+	case l.Unended(), at > j.ahead(&suspect{}):
 		return next, errUnended
 	case at > l.Base.At && began.Before(settled):
 		return settled, nil

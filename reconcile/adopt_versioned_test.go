@@ -135,7 +135,7 @@ func TestAdoptVersioned(t *testing.T) {
 			t.Errorf("%v\n%v", err, report)
 		}
 		for f := range report.Findings() { // removed at its time it would hide what is written until then
-			if ahead := f.Entity() == "id = 98"; ahead == (f.Outcome == reconcile.Repaired) || ahead && !strings.Contains(f.Reason, "of its writer was ahead") {
+			if ahead := f.Entity() == "id = 98"; ahead == (f.Outcome == reconcile.Repaired) || ahead && !strings.Contains(f.Reason, "clock of a writer was ahead") {
 				t.Error(f)
 			}
 		}

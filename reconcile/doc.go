@@ -28,6 +28,8 @@
 //     everywhere.
 //   - A newer write that was never completed may have deleted a row. The tombstone covers the row, so it cannot be put back with its own
 //     timestamp. It is reported as [Shadowed], and the option [Rewrite] writes the entity again.
+//   - A write whose timestamp is more than [Settle] in the future is not carried out. It is reported as [Ahead], and a person chooses [KeepAhead]
+//     or [RemoveAhead].
 //
 // A row is removed only after all replicas of the base row have answered and the row was given to [OnRemoval]. A run that would remove too
 // many rows ends ([MaxRemovals]).

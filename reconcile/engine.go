@@ -296,11 +296,13 @@ func (p *pieces) done() engine.Done {
 }
 
 // ofBase says whether a class is found by who reads the base row, as nothing in the other table leads to it.
-func ofBase(c Class) bool { return c == repair.Missing || c == repair.Unclaimed || c == repair.Shared }
+func ofBase(c Class, row int64) bool {
+	return c == repair.Missing || c == repair.Unclaimed || c == repair.Shared || c == repair.Ahead && row == 0
+}
 
 // token is where the row is of which a finding is one.
 func (p *pieces) token(f *Finding) int64 {
-	if ofBase(f.Class) {
+	if ofBase(f.Class, micros(f.RowTime)) {
 		return tokenOf(p.base(), f.entity)
 	}
 	return tokenOf(f.t, f.key)
@@ -315,7 +317,7 @@ func tokenOf(t *table, key string) int64 {
 func (p *pieces) own(found []Finding) []Finding {
 	return slices.DeleteFunc(found, func(f Finding) bool {
 		t := f.t
-		if ofBase(f.Class) {
+		if ofBase(f.Class, micros(f.RowTime)) {
 			t = p.base()
 		}
 		token := p.token(&f)

@@ -18,6 +18,7 @@ const (
 	Ghost     = repair.Ghost     // a row that is not newer than the base row, under a key that the base row does not have
 	Orphan    = repair.Orphan    // a row of an entity that has no base row
 	Newer     = repair.Newer     // a row that is newer than the base row
+	Ahead     = repair.Ahead     // the entity has a time more than Settle in the future: see [KeepAhead] and [RemoveAhead]
 	Undatable = repair.Undatable // a row for which nothing says when it was written
 	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
 	Shared    = repair.Shared    // two base rows have the same unique key: this one, and the one for which the key is claimed ([Finding.Other])

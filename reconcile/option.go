@@ -28,6 +28,8 @@ type config struct {
 	pageSize    int
 	dryRun      bool
 	rewrite     bool
+	keepAhead   bool
+	removeAhead bool
 	maxRemovals int
 	onRemoval   func(Removal) error
 	onProgress  func(Progress)
@@ -61,6 +63,9 @@ func (r *Reconciler) options(more []Option) (config, error) {
 			continue
 		}
 		o(&c)
+	}
+	if c.keepAhead && c.removeAhead {
+		c.fail("KeepAhead and RemoveAhead: choose one")
 	}
 	if c.err != nil {
 		return c, invalid("%w", c.err)
@@ -146,6 +151,15 @@ func DryRun() Option { return func(c *config) { c.dryRun = true } }
 // A write with an earlier timestamp that arrives later loses: resume stored errors first, and do not import with writer.At meanwhile. Rewrite
 // writes only when all replicas of the base row have answered.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
+
+// KeepAhead makes a run carry out writes whose time is more than [Settle] in the future ([Ahead]), over other changes and deletes. Until that time
+// the entity takes no writes. Default: such entities are left.
+func KeepAhead() Option { return func(c *config) { c.keepAhead = true } }
+
+// RemoveAhead makes [Reconciler.Repair] undo writes whose time is more than [Settle] in the future ([Ahead]): it puts the base row, or the newest
+// other row, over them, at a time just after theirs. Without a base row it removes their rows. Until that time the entity takes no writes. It
+// needs [OnRemoval]. It does not apply to sets with Versioned: there, repair after that time. Default: such entities are left.
+func RemoveAhead() Option { return func(c *config) { c.removeAhead = true } }
 
 // MaxRemovals bounds how many rows a run removes or puts into the base table. A run that exceeds it ends with [ErrTooMuch], so that a
 // repair does not damage the other tables when the base table is damaged. Default: a hundredth of the rows that were read, at least 100 and

@@ -121,6 +121,16 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		"case c.look.Promoted[name] >= at, ", "case c.look.Promoted[name] >= 0, ",
 		"../tables", "^TestRepairCells$",
 	},
+	{
+		"a write from the future is carried out", "../internal/repair/repair.go",
+		"\tcase l.ahead() != 0:\n\t\treturn l.undo(r)\n", "",
+		".", "^TestRepairOfAMoveByAFastClock$/^that_has_reached_the_table_by_user$/^left$",
+	},
+	{
+		"a write that was ahead when a run saw it is carried out later", "sightings.go",
+		"s.held = max(s.held, at-1)", "s.held = max(s.held, 0)",
+		".", "^TestRepairOfAWriteByAFastClock$/^left,_and_found_again$",
+	},
 }
 
 // Every rule that is broken is found by tests of this module.

@@ -68,7 +68,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	rules := repair.Rules{
 		Old: c == repair.Proven, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
-		Ahead:    time.Now().Add(j.settle).UnixMicro(),
+		Undo:     j.removeAhead,
 		Keyspace: j.keyspace,
 	}
 	if !j.at {
@@ -272,6 +272,8 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
 		class := repair.Differing // also where it only has a column of another table's key that the base row does not have
 		if i := slices.IndexFunc(findings, func(f repair.Finding) bool { return f.Table == q.Table() && f.Key == q.Key() }); i >= 0 {
 			class = findings[i].Class
+		} else if l.Ahead != 0 && q.At > l.Ahead {
+			class = repair.Ahead
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
 			return notHandedOut + err.Error()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -92,7 +93,7 @@ var errBusy = fmt.Errorf("an entity differed at each of %d looks, and was writte
 // conclude reports what a suspect's looks agree on, and repairs it.
 func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began time.Time, c repair.Certainty) (err error) {
 	if j.store != nil {
-		if c, err = j.recall(ctx, s, began, c); err != nil {
+		if c, err = j.recall(ctx, s, &l, began, c); err != nil {
 			return err
 		}
 	}
@@ -140,6 +141,9 @@ func (j *job) found(s *suspect, l repair.Look, c repair.Certainty) []Finding {
 		if f.Class == repair.Shared {
 			found.other, found.Reason = l.Holder(f), heldByTwo
 		}
+		if f.Class == repair.Ahead {
+			found.Reason = l.HeldBack()
+		}
 		out = append(out, found)
 	}
 	return out
@@ -168,7 +172,7 @@ func (j *job) table(name string) *table {
 // where these rows say, also under the other values of columns that are OneOf. The next look reads all of these, too: once the entity has
 // moved, no row may say where it was.
 func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (repair.Look, error) {
-	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt}
+	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt, Ahead: j.ahead(s)}
 	b, err := j.row(ctx, j.base(), s.entity, base)
 	if err != nil {
 		return l, err
@@ -222,6 +226,19 @@ func (j *job) places(r *row, known map[place]bool, todo []place) ([]place, error
 		}
 	}
 	return todo, nil
+}
+
+// ahead is a time, in microseconds, that no clock which is right has reached, or had when an earlier run saw the entity. What is later is left,
+// unless a person has decided to keep it.
+func (j *job) ahead(s *suspect) int64 {
+	at := time.Now().Add(j.settle).UnixMicro()
+	switch {
+	case j.keepAhead:
+		return math.MaxInt64
+	case s.held != 0:
+		return min(at, s.held)
+	}
+	return at
 }
 
 // lookSoon is look, and says when it began. One that took so long, as in a run that was paused, is repeated: what it has read first may have been

@@ -63,8 +63,8 @@ func named[T interface {
 	return 0
 }
 
-// recall gives a suspect the time when an earlier run saw it first in the same state, and with it another certainty.
-func (j *job) recall(ctx context.Context, s *suspect, began time.Time, c repair.Certainty) (repair.Certainty, error) {
+// recall gives a suspect the time when an earlier run saw it first in the same state, and with it another certainty. What was ahead then, is.
+func (j *job) recall(ctx context.Context, s *suspect, l *repair.Look, began time.Time, c repair.Certainty) (repair.Certainty, error) {
 	stored, err := all(ctx, j.store, scanSighting, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+
 		" WHERE subject = ? AND slice = ? AND entity = ?", j.subject(), sliceOf(s.entity), []byte(s.entity))
 	if err != nil {
@@ -77,10 +77,17 @@ func (j *job) recall(ctx context.Context, s *suspect, began time.Time, c repair.
 			continue
 		}
 		same = append(same, f.finding())
+		if at := max(f.baseAt, f.rowAt); f.class == Ahead.String() && slices.ContainsFunc(s.sighting.Findings, func(x repair.Finding) bool {
+			return x.BaseAt == at || x.RowAt == at
+		}) {
+			s.held = max(s.held, at-1)
+		}
 		if f.first.After(first) {
 			first = f.first
 		}
 	}
+	l.Ahead = min(l.Ahead, j.ahead(s))
+	s.sighting.Findings = l.Findings()
 	if len(same) == 0 || !sameFindings(same, s.sighting.Findings) || !first.Before(s.sighting.First) {
 		return c, nil
 	}
@@ -169,7 +176,7 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 			return nil
 		}
 		t, outcome := j.table(f.table), named(f.outcome, Found, Failed)
-		if f.run == r.run && outcome == Repaired && (f.class == Ghost.String() || f.class == Orphan.String()) {
+		if f.run == r.run && outcome == Repaired && slices.Contains([]string{Ghost.String(), Orphan.String(), Ahead.String()}, f.class) {
 			j.removed.Add(1)
 		}
 		at := place{t, string(f.key)}
@@ -205,10 +212,10 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 func (r *storedRun) again(j *job, f *sighting) (again, maybe bool) {
 	base := !r.covers(j.base(), string(f.entity), j.ranges)
 	class := named(f.class, repair.Missing, repair.Shared)
-	if class == Missing || class == Unclaimed || class == Shared {
+	if ofBase(class, f.rowAt) {
 		return base, false
 	}
-	return !r.covers(j.table(f.table), string(f.key), j.ranges), base && (class == Newer || class == Differing)
+	return !r.covers(j.table(f.table), string(f.key), j.ranges), base && (class == Newer || class == Differing || class == Ahead)
 }
 
 // covers says whether the range of a row was done by an earlier process.

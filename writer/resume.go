@@ -53,6 +53,7 @@ const resumeWidth = 256
 // or if its timestamp is further ahead than [MaxClockSkew]. The fault may also be this writer's: another map of session.Keyspaces, sets of an
 // older release, a slow clock, or an invalid option, with which every Resume is rejected. So the returned error says the same of the tables as
 // failed, and is Resumable until 5 days after the write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
+// Resume of an error that was not stored is rejected in the same way if the clock has been set back by more than MaxClockSkew since.
 //
 // Resume uses the retry policy, consistency, timeout and tracer of the writer, and the mode, timestamp and keyspaces of the write.
 // At most 256 requests are in flight at the same time.

@@ -245,3 +245,30 @@ func TestResumeOfATableThatIsGone(t *testing.T) {
 		})
 	}
 }
+
+// The clock was an hour ahead at the write, and was put right. A process that resumes the error, stored or not, would shut out the others for
+// that hour. Once it has passed, Resume sends the write.
+func TestResumeAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	ahead := now.Add(time.Hour)
+	x := &fakeExecutor{answer: fail("", errSimple, errSimple)}
+	w := fakeWriter(x, once(), WithClock(NewClock(func() time.Time { return ahead })))
+	e := failed(t, w, orderSet(t).Insert(newOrder(Open)))
+	x.answer, ahead = nil, now
+	sent := len(x.sent())
+	for name, e := range map[string]*Error{"stored": transport(t, e), "at hand": e} {
+		_, err := w.Resume(t.Context(), e)
+		var kept *Error
+		if !errors.Is(err, ErrInvalid) || !errors.As(err, &kept) || !kept.Resumable() || !strings.Contains(err.Error(), "ahead of this clock") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(x.sent()) - sent; n > 0 {
+		t.Errorf("%d requests", n)
+	}
+	ahead = now.Add(time.Hour)
+	if _, err := w.Resume(t.Context(), e); err != nil {
+		t.Error(err)
+	}
+}

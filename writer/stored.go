@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -51,14 +50,22 @@ func (e *Error) agree() error {
 	return nil
 }
 
-// admit rejects a stored error that this writer could not have made. Otherwise whoever can write to the storage could
-// make the writer write anywhere, or write rows with a future timestamp, which no later write could replace.
+// admit rejects an error from the future, as after a clock was set back, and a stored one that this writer could not have made. Otherwise whoever
+// can write to the storage could make the writer write anywhere, or write rows with a future timestamp, which no later write could replace.
 func (w *Writer) admit(e *Error) error {
-	if w.err != nil || !e.stored {
+	if w.err != nil {
 		return w.err
 	}
-	if time.UnixMicro(e.Timestamp).After(w.clock.now().Add(w.maxSkew)) {
-		return fmt.Errorf("the timestamp of the stored write is more than %v ahead of this clock: writing it would shut out all other writers", w.maxSkew)
+	now := w.clock.now().UnixMicro()
+	latest := farthest(now, w.maxSkew) // that this writer gives
+	if e.stored {
+		latest = now + w.maxSkew.Microseconds()
+	}
+	if e.Timestamp > latest {
+		return fmt.Errorf("the timestamp of the write is more than %v ahead of this clock: writing it would shut out all other writers", w.maxSkew)
+	}
+	if !e.stored {
+		return nil
 	}
 	if e.condition != nil {
 		for _, c := range e.condition.all() {

@@ -42,6 +42,7 @@ const (
 	Ghost                      // a row as old as the base row or older, under a key that the base row does not have
 	Orphan                     // a row whose entity has no base row
 	Newer                      // a row that is newer than the base row
+	Ahead                      // the entity has a time in the future: a row as any of the above
 	Undatable                  // a row of which nothing says when it was written
 	Unclaimed                  // the base row has a unique key, and no claim says so
 	Shared                     // another base row has the same unique key, and the claim
@@ -49,8 +50,8 @@ const (
 
 func (c Class) String() string {
 	names := [...]string{
-		Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Undatable: "undatable",
-		Unclaimed: "unclaimed", Shared: "shared",
+		Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Ahead: "ahead",
+		Undatable: "undatable", Unclaimed: "unclaimed", Shared: "shared",
 	}
 	if int(c) < len(names) && c > 0 {
 		return names[c]
@@ -89,11 +90,14 @@ type Look struct {
 	Version Version
 	// Adopt is, in an adoption, the time until when rows may have been written without the library; else 0. Such rows are compared by value.
 	Adopt int64
+	// Ahead is a time, in microseconds, that no clock which is right has reached. What is later is left to a person. 0: nothing is.
+	Ahead int64
 }
 
 // Findings compares. Of several looks at one entity those agree that give the same findings.
 func (l Look) Findings() []Finding {
 	var out []Finding
+	ahead := l.ahead() != 0
 	for _, q := range l.Rows {
 		f := Finding{Table: q.Table(), Key: q.Key(), RowAt: q.At}
 		switch {
@@ -109,6 +113,9 @@ func (l Look) Findings() []Finding {
 		if l.Base != nil {
 			f.BaseAt = l.Base.At
 		}
+		if ahead && f.Class != 0 && f.RowAt != 0 {
+			f.Class = Ahead
+		}
 		if f.Class != 0 {
 			out = append(out, f)
 		}
@@ -120,7 +127,11 @@ func (l Look) Findings() []Finding {
 	for _, t := range l.Tables {
 		key, there := l.Base.KeyIn(t)
 		if there && !slices.ContainsFunc(l.Rows, func(q Row) bool { return q.Table() == t.Name() && q.Key() == key }) {
-			out = append(out, Finding{Class: Missing, Table: t.Name(), Key: key, BaseAt: l.Base.At})
+			f := Finding{Class: Missing, Table: t.Name(), Key: key, BaseAt: l.Base.At}
+			if ahead {
+				f.Class = Ahead
+			}
+			out = append(out, f)
 		}
 	}
 	return out
@@ -154,8 +165,8 @@ type Rules struct {
 	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
 	// removed at it.
 	Before int64
-	// Ahead is a time, in microseconds, that no clock which is right has reached: a row of a set with Versioned that is newer is left. 0: none is.
-	Ahead    int64
+	// Undo says that what is of the future is undone.
+	Undo     bool
 	Keyspace func(string) string // physical, of a declared one; nil: as declared
 }
 
@@ -188,6 +199,8 @@ func Decide(l Look, r Rules) (Repair, error) {
 	switch {
 	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.TableRow).Stale() }):
 		return Repair{Reason: stale}, nil
+	case l.ahead() != 0:
+		return l.undo(r)
 	case l.BaseTable.Version() != "":
 		return DecideVersioned(l, l.Version, r)
 	case l.Base == nil && l.Adopt != 0 && len(merged(l.own())) == 0:

@@ -34,14 +34,11 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 		case Missing, Differing:
 			put = true
 			continue
-		case Ghost, Orphan, Newer, Undatable:
+		case Ghost, Orphan, Newer, Ahead, Undatable:
 		}
 		q := l.Rows[slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })]
 		at := v.At
 		switch {
-		case r.Ahead != 0 && q.At > r.Ahead:
-			out.Reason = "the time of the row is in the future, as the clock of its writer was ahead: a delete at that time would hide writes until then, so repair again after it"
-			continue
 		case v.At == 0 && q.At == 0:
 			out.Reason = "nothing says when the row was written, nor is the delete of the entity remembered"
 			continue

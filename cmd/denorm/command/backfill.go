@@ -25,6 +25,7 @@ exits with 0. It may be run again at any time. docs/adding-a-table.md has all st
 	r.writersFlag(c, "when the last process that did not write the table had ended, and the errors that such processes stored had been resumed or "+
 		"discarded")
 	r.methodFlags(c)
+	c.Flags().StringVar(&r.ahead, "ahead", "", "keep: put rows with a time more than --settle in the future, too (default: leave them)")
 	return c
 }
 

@@ -35,6 +35,7 @@ type run struct {
 	pageSize    int
 	dryRun      bool
 	rewrite     bool
+	ahead       string
 	writers     string
 	ended       time.Time // writers
 	maxRemovals int
@@ -108,6 +109,8 @@ func (r *run) repairFlags(c *cobra.Command) {
 	f.BoolVar(&r.dryRun, "dry-run", false, "say how many statements would be sent, and send none")
 	f.IntVar(&r.maxRemovals, "max-removals", 0, "end when more rows would be removed or put into the base table "+
 		"(default: 1 in 100 that were read, at least 100, at most 1000)")
+	f.StringVar(&r.ahead, "ahead", "", "keep or remove a write with a time more than --settle in the future (default: leave its entity): keep puts it into "+
+		"all tables, over other changes and deletes; remove puts the other row of the entity over it")
 	f.StringVar(&r.removed, "removed", "", "new file for the rows that are removed, one JSON object a line; without it none is removed")
 }
 
@@ -173,6 +176,10 @@ func (r *run) check(c *cobra.Command, args []string) error {
 		return fmt.Errorf("--rate %d is more than %d", r.rate, math.MaxInt32)
 	case reportFormats[r.format] == nil:
 		return fmt.Errorf("unknown --format %q: text or json", r.format)
+	case r.ahead != "" && r.ahead != "keep" && r.ahead != "remove":
+		return fmt.Errorf("unknown --ahead %q: keep or remove", r.ahead)
+	case r.ahead == "remove" && r.fills:
+		return errors.New("--ahead remove is for repair: give keep")
 	case r.dryRun && r.removed != "":
 		return errors.New("--removed with --dry-run: nothing is removed; leave out one of them")
 	}
@@ -294,6 +301,8 @@ func (r *run) options() []reconcile.Option {
 	add(r.target > 0, reconcile.Target(r.target))
 	add(r.maxRemovals > 0, reconcile.MaxRemovals(r.maxRemovals))
 	add(r.rewrite, reconcile.Rewrite())
+	add(r.ahead == "keep", reconcile.KeepAhead())
+	add(r.ahead == "remove", reconcile.RemoveAhead())
 	add(r.fills || r.adopts, reconcile.Writers(r.ended))
 	add(r.state != "", reconcile.State(r.state))
 	add(r.resume != "", reconcile.Resume(r.resumed))

@@ -79,6 +79,37 @@ func TestVerifyAndRepair(t *testing.T) {
 	})
 }
 
+// A write by a clock that was ahead is left until somebody decides about it.
+func TestRepairAhead(t *testing.T) {
+	t.Parallel()
+	startSignals()
+	for _, decision := range []string{"keep", "remove"} {
+		t.Run(decision, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+				x := newShopOfOrders(t, c)
+				var o orders.Order
+				for range 2 {
+					o = orders.New(gocql.MustRandomUUID(), nil)
+					x.put(o, "orders_by_id", "orders_by_user", "orders_by_status")
+				}
+				o.Status, o.UpdatedAt = orders.Paid, 3*time.Hour.Microseconds()
+				x.put(o, "orders_by_user")
+				want := func(step string, code int, args ...string) {
+					t.Helper()
+					out, _, got := x.run(args...) // there are three looks, and a line of progress
+					if golden.Check(t, "reconcile/"+step, without(out)); got != code {
+						t.Errorf("%s: exit code %d, want %d", step, got, code)
+					}
+				}
+				want("ahead.text", ExitFound, "repair", "order")
+				want("ahead_"+decision+".text", ExitFine, "repair", "order", "--ahead", decision, "--removed", filepath.Join(t.TempDir(), "removed.jsonl"))
+				want("agree_again.text", ExitFine, "verify", "order")
+			})
+		})
+	}
+}
+
 // A table is filled, filled again, and has a row that filling it does not remove. A run that waits for --settle can be interrupted.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
@@ -175,6 +206,7 @@ func TestReconcileErrors(t *testing.T) {
 		"verify order" + at + " --spool /nowhere":             "Spool: /nowhere is not a folder",
 		"repair order" + at + " --method lookup --spool /tmp": "--spool is for --method digest",
 		"repair order" + at + " --spool /nowhere":             "Spool: /nowhere is not a folder",
+		"repair order" + at + " --ahead maybe":                "unknown --ahead \"maybe\": keep or remove",
 		"verify order" + at + " --consistency each_quorum":    "--consistency each_quorum is not a level of reads: give one of [ONE TWO THREE QUORUM ALL",
 		"verify order --hosts 127.0.0.1:1 --keyspace s":       "connect to [127.0.0.1:1]",
 		"verify order --keyspace nothing --hosts " + x.host:   "nothing",
