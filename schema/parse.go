@@ -23,7 +23,7 @@ import (
 //
 // Write them after -- or //; inside /* */ they are an error. The tables that they name need not be in the file.
 //
-// ALTER and DROP change what the text has created before, and TRUNCATE changes nothing. Statements on functions, aggregates, triggers, roles and
+// ALTER and DROP change what the text has created before, and TRUNCATE changes nothing; [Review] tells of it. Statements on functions, aggregates, triggers, roles and
 // permissions are passed over: DESCRIBE prints some of these, and nothing here creates or compares them. Unread has the functions, aggregates and
 // triggers, and options that Cassandra rejects, which are left out. Anything else in the text is an error that names its line, and so is nesting
 // deeper than 100 levels. A template, as ${keyspace} or {{keyspace}}, may stand for a name, for an option or for a value.
@@ -41,11 +41,12 @@ type Source struct{ File, Text string }
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {
-	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review, gone: make(map[column]int)}
+	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review, gone: make(map[column]int), emptied: make(map[ID]cql.Span)}
 	for _, s := range sources {
 		script, err := cql.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
 		if err == nil {
 			p.file, p.script, p.notes, p.keyspace = s.File, script, script.Comments, ""
+			clear(p.emptied)
 			err = p.read()
 		}
 		if err != nil {
@@ -82,7 +83,8 @@ type parser struct {
 	gone     map[column]int // what was dropped or renamed, and how many queries came before
 	keyspace string         // of USE
 	batch    int
-	review   bool // goes on after what is not understood
+	emptied  map[ID]cql.Span // of each DROP IF EXISTS; of a keyspace without the name of a table
+	review   bool            // goes on after what is not understood
 }
 
 // cqlsh are the commands of that shell which change nothing. They end with the line.
@@ -159,15 +161,38 @@ func (p *parser) statement(at int) (cql.Span, error) {
 	case *cql.AlterTable:
 		return span, p.alterTable(s, at)
 	case *cql.Drop:
+		if s.IfExists && p.review {
+			p.emptied[p.dropped(s)] = span
+		}
 		return span, p.drop(s, at)
 	case *cql.Truncate:
+		if p.review {
+			p.unread(span, p.fail(at, "TRUNCATE deletes all rows at once, and fails unless every node is up"))
+		}
 	default:
 		p.query(s, span)
 	}
 	return span, nil
 }
 
+// dropped is what a statement drops: of a keyspace without the name of a table.
+func (p *parser) dropped(s *cql.Drop) ID {
+	if s.What == "KEYSPACE" {
+		return ID{Keyspace: s.Name.Name}
+	}
+	return p.id(s.Name)
+}
+
+// again tells of a DROP IF EXISTS of what the same text creates.
+func (p *parser) again(id ID) {
+	if span, ok := p.emptied[id]; ok {
+		p.unread(span, p.fail(span.From, "DROP of what the text creates: where it is run again, all rows are lost"))
+		delete(p.emptied, id)
+	}
+}
+
 func (p *parser) createKeyspace(s *cql.CreateKeyspace, at int) error {
+	p.again(ID{Keyspace: s.Keyspace})
 	there := p.out.Keyspace(s.Keyspace) != nil
 	switch {
 	case s.Alter:
@@ -219,6 +244,7 @@ func normalReplication(m map[string]string) map[string]string {
 
 func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: make(map[string]string)}
+	p.again(t.ID)
 	_, there := p.tables[t.ID]
 	if there && s.IfNotExists {
 		return nil

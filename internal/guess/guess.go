@@ -10,7 +10,7 @@ import (
 )
 
 // between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese and German.
-var between = []string{"_by_", "_por_", "_nach_"}
+var between = []string{"_by_", "_for_", "_por_", "_nach_"}
 
 // Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
 func Cut(name string) (holds, by string, found bool) {

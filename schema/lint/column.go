@@ -26,11 +26,18 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 				if lists != (name == "list" && (parts || repeats || !whole)) {
 					continue
 				}
-				if parts && !lists {
+				crowd := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(crowdNames, w) })
+				if parts && !lists && !whole && !crowd {
 					continue // it has to be so
 				}
 				f := r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name)
 				switch f.Column = c.Name; {
+				case parts && !lists && crowd:
+					f.Fix, f.Reason, f.Severity = "a table with a row for each", c.Name+" grows by elements, and is read as a whole", Note
+				case parts && !lists:
+					f.Fix, f.Severity = "write it by its elements alone: a write as a whole leaves a tombstone", Note
+				case !lists && !r.asks(t, func(q *schema.Query) bool { return q.Verb == "UPDATE" && slices.Contains(q.Columns, c.Name) }):
+					f.Severity = Note // with a row, which is seldom written again
 				case whole || parts: // else nothing says how it is written
 				case lists:
 					f.Severity = Warning

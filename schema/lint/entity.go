@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -66,10 +67,53 @@ func ttlDiffers(r *review) {
 		}
 		return t.TTL()
 	}
+	r.cellsExpire()
 	for e, t := range r.members {
 		if first := e.tables[0]; of(t) != of(first) {
 			r.finding(t, "one TTL for all tables of the entity, best sent with each write", "rows live %s here, and %s in %s", lives(of(t)),
 				lives(of(first)), first.ID)
+		}
+	}
+}
+
+// cellsExpire reports tables of whose rows some cells expire and others stay, as some statements have a TTL and others none.
+func (r *review) cellsExpire() {
+	for _, t := range r.tables() {
+		var inserts, short, forever, part *schema.Query
+		for _, x := range r.statements {
+			q := x.query
+			if x.table != t || q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
+				continue
+			}
+			update, _ := x.statement.(*cql.Update)
+			switch {
+			case q.TTL == 0 && update == nil:
+				inserts = q
+			case q.TTL == 0:
+				forever = q
+			default:
+				short = q
+				if update != nil && len(update.Set) < len(t.Of(schema.Regular)) {
+					part = q
+				}
+			}
+		}
+		q := forever
+		if part != nil {
+			q = part
+		}
+		const fix = "one TTL in all statements, each with all columns; or default_time_to_live"
+		switch {
+		case t.TTL() > 0 || short == nil || counting(t):
+		case q != nil:
+			f := r.finding(t, fix, "some cells of a row expire before others, which stay as half a row").of(q)
+			if q.TTL > 0 && forever == nil && inserts == nil {
+				f.Severity = Note // of one length
+			}
+		case inserts != nil && short.Verb == "UPDATE":
+			r.finding(t, fix, "an UPDATE gives its columns a TTL, and the row that was inserted stays without them").of(short)
+		case inserts != nil:
+			r.finding(t, fix, "some rows are inserted with a TTL, and others stay forever").of(inserts).Severity = Note
 		}
 	}
 }

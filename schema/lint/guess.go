@@ -29,7 +29,7 @@ var (
 	fewWhole    = strings.Fields(`zustand kategorie land sprache estado tipo categoria pais idioma situacao statut etat categorie pays langue`)
 	momentWhole = strings.Fields(`yr mon mth wk dy hr hh dd yyyy datum stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee
 		jahr_monat anio ano ano_mes annee_mois`)
-	spreadNames   = strings.Fields(`bucket shard partition chunk segment hash slice`)
+	spreadNames   = strings.Fields(`bucket timebucket shard partition chunk segment hash slice`)
 	numerousNames = strings.Fields(`email mail phone id uuid token hash url uri username login address ip serial key sku isbn
 		confirmation reference tracking`)
 )
@@ -43,7 +43,9 @@ func roleOf(c schema.Column) role {
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
-	whole := func(list []string) bool { return slices.Contains(list, strings.ToLower(c.Name)) }
+	whole := func(list []string) bool {
+		return slices.Contains(list, strings.ToLower(c.Name)) || !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(list, w) })
+	}
 	short := slices.Contains([]string{"text", "ascii", "tinyint", "smallint", "int", "bigint"}, c.Type)
 	switch {
 	case c.Derived != "" && c.Buckets > 0:

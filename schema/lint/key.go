@@ -72,18 +72,61 @@ func aggregates(t *schema.Table) bool {
 }
 
 func missingUnique(r *review) {
+	r.namesakes()
 	for e, t := range r.members {
-		if missing := e.lacks(t); len(missing) > 0 {
+		if missing := e.lacks(t); len(missing) > 0 && (!e.guessed || !r.claimed(t)) {
 			list := strings.Join(missing, ", ")
 			r.finding(t, "add "+list+" to the end of the primary key, in a new table", "the key %s lacks %s of entity %s", t.Key(), list, e.Name)
 		}
 	}
 }
 
+// claimed says whether rows are inserted on the condition that nobody has their key, which so is unique.
+func (r *review) claimed(t *schema.Table) bool {
+	return r.asks(t, func(q *schema.Query) bool { return q.Verb == "INSERT" && q.Conditional })
+}
+
+// namesakes reports names of people in keys that have nothing else to tell them apart.
+func (r *review) namesakes() {
+	for _, t := range r.tables() {
+		part := t.Of(schema.PartitionKey)
+		if slices.ContainsFunc(part, func(c schema.Column) bool {
+			return lastWord(c.Name) == "id" || c.Type == "uuid" || c.Type == "timeuuid"
+		}) {
+			continue
+		}
+		for _, c := range part {
+			all := words(c.Name)
+			if n := len(all); n > 1 && c.Type == "text" && all[n-1] == "name" &&
+				slices.ContainsFunc(personNames, func(w string) bool { return strings.HasSuffix(all[n-2], w) }) {
+				f := r.finding(t, "the id of the person in the key, and the name in a column", "%s in the key is the name of a person: two of one name share a "+
+					"partition", c.Name)
+				f.Column, f.Severity = c.Name, Warning
+				break
+			}
+			thing := strings.TrimSuffix(strings.Join(all, ""), "name")
+			if i := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
+				return c.Kind == schema.Regular && strings.Join(words(c.Name), "") == thing+"id"
+			}); i >= 0 && c.Type == "text" && len(t.Of(schema.Clustering)) > 0 {
+				f := r.finding(t, t.Columns[i].Name+" in its place, in a new table", "%s in the key is a name, and %s is not in it: things of one name share a "+
+					"partition, and none can be renamed", c.Name, t.Columns[i].Name)
+				f.Column, f.Severity = c.Name, Warning
+				break
+			}
+		}
+	}
+}
+
+// personNames are words before name that make it one of people, who may share it.
+var personNames = strings.Fields("customer guest full first last person patient client employee student passenger driver author")
+
 func keyByClock(r *review) {
 	for t := range r.clustered {
 		clustering := t.Of(schema.Clustering)
-		if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool { return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) }) {
+		by := slices.IndexFunc(clustering, actor)
+		if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool {
+			return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) && !actor(c)
+		}) {
 			continue
 		}
 		for _, c := range slices.Backward(clustering) {
@@ -92,8 +135,14 @@ func keyByClock(r *review) {
 				if i := slices.IndexFunc(clustering, label); i >= 0 {
 					apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
 				}
-				r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
-					"only %s the rows of a partition apart", apart).Column = c.Name
+				if by >= 0 {
+					apart = c.Name + ", a time of limited precision, and " + clustering[by].Name + " tell"
+				}
+				f := r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
+					"only %s the rows of a partition apart", apart)
+				if f.Column = c.Name; by >= 0 {
+					f.Severity = Note
+				}
 				break
 			}
 		}
@@ -105,12 +154,17 @@ func label(c schema.Column) bool {
 	return c.Type == "text" && slices.Contains(strings.Fields("name setting key type kind category action event level status state field attribute"), lastWord(c.Name))
 }
 
+// actor says whether a column is who does what the rows are, who may do several things in one moment.
+func actor(c schema.Column) bool {
+	return slices.Contains(strings.Fields("author_id sender_id actor_id from_id author sender actor"), c.Name)
+}
+
 // takenOver reports names that are to be unique and are inserted without a condition.
 func takenOver(r *review) {
 	for _, t := range r.tables() {
 		of := keyColumns(t)
 		owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
-			return c.Kind == schema.Regular && lastWord(strings.ToLower(c.Name)) == "id"
+			return c.Kind == schema.Regular && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
 		})
 		if len(of) != 1 || owner < 0 || !slices.Contains(uniqueNames, lastWord(of[0].Name)) || t.TTL() > 0 || r.alwaysTTL(t) {
 			continue
@@ -172,8 +226,11 @@ func incomplete(r *review) {
 			return e.has(t, c.Name) || marks(c) || e.guessed && (unit || len(several) > 0)
 		})
 		if len(missing) > 0 {
-			r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
+			f := r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
 				"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
+			if e.guessed {
+				f.Severity = Note
+			}
 		}
 	}
 }

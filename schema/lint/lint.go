@@ -31,6 +31,7 @@ func Check(s *schema.Schema) []Finding {
 			Fix: "pass what schema.Declare, schema.Parse or schema.Read gives",
 		}}
 	}
+	s = inKeyspaces(s)
 	r := apply(s, rules)
 	place := make(map[schema.ID]int)
 	for i, t := range s.Tables {
@@ -40,6 +41,25 @@ func Check(s *schema.Schema) []Finding {
 		return cmp.Or(place[a.Table]-place[b.Table], strings.Compare(a.Code, b.Code))
 	})
 	return saidOnce(r.found)
+}
+
+// inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of that name.
+func inKeyspaces(s *schema.Schema) *schema.Schema {
+	in := make(map[string][]string)
+	for _, t := range s.Tables {
+		in[t.Name] = append(in[t.Name], t.Keyspace)
+	}
+	for _, v := range s.Views {
+		in[v.Name] = append(in[v.Name], v.Keyspace)
+	}
+	out := *s
+	out.Queries = slices.Clone(s.Queries)
+	for i := range out.Queries {
+		if id := &out.Queries[i].Table; id.Keyspace == "" && len(in[id.Name]) == 1 {
+			id.Keyspace = in[id.Name][0]
+		}
+	}
+	return &out
 }
 
 // apply applies rules to a schema, the last one first.

@@ -23,6 +23,7 @@ func impreciseKey(r *review) {
 // partOfEntity reports batches and transactions that insert, delete or change an entity in some of its tables, and leave others out. One that does
 // several of these may move a row.
 func partOfEntity(r *review) {
+	apart(r)
 	type batch struct {
 		by    map[schema.ID]*schema.Query
 		verbs map[string]bool

@@ -2,10 +2,12 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
 )
@@ -44,6 +46,9 @@ func lowCardinality(r *review) {
 		if n[few] > 0 && n[few] == len(partOf(t)) {
 			r.finding(t, "add a bucket to the partition key, a stable hash of the row's id modulo 16 or so, and read the buckets side by side",
 				"the partition key (%s) has few values", key(t))
+		} else if _, told := r.endless(t); told == "" && n[moment]+n[few]+n[spread] == 0 && r.sameAlways(t) {
+			r.finding(t, "what queries know as the partition key; or accept it, if rows stay few",
+				"the statements write one value of the partition key (%s): all rows are in one partition", key(t)).Severity = Warning
 		}
 	}
 }
@@ -70,34 +75,52 @@ func timeOnly(r *review) {
 }
 
 func unbounded(r *review) {
-	for t, n := range r.clustered {
-		divided := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return roleOf(c) == spread && !hashed(c) })
-		brief := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
-			all := words(c.Name)
-			if last := len(all) - 1; last > 0 && slices.Contains(strings.Fields("id no nr number ref"), all[last]) {
-				all = all[:last]
+	for t := range r.clustered {
+		if column, reason := r.endless(t); reason != "" {
+			fix := "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small"
+			if column == "" {
+				fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 			}
-			return slices.Contains(briefNames, all[len(all)-1])
-		})
-		whole := n[spread] == len(partOf(t)) || n[few] == 0 && !brief && r.constant(t)
-		if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
-			continue
-		}
-		clustering := t.Of(schema.Clustering)
-		name := words(t.Name)
-		has := func(list []string) int {
-			return slices.IndexFunc(name, func(w string) bool { return slices.Contains(list, w) })
-		}
-		if i := has(crowdNames); i >= 0 && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) {
-			r.finding(t, "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small",
-				"a partition (%s) gets a row for each of its %s forever", key(t), name[i])
-			continue
-		}
-		if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || r.textOfTime(t, c) }); i >= 0 {
-			r.finding(t, "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small",
-				"a partition (%s) gets rows by %s forever", key(t), clustering[i].Name).Column = clustering[i].Name
+			r.finding(t, fix, "a partition (%s) %s", key(t), reason).Column = column
 		}
 	}
+}
+
+// endless says why a partition of a table gets rows forever, and by which time; the reason is empty if it does not.
+func (r *review) endless(t *schema.Table) (column, reason string) {
+	clustering, n := t.Of(schema.Clustering), rolesOf(t)
+	if len(clustering) == 0 {
+		return "", ""
+	}
+	divided := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return roleOf(c) == spread && !hashed(c) })
+	brief := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
+		all := words(c.Name)
+		if last := len(all) - 1; last > 0 && slices.Contains(strings.Fields("id no nr number ref"), all[last]) {
+			all = all[:last]
+		}
+		return slices.Contains(briefNames, all[len(all)-1])
+	})
+	whole := n[spread] == len(partOf(t)) || n[few] == 0 && !brief && r.constant(t)
+	if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
+		return "", ""
+	}
+	name := words(t.Name)
+	has := func(list []string) int {
+		return slices.IndexFunc(name, func(w string) bool { return slices.Contains(list, w) })
+	}
+	if i := has(crowdNames); i >= 0 && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) {
+		return "", "gets a row for each of its " + name[i] + " forever"
+	}
+	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clock(c) || r.textOfTime(t, c) }); i >= 0 {
+		return clustering[i].Name, "gets rows by " + clustering[i].Name + " forever"
+	}
+	piece := slices.Contains(strings.Fields("int bigint varint"), clustering[0].Type) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool {
+		return c.Type == "blob" && slices.Contains(strings.Fields("chunk block part piece segment"), lastWord(c.Name))
+	})
+	if piece {
+		return "", "has all pieces of a blob, however large it is"
+	}
+	return "", ""
 }
 
 // briefNames are words of things that come to an end, and their events with them.
@@ -106,13 +129,15 @@ var briefNames = strings.Fields(`order parcel shipment delivery tracking invoice
 
 // Of crowdNames one thing may have any number, unless it is one of smallNames.
 var (
-	crowdNames = strings.Fields("followers members subscribers fans likes viewers participants")
+	crowdNames = strings.Fields("followers members subscribers fans likes stars votes viewers participants")
 	smallNames = strings.Fields("team crew family household band squad project board committee")
 )
 
-// ofOne says whether a partition is of one thing, by its id.
+// ofOne says whether a partition is of one thing, by its id or its unique name.
 func ofOne(t *schema.Table) bool {
-	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return lastWord(c.Name) != "id" })
+	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
+		return lastWord(c.Name) != "id" && !slices.Contains(uniqueNames, lastWord(c.Name))
+	})
 }
 
 // constant says whether all that is written to a table is in one partition, which the statements name.
@@ -126,6 +151,26 @@ func (r *review) constant(t *schema.Table) bool {
 			}
 			partition = name
 		}
+	}
+	return partition != ""
+}
+
+// constantText matches a value that code has as a constant, and no user enters.
+var constantText = regexp.MustCompile(`^[a-z_]+$`)
+
+// sameAlways says whether all that inserts into a table names the same partition by its text, and the rest of the row by marks.
+func (r *review) sameAlways(t *schema.Table) bool {
+	partition := ""
+	for _, x := range r.statements {
+		s, insert := x.statement.(*cql.Insert)
+		if x.table != t || !insert {
+			continue
+		}
+		name, fixed := partitionOf(s, t)
+		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v cql.Term) bool { return v.Kind == cql.Mark }) {
+			return false
+		}
+		partition = name
 	}
 	return partition != ""
 }

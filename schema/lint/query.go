@@ -164,6 +164,11 @@ func direction(q *schema.Query, t *schema.Table) (reverse, ok bool) {
 }
 
 func backwards(r *review) {
+	for t := range r.clustered {
+		if c := t.Of(schema.Clustering)[0]; c.Desc && c.Type == "uuid" {
+			r.finding(t, "a timeuuid, or a time before it in the key", "rows are in the descending order of %s, which is random", c.Name).Severity = Note
+		}
+	}
 	for q, t := range r.queries {
 		if reverse, _ := direction(q, t); q.Verb == "SELECT" && reverse {
 			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)

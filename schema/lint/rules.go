@@ -14,7 +14,8 @@ var rules = []Rule{
 	},
 	{
 		"DN101", "low-cardinality-partition", Error, lowCardinality,
-		"A partition key with few values puts all rows into few partitions: they grow without end, on few nodes.",
+		"A partition key with few values puts all rows into few partitions: they grow without end, on few nodes. A key that all INSERTs set to one " +
+			"constant is a warning.",
 	},
 	{
 		"DN102", "hot-partition", Error, hotPartition,
@@ -26,7 +27,7 @@ var rules = []Rule{
 	},
 	{
 		"DN104", "unbounded-partition", Warning, unbounded,
-		"Rows arrive in a partition forever: no bucket of time in its key, and no TTL.",
+		"Rows arrive in a partition forever, or the pieces of a blob of any size: no bucket in its key, and no TTL.",
 	},
 	{
 		"DN105", "partition-rows", Warning, size("rows", estimate.GoodRows, math.Inf(1)),
@@ -46,15 +47,18 @@ var rules = []Rule{
 	},
 	{
 		"DN201", "missing-unique-column", Error, missingUnique,
-		"The key lacks what tells entities apart: two of them share a row, and one overwrites the other.",
+		"The key lacks what tells entities apart: two of them share a row, and one overwrites the other. It is a warning where " +
+			"the key has the name of a person or a thing, and not its id.",
 	},
 	{
 		"DN202", "key-by-clock", Warning, keyByClock,
-		"Only a time of a millisecond tells the rows of a partition apart: two events of one moment become one.",
+		"Only a time of a millisecond tells the rows of a partition apart: two events of one moment become one. It is a note where " +
+			"the author is in the key as well.",
 	},
 	{
 		"DN203", "incomplete-query-table", Warning, incomplete,
-		"A query table without some columns of the entity: a query that needs them reads a second table.",
+		"A query table without some columns of the entity: a query that needs them reads a second table. It is a note where the " +
+			"entity is guessed from names.",
 	},
 	{
 		"DN204", "separate-requests", Note, separate,
@@ -81,17 +85,23 @@ var rules = []Rule{
 	},
 	{
 		"DN209", "time-as-text", Warning, timeAsText,
-		"A time in the primary key that is kept as text: rows are in the order of its characters, and no function of times takes it.",
+		"A time in the primary key that is kept as text: rows are in the order of its characters, and no function of times takes it. Outside of the key " +
+			"it is a note.",
 	},
 	{
 		"DN210", "unique-by-plain-insert", Note, takenOver,
-		"A table that finds an id by a name that is to be unique, and is inserted without IF NOT EXISTS: of two at once both succeed, and one is lost.",
+		"A table that finds an id or a password by a name that is to be unique, and is inserted without IF NOT EXISTS: of two at once both succeed, and one is lost.",
+	},
+	{
+		"DN211", "stale-copy", Note, staleCopies,
+		"A name or the like that is copied from the table of the thing, and is not in any UPDATE: after a change the copy stays as it was.",
 	},
 
 	{
 		"DN301", "collection-not-frozen", Warning,
 		notFrozen(false, "unless single elements are changed without reading, and then never write it as a whole"),
-		"A set, map or user-defined type that is not frozen: overwriting it as a whole leaves a range tombstone each time.",
+		"A set, map or user-defined type that is not frozen: overwriting it as a whole leaves a range tombstone each time. It is " +
+			"a note where only INSERTs do so, and where a set of people grows by elements.",
 	},
 	{
 		"DN302", "list-not-frozen", Error, notFrozen(true, "or a set, or a clustering column"),
@@ -151,7 +161,7 @@ var rules = []Rule{
 	},
 	{
 		"DN503", "clustering-order", Warning, backwards,
-		"A query that wants the rows the other way round than the table keeps them: it reads backwards.",
+		"A query that wants the rows the other way round than the table keeps them: it reads backwards. A descending order of random UUIDs is a note.",
 	},
 	{
 		"DN504", "allow-filtering", Error, filtering,
@@ -163,7 +173,8 @@ var rules = []Rule{
 	},
 	{
 		"DN506", "unknown-table", Error, unknownTable,
-		"A query, an index or a materialized view of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has " +
+		"A query, an index or a materialized view of a table that the schema does not have: Cassandra rejects it. A query that names no keyspace is of " +
+			"the only table of that name. It is a note where the schema has " +
 			"nothing of the keyspace; no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
 	},
 	{
@@ -173,7 +184,8 @@ var rules = []Rule{
 	{
 		"DN508", "statement-not-read", Warning, unread,
 		"A statement that is not understood, such as one that changes what the file does not create: no rule looks at it. It is an error where a known " +
-			"statement is not written as CQL is, and where a denorm: note is wrong, which then says nothing.",
+			"statement is not written as CQL is, and where a denorm: note is wrong, which then says nothing. A DROP IF EXISTS of what the " +
+			"file creates is a warning, as a second run deletes all rows; TRUNCATE is a note.",
 	},
 	{
 		codeRejected, "statement-rejected", Error, rejected,
@@ -182,7 +194,8 @@ var rules = []Rule{
 	},
 	{
 		"DN510", "batch-lacks-table", Warning, partOfEntity,
-		"A batch or a transaction that only inserts, or only deletes, an entity in some of its tables, and not in others.",
+		"A batch or a transaction that only inserts, or only deletes, an entity in some of its tables, and not in others. Tables that " +
+			"have the same and are inserted by separate statements are a note.",
 	},
 	{
 		"DN511", "batch-rejected", Error, batchesRejected,
@@ -194,7 +207,8 @@ var rules = []Rule{
 	},
 	{
 		"DN513", "logged-batch-of-many-rows", Warning, looseBatches(true),
-		"A logged batch of many rows that have nothing to do with each other: it is no faster, and makes each write several times dearer.",
+		"A logged batch of many rows that have nothing to do with each other: it is no faster, and makes each write several times dearer. " +
+			"A statement that is in the batch twice stands for many. It is a note where the rows may be of one partition.",
 	},
 	{
 		"DN514", "literal-null", Warning, literalNull,
@@ -206,7 +220,8 @@ var rules = []Rule{
 	},
 	{
 		"DN516", "queue", Warning, queues,
-		"A table used as a queue: each read goes through the tombstones of what was taken before.",
+		"A table used as a queue: each read goes through the tombstones of what was taken before. It is a note where only the name of the " +
+			"table says so.",
 	},
 	{
 		codeTransaction, "transaction-rejected", Error, transactionsRejected,
@@ -218,6 +233,23 @@ var rules = []Rule{
 		"DN518", "transactions-and-timestamps", Warning, transactionsAndTimestamps,
 		"USING TIMESTAMP in a plain write of a table of transactions: a time ahead of the servers' clocks hides all transactions until then.",
 	},
+	{
+		"DN519", "whole-partition-read", Note, wholePartition,
+		"A query of a whole partition, without LIMIT or a range, of a table whose partitions grow forever: it gets slower with each row.",
+	},
+	{
+		"DN520", "update-after-delete", Note, broughtBack,
+		"A plain UPDATE of a table whose rows are deleted: one that comes after the DELETE makes a row with nothing but its own columns.",
+	},
+	{
+		"DN521", "lost-update", Note, lostUpdate,
+		"A number that is counted, or a mark that something is used, set by a plain UPDATE: of two clients that have read the same, one overwrites " +
+			"the other.",
+	},
+	{
+		"DN522", "not-repeatable", Note, notRepeatable,
+		"An increment of a counter, or a key made by now() or uuid(): a write that a driver repeats after a timeout does its work twice.",
+	},
 
 	{
 		"DN601", "logged-batch-gc-grace", Error, gcGrace,
@@ -226,7 +258,8 @@ var rules = []Rule{
 	},
 	{
 		"DN602", "ttl-differs", Warning, ttlDiffers,
-		"Tables of one entity with different TTLs: rows end in one and stay in another.",
+		"Tables of one entity with different TTLs: rows end in one and stay in another. Or statements of one table, of which some have a TTL: cells " +
+			"of a row end one by one.",
 	},
 	{
 		"DN603", "conditional-and-plain", Error, conditional,
@@ -279,5 +312,9 @@ var rules = []Rule{
 	{
 		"DN615", "many-columns", Warning, manyColumns,
 		"A table with more than 100 columns: each is a cell of its own, with its time, in each row that has it.",
+	},
+	{
+		"DN616", "unused-table", Note, unusedTables,
+		"A table that no statement uses or reads, or an index that no query uses, where the statements read three tables or more, and half of all.",
 	},
 }

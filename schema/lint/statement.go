@@ -161,6 +161,9 @@ func queues(r *review) {
 		if r.queue(t) {
 			r.finding(t, "a system for queues; or a bucket of time in the partition key, of which readers know how far they are",
 				"a queue: the first rows of a partition are read and deleted, and each read goes through the tombstones of those before")
+		} else if r.comesAndGoes(t) {
+			r.finding(t, "accept it, if few rows are deleted in gc_grace_seconds; or a lower gc_grace_seconds with repairs in that time",
+				"rows come and go in a partition that is read whole: each read goes through the tombstones").Severity = Note
 		}
 	}
 }
@@ -197,6 +200,24 @@ func (r *review) queue(t *schema.Table) bool {
 		}
 	}
 	return inserted && (first && (one || before) || next && before)
+}
+
+// workNames are words in the names of tables of what is still to be done.
+var workNames = strings.Fields("queue unread pending outbox inbox backlog todo waiting unsent undelivered retries")
+
+// comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to its end.
+func (r *review) comesAndGoes(t *schema.Table) bool {
+	rows := t.Of(schema.Clustering)
+	if !slices.ContainsFunc(words(t.Name), func(w string) bool { return slices.Contains(workNames, w) }) {
+		return false
+	}
+	whole := func(q *schema.Query) bool {
+		return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(rows, func(c schema.Column) bool { return restricted(q, c.Name) })
+	}
+	single := func(q *schema.Query) bool {
+		return q.Verb == "DELETE" && len(q.Columns) == len(keyColumns(t)) && !slices.ContainsFunc(rows, func(c schema.Column) bool { return !exact(q, c.Name) })
+	}
+	return len(rows) > 0 && r.written(t) && r.asks(t, whole) && r.asks(t, single)
 }
 
 // urgency says whether a column is the order in which rows are taken, by its name.
@@ -243,6 +264,19 @@ func (b *batch) partitions(fixed bool) int {
 	return len(different)
 }
 
+// repeated is a statement of a batch that is in it twice with values that are bound, as a loop over rows makes it; or -1. Best is one whose
+// table has a row each partition.
+func (b *batch) repeated() int {
+	found := -1
+	for i, q := range b.queries {
+		again := strings.Contains(q.Text, "?") && slices.ContainsFunc(b.queries[:i], func(o *schema.Query) bool { return o.Text == q.Text })
+		if again && (found < 0 || len(b.tables[i].Of(schema.Clustering)) == 0) {
+			found = i
+		}
+	}
+	return found
+}
+
 // conditional is the first statement of a batch with a condition, -1 if there is none.
 func (b *batch) conditional() int {
 	return slices.IndexFunc(b.queries, func(q *schema.Query) bool { return q.Conditional })
@@ -278,6 +312,14 @@ func looseBatches(logged bool) func(*review) {
 			q, t := b.queries[0], b.tables[0]
 			one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
 			counters := slices.ContainsFunc(b.tables, counting)
+			if i := b.repeated(); logged && q.Logged && !counters && b.conditional() < 0 && i >= 0 {
+				f := r.finding(b.tables[i], "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
+					"with each other: the batchlog makes each several times dearer").of(b.queries[i])
+				if len(b.tables[i].Of(schema.Clustering)) > 0 {
+					f.Reason, f.Severity = "a logged batch repeats a statement: with many rows it exceeds the limits of a batch", Note
+				}
+				continue
+			}
 			switch n := b.partitions(false); {
 			case q.Logged != logged || q.Transaction || counters || b.conditional() >= 0:
 			case !logged && n > 1:

@@ -19,8 +19,13 @@ func words(name string) []string {
 		}
 		b.WriteRune(c)
 	}
-	return strings.FieldsFunc(strings.ToLower(b.String()), func(c rune) bool { return c == '_' })
+	split := folded.ReplaceAllString(strings.ToLower(b.String()), "$1$3${5}_$2$4$6")
+	return strings.FieldsFunc(split, func(c rune) bool { return c == '_' })
 }
+
+// folded matches what was written as createdAt, userId or fullName: without quotes, Cassandra keeps small letters.
+var folded = regexp.MustCompile(`(ed)(at)$|(user|customer|order|product|item|message|session|device|event|account|group|post|task|job)(id)$|` +
+	`(full|first|last|customer|guest)(name)$`)
 
 func lastWord(name string) string {
 	if all := words(name); len(all) > 0 {
@@ -196,6 +201,12 @@ func timeAsText(r *review) {
 					c.Name).Column = c.Name
 			}
 		}
+		for _, c := range t.Of(schema.Regular) {
+			if r.textOfTime(t, c) {
+				f := r.finding(t, "timestamp", "%s is a time as text, which no function of times takes", c.Name)
+				f.Column, f.Severity = c.Name, Note
+			}
+		}
 	}
 }
 
@@ -234,7 +245,7 @@ func valuesOf(s cql.Statement, column string) (out []cql.Term) {
 // the others.
 var (
 	amountNames = strings.Fields("price prices fee fees cost costs salary wage vat tax discount subtotal revenue payment postage fare deduction " +
-		"bid bids preis betrag saldo precio importe preco prix montant")
+		"bid bids preis betrag saldo precio importe ganancia ingreso ingresos costo monto tarifa preco custo valor prix montant cout")
 	quantityNames = strings.Fields("amount amounts amt amts balance total")
 )
 
@@ -264,7 +275,9 @@ func impreciseAmount(r *review) {
 		for _, c := range t.Columns {
 			_, _, args := cql.TypeParts(c.Type)
 			last := append([]string{c.Type}, args...)[len(args)] // the values of a map
-			if money(c.Name) && (last == "double" || last == "float") {
+			sum := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(quantityNames, w) }) &&
+				slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type == "decimal" })
+			if (money(c.Name) || sum) && (last == "double" || last == "float") {
 				r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s, which does not hold most amounts exactly", c.Name, last).Column = c.Name
 				break
 			}

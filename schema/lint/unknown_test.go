@@ -30,7 +30,7 @@ func TestUnknown(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT total FROM shop.orders WHERE order_id = ?":                                           "",
 		"SELECT total FROM shop.ordrs WHERE order_id = ?":                                            "error DN506 shop.ordrs: a query of a table that the schema does not have: did you mean orders?",
-		"SELECT total FROM orders WHERE order_id = ?":                                                "error DN506 orders: a query of a table that the schema does not have: did you mean shop.orders?",
+		"SELECT total FROM orders WHERE order_id = ?":                                                "", // the session has the keyspace
 		"SELECT * FROM shop.parcels WHERE order_id = ?":                                              "error DN506 shop.parcels: a query of a table that the schema does not have",
 		"SELECT a FROM b.c WHERE a = ?":                                                              "note DN506 b.c: no rule looks at a query of it, as the schema has nothing of keyspace b",
 		"SELECT a FROM b.orders WHERE a = ?":                                                         "note DN506 b.orders: no rule looks at a query of it, as the schema has nothing of keyspace b: did you mean shop.orders?",
@@ -47,7 +47,7 @@ func TestUnknown(t *testing.T) {
 		s := schema.Must(schema.Declare(schema.Sets(events), schema.CQL(orders+query)))
 		var got []string
 		for _, f := range lint.Check(s) {
-			if f.Suppressed == "" && f.Query != "" {
+			if f.Suppressed == "" && f.Query != "" && f.Code != "DN519" {
 				got = append(got, f.String())
 			}
 		}

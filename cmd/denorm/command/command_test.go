@@ -151,7 +151,7 @@ func TestExitCodes(t *testing.T) {
 		{"lint --fail-on never " + shop, 0, ""},
 		{"lint --ignore DN101 " + shop, 0, ""},
 		{"lint --ignore DN101 --fail-on warning " + shop, 1, ""},
-		{"lint --ignore DN101,DN104 --fail-on note " + shop, 0, ""},
+		{"lint --ignore DN101,DN104,DN519 --fail-on note " + shop, 0, ""},
 		{"lint --ignore DN101,DN999 " + shop, 2, `--ignore: no lint rule has the code "DN999"; the rules are DN001, DN101, `},
 		{"lint", 2, "name a CQL file, or a cluster with --hosts"},
 		{"lint --format xml " + shop, 2, `unknown --format "xml": text, json or sarif`},

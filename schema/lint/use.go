@@ -1,0 +1,255 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// This file has the rules on what several statements together do to a table.
+
+// wholePartition notes reads of partitions that grow forever, from their first row to their last.
+func wholePartition(r *review) {
+	told := make(map[schema.ID]bool)
+	for _, x := range r.statements {
+		s, ok := x.statement.(*cql.Select)
+		if !ok || told[x.table.ID] || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.query, x.table) ||
+			slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.query, c.Name) }) {
+			continue
+		}
+		if _, reason := r.endless(x.table); reason != "" {
+			told[x.table.ID] = true
+			r.finding(x.table, "LIMIT, or a range of the clustering columns", "a query reads the whole partition, which %s", reason).of(x.query)
+		}
+	}
+}
+
+// broughtBack notes plain UPDATEs of tables whose rows are deleted: an UPDATE after the DELETE makes a row of its columns alone.
+func broughtBack(r *review) {
+	told := make(map[schema.ID]bool)
+	for _, x := range r.statements {
+		s, ok := x.statement.(*cql.Update)
+		t := x.table
+		if !ok || s.IfExists || len(s.If) > 0 || x.query.Transaction || counting(t) || told[t.ID] || len(s.Set) >= len(t.Of(schema.Regular)) {
+			continue
+		}
+		deleted := slices.ContainsFunc(r.statements, func(x sent) bool {
+			s, ok := x.statement.(*cql.Delete)
+			return ok && x.table == t && len(s.Columns) == 0 && !x.query.Transaction
+		})
+		if deleted {
+			told[t.ID] = true
+			r.finding(t, "IF EXISTS, if all writes of the table are conditional; or readers that take a row without its other columns for none",
+				"rows are deleted and updated: an UPDATE after the DELETE makes a row that has %s alone", s.Set[0].Target.Column).of(x.query)
+		}
+	}
+}
+
+// countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be done once.
+var (
+	countNames = strings.Fields("count counts attempts quantity stock remaining balance points credits")
+	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent")
+)
+
+// lostUpdate notes values that depend on what was read, and are set without a condition.
+func lostUpdate(r *review) {
+	told := make(map[schema.ID]bool)
+	for _, x := range r.statements {
+		s, ok := x.statement.(*cql.Update)
+		if insert, is := x.statement.(*cql.Insert); is && r.rewritten(x.table) {
+			s, ok = &cql.Update{}, true
+			for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
+				s.Set = append(s.Set, cql.Assignment{Target: cql.Target{Column: c}, Operator: cql.Assign, Value: insert.Values[i]})
+			}
+		}
+		if !ok || x.query.Conditional || x.query.Transaction || told[x.table.ID] || len(s.Set) > 3 || r.query(x.table, "SELECT") == nil {
+			continue
+		}
+		for _, a := range s.Set {
+			c := x.table.Column(a.Target.Column)
+			if c == nil || a.Operator != cql.Assign || a.Target.Key != nil || a.Target.Field != "" {
+				continue
+			}
+			has := func(list []string) bool {
+				return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(list, w) })
+			}
+			all := words(c.Name)
+			_, _, args := cql.TypeParts(c.Type)
+			last := append([]string{c.Type}, args...)[len(args)] // the values of a map
+			whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
+			number := a.Value.Kind == cql.Mark && whole && (has(countNames) || len(all) > 1 && all[0] == "total")
+			once := c.Type == "boolean" && has(doneNames) && strings.EqualFold(a.Value.Text, "true")
+			if number || once {
+				told[x.table.ID] = true
+				r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
+					"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.query).Column = c.Name
+				break
+			}
+		}
+	}
+}
+
+// generated says whether a value comes from a function of the server that gives another one each time.
+func generated(v cql.Term) bool {
+	return v.Kind == cql.Call && slices.Contains(strings.Fields("now uuid currenttimeuuid currenttimestamp"), v.Text) ||
+		slices.ContainsFunc(v.Elems, generated)
+}
+
+// notRepeatable notes writes that do their work again when they are repeated after a timeout.
+func notRepeatable(r *review) {
+	told := make(map[schema.ID]bool)
+	for _, x := range r.statements {
+		t, why := x.table, ""
+		switch s := x.statement.(type) {
+		case *cql.Update:
+			if counting(t) {
+				why = "counts twice"
+			}
+		case *cql.Insert:
+			for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
+				if inKey(t, c) && generated(s.Values[i]) {
+					why = "inserts a second row"
+				}
+			}
+		}
+		if why != "" && !told[t.ID] {
+			told[t.ID] = true
+			r.finding(t, "a key that the client makes, once for all attempts; rows that are counted, where a number must be right",
+				"a write that is repeated after a timeout %s", why).of(x.query)
+		}
+	}
+}
+
+// copiedNames are words in the names of columns that people change, and that are copied to show them.
+var copiedNames = strings.Fields("name username title avatar picture pic photo email phone address")
+
+// staleCopies notes columns of a thing that other tables have as well, and no statement updates there.
+func staleCopies(r *review) {
+	told := make(map[*schema.Table]bool)
+	for _, base := range r.tables() {
+		key := keyColumns(base)
+		if len(key) != 1 || lastWord(key[0].Name) != "id" || key[0].Name == "id" {
+			continue
+		}
+		for _, t := range r.tables() {
+			if t == base || told[t] || r.writtenTogether(t, base) || t.Keyspace != base.Keyspace || t.Column(key[0].Name) == nil || !r.written(t) {
+				continue
+			}
+			for _, c := range t.Of(schema.Regular) {
+				of := base.Column(c.Name)
+				if of == nil || of.Kind != schema.Regular || !slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(copiedNames, w) }) {
+					continue
+				}
+				updated := slices.ContainsFunc(r.statements, func(x sent) bool {
+					return x.table == t && x.query.Verb == "UPDATE" && slices.ContainsFunc(writes(x.statement), func(w written) bool { return w.column == c.Name })
+				})
+				if !updated {
+					told[t] = true
+					r.finding(t, "statements that update all copies; or read it from "+base.String(), "%s is a copy of the column in %s, and no statement updates it",
+						c.Name, base.ID).Column = c.Name
+					break
+				}
+			}
+		}
+	}
+}
+
+// rewritten says whether rows are read by their key and inserted as a whole, and never updated: an INSERT is then the change as well.
+func (r *review) rewritten(t *schema.Table) bool {
+	byKey := func(q *schema.Query) bool {
+		return q.Verb == "SELECT" && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) })
+	}
+	return len(t.Columns) <= 4 && r.asks(t, byKey) && r.query(t, "UPDATE") == nil
+}
+
+// writtenTogether says whether the library writes two tables, or a batch does, and so changes the copies.
+func (r *review) writtenTogether(t, other *schema.Table) bool {
+	both := func(list []*schema.Table) bool { return slices.Contains(list, t) && slices.Contains(list, other) }
+	return slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && both(e.tables) }) ||
+		slices.ContainsFunc(r.batches, func(b batch) bool { return both(b.tables) })
+}
+
+// fewestRead is how many tables the known statements have to read before they count as all that the service sends.
+const fewestRead = 3
+
+// unusedTables notes tables and indexes that no statement needs, if the statements look like all of them.
+func unusedTables(r *review) {
+	read, named := make(map[schema.ID]bool), make(map[schema.ID]bool)
+	for q, t := range r.queries {
+		named[t.ID] = true
+		read[t.ID] = read[t.ID] || q.Verb == "SELECT"
+	}
+	for _, v := range r.schema.Views { // a query of the view reads the table
+		base := schema.ID{Keyspace: v.Keyspace, Name: v.Base}
+		read[base], named[base] = read[base] || read[v.ID], named[base] || named[v.ID]
+	}
+	n := 0
+	for _, t := range r.tables() {
+		if read[t.ID] {
+			n++
+		}
+	}
+	if n < fewestRead || 2*n < len(r.schema.Tables) {
+		return
+	}
+	for _, e := range r.schema.Entities { // whose statements the library makes
+		for _, id := range e.Tables {
+			named[id], read[id] = true, true
+		}
+	}
+	for _, t := range r.tables() {
+		switch conditional := r.conditional(t); {
+		case !named[t.ID]:
+			r.finding(t, "drop it, or pass the queries that use it", "no statement uses the table")
+		case !read[t.ID] && !conditional && !counting(t):
+			r.finding(t, "drop it, or pass the queries that read it", "the table is written and never read")
+		}
+	}
+	for x, t := range r.indexes {
+		used := func(q *schema.Query) bool { return restricted(q, x.Column()) || nearest(q) == x.Column() }
+		if c := x.Column(); read[t.ID] && (x.Class == "" || x.Class == "sai") && c != "" && !r.asks(t, used) {
+			r.finding(t, "drop it, or pass the queries that use it", "no statement uses index %s, and each write of %s maintains it", x.Name, c).at(x.At)
+		}
+	}
+}
+
+// apart notes tables of one entity, or with the same columns, that are inserted by separate statements.
+func apart(r *review) {
+	inserted, batched := make(map[*schema.Table]*schema.Query), make(map[*schema.Table]bool)
+	for _, x := range r.statements {
+		if x.query.Verb == "INSERT" {
+			batched[x.table] = batched[x.table] || x.query.Batch != 0 || x.query.Conditional
+			inserted[x.table] = x.query
+		}
+	}
+	tables := r.tables()
+	for i, t := range tables {
+		for _, base := range tables[:i] {
+			copies := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) }) ||
+				sameContent(t, base)
+			if inserted[t] == nil || inserted[base] == nil || batched[t] || batched[base] || t.Keyspace != base.Keyspace || !copies {
+				continue
+			}
+			r.finding(t, "one logged batch for both, or a repair that compares them", "it is inserted apart from %s, which has the same: "+
+				"after a failure between the two, one has a row that the other lacks", base.ID).of(inserted[t]).Severity = Note
+			break
+		}
+	}
+}
+
+// sameContent says whether one of two tables, whose keys differ, has all columns of the other but one.
+func sameContent(t, base *schema.Table) bool {
+	if len(t.Columns) > len(base.Columns) {
+		t, base = base, t
+	}
+	common, content := 0, false
+	for _, c := range t.Columns {
+		if other := base.Column(c.Name); other != nil && other.Type == c.Type {
+			common++
+			content = content || c.Kind == schema.Regular && other.Kind == schema.Regular
+		}
+	}
+	return content && common >= len(t.Columns)-1 && !slices.Equal(names(keyColumns(t)), names(keyColumns(base)))
+}
