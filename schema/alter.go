@@ -20,7 +20,9 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 		return p.missing(s.IfExists, at, "ALTER TABLE", id)
 	}
 	table := p.out.Tables[i] // a statement that the server would reject changes nothing
-	table.Columns = slices.Clone(table.Columns)
+	if len(s.Drop)+len(s.Rename) > 0 {
+		table.Columns = slices.Clone(table.Columns)
+	}
 	t := &table
 	for _, d := range s.Add {
 		switch {

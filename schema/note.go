@@ -56,7 +56,9 @@ func (p *parser) comment(c cql.Comment) error {
 			case strings.HasPrefix(a, "moves="):
 				e.Moves = strings.Split(strings.TrimPrefix(a, "moves="), ",")
 			default:
-				e.Tables = append(e.Tables, p.noteID(a))
+				if id := p.noteID(a); !slices.Contains(e.Tables, id) {
+					e.Tables = append(e.Tables, id)
+				}
 			}
 		}
 		if len(e.Tables) == 0 {

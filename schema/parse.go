@@ -250,10 +250,12 @@ func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 		return nil
 	}
 	p.setOptions(t.Options, s.Options, t.ID, span.From)
+	declared := make(map[string]bool, len(s.Columns))
 	for _, d := range s.Columns {
-		if t.Column(d.Name) != nil {
+		if declared[d.Name] {
 			return p.fail(p.script.Find(span, d.Name, 1), "column %s is declared twice", d.Name)
 		}
+		declared[d.Name] = true
 		t.Columns = append(t.Columns, columnOf(d))
 	}
 	if err := p.setKey(&t.Columns, span, s.Partition, s.Clustering, s.Order); err != nil {

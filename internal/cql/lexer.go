@@ -32,6 +32,7 @@ const (
 type lexer struct {
 	text     string
 	at       int
+	plain    int       // no template begins before
 	script   bool      // as that of a parser
 	comments []Comment // of a script
 	err      error
@@ -151,16 +152,20 @@ var values = map[string]Term{
 // template matches a name with what a tool fills in: ${keyspace}, or {{ .Keyspace }}.
 var template = regexp.MustCompile(`^\w*((\$\{[\w.:-]+\}|\{\{-?[ \t]*[.$]?[A-Za-z_][\w.]*[ \t]*-?\}\})\w*)+`)
 
-// templated says whether a template may come: the expression costs more.
-func templated(rest string) bool {
+// templated says whether a template may come: the expression costs more. Each character is looked at once.
+func (l *lexer) templated(rest string) bool {
+	if l.at < l.plain {
+		return false
+	}
 	after := strings.TrimLeft(rest, "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+	l.plain = l.at + len(rest) - len(after)
 	return strings.HasPrefix(after, "${") || strings.HasPrefix(after, "{{")
 }
 
 // token cuts off one token, with which the rest of the text begins.
 func (l *lexer) token(rest string) token {
 	c := rest[0]
-	if l.script && templated(rest) {
+	if l.script && l.templated(rest) {
 		if n := len(template.FindString(rest)); n > 0 {
 			return l.cut(quoted, n, rest[:n])
 		}

@@ -36,8 +36,9 @@ type parser struct {
 	err    error
 	// script says that this reads a [Script], or a piece of a statement. Otherwise everything is as Cassandra has it.
 	script  bool
-	defines bool // user-defined types are written with their fields
-	selects bool // there may be columns in a term
+	defines bool  // user-defined types are written with their fields
+	selects bool  // there may be columns in a term
+	lines   []int // where they end, once one was asked for
 	// outer is the transaction whose statements are read, nil outside of one. Without Lets any name may be that of a LET.
 	outer *Transaction
 }
@@ -77,8 +78,30 @@ func (p *parser) syntax(message string) {
 		if t.kind == broken {
 			message = t.text
 		}
-		p.fail(errorAt(p.text, int(t.start), message))
+		p.fail(p.errorAt(int(t.start), message))
 	}
+}
+
+// errorAt is a [SyntaxError] at an offset of the text. Of a script, which may have many, nobody asks for the column.
+func (p *parser) errorAt(offset int, message string) *SyntaxError {
+	if p.script {
+		return &SyntaxError{Line: p.line(offset), Text: message}
+	}
+	return errorAt(p.text, offset, message)
+}
+
+// line is the line, from 1, of an offset of the text.
+func (p *parser) line(offset int) int {
+	if p.lines == nil {
+		p.lines = []int{}
+		for i, c := range []byte(p.text) {
+			if c == '\n' {
+				p.lines = append(p.lines, i)
+			}
+		}
+	}
+	n, _ := slices.BinarySearch(p.lines, offset)
+	return n + 1
 }
 
 // refuse fails because of an option.

@@ -96,7 +96,7 @@ func (s *Script) SkipLine() {
 }
 
 // Line is the line, from 1, of a place in the text.
-func (s *Script) Line(at int) int { return strings.Count(s.p.text[:at], "\n") + 1 }
+func (s *Script) Line(at int) int { return s.p.line(at) }
 
 // Text is a part of the text without its comments, and with one space for all that was between two words.
 func (s *Script) Text(span Span) string {

@@ -56,7 +56,7 @@ func New(s *schema.Schema, v schema.Volume) (*Estimate, error) {
 	if ttl := t.TTL(); ttl > 0 && (e.keep == 0 || ttl < e.keep) {
 		e.keep = ttl
 	}
-	e.measure(&widths{schema: s, keyspace: t.Keyspace, volume: &e.volume})
+	e.measure(&widths{schema: s, keyspace: t.Keyspace, volume: &e.volume, types: make(map[string]float64)})
 	e.row, e.partition = e.row.finite(), e.partition.finite()
 	return e, nil
 }

@@ -22,6 +22,7 @@ type widths struct {
 	schema   *schema.Schema
 	keyspace string
 	volume   *schema.Volume
+	types    map[string]float64 // sizes of user-defined types of whose fields nothing is stated
 }
 
 // fixed are the sizes of the types that are stored without their length. The shorter integers, date and time are not
@@ -81,14 +82,32 @@ func (w *widths) bytes(column, typ string) float64 {
 	if size, ok := variable[name]; ok {
 		return size
 	}
+	inside := within(w.volume.Width, column) || within(w.volume.Elements, column)
+	if size, ok := w.types[name]; ok && !inside {
+		return size
+	}
+	w.types[name] = assumedText // of a type that holds itself
 	sum := 0.0
 	for _, f := range w.fields(name) {
 		sum += 4 + w.bytes(column+"."+f.Name, f.Type)
 	}
 	if sum == 0 {
-		return assumedText
+		sum = assumedText
+	}
+	if w.types[name] = sum; inside {
+		delete(w.types, name)
 	}
 	return sum
+}
+
+// within says whether something is stated of a field of a column.
+func within(stated map[string]float64, column string) bool {
+	for c := range stated {
+		if strings.HasPrefix(c, column+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // fields gives those of a user-defined type.

@@ -64,7 +64,11 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 
 // apply applies rules to a schema, the last one first.
 func apply(s *schema.Schema, rules []Rule) *review {
-	r := &review{schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table)}
+	r := &review{schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int)}
+	for i, ignore := range s.Ignores {
+		at := [2]string{ignore.Code, ignore.Table.Name}
+		r.ignores[at] = append(r.ignores[at], i)
+	}
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
 	}
@@ -114,7 +118,8 @@ type review struct {
 	batches    []batch
 	rule       Rule // at hand
 	found      []Finding
-	used       map[int]bool // of schema.Ignores
+	used       map[int]bool        // of schema.Ignores
+	ignores    map[[2]string][]int // of them, by code and name
 }
 
 // finding reports one of the rule at hand.
@@ -130,11 +135,12 @@ func (r *review) finding(t *schema.Table, fix, reason string, args ...any) *Find
 // table, which is all that a live one can carry.
 func (r *review) accepted(t *schema.Table) string {
 	reason := ""
-	for i, ignore := range r.schema.Ignores {
-		of := ignore.Table == t.ID || ignore.Table.Name == "" || t.Name == "" && ignore.Table.Name == t.Keyspace // a finding of a keyspace
-		if ignore.Code == r.rule.Code && of {
-			r.used[i] = true
-			reason = ignore.Reason
+	for _, name := range []string{cmp.Or(t.Name, t.Keyspace), ""} { // a finding of a keyspace has no name
+		for _, i := range r.ignores[[2]string{r.rule.Code, name}] {
+			if ignore := r.schema.Ignores[i]; name == "" || t.Name == "" || ignore.Table == t.ID {
+				r.used[i] = true
+				reason = ignore.Reason
+			}
 		}
 	}
 	for _, said := range strings.Split(t.Comment(), "denorm:ignore ")[1:] {

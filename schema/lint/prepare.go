@@ -98,14 +98,23 @@ func prepare(on *catalog.Schema, text, keyspace string) (err error) {
 
 // saidOnce leaves out that the server rejects a query where another rule says why.
 func saidOnce(found []Finding) []Finding {
-	all := slices.Clone(found)
-	other := func(f Finding) bool {
-		return slices.ContainsFunc(all, func(o Finding) bool {
-			says := f.Code == codeRejected && o.Code != f.Code && strings.HasPrefix(o.Code, "DN5") || f.Code == codeTransaction && o.Code == codeUnused
-			return says && o.Query == f.Query && o.At == f.At && o.Severity == Error
-		})
+	type place struct {
+		query string
+		at    schema.Position
 	}
-	return slices.DeleteFunc(found, other)
+	why := make(map[place]map[string]bool) // the codes that say why
+	for _, f := range found {
+		if at := (place{f.Query, f.At}); f.Severity == Error && strings.HasPrefix(f.Code, "DN5") && f.Code != codeRejected {
+			if why[at] == nil {
+				why[at] = make(map[string]bool)
+			}
+			why[at][f.Code] = true
+		}
+	}
+	return slices.DeleteFunc(found, func(f Finding) bool {
+		said := why[place{f.Query, f.At}]
+		return f.Code == codeRejected && len(said) > 0 || f.Code == codeTransaction && said[codeUnused]
+	})
 }
 
 // The codes of rules that find the same in a query.

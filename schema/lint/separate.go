@@ -11,13 +11,14 @@ import (
 func separate(r *review) {
 	for i := range r.entities {
 		e := &r.entities[i]
-		if e.guessed {
+		if e.guessed || len(e.tables) > 100 { // each is compared with each
 			continue
 		}
 		told := make(map[schema.ID]bool)
-		for _, t := range slices.Backward(e.tables) { // rather a query table than the base table
-			for _, to := range e.tables {
-				if !told[to.ID] && r.mayShare(e, t, to) {
+		free := slices.DeleteFunc(slices.Clone(e.tables), func(t *schema.Table) bool { return r.bound(e, t) })
+		for _, t := range slices.Backward(free) { // rather a query table than the base table
+			for _, to := range free {
+				if !told[to.ID] && mayShare(t, to) {
 					told[t.ID] = r.sharing(t, to)
 				}
 				if told[t.ID] {
@@ -55,17 +56,17 @@ func (r *review) sharing(t, to *schema.Table) bool {
 	return true
 }
 
+// bound says whether a table is written in a way that asks for a request of its own.
+func (r *review) bound(e *family, t *schema.Table) bool {
+	transaction := e.At.Line == 0 && !e.Timestamped && t.ID == e.Tables[0] || claims(t)
+	return transaction || counting(t) || len(t.Of(schema.Static)) > 0 || r.conditional(t) || r.derives(t)
+}
+
 // mayShare says whether nothing but queries and sizes is against it that t has the partition key of another table of the entity.
-func (r *review) mayShare(e *family, t, to *schema.Table) bool {
+func mayShare(t, to *schema.Table) bool {
 	part := to.Of(schema.PartitionKey)
 	if t == to || t.Keyspace != to.Keyspace || slices.Equal(names(t.Of(schema.PartitionKey)), names(part)) {
 		return false
-	}
-	for _, t := range []*schema.Table{t, to} {
-		transaction := e.At.Line == 0 && !e.Timestamped && t.ID == e.Tables[0] || claims(t)
-		if transaction || counting(t) || len(t.Of(schema.Static)) > 0 || r.conditional(t) || r.derives(t) {
-			return false
-		}
 	}
 	alike := func(c schema.Column, in *schema.Table, kinds ...schema.Kind) bool {
 		other := in.Column(c.Name)

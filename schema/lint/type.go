@@ -83,8 +83,9 @@ func twoTypes(r *review) {
 			}
 		}
 		each(func(_ *schema.Table, c schema.Column, name string) { kinds[name] = append(kinds[name], plainType(c)) })
+		most := mostOfEach(kinds)
 		each(func(t *schema.Table, c schema.Column, name string) {
-			usual := mostOf(kinds[name])
+			usual := most[name]
 			if plainType(c) == usual || e.guessed && (elementOf(usual, c) || elementOf(plainType(c), schema.Column{Type: usual})) {
 				return
 			}
@@ -128,15 +129,34 @@ func (r *review) idsOfTwoTypes() {
 	each(func(t *schema.Table, _ schema.Column, n name, kind string) {
 		kinds[n], where[n] = append(kinds[n], kind), append(where[n], t.String())
 	})
+	type column struct {
+		table schema.ID
+		name  string
+	}
+	told := make(map[column]bool)
+	for _, f := range r.found {
+		if f.Code == r.rule.Code {
+			told[column{f.Table, f.Column}] = true
+		}
+	}
+	most := mostOfEach(kinds)
 	each(func(t *schema.Table, c schema.Column, n name, kind string) {
-		usual := mostOf(kinds[n])
-		told := slices.ContainsFunc(r.found, func(f Finding) bool { return f.Code == r.rule.Code && f.Table == t.ID && f.Column == c.Name })
-		if kind == usual || told {
+		usual := most[n]
+		if kind == usual || told[column{t.ID, c.Name}] {
 			return
 		}
 		f := r.finding(t, "one type wherever the id is", "%s is a %s here, and a %s in %s", c.Name, c.Type, usual, where[n][slices.Index(kinds[n], usual)])
 		f.Column, f.Severity = c.Name, Warning
 	})
+}
+
+// mostOfEach is mostOf of each.
+func mostOfEach[K comparable](all map[K][]string) map[K]string {
+	most := make(map[K]string, len(all))
+	for k, texts := range all {
+		most[k] = mostOf(texts)
+	}
+	return most
 }
 
 // mostOf is the text that is there most often, of several the first.

@@ -1,0 +1,76 @@
+package lint_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/schema/lint"
+)
+
+// A file may be of whoever sends a change for review. The time for it grows with its size: with eight times of it less than 24 times.
+func TestLargeFiles(t *testing.T) {
+	const table = "CREATE TABLE k.t (a int PRIMARY KEY);\n"
+	for name, text := range map[string]func(n int) string{
+		"what is no CQL": func(n int) string { return table + strings.Repeat("x;", 10*n) },
+		"underscores":    func(n int) string { return table + strings.Repeat("_", 20*n) },
+		"a constant in IN": func(n int) string {
+			return table + "SELECT * FROM k.t WHERE a IN (1" + strings.Repeat(",1", 10*n) + ");"
+		},
+		"columns": func(n int) string {
+			return "CREATE TABLE k.t (a int PRIMARY KEY" + each(2*n, ", c%d int") + ");"
+		},
+		"tables of an entity": func(n int) string {
+			return each(n/4, "CREATE TABLE k.t%d (a int, b int, PRIMARY KEY (a, b));\n") + "-- denorm:entity e" + each(n/4, " k.t%d")
+		},
+		"one table of an entity": func(n int) string { return table + "-- denorm:entity e" + strings.Repeat(" k.t", 4*n) },
+		"ignored":                func(n int) string { return table + each(4*n, "-- denorm:ignore DN101 k.u%d few rows\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			took := func(n int) time.Duration {
+				source := schema.Source{File: "test", Text: text(n)}
+				began := time.Now()
+				s, _ := schema.Review(source)
+				lint.Check(s)
+				return time.Since(began)
+			}
+			var small, large time.Duration
+			for range 20 { // other load may be in the way of some
+				if small, large = took(500), took(4000); large < 24*small {
+					return
+				}
+			}
+			t.Errorf("%v, and %v for eight times as much", small, large)
+		})
+	}
+}
+
+// each formats the numbers up to n.
+func each(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// Types that hold themselves, which Cassandra rejects, or each other many times over, have a size all the same.
+func TestTypesOfThemselves(t *testing.T) {
+	t.Parallel()
+	double := "CREATE TYPE k.t0 (a int);\n"
+	for i := range 60 {
+		double += fmt.Sprintf("CREATE TYPE k.t%d (a frozen<t%d>, b frozen<t%[2]d>);\n", i+1, i)
+	}
+	for name, types := range map[string]string{
+		"itself": "CREATE TYPE k.t60 (x frozen<t60>);\n", "each other": "CREATE TYPE k.t60 (x frozen<b>);\nCREATE TYPE k.b (x frozen<t60>);\n", "twice": double,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := schema.Review(schema.Source{File: "test", Text: types + "CREATE TABLE k.t (a int, c int, b frozen<t60>, PRIMARY KEY (a, c));\n-- denorm:volume k.t rows=2000/year b.x=40\n"})
+			lint.Check(s)
+			t.Log(err)
+		})
+	}
+}
