@@ -38,7 +38,7 @@ drivers: ## the library and its tests with the fork of gocql by ScyllaDB; bugs o
 	internal/tools/scylladb.sh -timeout 20m -skip '$(OTHERWISE)' ./writer ./reader ./retry ./schema/... ./tracing ./internal/request ./internal/pace \
 		./internal/driver/... ./internal/cqltype ./internal/entity ./internal/cassandra/catalog ./internal/testutil/suite
 	cd internal/tools/driverbugs && go test -count=1 ./...
-OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
+OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^(types|pairs)$$
 
 .PHONY: long
 long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra6 tombstones readbench ## all loads at full length, all tests on 4.1 and 6: by hand and every night; figures go into docs/ and bin/
