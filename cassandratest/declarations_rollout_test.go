@@ -108,7 +108,7 @@ func TestDefaultTTLAndExpiresAt(t *testing.T) {
 		c.Create(mallOf(set).Statements()...)
 		p := startProcess(t, c)
 		p.clean(set)
-		c.Create("ALTER TABLE mall.reviews WITH default_time_to_live = 60", "ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 30")
+		c.Create("ALTER TABLE mall.reviews WITH default_time_to_live = 60", "ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 60")
 		found, err := p.w.Differences(t.Context(), set)
 		var got []string
 		for _, d := range found {
@@ -124,7 +124,7 @@ func TestDefaultTTLAndExpiresAt(t *testing.T) {
 			c.Create(statement)
 		}
 		p.clean(set)
-		c.Create("ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 30")
+		c.Create("ALTER TABLE mall.reviews WITH default_time_to_live = 60", "ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 60")
 		if found, err := p.w.Differences(t.Context(), reviews()); err != nil || strings.Contains(fmt.Sprint(found), "default_time") {
 			t.Errorf("without ExpiresAt: %v, %v", found, err)
 		}

@@ -23,9 +23,9 @@ import (
 const checkTimeout = 30 * time.Second
 
 // Check compares the live tables with what the sets declare: that they exist, and their keys, columns, types and clustering order. In
-// sets of several tables gc_grace_seconds must be above 0, unless the writer is [Concurrent]. A default_time_to_live must not end base
-// rows before other rows of their entity, and a Versioned set of several tables must have none. Check returns all differences at once, in
-// a [*schema.DifferenceError]. A live column that the set does not know is no difference: writes leave it alone.
+// sets of several tables gc_grace_seconds must be above 0, unless the writer is [Concurrent]. All tables of a
+// set must have one default_time_to_live, and those of a Versioned set of several tables none. Check returns all differences at once, in a
+// [*schema.DifferenceError]. A live column that the set does not know is no difference: writes leave it alone.
 //
 // Check also compares what all processes that write a table must declare alike: how key columns may change and
 // within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table
@@ -277,9 +277,9 @@ func (c *checker) expiry(live liveTable, id cql.Name, t entity.TableDescription)
 		c.add(id, compare.Difference{
 			Reason: fmt.Sprintf("default_time_to_live is %d: rows vanish, and a condition or a unique key with them", live.ttl), Fix: fix + "0",
 		})
-	case !conditional && c.base.ttl != 0 && (live.ttl == 0 || live.ttl > c.base.ttl):
+	case !conditional && live.ttl != c.base.ttl:
 		c.add(id, compare.Difference{
-			Reason: fmt.Sprintf("default_time_to_live is %d, that of the base table %d: base rows vanish, and rows of theirs stay",
+			Reason: fmt.Sprintf("default_time_to_live is %d, that of the base table %d: an entity's rows vanish from one table and stay in the other",
 				live.ttl, c.base.ttl), Fix: fix + strconv.Itoa(c.base.ttl),
 		})
 	case live.ttl != 0 && fingerprint.Expires(t.Fingerprint):
