@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/session"
@@ -16,7 +15,6 @@ type Reader struct {
 	config
 	source  source
 	session string // its keyspace, or empty
-	nowhere bool   // the session has no keyspace
 	retrier request.Retrier
 }
 
@@ -40,10 +38,7 @@ func New(s *session.Session, options ...Option) (*Reader, error) {
 }
 
 func newReader(source source, session string, options ...Option) *Reader {
-	r := &Reader{config: defaults(), source: source, session: session, nowhere: session == ""}
-	if !cql.IsTable(session) {
-		r.session = "" // unquoted it would be another one; CQL then leaves it to the session
-	}
+	r := &Reader{config: defaults(), source: source, session: session}
 	r.apply(options)
 	return r
 }
@@ -76,7 +71,7 @@ func (r *Reader) physical(logical string) (string, error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%w, and the reader by With(reader.Session(derived))", err)
-	case keyspace == "" && r.nowhere:
+	case keyspace == "":
 		return "", errors.New("the session has none; set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
 	}
 	return keyspace, nil

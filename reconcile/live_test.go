@@ -51,30 +51,6 @@ func TestTableOfAnotherTTL(t *testing.T) {
 	})
 }
 
-// A keyspace that has to be quoted is rejected, as by a writer: without quotes it is another one.
-func TestKeyspaceInCapitals(t *testing.T) {
-	t.Parallel()
-	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		openSet(t, c, listings) // keyspace shop
-		c.Create(`CREATE KEYSPACE "Shop" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
-		config := c.Config()
-		config.Keyspace = "Shop"
-		s, err := session.Open(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		r, err := reconcile.New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		report, err := r.Verify(t.Context(), listings)
-		if !errors.Is(err, reconcile.ErrInvalid) || !strings.Contains(err.Error(), `"Shop"`) || report != nil {
-			t.Errorf("%v\n%v", err, report)
-		}
-	})
-}
-
 // A run to adopt that found a process which still writes by hand cannot be continued with the time at which that one ended: ranges that are done may
 // have rows of it.
 func TestAdoptResumedWithLaterWriters(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
@@ -60,9 +59,6 @@ func (r *Reconciler) keyspace(declared string) (string, error) {
 	case err != nil:
 	case physical == "":
 		err = errors.New("the session has no keyspace: set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
-	case !cql.IsTable(physical): // unquoted, as in statements here, it would be another one
-		err = fmt.Errorf("the keyspace of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first: give another one in "+
-			"ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces", physical)
 	}
 	return physical, err
 }

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -127,6 +128,33 @@ func TestSessionErrors(t *testing.T) {
 	if b := retry.NewBudget(1, 0); s.With(session.Budget(b)).With(nil).Settings().Err == nil || s.Settings().Err != nil {
 		t.Error("an option of With that is not valid is lost, or is that of the session it comes from")
 	}
+}
+
+// A keyspace that cannot be in CQL without quotes is rejected before anything is done in it, also of a session that is open: shop and "Shop"
+// are two keyspaces.
+func TestKeyspaceOfAnotherSpelling(t *testing.T) {
+	t.Parallel()
+	for _, keyspace := range []string{"Shop", `sh"op`, strings.Repeat("x", 49)} {
+		config := gocql.NewCluster("127.0.0.1")
+		config.Keyspace = keyspace
+		if s, err := session.Open(config); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the keyspace of the session, %q, must be", keyspace)) {
+			t.Errorf("%v, %v", s, err)
+		}
+	}
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(`CREATE KEYSPACE "MyShop" WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}`)
+		config := c.Config()
+		config.Keyspace = "MyShop"
+		session.Configure(config, "")
+		reads, err := session.Connect(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reads.Close()
+		if s, err := session.New(nil, reads); s != nil || err == nil || !strings.Contains(err.Error(), `the keyspace of the session, "MyShop", must be`) {
+			t.Errorf("%v, %v", s, err)
+		}
+	})
 }
 
 // A policy of the caller's in the configuration is an error, as it would be replaced; one of Configure's is not, and

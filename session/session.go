@@ -120,8 +120,8 @@ func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 // Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
 // changed. What a writer and a reader need besides is set on a copy for each, as by [Configure], which lists it;
 // [Adjust] changes it. A HostSelectionPolicy of the caller's in the configuration is an error, as Configure would
-// replace it. An error names each host and what is wrong with it, as that of [Connect] does, or every option that is
-// not valid. End the sessions with [Session.Close].
+// replace it. So is a keyspace whose name needs quotes in CQL. An error names each host and what is wrong with it, as [Connect] does, or
+// every option that is not valid. End the sessions with [Session.Close].
 func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s := &Session{config: config{opening: true}, opened: true}
 	if err := s.config.apply(options); err != nil {
@@ -166,7 +166,18 @@ func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) 
 	for _, f := range s.config.adjust {
 		f(&own)
 	}
+	if err := usable(own.Keyspace); err != nil {
+		return nil, err
+	}
 	return Connect(&own)
+}
+
+// usable says why a keyspace cannot be that of a session. Its name goes into CQL without quotes, where MyShop would be myshop.
+func usable(keyspace string) error {
+	if keyspace == "" || cql.IsTable(keyspace) {
+		return nil
+	}
+	return fmt.Errorf("denorm: session: the keyspace of the session, %q, must be %s", keyspace, cql.TableRule)
 }
 
 // New makes a Session of two open sessions of gocql, such as those in sessions of gocqlx. The caller closes them. They must be two, as
@@ -180,6 +191,14 @@ func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 	}
 	if reads == nil {
 		return nil, errors.New("denorm: session: the session that reads is nil: open one by session.Connect, or both by session.Open")
+	}
+	for _, of := range []*gocql.Session{writes, reads} {
+		if of == nil {
+			continue
+		}
+		if err := usable(of.Query("").Keyspace()); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.roles(); err != nil {
 		return nil, err

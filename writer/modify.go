@@ -149,7 +149,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	for i := range part {
 		part[i], _ = values[i].(*entity.Value)
 	}
-	request := req.New(cmp.Or(keyspace, w.odd), layout.PartitionKey(part), leastSilence)
+	request := req.New(keyspace, layout.PartitionKey(part), leastSilence)
 	var sent atomic.Int32
 	row, err = runDetached(ctx, func() (row T, err error) {
 		var found bool

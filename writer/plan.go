@@ -249,10 +249,6 @@ func (w *Writer) noKeyspace() string {
 	if w.shared.Strict {
 		return settings.ErrUnmapped.Error() + ", and the writer by With(writer.Session(derived))"
 	}
-	if w.odd != "" {
-		return fmt.Sprintf("that of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first; give another one "+
-			"in ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces", w.odd)
-	}
 	return "the session has none; set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces"
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -22,7 +21,6 @@ type Writer struct {
 	exec     executor
 	retrier  req.Retrier
 	session  string              // its keyspace, or empty
-	odd      string              // its keyspace if that cannot be in CQL text as it is
 	physical func(string) string // maps declared keyspaces
 	transact transactor
 	batchlog *batchlog // shared with derived writers, as are live and removals
@@ -58,9 +56,6 @@ func newWriter(
 	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
 	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}, removals: &removals{}}
-	if session != "" && !cql.IsTable(session) {
-		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
-	}
 	apply(&w.config, options)
 	w.retried = true // a Timeout alone is compared with the policy too
 	if w.hedge > 0 && w.hedge >= w.timeout {
