@@ -199,7 +199,8 @@ var rules = []Rule{
 	},
 	{
 		"DN511", "batch-rejected", Error, batchesRejected,
-		"A batch with a condition over several partitions, or with counters in a logged batch: Cassandra rejects it.",
+		"A batch with a condition over several partitions, or with counters in a logged batch: Cassandra rejects it. A condition that is " +
+			"in the batch twice, with bound values, is a note.",
 	},
 	{
 		"DN512", "unlogged-batch-over-partitions", Warning, looseBatches(false),
@@ -208,7 +209,8 @@ var rules = []Rule{
 	{
 		"DN513", "logged-batch-of-many-rows", Warning, looseBatches(true),
 		"A logged batch of many rows that have nothing to do with each other: it is no faster, and makes each write several times dearer. " +
-			"A statement that is in the batch twice stands for many. It is a note where the rows may be of one partition.",
+			"A statement that is in the batch twice stands for many. It is a note where the rows may be of one partition, and " +
+			"for a batch of four tables.",
 	},
 	{
 		"DN514", "literal-null", Warning, literalNull,
@@ -249,6 +251,10 @@ var rules = []Rule{
 	{
 		"DN522", "not-repeatable", Note, notRepeatable,
 		"An increment of a counter, or a key made by now() or uuid(): a write that a driver repeats after a timeout does its work twice.",
+	},
+	{
+		"DN523", "delete-and-insert", Note, deleteWins,
+		"A batch that deletes a row and inserts one in a table: if both have one key, the row is gone, as the DELETE wins at one timestamp.",
 	},
 
 	{

@@ -293,6 +293,10 @@ func batchesRejected(r *review) {
 			r.finding(b.tables[i], "send the condition first, and the rest once it has held",
 				"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b.queries[i])
 		}
+		if j := b.repeated(); i >= 0 && j >= 0 && b.queries[j].Conditional {
+			r.finding(b.tables[j], "a request for each partition", "a batch repeats a condition, which Cassandra rejects if the rows are of several partitions").
+				of(b.queries[j]).Severity = Note
+		}
 		i = slices.IndexFunc(b.tables, counting)
 		mixed := slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return !counting(t) }) // DN303 says so
 		if i >= 0 && b.queries[i].Logged && !mixed {
@@ -303,6 +307,18 @@ func batchesRejected(r *review) {
 
 // largeBatch is how many independent rows in a logged batch are taken to be a load of rows.
 const largeBatch = 5
+
+// manyTablesOfBatch is how many tables a logged batch may well write.
+const manyTablesOfBatch = 3
+
+// different are the tables of a batch, each once.
+func (b *batch) different() map[*schema.Table]bool {
+	out := make(map[*schema.Table]bool)
+	for _, t := range b.tables {
+		out[t] = true
+	}
+	return out
+}
 
 // looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several partitions, and logged ones that
 // load a table.
@@ -325,6 +341,9 @@ func looseBatches(logged bool) func(*review) {
 			case !logged && n > 1:
 				r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
 					"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
+			case logged && len(b.different()) > manyTablesOfBatch:
+				r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
+					"batchlog and for all of them", len(b.different())).of(q).Severity = Note
 			case logged && one && n > largeBatch:
 				r.finding(t, "a request for each, side by side", "a logged batch loads %d rows that have nothing to do with each other: the batchlog "+
 					"makes each several times dearer", n).of(q)

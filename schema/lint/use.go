@@ -171,6 +171,23 @@ func (r *review) writtenTogether(t, other *schema.Table) bool {
 		slices.ContainsFunc(r.batches, func(b batch) bool { return both(b.tables) })
 }
 
+// deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row wins.
+func deleteWins(r *review) {
+	for _, b := range r.batches {
+		for i, t := range b.tables {
+			_, inserts := b.statements[i].(*cql.Insert)
+			deletes := slices.ContainsFunc(b.queries, func(q *schema.Query) bool {
+				return q.Verb == "DELETE" && q.Table == b.queries[i].Table && len(q.Columns) == len(keyColumns(t)) && strings.Contains(q.Text, "?")
+			})
+			if inserts && deletes && !b.queries[i].Transaction && !b.queries[i].Timestamped {
+				r.finding(t, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
+					"both have one timestamp").of(b.queries[i])
+				break
+			}
+		}
+	}
+}
+
 // fewestRead is how many tables the known statements have to read before they count as all that the service sends.
 const fewestRead = 3
 
