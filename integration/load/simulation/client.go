@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,6 +51,22 @@ func (c *crew) slot(number uint64) *slot {
 	return &slot{crew: c, number: number, booting: make(chan struct{}, 1)}
 }
 
+// ahead is how far a clock is ahead of the true time: in one of eight processes with wrong clocks, hours.
+func (s service) ahead(random *rand.Rand) time.Duration {
+	most := skew
+	if s.wrong {
+		most = []time.Duration{5 * time.Millisecond, skew, skew, skew, maxSkew / 2, maxSkew / 2, maxSkew / 2, 5 * time.Hour}[random.IntN(8)]
+	}
+	return time.Duration(random.Int64N(int64(2*most))) - most
+}
+
+// jump sets the clock of a process to another wrong time, now and then.
+func (c *crew) jump(p *process, random *rand.Rand) {
+	if c.service.wrong && random.IntN(kills) == 0 {
+		p.ahead.Store(int64(c.service.ahead(random)))
+	}
+}
+
 // current is the process, a new one if it was killed.
 func (s *slot) current(ctx context.Context) *process {
 	s.booting <- struct{}{} // no mutex: those who wait for one keep virtual time from running on
@@ -57,7 +74,7 @@ func (s *slot) current(ctx context.Context) *process {
 	for s.process == nil || s.process.killed() {
 		s.boots++
 		random := chance(s.Seed, s.index, s.number<<32|s.boots)
-		p, err := boot(ctx, s.cluster, s.service.keyspace, time.Duration(random.Int64N(int64(2*skew)))-skew, s.service.mode)
+		p, err := boot(ctx, s.cluster, s.service.keyspace, s.service.ahead(random), s.service.mode)
 		if err == nil {
 			s.process = p
 			continue
@@ -110,6 +127,9 @@ type attempts struct {
 // failed is what a write or its Resume ended with, nil if it is applied.
 func (c *crew) failed(err error) *writer.Error {
 	var failed *writer.Error
+	if c.service.wrong && errors.Is(err, writer.ErrInvalid) && strings.Contains(err.Error(), "ahead of this clock") {
+		return nil
+	}
 	if err != nil && (!errors.As(err, &failed) || errors.Is(err, writer.ErrExpired) ||
 		errors.Is(err, writer.ErrInvalid) && !errors.Is(err, writer.ErrConflict)) { // Resume rejects a conflict that was stored
 		c.trouble(fmt.Errorf("%s: %w", c.service.name, err))
@@ -144,8 +164,15 @@ func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocq
 		w = w.With(writer.At(at))
 	}
 	c.doom(p, random)
+	c.jump(p, random)
 	c.meets(number)
+	before := p.acknowledged(row)
 	result, err := mood(w, random).Write(p.ctx, "change", change) //nolint:contextcheck // it ends with its process
+	if err == nil {
+		if p.acknowledge(row, result.Timestamp); at == 0 && result.Timestamp <= before {
+			c.trouble(fmt.Errorf("%s: row %v: a process has acknowledged a write at %d and a later one at %d", c.service.name, row, before, result.Timestamp))
+		}
+	}
 	repeated := false
 	for p.killed() {
 		c.weather.note(clientKilled, number)

@@ -1,8 +1,8 @@
 // Package simulation runs services with orders, accounts, seats, logins and counters against an in-process Cassandra in virtual time,
 // with faults of every kind: lost requests and answers, timeouts of writes that are applied, that are not, and that are at one
 // replica, late messages, batches that only the batchlog has, slow and half-done lightweight transactions, nodes that stop, freeze and fall
-// silent, clients that are killed, clocks that are wrong. In the end the tables are compared with everything that the clients were
-// told. That an address is its account's alone is also looked at whenever an account is read.
+// silent, clients that are killed, clocks that are wrong by up to hours, and jump. In the end the tables are compared with everything that the clients were
+// told. The orders that nobody finished are then repaired, and compared once more. That an address is its account's alone is also looked at whenever an account is read.
 //
 // What a client cannot finish is stored and goes into a queue. The queue delivers it at least once, late and out of order, to
 // several processes of its own, which are killed, too: some of it once more when it is done, some while its row is changed, some to

@@ -2,7 +2,11 @@ package simulation
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -10,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -100,7 +105,7 @@ func (l *orderLoad) write(
 	change tables.Change,
 ) int64 {
 	at := max(time.Now().Add(time.Duration(random.Int64N(int64(2*skew)))-skew).UnixMicro(), stamp+1+random.Int64N(1000))
-	if !l.service.finish && random.IntN(2) == 0 { // the library chooses, and who is killed does not learn it
+	if l.service.wrong || !l.service.finish && random.IntN(2) == 0 { // the library chooses, and who is killed does not learn it
 		at = 0
 	}
 	noted := l.history.BeginAt(name, kind, row, at)
@@ -124,4 +129,94 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 		report.orders(l, found)
 	}
 	return err
+}
+
+// mend repairs the tables once they have a default_time_to_live, and looks at them when it has passed. No row has expired, and the tables
+// agree. Only orders that some table has from further ahead than [reconcile.Settle] are as they were.
+func (l *orderLoad) mend(ctx context.Context, p *process, report *Report) error {
+	before, late, err := readOrders(ctx, p.session.Reads(), time.Now().Add(settle).UnixMicro())
+	if err != nil {
+		return err
+	}
+	for _, table := range orderTables {
+		l.cluster.Create(fmt.Sprintf("ALTER TABLE %s.%s WITH default_time_to_live = %d", l.service.keyspace, table, defaultTTL/time.Second))
+	}
+	r, err := reconcile.New(p.session, reconcile.MaxRemovals(1<<30), reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+	if err == nil {
+		_, err = r.Repair(ctx, orderSet, reconcile.Rewrite()) // also rows that a delete shadows
+	}
+	if err != nil && !errors.Is(err, reconcile.ErrDrift) {
+		return err
+	}
+	<-time.After(defaultTTL + time.Minute)
+	after, _, err := readOrders(ctx, p.session.Reads(), 0)
+	if err != nil {
+		return err
+	}
+	for id := range before {
+		switch has := after[id]; {
+		case late[id] && !has.equal(before[id]):
+			report.fault(l.crew, fmt.Sprintf("repair of what is from too far ahead: order %v had %v, and has %v", id, before[id], has))
+		case !late[id] && (!has.agree() || len(has[0]) < len(before[id][0]) || before[id].agree() && !has.equal(before[id])):
+			report.fault(l.crew, fmt.Sprintf("repair: order %v had %v, and has %v", id, before[id], has))
+		}
+	}
+	return nil
+}
+
+// settle is the default of [reconcile.Settle], and defaultTTL is longer than a repair takes.
+const (
+	settle     = 90 * time.Second
+	defaultTTL = 10 * time.Minute
+)
+
+var orderTables = []string{"orders_by_id", "orders_by_user", "orders_by_status"}
+
+// orderRows are the rows of an order, by table.
+type orderRows [3][]string
+
+// orderRow is a row of any of the tables.
+type orderRow struct {
+	Order
+
+	At int64 // WRITETIME of the total
+}
+
+func (r *orderRow) String() string {
+	text := fmt.Sprintf("user %v, total %v, updated at %d, written at %d", r.UserID, r.Total, r.UpdatedAt, r.At)
+	if r.Status != nil && r.Bucket != nil {
+		text += fmt.Sprintf(", status %s, bucket %d", *r.Status, *r.Bucket)
+	}
+	return text
+}
+
+// agree says whether the rows are those of one base row, or none.
+func (o orderRows) agree() bool {
+	base, byUser, byStatus := o[0], o[1], o[2]
+	if len(base) == 0 || !strings.Contains(base[0], "status") {
+		return slices.Equal(base, byUser) && len(byStatus) == 0
+	}
+	return slices.Equal(base, byUser) && slices.Equal(base, byStatus)
+}
+
+func (o orderRows) equal(other orderRows) bool {
+	return slices.EqualFunc(o[:], other[:], slices.Equal)
+}
+
+// readOrders reads the tables, and says which orders have a cell from after a moment.
+func readOrders(ctx context.Context, session *gocql.Session, moment int64) (orders map[gocql.UUID]orderRows, late map[gocql.UUID]bool, err error) {
+	orders, late = make(map[gocql.UUID]orderRows), make(map[gocql.UUID]bool)
+	for n, table := range orderTables {
+		rows, err := history.All[orderRow](ctx, session, table, "order_id", "user_id", "status", "bucket", "total", "updated_at", "WRITETIME(total) AS at")
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range rows {
+			o := orders[r.OrderID]
+			o[n] = append(o[n], r.String())
+			slices.Sort(o[n])
+			orders[r.OrderID], late[r.OrderID] = o, late[r.OrderID] || max(r.At, r.UpdatedAt) > moment
+		}
+	}
+	return orders, late, nil
 }

@@ -100,6 +100,21 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"to the table by status, and is there",
 	},
 	{
+		"a later change of a process gets an earlier timestamp", "writer/clock.go",
+		"given = max(given, floor+1); given > t {", "given > t && floor != 0 {",
+		"a process has acknowledged a write at",
+	},
+	{
+		"a row that is repaired gets the default_time_to_live of its table", "internal/entity/mutation.go",
+		"m.expiresAt != 0 || m.ends != 0 {", "m.expiresAt != 0 || m.ends != 0 || true {",
+		"left: repair: order",
+	},
+	{
+		"a repair carries out what is from the future", "internal/repair/repair.go",
+		"case l.ahead() != 0:", "case false:",
+		"repair of what is from too far ahead",
+	},
+	{
 		"a write without a permission is resumed for ever", "retry/server.go",
 		"case gocql.ErrCodeUnauthorized:\n\t\treturn true", "case gocql.ErrCodeUnauthorized:\n\t\treturn false",
 		"to be resumed without a permission",

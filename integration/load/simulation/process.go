@@ -2,7 +2,11 @@ package simulation
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
@@ -19,11 +23,39 @@ type process struct {
 	session *session.Session
 	writer  *writer.Writer
 	dialer  faulty.Dialer
+	ahead   atomic.Int64 // of the true time, nanoseconds
+
+	mu    sync.Mutex
+	acked map[gocql.UUID]int64 // the largest timestamp of an acknowledged write of a row
 }
 
-// boot starts a process.
-func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, skew time.Duration, mode writer.Option) (*process, error) {
-	p := new(process)
+// now is the time by the clock of the process.
+func (p *process) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
+
+// acknowledged is the largest timestamp of an acknowledged write of a row so far, 0 if none is known or if the clock has been set back to
+// more than [writer.MaxClockSkew] before it.
+func (p *process) acknowledged(row gocql.UUID) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := p.acked[row]; at <= p.now().Add(maxSkew).UnixMicro() {
+		return at
+	}
+	return 0
+}
+
+func (p *process) acknowledge(row gocql.UUID, at int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.acked[row] = max(p.acked[row], at)
+}
+
+// maxSkew is the default of [writer.MaxClockSkew].
+const maxSkew = 10 * time.Second
+
+// boot starts a process whose clock is ahead.
+func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, ahead time.Duration, mode writer.Option) (*process, error) {
+	p := &process{acked: make(map[gocql.UUID]int64)}
+	p.ahead.Store(int64(ahead))
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	config := c.Config()
 	p.dialer.Configure(config)
@@ -34,8 +66,7 @@ func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, skew t
 		p.cancel()
 		return nil, err
 	}
-	clock := writer.NewClock(func() time.Time { return time.Now().Add(skew) })
-	p.writer, err = writer.New(p.session, writer.WithClock(clock), writer.ClaimGrace(2*time.Second), mode)
+	p.writer, err = writer.New(p.session, writer.WithClock(writer.NewClock(p.now)), writer.ClaimGrace(2*time.Second), mode)
 	return p, err
 }
 

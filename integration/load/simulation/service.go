@@ -11,6 +11,7 @@ type service struct {
 	mode     writer.Option
 	of       entity
 	finish   bool // what failed is resumed, and what a killed client was at is repeated at its timestamp
+	wrong    bool // clocks are wrong by up to hours, and jump
 }
 
 // entity is what a service writes.
@@ -30,6 +31,7 @@ var services = []service{
 	{name: "OneOf, fan-out, resumed", keyspace: "concurrent_resumed", mode: writer.Concurrent(), finish: true},
 	{name: "OneOf, logged batch, left", keyspace: "logged_left", mode: writer.Logged()},
 	{name: "OneOf, fan-out, left", keyspace: "concurrent_left", mode: writer.Concurrent()},
+	{name: "OneOf, wrong clocks, left", keyspace: "clocks_left", mode: writer.Auto(), wrong: true},
 	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), of: anAccount},
 	{name: "Compare, Mark", keyspace: "compared", mode: writer.Auto(), of: aSeat},
 	{name: "ExpiresAt, Patch", keyspace: "expiring", mode: writer.Auto(), of: aLogin, finish: true},

@@ -112,8 +112,15 @@ func (w *world) run() *Report {
 	<-time.After(time.Minute)
 	report := newReport(w)
 	for i, l := range loads {
-		if err := w.check(ctx, services[i], l, report); err != nil {
+		if err := w.with(ctx, services[i], func(p *process) error { return l.check(ctx, p, report) }); err != nil {
 			w.trouble(fmt.Errorf("%s: %w", services[i].name, err))
+		}
+	}
+	for i, l := range loads {
+		if l, ok := l.(*orderLoad); ok && !services[i].finish {
+			if err := w.with(ctx, services[i], func(p *process) error { return l.mend(ctx, p, report) }); err != nil {
+				w.trouble(fmt.Errorf("%s: repair: %w", services[i].name, err))
+			}
 		}
 	}
 	w.mu.Lock()
@@ -201,14 +208,14 @@ type load interface {
 	check(ctx context.Context, p *process, report *Report) error
 }
 
-// check has a load look at the tables, by a process of its own.
-func (w *world) check(ctx context.Context, s service, l load, report *Report) error {
+// with calls f with a process of its own, which has the true time.
+func (w *world) with(ctx context.Context, s service, f func(p *process) error) error {
 	p, err := boot(ctx, w.cluster, s.keyspace, 0, s.mode)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	return l.check(ctx, p, report)
+	return f(p)
 }
 
 func (w *world) load(s service, index uint64) (load, error) {
