@@ -53,7 +53,8 @@ func (p *request) modeIn(mode Mode) Mode {
 // sending the write later could only do what is no longer expected, such as take a key that has become free meanwhile. That holds
 // if the outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the
 // condition held; [Current] or a read says how the row is. It is false if all that is left was answered by [ErrRefused]: Resume
-// finishes such a write once the limit is raised, the index dropped or the permission granted, and a delete of the entity undoes it.
+// finishes such a write once the limit is raised, the index dropped or the permission granted. A delete of the entity undoes it, but not in sets with
+// Versioned: these take no other write of the entity before.
 // It is false for an error that matches [ErrInvalid], unless Resume has rejected the error for what may be a fault of the writer: see
 // there. It does not know whether the write has meanwhile become too old.
 func (e *Error) Resumable() bool {
