@@ -23,9 +23,13 @@ the review as false; then only those that are wrong.
 | --- | --- | --- | --- | --- |
 | A, first, 2026-11-27 | 84 of 205 (0.41) | 70 of 157 (0.45) | 191 of 465 (0.41) | 221 of 465 (0.48) |
 | A, first, with --keyspace | 106 of 205 (0.52) | 90 of 157 (0.57) | 239 of 282 (0.85) | 273 of 282 (0.97) |
+| A, after the rules were corrected by it | 170 of 205 (0.83) | 139 of 157 (0.89) | 261 of 287 (0.91) | 285 of 287 (0.99) |
+| B, once, 2026-11-27 | 52 of 92 (0.57) | 49 of 71 (0.69) | 139 of 153 (0.91) | 145 of 153 (0.95) |
 
 In 13 schemas of A the queries name no keyspace. Each of these queries was DN506, and no rule looked at it, unless --keyspace was given.
-The rules were corrected by A. B was drawn before that, and is measured once afterwards.
+B was drawn before the rules were corrected by A, and no rule has changed because of it: expect of yours what it says. Most of what the rules miss
+needs to know what the rows mean: keys that lack a column, states that move a row, locks, hot partitions of a name or a word. COMPACT STORAGE, LWT
+on a fresh id, and types that are only imprecise are missed as well.
 
 A: MartaSamoilenko/e-commerce-platform, otaviano/braza-sso, thelastpickle/cassandra-reaper,
 trellis-ldp-archive/trellis-cassandra, rudrasura/distributed_job_scheduler, kuzznya/timepicker,
