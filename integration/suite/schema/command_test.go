@@ -122,7 +122,7 @@ func TestCommand(t *testing.T) {
 // The SARIF of the command follows the schema of the standard, and holds what the text does.
 func TestSARIF(t *testing.T) {
 	t.Parallel()
-	const shop = "../../../cmd/denorm/command/testdata/shop.cql" // an error, a warning, and one that is suppressed
+	const shop = "../../../cmd/denorm/command/testdata/shop.cql" // an error, a warning, a note, and one that is suppressed
 	out, err := exec.Command(built(t), "lint", "--format", "sarif", shop).Output()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestSARIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	results := report.Runs[0].Results
-	if len(results) != 3 {
+	if len(results) != 4 {
 		t.Fatalf("%d results", len(results))
 	}
 	suppressed := 0
