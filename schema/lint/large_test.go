@@ -25,6 +25,9 @@ func TestLargeFiles(t *testing.T) {
 		"tables of an entity": func(n int) string {
 			return each(n/4, "CREATE TABLE k.t%d (a int, b int, PRIMARY KEY (a, b));\n") + "-- denorm:entity e" + each(n/4, " k.t%d")
 		},
+		"tables with statements": func(n int) string {
+			return each(n/4, "CREATE TABLE k.s%d (a int PRIMARY KEY, b int);\n") + each(n/4, "INSERT INTO k.s%d (a, b) VALUES (?, ?);\n")
+		},
 		"one table of an entity": func(n int) string { return table + "-- denorm:entity e" + strings.Repeat(" k.t", 4*n) },
 		"ignored":                func(n int) string { return table + each(4*n, "-- denorm:ignore DN101 k.u%d few rows\n") },
 	} {

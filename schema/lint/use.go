@@ -241,12 +241,15 @@ func apart(r *review) {
 			inserted[x.table] = x.query
 		}
 	}
-	tables := r.tables()
+	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool { return inserted[t] == nil || batched[t] })
+	if len(tables) > 300 { // each is compared with each
+		return
+	}
 	for i, t := range tables {
 		for _, base := range tables[:i] {
 			copies := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) }) ||
 				sameContent(t, base)
-			if inserted[t] == nil || inserted[base] == nil || batched[t] || batched[base] || t.Keyspace != base.Keyspace || !copies {
+			if t.Keyspace != base.Keyspace || !copies {
 				continue
 			}
 			r.finding(t, "one logged batch for both, or a repair that compares them", "it is inserted apart from %s, which has the same: "+
