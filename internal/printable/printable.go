@@ -1,5 +1,6 @@
 // Package printable writes text of others, such as the names in a live schema, in a form that is safe to show: no control
-// characters that a terminal obeys, no line breaks that end a comment, no marks that turn the direction of what follows.
+// characters that a terminal obeys, no line breaks that end a comment, no marks that turn the direction of what follows, no commands to the
+// service whose job prints it: a line that begins with :: (GitHub), or has ##[ (GitHub), ##vso[ (Azure) or ##teamcity[ in it.
 package printable
 
 import (
@@ -10,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line gives text as one line. Every character that cannot be printed is written as an escape of Go: \n, \x1b, \u2028. Text
-// that is printable stays as it is.
+// Line gives text as one line. Every character that cannot be printed is written as an escape of Go: \n, \x1b, \u2028. So is a
+// # after another, and the first of :: at the beginning. Other text stays as it is.
 func Line(text string) string { return escaped(text, "", escape) }
 
 // Lines is [Line], but line breaks (\n) and tabs stay.
@@ -21,22 +22,22 @@ func Lines(text string) string { return escaped(text, "\n\t", escape) }
 // encoding/json escapes only some of them.
 func JSON(document string) string { return escaped(document, "\n\t\r", escapeJSON) }
 
-// escaped writes what cannot be printed with escape, except the characters of keep.
+// escaped writes what cannot be printed, or would begin a command, with escape, except the characters of keep.
 func escaped(text, keep string, escape func(b *strings.Builder, r rune, raw string)) string {
-	safe := func(r rune) bool { return unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
-	clean := utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !safe(r) }) < 0
-	if clean {
-		return text
-	}
 	var b strings.Builder
+	var last rune
+	begins := true // there were only blanks in this line
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if raw := text[i : i+size]; safe(r) && (r != utf8.RuneError || size > 1) {
+		raw := text[i : i+size]
+		command := r == '#' && last == '#' || begins && strings.HasPrefix(text[i:], "::")
+		if (unicode.IsPrint(r) || strings.ContainsRune(keep, r)) && (r != utf8.RuneError || size > 1) && !command {
 			b.WriteString(raw)
 		} else {
 			escape(&b, r, raw)
 		}
-		i += size
+		begins = r == '\n' || begins && unicode.IsSpace(r)
+		last, i = r, i+size
 	}
 	return b.String()
 }

@@ -23,10 +23,19 @@ func TestEscapes(t *testing.T) {
 		"not\xffutf8\xc3":             `not\xffutf8\xc3`,
 		"tag\U000e0041 \ufffe \ufeff": `tag\U000e0041 \ufffe \ufeff`,
 		"replacement \ufffd stays":    "replacement \ufffd stays",
+		"##vso[task.prependpath]/tmp": `#\x23vso[task.prependpath]/tmp`,
+		"a ###[set-output]b # c":      `a #\x23\x23[set-output]b # c`,
+		" ::set-output name=a::b":     ` \x3a:set-output name=a::b`,
 	} {
 		if got := printable.Line(text); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
+	}
+	if got := printable.Lines("a::b\n \t::debug::"); got != "a::b\n \t\\x3a:debug::" {
+		t.Errorf("%q", got)
+	}
+	if got := printable.JSON(`{"a": "##[b] ::"}`); got != `{"a": "#\u0023[b] ::"}` {
+		t.Errorf("%q", got)
 	}
 	if got := printable.Lines("a\n\tb\r\x1b"); got != "a\n\tb\\r\\x1b" {
 		t.Errorf("%q", got)
