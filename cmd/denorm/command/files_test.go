@@ -54,6 +54,16 @@ func TestFolderFollowsNoLinks(t *testing.T) {
 			t.Errorf("%s: exit code %d, %v\n%s", format, code, err, out)
 		}
 	}
+	if out, code, err := run(t, nil, "lint", filepath.Join(dir, "a.cql"), filepath.Join(dir, "b.cql")); strings.Contains(out, "ghp_secret") ||
+		code != command.ExitError || !strings.Contains(err.Error(), "b.cql: a link that leads out of its folder: name its target") {
+		t.Errorf("a link that is named: exit code %d, %v\n%s", code, err, out)
+	}
+	if err := os.Symlink("a.cql", filepath.Join(dir, "inside")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code, err := run(t, nil, "lint", filepath.Join(dir, "inside")); code != command.ExitFine {
+		t.Errorf("a link to a file beside it: exit code %d, %v\n%s", code, err, out)
+	}
 	if err := os.Remove(filepath.Join(dir, "b.cql")); err != nil {
 		t.Fatal(err)
 	}

@@ -183,6 +183,14 @@ func read(file string) (string, error) {
 		return "", err
 	}
 	defer from.Close() //nolint:errcheck // it was only read
+
+	if info, err := from.Stat(); err == nil && info.Mode().IsRegular() { // a pipe of a shell is a link too
+		inside, err := os.OpenInRoot(filepath.Dir(file), filepath.Base(file))
+		if err != nil { // the file may be of whoever sends a change for review
+			return "", fmt.Errorf("%s: a link that leads out of its folder: name its target", file)
+		}
+		defer inside.Close() //nolint:errcheck // as above
+	}
 	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
 	switch {
 	case err != nil:
