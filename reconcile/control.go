@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -100,15 +101,20 @@ func (r *Reconciler) want(ctx context.Context, run gocql.UUID, column string, va
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(i RunInfo) bool { return i.Run == run })
-	if i < 0 {
+	runs = slices.DeleteFunc(runs, func(i RunInfo) bool { return i.Run != run })
+	if len(runs) == 0 {
 		return invalid("no run %s is stored in keyspace %s", run, s.keyspace)
 	}
-	if state := runs[i].State; state == stateDone || state == stateIncomplete {
+	ended := func(i RunInfo) bool { return i.State == stateDone || i.State == stateIncomplete }
+	state := runs[0].State
+	if runs = slices.DeleteFunc(runs, ended); len(runs) == 0 {
 		return invalid("run %s has ended, and is %s: only a run that is under way can be changed; option Resume (--resume of the command) "+
 			"continues one that is incomplete", run, state)
 	}
-	return s.exec(ctx, "UPDATE "+s.name(runTable)+" SET "+column+" = ? WHERE job = ? AND run = ?", value, runs[i].job, run)
+	for _, i := range runs { // one, unless somebody has put rows with its id under other jobs
+		err = errors.Join(err, s.exec(ctx, "UPDATE "+s.name(runTable)+" SET "+column+" = ? WHERE job = ? AND run = ?", value, i.job, run))
+	}
+	return err
 }
 
 // stored is the store of the Reconciler itself.

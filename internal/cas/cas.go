@@ -28,12 +28,12 @@ func Swap(
 	row = make(map[string]any)
 	s := together(statements)
 	q := session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
-	applied, err = scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
+	applied, err = Scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
 	return applied, row, err
 }
 
 // together is the statements as one. Several are a batch written as CQL, not a [gocql.Batch]: to read the answer to that, gocql either
-// makes a Go value for every column, which [scan] says cannot be done, or must be told before the batch is sent how many columns come back.
+// makes a Go value for every column, which [Scan] says cannot be done, or must be told before the batch is sent how many columns come back.
 func together(statements []entity.Statement) entity.Statement {
 	if len(statements) == 1 {
 		return statements[0]
@@ -49,9 +49,9 @@ func together(statements []entity.Statement) entity.Statement {
 	return entity.Statement{Text: text.String(), Args: args}
 }
 
-// scan reads the answer to a transaction into row: its timeuuids, and pending. MapScanCAS would decode all columns, and panic at types
+// Scan reads the answer to a transaction into row: its timeuuids, and pending. MapScanCAS would decode all columns, and panic at types
 // that gocql has no Go type for, be it of columns that the set does not declare.
-func scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
+func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	var dest []any
 	var pending map[gocql.UUID][]byte
 	ids := make(map[string]*gocql.UUID)
