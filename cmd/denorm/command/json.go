@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema/lint"
@@ -38,6 +39,18 @@ func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
 		})
 	}
 	return writeIndented(out, report)
+}
+
+// inJSON is a time that JSON can have: of the years 0 to 9999, which a timestamp of a row may be beyond.
+func inJSON(t time.Time) time.Time {
+	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	switch t = t.UTC(); {
+	case t.Before(first):
+		return first
+	case t.After(last):
+		return last
+	}
+	return t
 }
 
 // writeIndented writes a value as JSON for people and for programs.

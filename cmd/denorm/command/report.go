@@ -129,7 +129,7 @@ func keysOf(f reconcile.Finding) string {
 
 func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 	out := reportJSON{
-		Command: c.Name(), Set: r.name, Began: report.Began.UTC(), Ended: report.Ended.UTC(), Tables: []tableJSON{}, Findings: []rowJSON{},
+		Command: c.Name(), Set: r.name, Began: inJSON(report.Began), Ended: inJSON(report.Ended), Tables: []tableJSON{}, Findings: []rowJSON{},
 		Counts: map[string]int{}, InFlight: report.InFlight, Uncovered: report.Uncovered,
 	}
 	if r.fills {
@@ -156,8 +156,8 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 	out.NotCompared = report.NotCompared
 	for f := range report.Findings() {
 		row := rowJSON{
-			Class: f.Class.String(), Certainty: f.Certainty.String(), Table: f.Table, Column: f.Column, BaseTime: f.BaseTime, RowTime: f.RowTime,
-			FirstSeen: f.FirstSeen.UTC(), Outcome: f.Outcome.String(), Reason: f.Reason,
+			Class: f.Class.String(), Certainty: f.Certainty.String(), Table: f.Table, Column: f.Column, BaseTime: inJSON(f.BaseTime), RowTime: inJSON(f.RowTime),
+			FirstSeen: inJSON(f.FirstSeen), Outcome: f.Outcome.String(), Reason: f.Reason,
 		}
 		if r.keys {
 			row.Key, row.Entity, row.Other = f.Key(), f.Entity(), f.Other()

@@ -174,7 +174,11 @@ func (s *steer) run(c *cobra.Command, args []string) error {
 	if s.order == nil {
 		return s.list(c, runs)
 	}
-	return s.ordered(c, runs[slices.IndexFunc(runs, func(i reconcile.RunInfo) bool { return i.Run == run })])
+	i := slices.IndexFunc(runs, func(i reconcile.RunInfo) bool { return i.Run == run })
+	if i < 0 {
+		return fmt.Errorf("run %s is no longer stored in keyspace %s", run, s.state)
+	}
+	return s.ordered(c, runs[i])
 }
 
 // list writes all runs.
@@ -273,6 +277,6 @@ type runJSON struct {
 func newRunJSON(r reconcile.RunInfo) runJSON {
 	return runJSON{
 		Run: r.Run.String(), Kind: r.Kind, Set: r.Entity, Keyspaces: strings.Split(r.Keyspaces, ","), State: shownState(r), Done: r.Done,
-		Ranges: r.Ranges, Rows: r.Rows, Findings: r.Findings, Rate: r.Rate, Began: r.Began.UTC(), Ended: r.Ended.UTC(),
+		Ranges: r.Ranges, Rows: r.Rows, Findings: r.Findings, Rate: r.Rate, Began: inJSON(r.Began), Ended: inJSON(r.Ended),
 	}
 }
