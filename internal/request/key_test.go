@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Cassandra's texts for a partition that nodetool denylist has (StorageProxy of 5.0) hold its key.
-func TestErrorWithoutKey(t *testing.T) {
+// Cassandra's texts for a partition that nodetool denylist has (StorageProxy of 5.0) hold its key. A server may send line breaks and what a
+// terminal obeys.
+func TestErrorIsShown(t *testing.T) {
 	t.Parallel()
 	const key = "4b726575"
 	for _, text := range []string{
@@ -31,8 +32,14 @@ func TestErrorWithoutKey(t *testing.T) {
 			t.Errorf("%v is not its cause", err)
 		}
 	}
+	forged := errors.New("x\n2026-11-27 ERROR forged \x1b[2J")
+	r := New("shop", nil, time.Second)
+	r.Begin(context.Background())
+	if err := r.End(forged); err.Error() != `x\n2026-11-27 ERROR forged \x1b[2J` || !errors.Is(err, forged) {
+		t.Errorf("a text that forges a line of a log: %q", err)
+	}
 	for _, text := range []string{"unavailable", "denylisted partition [without an end"} {
-		if cause := errors.New(text); withoutKey(cause) != cause { //nolint:errorlint // the same
+		if cause := errors.New(text); shown(cause) != cause { //nolint:errorlint // the same
 			t.Errorf("%s was changed", text)
 		}
 	}
