@@ -27,6 +27,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/reconcile/temporal"
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
@@ -182,7 +183,7 @@ func (r *remote) start(ctx context.Context, kind string, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(r.errs, "run %s\n", started.GetID()) // nobody may be looking
+	_, _ = fmt.Fprintf(r.errs, "run %s\n", printable.Line(started.GetID())) // nobody may be looking
 	return r.watch(ctx, started)
 }
 
@@ -201,7 +202,7 @@ func (r *remote) watch(ctx context.Context, run client.WorkflowRun) error {
 		select {
 		case <-ticker.C:
 			if p, err := r.progress(ctx, run.GetID()); err == nil {
-				_, _ = fmt.Fprintln(r.errs, line(p)) // as above
+				_, _ = fmt.Fprintln(r.errs, printable.Line(line(p))) // as above
 			}
 			continue
 		case <-ended:
@@ -228,15 +229,18 @@ func (r *remote) watch(ctx context.Context, run client.WorkflowRun) error {
 		if report.Kind == temporal.Backfill {
 			text = fmt.Sprintf("rows put: %d\n%s", report.Put, text)
 		}
-		_, err = io.WriteString(r.out, text)
+		_, err = io.WriteString(r.out, printable.Lines(text))
 	}
 	return errors.Join(err, report.Err())
 }
 
 func (r *remote) json(value any) error {
-	e := json.NewEncoder(r.out)
-	e.SetIndent("", "  ")
-	return e.Encode(value)
+	document, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(r.out, printable.JSON(string(document)+"\n"))
+	return err
 }
 
 // line is the progress as a line.
@@ -271,7 +275,7 @@ func (r *remote) said(id string, err error, says string) error {
 	case err != nil:
 		return err
 	}
-	_, err = fmt.Fprintf(r.out, "run %s %s\n", id, says)
+	_, err = fmt.Fprintf(r.out, "run %s %s\n", printable.Line(id), printable.Line(says))
 	return err
 }
 
@@ -323,7 +327,7 @@ func (r *remote) list(ctx context.Context) error {
 		if !l.Ended.IsZero() {
 			ended = l.Ended.Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(w, row, l.Run, l.State, read, rows, findings, rate, l.Began.Format(time.RFC3339), ended) // as above
+		_, _ = fmt.Fprintf(w, row, printable.Line(l.Run), printable.Line(l.State), read, rows, findings, rate, l.Began.Format(time.RFC3339), ended) // as above
 	}
 	return w.Flush()
 }

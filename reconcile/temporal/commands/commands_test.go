@@ -201,3 +201,36 @@ func TestStoppedRun(t *testing.T) {
 		t.Errorf("exits with %d:\n%s", code, out)
 	}
 }
+
+// What a workflow is called and answers does nothing to a terminal.
+func TestTextsOfWorkflowsDoNothingToATerminal(t *testing.T) {
+	t.Parallel()
+	c, value := new(mocks.Client), new(mocks.Value)
+	const evil = "x\x1b]52;c;ZXZpbA==\x07\u202e\u009b2J"
+	c.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{
+		Executions: []*workflowpb.WorkflowExecutionInfo{
+			{Execution: &common.WorkflowExecution{WorkflowId: evil}, Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING},
+		},
+	}, nil)
+	c.On("QueryWorkflow", mock.Anything, evil, "", "progress").Return(value, nil)
+	value.On("Get", mock.Anything).Run(func(a mock.Arguments) {
+		*a.Get(0).(*temporal.Progress) = temporal.Progress{State: evil}
+	}).Return(nil)
+	out, _ := denorm(t, c, "runs", "--temporal", "temporal:7233")
+	if strings.ContainsAny(out, "\x1b\x07\u202e\u009b") {
+		t.Errorf("runs: %q", out)
+	}
+
+	c, run := new(mocks.Client), new(mocks.WorkflowRun)
+	c.On("GetWorkflow", mock.Anything, "r", "").Return(run)
+	run.On("GetID").Return("r")
+	run.On("Get", mock.Anything, mock.Anything).Run(func(a mock.Arguments) {
+		*a.Get(1).(*temporal.Report) = temporal.Report{Tables: []temporal.Table{{Table: evil, Found: map[string]int64{evil: 0}}}}
+	}).Return(nil)
+	for _, format := range []string{"text", "json"} {
+		out, _ = denorm(t, c, "verify", "order", "--resume", "r", "--temporal", "temporal:7233", "--format", format)
+		if strings.ContainsAny(out, "\x1b\x07\u202e\u009b") {
+			t.Errorf("verify, %s: %q", format, out)
+		}
+	}
+}
