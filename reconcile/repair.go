@@ -258,7 +258,10 @@ func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, why str
 
 // handOut gives the rows that are about to be removed, or to lose values, to the caller, or says why they cannot be removed.
 func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
-	findings := l.Findings()
+	classes := make(map[[2]string]repair.Class)
+	for _, f := range l.Findings() {
+		classes[[2]string{f.Table, f.Key}] = f.Class
+	}
 	for _, q := range rows {
 		if j.onRemoval == nil {
 			return removedOnly + "if they are handed out before: give OnRemoval, or --removed of the command"
@@ -269,11 +272,13 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
 		if why := j.brake(1); why != "" {
 			return why
 		}
-		class := repair.Differing // also where it only has a column of another table's key that the base row does not have
-		if i := slices.IndexFunc(findings, func(f repair.Finding) bool { return f.Table == q.Table() && f.Key == q.Key() }); i >= 0 {
-			class = findings[i].Class
-		} else if l.Ahead != 0 && q.At > l.Ahead {
+		class, found := classes[[2]string{q.Table(), q.Key()}]
+		switch {
+		case found:
+		case l.Ahead != 0 && q.At > l.Ahead:
 			class = repair.Ahead
+		default: // it only has a column of another table's key that the base row does not have
+			class = repair.Differing
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
 			return notHandedOut + err.Error()

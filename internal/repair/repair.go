@@ -137,6 +137,15 @@ func (l Look) Findings() []Finding {
 	return out
 }
 
+// byKey is where each row is, by its table and key.
+func (l Look) byKey() map[[2]string]*Row {
+	rows := make(map[[2]string]*Row, len(l.Rows))
+	for i := range l.Rows {
+		rows[[2]string{l.Rows[i].Table(), l.Rows[i].Key()}] = &l.Rows[i]
+	}
+	return rows
+}
+
 // older is the class of a row that is not newer than the base row, 0 if it agrees.
 func (l Look) older(q *Row, f *Finding) Class {
 	if key, there := l.Base.KeyIn(q.Layout()); !q.Patchable() && (!there || key != q.Key()) {
@@ -228,6 +237,7 @@ func Decide(l Look, r Rules) (Repair, error) {
 		return Repair{Send: send}, err
 	}
 	out, nulls := Repair{}, !r.Old && (l.Base.At >= r.Delivered || l.foreign(l.Base)) // times by hand may be in other units
+	found := l.byKey()
 	for _, f := range l.Findings() {
 		nulls = nulls || f.Class == Differing
 		if f.Class != Ghost {
@@ -236,19 +246,19 @@ func Decide(l Look, r Rules) (Repair, error) {
 		if !l.All {
 			return Repair{ReadAll: true}, nil
 		}
-		i := slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })
+		q := found[[2]string{f.Table, f.Key}]
 		at := f.RowAt
 		switch {
-		case at == 0 && l.foreign(&l.Rows[i]):
+		case at == 0 && l.foreign(q):
 			at = r.Before
 		case at == 0: // the base row has replaced what is older than it
 			at = l.Base.At - 1
 		}
-		m, err := l.Rows[i].Remove(at, r.Keyspace)
+		m, err := q.Remove(at, r.Keyspace)
 		if err != nil {
 			return out, err
 		}
-		out.Send, out.Removes = append(out.Send, m), append(out.Removes, l.Rows[i])
+		out.Send, out.Removes = append(out.Send, m), append(out.Removes, *q)
 	}
 	send, err := l.Base.again(nulls, r.Keyspace)
 	out.Send = append(out.Send, send...)

@@ -2,6 +2,7 @@ package repair_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -159,5 +160,28 @@ func TestOutsideOfDomain(t *testing.T) {
 	alone.All = false
 	if d, err := repair.Decide(alone, repair.Rules{Old: true}); err != nil || !d.ReadAll || len(d.Send) > 0 {
 		t.Errorf("not read from all replicas: %+v, %v", d, err)
+	}
+}
+
+// The work for the rows of one entity grows with their number, not with its square.
+func TestWorkForManyGhosts(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
+	set := crates(tables.SingleWriter("status"))
+	id := []byte{0, 0, 0, 1}
+	base := rowOf(t, set, "crates", 2000, map[string][]byte{"id": id, "status": []byte("a")})
+	work := func(n int) float64 {
+		var ghosts []repair.Row
+		for i := range n {
+			status := fmt.Append(nil, "x", i)
+			ghosts = append(ghosts, rowOf(t, set, "crates_by_status", 1000, map[string][]byte{"id": id, "status": status}))
+		}
+		look := lookAt(set, &base, ghosts...)
+		return testing.AllocsPerRun(1, func() {
+			if d, err := repair.Decide(look, repair.Rules{}); err != nil || len(d.Removes) != n {
+				t.Errorf("%d of %d are removed, and error %v", len(d.Removes), n, err)
+			}
+		})
+	}
+	if few, many := work(100), work(1000); many > 12*few {
+		t.Errorf("100 rows cost %.0f allocations, and 1000 cost %.0f", few, many)
 	}
 }

@@ -23,7 +23,7 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	case l.Base != nil && v.At == 0:
 		return Repair{Reason: "the base row has no version: Adopt (denorm adopt) gives it one"}, nil
 	}
-	out, put := Repair{}, false
+	out, put, rows := Repair{}, false, l.byKey()
 	for _, f := range l.Findings() {
 		switch f.Class {
 		case Unclaimed:
@@ -36,7 +36,7 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 			continue
 		case Ghost, Orphan, Newer, Ahead, Undatable:
 		}
-		q := l.Rows[slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })]
+		q := rows[[2]string{f.Table, f.Key}]
 		at := v.At
 		switch {
 		case v.At == 0 && q.At == 0:
@@ -51,7 +51,7 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 		if err != nil {
 			return Repair{}, err
 		}
-		out.Send, out.Removes = append(out.Send, m), append(out.Removes, q)
+		out.Send, out.Removes = append(out.Send, m), append(out.Removes, *q)
 	}
 	switch {
 	case len(out.Claim) > 0: // the rest follows from the next look
