@@ -162,3 +162,18 @@ func TestBudgetOfBaseRows(t *testing.T) {
 		}
 	}
 }
+
+// lying says that it has more rows than any page.
+type lying struct{ fakeAnswer }
+
+func (*lying) NumRows() int { return math.MaxInt32 }
+
+// Memory is made for the rows of a page, whatever their number is in the frame of a server.
+func TestCountOfRowsIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	var p page[struct{ ID int64 }]
+	new(decoder[struct{ ID int64 }]).decode(&lying{}, &p)
+	if cap(p.rows) > 2*defaultPageSize {
+		t.Errorf("room for %d rows", cap(p.rows))
+	}
+}

@@ -90,8 +90,8 @@ func (d *decoder[T]) into(row *T) {
 
 // decode reads all rows of an answer into the page, but for those that are gone. The error is only in the answer.
 func (d *decoder[T]) decode(a answer, p *page[T]) {
-	n := a.NumRows()
-	p.reset(n)
+	n := a.NumRows() // what the server says, in a frame that may have fewer
+	p.reset(min(n, defaultPageSize))
 	var arena []byte
 	for range n {
 		p.rows = append(p.rows, *new(T))

@@ -266,7 +266,7 @@ func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []byt
 
 // scan reads the rows of a page.
 func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
-	rows = make([]row, 0, iter.NumRows())
+	rows = make([]row, 0, min(iter.NumRows(), defaultPageSize)) // the server says how many, in a frame that may have fewer
 	now := time.Now()
 	last, err = each(iter, t, func(cells [][]byte) error {
 		size := 0
