@@ -172,7 +172,7 @@ func (p *plan) scans(x *partition) []scan {
 	if p.from == nil {
 		return []scan{p.scan(x, append(fixed, p.limits(true, true)...))}
 	}
-	inclusive := bytes.Compare(x.id, p.from.id) > 0 // a row with the same key in this partition comes later
+	inclusive := bytes.Compare(x.id, p.from.ID) > 0 // a row with the same key in this partition comes later
 	if p.fixed == len(p.columns) {
 		if inclusive {
 			return []scan{p.scan(x, fixed)}
@@ -183,7 +183,7 @@ func (p *plan) scans(x *partition) []scan {
 	for last := len(p.columns) - 1; last >= p.fixed; last-- {
 		conditions := slices.Clone(fixed)
 		for i := p.fixed; i < last; i++ {
-			conditions = append(conditions, condition{p.columns[i], eq, p.layout.Raw(i, p.from.key[i])})
+			conditions = append(conditions, condition{p.columns[i], eq, p.layout.Raw(i, p.from.Key[i])})
 		}
 		op := gt
 		if p.descending(last) {
@@ -192,7 +192,7 @@ func (p *plan) scans(x *partition) []scan {
 		if inclusive && last == len(p.columns)-1 {
 			op += "="
 		}
-		conditions = append(conditions, condition{p.columns[last], op, p.layout.Raw(last, p.from.key[last])})
+		conditions = append(conditions, condition{p.columns[last], op, p.layout.Raw(last, p.from.Key[last])})
 		if last == p.fixed {
 			conditions = append(conditions, p.limits(p.descending(last), !p.descending(last))...)
 		}

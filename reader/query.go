@@ -310,7 +310,7 @@ func (b *bound) slots(from *position, limit int) (entity.Slots, error) {
 			end = &high
 		}
 		if *end != nil {
-			*end = &entity.Bound{Value: b.layout.Raw(b.fixed, from.key[b.fixed])}
+			*end = &entity.Bound{Value: b.layout.Raw(b.fixed, from.Key[b.fixed])}
 		}
 	}
 	if low != nil {

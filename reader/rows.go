@@ -140,7 +140,7 @@ func (r *Rows[T]) place(key [][]byte, id []byte) {
 	if r.given == nil {
 		r.given = &position{}
 	}
-	r.given.key, r.given.id = append(r.given.key[:0], key...), id
+	r.given.Key, r.given.ID = append(r.given.Key[:0], key...), id
 }
 
 // read is one run of a plan.

@@ -5,18 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/wire"
 )
 
 // Token is the place in a query's order at which it can be continued: the clustering key of the last row, its bucket, and
 // a mark of the query. It holds no bounds: every page needs those of page 1, so a service that computes them from the clock keeps
 // them with the token. A token can be stored and given away, as text that fits into a URL. It is not encrypted: whoever has it can
-// read that clustering key, so it is no more public than the rows. It need not be trusted when it comes back: it can move a query
-// within its own range only. The empty token is the beginning.
+// read that clustering key, and check guesses of the query's values and bounds. Encrypt it if these are secret. It need not be trusted
+// when it comes back: it can move a query within its own range only. The empty token is the beginning.
 type Token string
 
 // tokenVersion comes first. A token of another one is rejected.
@@ -33,8 +33,8 @@ const (
 
 // position is the row after which a query continues.
 type position struct {
-	key [][]byte // by clustering column, also those that equal a value
-	id  []byte   // of the partition
+	Key [][]byte // by clustering column, also those that equal a value
+	ID  []byte   // of the partition
 }
 
 // mark tells queries apart: by table, keyspace, values, range, order, and row identity; not by limit.
@@ -95,13 +95,7 @@ func unlike(mark, other []byte) string {
 
 // token writes a position down.
 func (p *position) token(mark []byte) Token {
-	out := append([]byte{tokenVersion}, mark...)
-	out = binary.AppendUvarint(out, uint64(len(p.key)))
-	for _, v := range append(slices.Clip(p.key), p.id) {
-		out = binary.AppendUvarint(out, uint64(len(v)))
-		out = append(out, v...)
-	}
-	return Token(base64.RawURLEncoding.EncodeToString(out))
+	return Token(base64.RawURLEncoding.EncodeToString(wire.Append(append([]byte{tokenVersion}, mark...), *p)))
 }
 
 // position reads the token of the query; nil is the beginning.
@@ -119,30 +113,11 @@ func (b *bound) position(mark []byte) (*position, error) {
 	if differs := unlike(data[1:1+markSize], mark); differs != "" {
 		return nil, refuse("the token is of another query, with " + differs)
 	}
-	p, ok := cutPosition(data[1+markSize:], len(b.columns))
-	if !ok || !b.holds(p.key) {
+	p := new(position)
+	if _, err := wire.Decode(data[1+markSize:], p, len(b.columns)); err != nil || len(p.Key) != len(b.columns) || !b.holds(p.Key) {
 		return nil, refuse("the token is damaged")
 	}
 	return p, nil
-}
-
-// cutPosition reads a position with a clustering key of so many columns.
-func cutPosition(data []byte, columns int) (*position, bool) {
-	n, size := binary.Uvarint(data)
-	if size <= 0 || n != uint64(columns) {
-		return nil, false
-	}
-	data = data[size:]
-	values := make([][]byte, 0, columns+1)
-	for range columns + 1 {
-		length, size := binary.Uvarint(data)
-		if size <= 0 || length > uint64(len(data)-size) {
-			return nil, false
-		}
-		values = append(values, data[size:size+int(length)]) // at most len(data)
-		data = data[size+int(length):]
-	}
-	return &position{key: values[:columns], id: values[columns]}, len(data) == 0
 }
 
 // holds says whether a clustering key is within the query. A token must not make a query read anything else.

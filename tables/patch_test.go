@@ -1,8 +1,6 @@
 package tables_test
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -116,12 +115,12 @@ func TestPatchExpired(t *testing.T) {
 		"this column or the stamp to every table, and this one holds neither: add one to its Columns, or Update the row"})
 }
 
-// What earlier versions have stored of a patch does not say whether it is a whole row: after its expiry it deletes none.
-func TestPatchStoredBefore(t *testing.T) {
+// A stored Put is a whole row: after its expiry it is deleted. Of a stored Merge the elements are.
+func TestStoredMutationsAfterTheirExpiry(t *testing.T) {
 	t.Parallel()
 	const ends = now/1000 + 1000
 	for name, w := range map[string]storedMutation{
-		"INSERT INTO shop.things (id,note,ends,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?\n\t0x61 null null unset 0x00000001 0x00060a24181e4000": {
+		"DELETE FROM shop.things USING TIMESTAMP ? WHERE id=?\n\t0x00060a24181e4000 0x61": {
 			Kind: uint8(entity.Put), Columns: []storedColumn{
 				{"id", 2, "text", []byte("a"), 0}, {"note", 2, "text", []byte("n"), 0}, {"ends", 2, "timestamp", make([]byte, 8), 0}, {Name: "other"},
 			},
@@ -137,12 +136,8 @@ func TestPatchStoredBefore(t *testing.T) {
 		},
 	} {
 		w.Keyspace, w.Table, w.Timestamp, w.ExpiresAt, w.Keys, w.Part = "shop", "things", now, ends, 1, 1
-		var data bytes.Buffer
-		if err := gob.NewEncoder(&data).Encode(w); err != nil {
-			t.Fatal(err)
-		}
 		var m entity.Mutation
-		if err := m.UnmarshalBinary(data.Bytes()); err != nil {
+		if err := m.UnmarshalBinary(wire.Append(nil, w)); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range []*entity.Mutation{&m, storedAndRead(t, &m)} {

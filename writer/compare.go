@@ -33,7 +33,7 @@ func (c *condition) join(timestamp int64, change tables.Change, physical func(st
 	if err != nil {
 		return entity.Rendered{}, err
 	}
-	if err := together(c.Condition, r.Condition); err != nil {
+	if err := together(c.Conditional, &r); err != nil {
 		return entity.Rendered{}, err
 	}
 	c.more = append(c.more, &r)
@@ -41,18 +41,19 @@ func (c *condition) join(timestamp int64, change tables.Change, physical func(st
 }
 
 // together says why two conditions cannot belong to one write.
-func together(one, other *entity.Condition) error {
+func together(first, second *entity.Conditional) error {
 	const apart = "write them one after the other"
+	one, other := first.Condition, second.Condition
 	switch {
 	case one.Transactional && other.Transactional:
-		if one.Entity == other.Entity && one.Base().Key() == other.Base().Key() {
+		if one.Entity == other.Entity && first.Key == second.Key {
 			return errTwice(one.Entity, false)
 		}
 		return nil
 	case one.Entity != other.Entity || one.Keyspace != other.Keyspace || one.Table != other.Table:
 		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table, so the two cannot "+
 			"hold together; %s", one.Entity, other.Entity, apart)
-	case one.Base().Key() == other.Base().Key():
+	case first.Key == second.Key:
 		return errTwice(one.Entity, false)
 	case one.Versioned:
 		return fmt.Errorf("two entities %s in one write: each of a Versioned set is decided by a transaction of its own, after what another "+

@@ -40,23 +40,20 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 	first := stored(benchSet(t).Insert(bench{Hall: "a", Seat: 1}), at)
 	second := stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at)
 	for name, test := range map[string]struct {
-		format uint8
-		more   [][]byte
-		ok     bool
+		more [][]byte
+		ok   bool
 	}{
-		"one":                  {0, nil, true},
-		"two of a partition":   {1, [][]byte{second}, true},
-		"in the former format": {0, [][]byte{second}, false},
-		"one in the new":       {1, nil, false},
-		"another partition":    {1, [][]byte{stored(benchSet(t).Insert(bench{Hall: "b", Seat: 2}), at)}, false},
-		"another entity":       {1, [][]byte{stored(seatSet(t).Insert(newItem()), at)}, false},
-		"a versioned one":      {1, [][]byte{stored(itemSet(t).Insert(newItem()), at)}, false},
-		"another timestamp":    {1, [][]byte{stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at-1)}, false},
-		"not a condition":      {1, [][]byte{{1}}, false},
+		"one":                {nil, true},
+		"two of a partition": {[][]byte{second}, true},
+		"another partition":  {[][]byte{stored(benchSet(t).Insert(bench{Hall: "b", Seat: 2}), at)}, false},
+		"another entity":     {[][]byte{stored(seatSet(t).Insert(newItem()), at)}, false},
+		"a versioned one":    {[][]byte{stored(itemSet(t).Insert(newItem()), at)}, false},
+		"another timestamp":  {[][]byte{stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at-1)}, false},
+		"not a condition":    {[][]byte{{1}}, false},
 	} {
-		w := wireError{Format: test.format, Op: "op", Timestamp: at, Mode: Conditional, Condition: &wireDecision{Condition: first, More: test.more}}
+		w := wireError{Op: "op", Timestamp: at, Mode: Conditional, Decision: wireDecision{Conditions: append([][]byte{first}, test.more...)}}
 		e := new(Error)
-		if err := e.UnmarshalBinary(sealed(t, w)); (err == nil) != test.ok {
+		if err := e.UnmarshalBinary(sealed(w)); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		} else if err == nil && len(e.condition.all()) != 1+len(test.more) {
 			t.Errorf("%s: %d conditions", name, len(e.condition.all()))

@@ -25,7 +25,7 @@ type condition struct {
 	*entity.Conditional
 	more    []*entity.Conditional // of other rows of the partition, in a set with Compare: all hold, or nothing is applied
 	version gocql.UUID
-	tables  []string // of a Versioned entity, with their keyspaces; empty if it was stored without them
+	tables  []string // of a Versioned entity, with their keyspaces
 
 	decision
 	attempts int // requests, in earlier calls too
@@ -242,7 +242,7 @@ const reasonConflict = "conflict"
 // follows says whether a table is a query table of the entity that the condition is about, which anyone who meets the
 // entity brings to the state of its base row. The other tables of the write are of other entities.
 func (c *condition) follows(r *TableResult) bool {
-	return c.Condition.Versioned && !c.Condition.Transactional && (len(c.tables) == 0 || slices.Contains(c.tables, r.Keyspace+"."+r.Table))
+	return c.Condition.Versioned && !c.Condition.Transactional && slices.Contains(c.tables, r.Keyspace+"."+r.Table)
 }
 
 // followed is what is known of such a table; own is what its own requests say. Nothing is known before the condition is
@@ -259,12 +259,14 @@ func (c *condition) followed(own Outcome, refused bool) Outcome {
 
 // results are what is known of the base tables.
 func (c *condition) results() (out []TableResult) {
+	known := indexFor(len(c.more))
 	for _, one := range c.all() {
 		r := TableResult{Keyspace: one.Condition.Keyspace, Table: one.Condition.Table, Outcome: c.outcome, Attempts: c.attempts, Err: c.err}
 		if c.outcome == Applied {
 			r.Err = nil
 		}
-		if !slices.ContainsFunc(out, func(o TableResult) bool { return o.Keyspace == r.Keyspace && o.Table == r.Table }) {
+		same := func(i int) bool { return out[i].Keyspace == r.Keyspace && out[i].Table == r.Table }
+		if find(known, r.Keyspace, r.Table, len(out), same) == len(out) {
 			out = append(out, r)
 		}
 	}

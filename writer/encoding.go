@@ -1,18 +1,16 @@
 package writer
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/gobscan"
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -22,48 +20,41 @@ var (
 )
 
 // magic begins every stored Error; its last byte is the version of the format.
-const magic = "denorm\x01"
+const magic = "denorm\x02"
 
-// wireFormat is the latest Format that this code understands: 1 is that of errors with several conditions, 2 that of transactions.
-const wireFormat = 2
-
-// Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of the reader.
+// Bounds of a stored error, far above what a write is. Package entity has one for columns.
 const (
-	maxStored    = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
-	maxMutations = 100_000
-	maxColumns   = 1_000_000 // of all mutations
-	maxTables    = 1_000     // of an entity with conditions
+	maxStored = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
+	maxParts  = 100_000   // requests, mutations, conditions and tables
+	maxTables = 1_000     // of an entity with conditions
 )
 
-var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mutations and %d columns", maxStored>>20, maxMutations, maxColumns)
+var (
+	errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, and %d tables of an entity with conditions", maxStored>>20, maxTables)
+	errStored     = errors.New("denorm: decode error: incomplete")
+)
 
 // wireError is an Error as it is stored, and wirePath one of its requests. The texts of errors are kept, not their types.
-//
-// gob ignores fields that it does not know. So an error with a field that an older process must not ignore is stored with a Format
-// above that of the code without the field, and every other error with 0. Tables of wireDecision is of Format 0: without it an error
-// says something else of tables that were not written, and resumes the same.
 type wireError struct {
-	Format    uint8
 	Op        string
 	Timestamp int64
 	Mode      Mode
 	Strict    bool
+	Link      string // the traceparent of the write
 	Paths     []wirePath
-	Condition *wireDecision
-	Link      string // the traceparent of the write; a process that does not know the field resumes without it
+	Decision  wireDecision
 }
 
-// wireDecision is a condition with what is known of it.
+// wireDecision is the conditions of a write with what is known of them. A write without conditions has none.
 type wireDecision struct {
-	Outcome   Outcome
-	Attempts  int
-	Err       string
-	Refused   bool
-	Conflict  bool
-	Taken     string   // the table, if another entity has the key
-	Tables    []string // of a Versioned entity, with their keyspaces
-	Condition []byte
-	More      [][]byte // the conditions of other rows, of Formats 1 and 2
+	Outcome    Outcome
+	Attempts   int
+	Err        string
+	Refused    bool
+	Conflict   bool
+	Taken      string   // the table, if another entity has the key
+	Tables     []string // of a Versioned entity, with their keyspaces
+	Conditions [][]byte
 }
 
 type wirePath struct {
@@ -77,9 +68,7 @@ type wirePath struct {
 // MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: store failed writes in a
 // queue. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces in them are physical. If the write
 // was traced, they hold its traceparent. Of counters they hold the outcome, and nothing that could be sent again. An error that cannot
-// be resumed, because nothing was sent, cannot be encoded. Nor can one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or
-// 1,000 tables of an entity with conditions; one with a column whose type, with the user-defined types in it, takes more than 64 KiB
-// of text; or one whose different types take more than 1 MiB together.
+// be resumed, because nothing was sent, cannot be encoded. Nor can one beyond the limits of UnmarshalBinary.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.condition == nil {
 		if e.empty() {
@@ -89,33 +78,19 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	}
 	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
 	if c := e.condition; c != nil {
-		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables}
-		for i, one := range c.all() {
+		w.Decision = wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables}
+		for _, one := range c.all() {
 			data, err := one.MarshalBinary()
 			if err != nil {
 				return nil, err
 			}
-			if i == 0 {
-				w.Condition.Condition = data
-				continue
-			}
-			w.Format, w.Condition.More = 1, append(w.Condition.More, data)
-		}
-		if c.Condition.Transactional {
-			w.Format = 2
+			w.Decision.Conditions = append(w.Decision.Conditions, data)
 		}
 		if c.taken != nil {
-			w.Condition.Taken = c.taken.Table
+			w.Decision.Taken = c.taken.Table
 		}
 		if c.err != nil {
-			w.Condition.Err, w.Condition.Refused = causeText(c.err), errors.Is(c.err, ErrRefused)
-		}
-	}
-	mutations, columns := 0, 0
-	if w.Condition != nil {
-		mutations = len(w.Condition.More) + len(w.Condition.Tables)
-		if len(w.Condition.Tables) > maxTables {
-			return nil, fmt.Errorf("denorm: a stored error has at most %d tables of an entity with conditions", maxTables)
+			w.Decision.Err, w.Decision.Refused = causeText(c.err), errors.Is(c.err, ErrRefused)
 		}
 	}
 	for i := range e.requests {
@@ -130,50 +105,44 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 				return nil, err
 			}
 			stored.Mutations = append(stored.Mutations, data)
-			mutations, columns = mutations+1, columns+len(m.Args)
 		}
 		w.Paths = append(w.Paths, stored)
 	}
-	out := bytes.NewBufferString(magic)
-	if err := gob.NewEncoder(out).Encode(w); err != nil {
-		return nil, fmt.Errorf("denorm: encode error: %w", err)
-	}
-	if out.Len()+crc32.Size > maxStored || len(w.Paths)+mutations > maxMutations || columns > maxColumns {
-		return nil, errStoredSize
-	}
-	data := binary.BigEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(out.Bytes()))
-	if len(data) > 1<<20 { // smaller ones cannot have types beyond what is decoded
-		if err := new(Error).UnmarshalBinary(data); err != nil {
-			return nil, fmt.Errorf("denorm: encode error: it could not be decoded again: %w", err)
-		}
+	data := wire.Append([]byte(magic), w)
+	data = binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(data))
+	if err := new(Error).UnmarshalBinary(data); err != nil {
+		return nil, fmt.Errorf("denorm: encode error: it could not be decoded again: %w", err)
 	}
 	return data, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of a later version, and values that are not of
+// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of another version, and values that are not of
 // their column's stored type. Causes come back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no
 // CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. [Resumes] limits these rows to what its
 // sets could have written; without it, they are limited to the keyspaces of the writer. If you cannot rule out forgery, sign the bytes, as
 // ExampleError_MarshalBinary_signed in example_test.go does.
+//
+// Time and memory grow with the bytes. The limits are 128 MiB, 100,000 mutations and 1,000,000 columns; 1,000 tables of an entity with
+// conditions; 64 KiB of text for the type of a column, with its user-defined types, and 1 MiB for all types that differ.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")
 	}
-	body := len(data) - crc32.Size
-	if body < len(magic) || string(data[:len(magic)]) != magic {
-		return errors.New("denorm: decode error: not an encoded writer.Error of this version")
-	}
-	if crc32.ChecksumIEEE(data[:body]) != binary.BigEndian.Uint32(data[body:]) {
+	body, last := len(data)-crc32.Size, len(magic)-1
+	switch {
+	case len(data) <= last || string(data[:last]) != magic[:last]:
+		return errors.New("denorm: decode error: not an encoded writer.Error")
+	case data[last] < magic[last]:
+		return errors.New("denorm: decode error: made by an unreleased version: drain the queue before the update")
+	case data[last] > magic[last]:
+		return errors.New("denorm: decode error: made by a later version: resume it with that")
+	case len(data) > maxStored:
+		return errStoredSize
+	case body < len(magic) || crc32.ChecksumIEEE(data[:body]) != binary.BigEndian.Uint32(data[body:]):
 		return errors.New("denorm: decode error: damaged")
 	}
 	var w wireError
-	switch n, err := gobscan.Elements(data[len(magic):body]); {
-	case err != nil:
-		return fmt.Errorf("denorm: decode error: %w", err)
-	case n > maxMutations || len(data) > maxStored:
-		return errStoredSize
-	}
-	if err := gob.NewDecoder(bytes.NewReader(data[len(magic):body])).Decode(&w); err != nil {
+	if _, err := wire.Decode(data[len(magic):body], &w, maxParts); err != nil {
 		return fmt.Errorf("denorm: decode error: %w", err)
 	}
 	decoded, err := w.error()
@@ -185,27 +154,20 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireError) error() (*Error, error) {
-	if w.Format > wireFormat {
-		return nil, errors.New("denorm: decode error: stored by a later version of denorm: resume it with that")
-	}
-	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction || len(w.Paths) == 0 && w.Condition == nil {
-		return nil, errors.New("denorm: decode error: incomplete")
+	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction || len(w.Paths)+len(w.Decision.Conditions) == 0 {
+		return nil, errStored
 	}
 	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true, link: traceparent(w.Link)}
 	var types entity.Decoder
-	if w.Condition != nil {
-		if w.Format < 2 && (w.Format == 1) != (len(w.Condition.More) > 0) {
-			return nil, errors.New("denorm: decode error: incomplete")
-		}
+	if len(w.Decision.Conditions) > 0 {
 		var err error
-		if e.condition, err = w.Condition.condition(&types); err != nil {
+		if e.condition, err = w.Decision.condition(&types); err != nil {
 			return nil, err
 		}
 	}
-	columns := 0
 	for _, stored := range w.Paths {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
-			return nil, errors.New("denorm: decode error: incomplete")
+			return nil, errStored
 		}
 		p := request{kind: retry.Partition, outcome: stored.Outcome, attempts: stored.Attempts}
 		if w.Mode == LoggedBatch {
@@ -219,9 +181,6 @@ func (w *wireError) error() (*Error, error) {
 			if err := types.Mutation(data, m); err != nil {
 				return nil, err
 			}
-			if columns += len(m.Args); columns > maxColumns {
-				return nil, errStoredSize
-			}
 			p.mutations = append(p.mutations, m)
 		}
 		counter := isIncrement(p.mutations[0])
@@ -230,7 +189,7 @@ func (w *wireError) error() (*Error, error) {
 		case counter && !mixed:
 			p.kind = retry.Counter
 		case mixed || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].kind == retry.Counter:
-			return nil, errors.New("denorm: decode error: incomplete")
+			return nil, errStored
 		}
 		e.requests = append(e.requests, p)
 	}
@@ -238,8 +197,8 @@ func (w *wireError) error() (*Error, error) {
 		return nil, err
 	}
 	transaction := e.condition != nil && e.condition.Condition.Transactional
-	if transaction != (w.Mode == Transaction) || transaction != (w.Format == 2) || transaction && !e.transacts() {
-		return nil, errors.New("denorm: decode error: incomplete")
+	if transaction != (w.Mode == Transaction) || transaction && !e.transacts() {
+		return nil, errStored
 	}
 	e.Tables = e.results()
 	return e, nil
@@ -269,10 +228,13 @@ func (e *Error) transacts() bool {
 }
 
 func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
-	if w.Outcome > Pending || w.Attempts < 0 || len(w.Tables) > maxTables {
-		return nil, errors.New("denorm: decode error: incomplete")
+	if w.Outcome > Pending || w.Attempts < 0 {
+		return nil, errStored
 	}
-	c := &condition{Conditional: new(entity.Conditional), attempts: w.Attempts, tables: w.Tables}
+	if len(w.Tables) > maxTables {
+		return nil, errStoredSize
+	}
+	c := &condition{attempts: w.Attempts, tables: w.Tables}
 	c.outcome = w.Outcome
 	if w.Err != "" {
 		c.err = storedCause(w.Err, w.Refused)
@@ -281,21 +243,22 @@ func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
 		c.err = errTaken(printable.Line(w.Taken))
 	}
 	c.conflict = (w.Conflict || w.Taken != "") && c.outcome != Applied
-	if err := types.Conditional(w.Condition, c.Conditional); err != nil {
-		return nil, err
+	for i, data := range w.Conditions {
+		one := new(entity.Conditional)
+		if err := types.Conditional(data, one); err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			c.Conditional = one
+			continue
+		}
+		if err := together(c.Conditional, one); err != nil {
+			return nil, fmt.Errorf("denorm: decode error: %w", err)
+		}
+		c.more = append(c.more, one)
 	}
 	if c.Condition.Versioned {
 		c.version = c.Condition.Version
-	}
-	for _, data := range w.More {
-		other := new(entity.Conditional)
-		if err := types.Conditional(data, other); err != nil {
-			return nil, err
-		}
-		if err := together(c.Condition, other.Condition); err != nil {
-			return nil, fmt.Errorf("denorm: decode error: %w", err)
-		}
-		c.more = append(c.more, other)
 	}
 	return c, nil
 }

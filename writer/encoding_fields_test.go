@@ -3,34 +3,21 @@ package writer
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 )
 
-// What a later version has stored in a form that this one does not know is rejected, and says so.
-func TestLaterFormatIsRefused(t *testing.T) {
+// Fields of what is stored. Whoever changes one gives the format another version, which is in magic. Then the list here follows.
+func TestStoredFieldsAreOfAVersion(t *testing.T) {
 	t.Parallel()
-	err := new(Error).UnmarshalBinary(sealed(t, wireError{Format: wireFormat + 1, Timestamp: 1, Mode: Conditional + 1}))
-	if err == nil || !strings.Contains(err.Error(), "stored by a later version of denorm") {
-		t.Error(err)
-	}
-}
-
-// Fields of what is stored. Whoever adds one decides whether a process that does not know it may pass over it, as gob does: if not,
-// what uses it is stored with a Format of its own, which is the new wireFormat. Then the list here follows.
-func TestStoredFieldsAreOfAFormat(t *testing.T) {
-	t.Parallel()
-	if wireFormat != 2 {
-		t.Errorf("format %d has no list of fields here", wireFormat)
+	if magic[len(magic)-1] != 2 {
+		t.Errorf("version %d has no list of fields here", magic[len(magic)-1])
 	}
 	for typ, want := range map[reflect.Type][]string{
 		reflect.TypeFor[wireError](): {
-			"Format uint8", "Op string", "Timestamp int64", "Mode writer.Mode", "Strict bool", "Paths []writer.wirePath",
-			"Condition *writer.wireDecision", "Link string",
+			"Op string", "Timestamp int64", "Mode writer.Mode", "Strict bool", "Link string", "Paths []writer.wirePath", "Decision writer.wireDecision",
 		},
 		reflect.TypeFor[wireDecision](): {
-			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",
-			"More [][]uint8", // of formats 1 and 2
+			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Conflict bool", "Taken string", "Tables []string", "Conditions [][]uint8",
 		},
 		reflect.TypeFor[wirePath](): {"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Mutations [][]uint8"},
 	} {
@@ -39,7 +26,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 			got = append(got, typ.Field(i).Name+" "+typ.Field(i).Type.String())
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s has %q, and formats 0 to 2 are %q", typ, got, want)
+			t.Errorf("%s has %q, and version 2 is %q", typ, got, want)
 		}
 	}
 }

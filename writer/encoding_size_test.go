@@ -2,7 +2,6 @@ package writer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -26,12 +25,12 @@ func TestStoredErrorCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it
 		"empty paths":     {make([]wirePath, 4<<20), true},
 		"many mutations":  {[]wirePath{{Mutations: many}}, false},
 	} {
-		data := sealed(t, wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: test.requests})
+		data := sealed(wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: test.requests})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := new(Error).UnmarshalBinary(data)
 		runtime.ReadMemStats(&after)
-		if (err != nil) != test.refused || test.refused && !errors.Is(err, errStoredSize) {
+		if (err != nil) != test.refused || test.refused && !strings.Contains(err.Error(), "too many elements") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if cost, limit := after.TotalAlloc-before.TotalAlloc, uint64(200*len(data)+1<<20); test.refused && cost > 1<<20 || cost > limit {

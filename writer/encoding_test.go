@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/cost"
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -182,14 +184,7 @@ func seal(body []byte) []byte {
 	return binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(data))
 }
 
-func sealed(t *testing.T, w wireError) []byte {
-	t.Helper()
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(w); err != nil {
-		t.Fatal(err)
-	}
-	return seal(body.Bytes())
-}
+func sealed(w wireError) []byte { return seal(wire.Append(nil, w)) }
 
 // What no version of the library has stored is rejected, even if it is undamaged.
 func TestForeignError(t *testing.T) {
@@ -203,7 +198,7 @@ func TestForeignError(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: []wirePath{{Mutations: [][]byte{m}}}}
-	if err := new(Error).UnmarshalBinary(sealed(t, good)); err != nil {
+	if err := new(Error).UnmarshalBinary(sealed(good)); err != nil {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string]func(*wireError){
@@ -219,16 +214,23 @@ func TestForeignError(t *testing.T) {
 	} {
 		w := good
 		edit(&w)
-		if err := new(Error).UnmarshalBinary(sealed(t, w)); err == nil {
+		if err := new(Error).UnmarshalBinary(sealed(w)); err == nil {
 			t.Errorf("%s: read without error", name)
 		}
 	}
-	if err := new(Error).UnmarshalBinary(bytes.Replace(sealed(t, good), []byte(magic), []byte("denorm\x02"), 1)); err == nil {
-		t.Error("another version: read without error")
+	for first, want := range map[string]string{
+		"denorm\x01": "made by an unreleased version: drain the queue before the update", "denorm\x03": "made by a later version", "denorm": "damaged",
+		"denorn\x02": "not an encoded writer.Error", "": "not an encoded writer.Error",
+	} {
+		data := bytes.Replace(sealed(good), []byte(magic), []byte(first), 1)
+		if err := new(Error).UnmarshalBinary(data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", first, err, want)
+		}
 	}
 }
 
-// FuzzUnmarshalError reads bytes whose checksum holds: nothing may panic, and what is read must be fit to be resumed.
+// FuzzUnmarshalError reads bytes whose checksum holds: nothing may panic, what is read must be fit to be resumed, and what reading takes
+// grows with the bytes.
 func FuzzUnmarshalError(f *testing.F) {
 	open, paid := move()
 	task := newTask("bob")
@@ -244,16 +246,21 @@ func FuzzUnmarshalError(f *testing.F) {
 		f.Add(data[len(magic) : len(data)-crc32.Size])
 	}
 	f.Add([]byte{})
+	f.Add(wire.Append(nil, wireError{Op: "op", Timestamp: 1, Mode: Conditional, Decision: wireDecision{Conditions: [][]byte{compared(0, 9), compared(1, 9)}}}))
+	f.Add(wire.Append(nil, wireError{Op: "op", Timestamp: 1, Mode: Transaction, Decision: wireDecision{Conditions: [][]byte{signUp(1, 0), signUp(1, 1)}}}))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		e := new(Error)
-		if err := e.UnmarshalBinary(seal(body)); err != nil {
+		e, data := new(Error), seal(body)
+		var err error
+		cost.Bound(t, len(data), perByte, func() { err = e.UnmarshalBinary(data) })
+		if err != nil {
 			return
 		}
 		_ = e.Error()
 		if _, err := e.MarshalBinary(); err != nil {
 			t.Error(err)
 		}
-		_, _ = fakeWriter(nopExecutor{}, once()).Resume(context.Background(), e)
+		w, _, _ := conditional(nil)
+		_, _ = w.Resume(context.Background(), e)
 	})
 }
 

@@ -1,8 +1,6 @@
 package writer
 
 import (
-	"bytes"
-	"encoding/gob"
 	"fmt"
 	"runtime"
 	"strings"
@@ -31,13 +29,9 @@ func TestStoredTypesCostInTheOrderOfTheirBytes(t *testing.T) { //nolint:parallel
 			for j := range columns {
 				m.Columns = append(m.Columns, forgedColumn{Name: fmt.Sprintf("c%d", j), State: 1, Type: text(i*columns + j)})
 			}
-			var data bytes.Buffer
-			if err := gob.NewEncoder(&data).Encode(m); err != nil {
-				t.Fatal(err)
-			}
-			w.Paths[0].Mutations = append(w.Paths[0].Mutations, data.Bytes())
+			w.Paths[0].Mutations = append(w.Paths[0].Mutations, m.stored())
 		}
-		return sealed(t, w)
+		return sealed(w)
 	}
 	for name, text := range map[string]string{
 		"a wide tuple":           filled("tuple<", "int", ">"),

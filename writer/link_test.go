@@ -1,14 +1,14 @@
 package writer
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -67,39 +67,6 @@ func TestErrorsLinkToTheirWrite(t *testing.T) {
 	}
 }
 
-// The version before knows no link: it decodes the same but for that. What is stored is of the format that it knows.
-func TestFormerVersionsPassOverLinks(t *testing.T) {
-	t.Parallel()
-	type formerError struct {
-		Format    uint8
-		Op        string
-		Timestamp int64
-		Mode      Mode
-		Strict    bool
-		Paths     []wirePath
-		Condition *wireDecision
-	}
-	open, _ := move()
-	w := fakeWriter(&fakeExecutor{answer: fail("orders_by_user", errSyntax)}, Trace(&linking{give: aLink}))
-	_, err := w.Write(t.Context(), "op", orderSet(t).Insert(open))
-	data, err := asError(t, err).MarshalBinary()
-	if err != nil || !bytes.Contains(data, []byte(aLink)) {
-		t.Fatal("no link is stored:", err)
-	}
-	var former formerError
-	if err := gob.NewDecoder(bytes.NewReader(data[len(magic):])).Decode(&former); err != nil || former.Format != 0 || len(former.Paths) != 3 {
-		t.Fatalf("%v, format %d, %d requests", err, former.Format, len(former.Paths))
-	}
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(former); err != nil { // as the version before stores it
-		t.Fatal(err)
-	}
-	again := new(Error)
-	if err := again.UnmarshalBinary(seal(body.Bytes())); err != nil || again.link != "" || len(again.requests) != 3 {
-		t.Errorf("what the version before has stored: %v, link %q, %d requests", err, again.link, len(again.requests))
-	}
-}
-
 // Who can write to the storage could put anything in the place of a link: it is dropped, and the write is resumed.
 func TestForgedLinksAreDropped(t *testing.T) {
 	t.Parallel()
@@ -119,12 +86,12 @@ func TestForgedLinksAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stored wireError
-	if err := gob.NewDecoder(bytes.NewReader(data[len(magic):])).Decode(&stored); err != nil {
+	if _, err := wire.Decode(data[len(magic):len(data)-crc32.Size], &stored, maxParts); err != nil {
 		t.Fatal(err)
 	}
 	stored.Link = "user 'ada'"
 	forged, l := new(Error), &linking{}
-	if err := forged.UnmarshalBinary(sealed(t, stored)); err != nil {
+	if err := forged.UnmarshalBinary(sealed(stored)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.With(Trace(l)).Resume(t.Context(), forged); err != nil || !slices.Equal(l.told, []string{""}) {

@@ -32,7 +32,7 @@ func manyRequests(t *testing.T, n int) *Error {
 		w.Paths[i] = wirePath{Outcome: Unknown, Mutations: [][]byte{data}}
 	}
 	e := new(Error)
-	if err := e.UnmarshalBinary(sealed(t, w)); err != nil {
+	if err := e.UnmarshalBinary(sealed(w)); err != nil {
 		t.Fatal(err)
 	}
 	return e

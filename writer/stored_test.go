@@ -1,10 +1,8 @@
 package writer
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"strings"
 	"testing"
@@ -12,11 +10,12 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
-// forged is a mutation as package tables stores it.
+// forged is a mutation as package entity stores it, without edits of elements.
 type forged struct {
 	Kind            entity.MutationKind
 	Keyspace, Table string
@@ -33,6 +32,24 @@ type forgedColumn struct {
 	Data  []byte
 }
 
+func (m forged) stored() []byte {
+	type column struct {
+		forgedColumn
+		Edit entity.EditKind
+	}
+	columns := make([]column, len(m.Columns))
+	for i, c := range m.Columns {
+		columns[i].forgedColumn = c
+	}
+	return wire.Append(nil, struct {
+		Kind                 entity.MutationKind
+		Keyspace, Table      string
+		Timestamp, ExpiresAt int64
+		Keys, Part           int
+		Columns              []column
+	}{m.Kind, m.Keyspace, m.Table, m.Timestamp, m.ExpiresAt, m.Keys, m.Part, columns})
+}
+
 // put is a row of orders_by_id with one column alongside its key.
 func put(at int64, edit func(*forged)) forged {
 	m := forged{
@@ -44,14 +61,9 @@ func put(at int64, edit func(*forged)) forged {
 	return m
 }
 
-func forge(t *testing.T, at int64, m forged) (*Error, error) {
-	t.Helper()
-	var data bytes.Buffer
-	if err := gob.NewEncoder(&data).Encode(m); err != nil {
-		t.Fatal(err)
-	}
+func forge(at int64, m forged) (*Error, error) {
 	e := new(Error)
-	return e, e.UnmarshalBinary(sealed(t, wireError{Op: "op", Timestamp: at, Mode: Single, Paths: []wirePath{{Outcome: Unknown, Mutations: [][]byte{data.Bytes()}}}}))
+	return e, e.UnmarshalBinary(sealed(wireError{Op: "op", Timestamp: at, Mode: Single, Paths: []wirePath{{Outcome: Unknown, Mutations: [][]byte{m.stored()}}}}))
 }
 
 // Whoever can write to the queue can have written only what the writer could: in its keyspaces, in the tables of the sets that it
@@ -148,7 +160,7 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	} {
 		x := &fakeExecutor{}
 		at := test.at.UnixMicro()
-		e, err := forge(t, at, put(at, test.edit))
+		e, err := forge(at, put(at, test.edit))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -186,7 +198,7 @@ func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 		"no keyspace":        {nil, now, func(m *forged) { m.Keyspace = "" }, false},
 		"system":             {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, false},
 	} {
-		e, err := forge(t, test.at.UnixMicro(), put(test.at.UnixMicro(), test.edit))
+		e, err := forge(test.at.UnixMicro(), put(test.at.UnixMicro(), test.edit))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +242,7 @@ func TestStoredErrorIsOfOneTimestamp(t *testing.T) {
 		"equal": {at, func(*forged) {}, true}, "a remove below": {at - 1, removed, true}, "a put below": {at - 1, func(*forged) {}, false},
 		"a remove further below": {at - 2, removed, false}, "a put above": {at + 1, func(*forged) {}, false}, "a remove above": {at + 1, removed, false},
 	} {
-		if _, err := forge(t, at, put(test.at, test.edit)); (err == nil) != test.ok {
+		if _, err := forge(at, put(test.at, test.edit)); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

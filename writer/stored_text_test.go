@@ -1,13 +1,12 @@
 package writer
 
 import (
-	"bytes"
-	"encoding/gob"
 	"hash/crc32"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -25,13 +24,13 @@ func TestStoredTextsAreOneLine(t *testing.T) {
 	}{
 		"name of the write":  {orderSet(t).Update(open, paid), func(w *wireError) { w.Op = text }},
 		"cause":              {orderSet(t).Update(open, paid), func(w *wireError) { w.Paths[0].Err = text }},
-		"cause of condition": {itemSet(t).Update(before, after), func(w *wireError) { w.Condition.Err = text }},
-		"table of a key":     {itemSet(t).Update(before, after), func(w *wireError) { w.Condition.Taken = text }},
+		"cause of condition": {itemSet(t).Update(before, after), func(w *wireError) { w.Decision.Err = text }},
+		"table of a key":     {itemSet(t).Update(before, after), func(w *wireError) { w.Decision.Taken = text }},
 	} {
 		stored := storedOf(t, test.change)
 		test.forge(&stored)
 		forged := new(Error)
-		if err := forged.UnmarshalBinary(sealed(t, stored)); err != nil {
+		if err := forged.UnmarshalBinary(sealed(stored)); err != nil {
 			t.Fatal(err)
 		}
 		texts := []string{forged.Op, forged.Error()}
@@ -62,8 +61,8 @@ func TestStoredEntityHasFewTables(t *testing.T) {
 	after.Shelf = "b"
 	stored := storedOf(t, itemSet(t).Update(before, after))
 	for n, refused := range map[int]bool{maxTables: false, maxTables + 1: true} {
-		stored.Condition.Tables = make([]string, n)
-		if err := new(Error).UnmarshalBinary(sealed(t, stored)); (err != nil) != refused {
+		stored.Decision.Tables = make([]string, n)
+		if err := new(Error).UnmarshalBinary(sealed(stored)); (err != nil) != refused {
 			t.Errorf("%d tables: %v", n, err)
 		}
 	}
@@ -80,7 +79,7 @@ func storedOf(t *testing.T, change tables.Change) wireError {
 		t.Fatal(err)
 	}
 	var stored wireError
-	if err := gob.NewDecoder(bytes.NewReader(data[len(magic) : len(data)-crc32.Size])).Decode(&stored); err != nil {
+	if _, err := wire.Decode(data[len(magic):len(data)-crc32.Size], &stored, maxParts); err != nil {
 		t.Fatal(err)
 	}
 	return stored

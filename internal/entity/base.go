@@ -39,10 +39,19 @@ func (s *Set) base(keyspace func(string) string, row []Value) *Base {
 	t := s.tables[0]
 	b := &Base{set: s, keyspace: keyspace(t.keyspace), name: t.name, physical: keyspace, key: t.keyOf(row)}
 	b.row = make([]Value, len(s.columns))
-	for i := range row {
-		if s.identifies(i) || slices.Contains(t.key, i) {
+	keep := func(columns []int) {
+		for _, i := range columns {
 			b.row[i] = row[i]
 		}
+	}
+	keep(t.key)
+	for _, i := range t.key {
+		if d := s.columns[i].derived; d != nil {
+			keep(d.sources)
+		}
+	}
+	if t.rotation != nil {
+		keep(t.rotation.sources)
 	}
 	return b
 }

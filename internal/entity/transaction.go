@@ -14,8 +14,10 @@ import (
 // condition of each change holds, else none. It is immutable.
 type Transaction struct {
 	Statement
-	parts  []*Conditional
-	fences []gocql.UUID
+	parts    []*Conditional
+	fences   []gocql.UUID
+	claimed  map[string]bool // by Claim.id
+	released map[string]bool
 }
 
 // CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go,
@@ -25,7 +27,15 @@ const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted
 // entities that inserts have met; nil if they have met none.
 func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocql.UUID) *Transaction {
-	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences)}
+	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences), claimed: make(map[string]bool), released: make(map[string]bool)}
+	for _, c := range changes {
+		for _, key := range c.Claims {
+			t.claimed[key.id()] = true
+		}
+		for _, key := range c.Releases {
+			t.released[key.id()] = true
+		}
+	}
 	var lets, selected, writes []string
 	var holds terms
 	var args []any
@@ -67,7 +77,7 @@ func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocq
 			write(insert(claim.name(), names, owner))
 		}
 		for _, claim := range change.Releases {
-			if !t.passes(claim, claimed) { // at one timestamp the delete would win
+			if !t.claimed[claim.id()] { // at one timestamp the delete would win
 				write(Statement{Text: "DELETE FROM " + claim.name()}.where(claim.where()))
 			}
 		}
@@ -81,37 +91,27 @@ func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocq
 	return t
 }
 
-// claimed and released are the keys that a change takes and gives up.
-func claimed(c *Conditional) []*Claim { return c.Claims }
-
-func released(c *Conditional) []*Claim { return c.Releases }
-
-// passes says whether some change of the transaction has the key among those that of gives.
-func (t *Transaction) passes(key *Claim, of func(*Conditional) []*Claim) bool {
-	return slices.ContainsFunc(t.parts, func(c *Conditional) bool { return slices.ContainsFunc(of(c), key.same) })
-}
-
 // contested are the keys that the n-th change takes and that no other change of the transaction gives up: these have to be free.
 func (t *Transaction) contested(n int) []*Claim {
-	return slices.DeleteFunc(slices.Clone(t.parts[n].Claims), func(key *Claim) bool { return t.passes(key, released) })
+	return slices.DeleteFunc(slices.Clone(t.parts[n].Claims), func(key *Claim) bool { return t.released[key.id()] })
 }
 
 // Contended is a key that two of the changes take, nil if there is none.
 func Contended(changes []*Conditional) *Claim {
-	var seen []*Claim
+	seen := make(map[string]bool)
 	for _, c := range changes {
 		for _, key := range c.Claims {
-			if slices.ContainsFunc(seen, key.same) {
+			if seen[key.id()] {
 				return key
 			}
-			seen = append(seen, key)
+			seen[key.id()] = true
 		}
 	}
 	return nil
 }
 
-// same says whether two claims are of one key of one table.
-func (c *Claim) same(other *Claim) bool { return c.name() == other.name() && c.Key() == other.Key() }
+// id is equal for claims of one key of one table.
+func (c *Claim) id() string { return c.name() + "\x00" + c.Key() }
 
 // before is the version that the base row of a change must have, zero if there must be no row.
 func (t *Transaction) before(n int) gocql.UUID {

@@ -1,13 +1,11 @@
 package entity
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/gocql/gocql"
 )
 
@@ -15,17 +13,15 @@ import (
 // storage could otherwise have any statement executed. What follows from the rest is not stored either: the statement,
 // the values of its USING clause, the partition key, what is sent after the expiry.
 type wireMutation struct {
-	Format          uint8 // what has to be understood: see wireFormat
 	Kind            MutationKind
 	Keyspace, Table string
 	Timestamp       int64
 	ExpiresAt       int64
-	Whole           bool // of a Put that expires: it is the whole row, which a delete removes
-	Keys, Part      int  // of the columns, the first Keys are the primary key, the first Part the partition key
+	Keys, Part      int // of the columns, the first Keys are the primary key, the first Part the partition key
 	Columns         []wireColumn
 }
 
-// wireColumn is a column with the value bound to it. gob does not tell nil from empty, so values say what they are.
+// wireColumn is a column with the value bound to it.
 type wireColumn struct {
 	Name  string
 	State uint8
@@ -34,41 +30,11 @@ type wireColumn struct {
 	Edit  EditKind // of a Merge, alongside the key
 }
 
-// wireFormat is the latest stored form of mutations and conditions that this code understands. gob passes over fields that it
-// does not know, so an older process would do something else than was meant, without an error. What uses a field that must not be
-// passed over is stored with a number above that of the code without the field; all else stays 0, for older processes to read.
-// Whole is of format 0: who does not know it takes every Put for the whole row, which such a one is. 1 is that of conditions of a [Transaction].
-const wireFormat = 1
-
-var errLater = errors.New("stored by a later version of denorm: resume it with that")
-
 const (
 	wireUnset = iota
 	wireNull
 	wireValue
 )
-
-// wire is the stored form of something.
-type wire interface {
-	check() error          // rejects what is never stored
-	columns() []wireColumn // all that are in it
-}
-
-// encode stores w, which stands for what.
-func encode(what string, w wire) ([]byte, error) {
-	err := w.check()
-	if err == nil {
-		err = bounded(w.columns())
-	}
-	var out bytes.Buffer
-	if err == nil {
-		err = gob.NewEncoder(&out).Encode(w)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("tables: encode %s: %w", what, err)
-	}
-	return out.Bytes(), nil
-}
 
 // MarshalBinary encodes the mutation with its bound values, so that the same bytes can be sent by another process.
 // Of an [Increment] only kind and table are encoded: it must not be sent again.
@@ -77,30 +43,7 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
-	return encode("mutation", w)
-}
-
-func (w *wireMutation) columns() []wireColumn { return w.Columns }
-
-// bounded rejects what a [Decoder] would.
-func bounded(columns []wireColumn) error {
-	if len(columns) > maxStored {
-		return errStoredSize
-	}
-	size, seen := 0, make(map[string]bool)
-	for i := range columns {
-		text := columns[i].Type
-		if len(text) > maxType {
-			return errTypeSize
-		}
-		if !seen[text] {
-			seen[text], size = true, size+len(text)
-		}
-	}
-	if size > maxTypes {
-		return errTypesSize
-	}
-	return nil
+	return wire.Append(nil, *w), nil
 }
 
 func (m *Mutation) wire() (*wireMutation, error) {
@@ -112,7 +55,6 @@ func (m *Mutation) wire() (*wireMutation, error) {
 		return nil, errors.New("it was not rendered from a change")
 	}
 	w.Timestamp, w.ExpiresAt, w.Keys, w.Part = m.Timestamp, m.expiresAt, m.keys, m.part
-	w.Whole = m.Kind == Put && m.expiresAt != 0 && m.expired.Kind == Remove
 	names, args := m.Names, m.Args
 	if m.Kind == Merge { // stored with its key first, as a Put is
 		names, args = names[len(names)-m.keys:], args[len(args)-m.keys:]
@@ -165,8 +107,8 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 	key := make([]*Value, w.Keys)
 	for i := range key {
 		v, ok := args[i].(*Value)
-		if !ok || len(v.data) == 0 || len(v.data) > maxKeyBytes {
-			return nil, errors.New("a key column without a value")
+		if !ok || !v.fitsKey() {
+			return nil, errKeyValue
 		}
 		key[i] = v
 	}
@@ -193,9 +135,6 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 	}
 	args = append(args, remove.Args[0])
 	m.Args = args
-	if w.ExpiresAt != 0 && !w.Whole {
-		m.expired = m.ended()
-	}
 	return &m, nil
 }
 
@@ -213,30 +152,14 @@ func (w *wireMutation) merges(args []any) ([]mergeColumn, error) {
 	return out, nil
 }
 
-// ended is what is sent after the expiry of a Put of which storage does not say that it is the whole row. It may be a patch
-// of before these were stored as a Merge, and a delete would take what others have written. So it is sent as what is left of it:
-// nulls for the values, and a row marker that ends, in the second that is the shortest TTL.
-func (m *Mutation) ended() *Mutation {
-	out := &Mutation{Statement: m.Statement, Names: m.Names, Args: slices.Clone(m.Args)}
-	for n := m.keys; n < len(out.Args)-2; n++ { // TTL and timestamp are last
-		if v, ok := out.Args[n].(*Value); ok {
-			out.Args[n] = &Value{typ: v.typ}
-		}
-	}
-	out.Args[len(out.Args)-2] = encodeInt(1)
-	return out
-}
-
 // check rejects what no change renders.
 func (w *wireMutation) check() error {
 	switch {
-	case w.Format > 0: // of a mutation there is no other
-		return errLater
 	case w.Kind == Increment && (w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0):
 		return errors.New("an increment is stored without key and values")
 	case w.Kind == Increment: // it has nothing but a table
 	case w.Kind != Put && w.Kind != Remove && w.Kind != Merge:
-		return errors.New("of a kind of a later version")
+		return errors.New("of an unknown kind")
 	case w.Timestamp <= 0 || w.Part < 1 || w.Part > w.Keys || w.Keys > len(w.Columns):
 		return errors.New("incomplete")
 	case w.Kind == Merge && w.Keys == len(w.Columns):
@@ -271,7 +194,7 @@ func (c *wireColumn) arg(d *Decoder) (any, error) {
 		return gocql.UnsetValue, nil
 	case wireNull, wireValue:
 	default:
-		return nil, errors.New("a value in a state of a later version")
+		return nil, errors.New("a value in an unknown state")
 	}
 	typ, err := d.typ(c.Type)
 	if err != nil {
@@ -286,6 +209,11 @@ func (c *wireColumn) arg(d *Decoder) (any, error) {
 	}
 	return v, nil
 }
+
+var errKeyValue = errors.New("a key column without a value")
+
+// fitsKey says whether a column of a primary key can have the value.
+func (v *Value) fitsKey() bool { return len(v.data) > 0 && len(v.data) <= maxKeyBytes }
 
 // remove is the Remove of the row under key.
 func (w *wireMutation) remove(names []string, key []*Value) *Mutation {

@@ -7,16 +7,17 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/gocql/gocql"
 )
 
 // wireCondition is a condition as it is stored, with its claims. As with [wireMutation] there is no CQL in it.
 type wireCondition struct {
-	Format           uint8 // as in wireMutation
 	Entity           string
 	Kind             Kind
 	Versioned, Local bool
-	Transactional    bool // of format 1
+	Transactional    bool
 	Before, Version  gocql.UUID
 	VersionColumn    string // of a Versioned set
 	Mark             string // column of Mark, or empty
@@ -45,21 +46,10 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.tables[0].part,
 		VersionColumn: s.nameOf(s.version), Mark: s.nameOf(s.mark),
 	}
-	if cond.Transactional {
-		w.Format = 1
-	}
 	w.Columns = append(wireKey(s.tables[0].keyNames, cond.base.key), s.wireRow(cond.base.regular(), cond.after)...)
 	w.Compared = append(s.wireRow(s.compare, cond.before), s.wireRow(cond.base.imaged(), cond.base.before)...)
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
-	return encode("condition", &w)
-}
-
-func (w *wireCondition) columns() []wireColumn {
-	out := slices.Concat(w.Columns, w.Compared)
-	for _, k := range slices.Concat(w.Claims, w.Releases) {
-		out = append(append(out, wireColumn{}), k.Columns...) // a claim counts as one more
-	}
-	return out
+	return wire.Append(nil, w), nil
 }
 
 func wireClaims(claims []*Claim) []wireClaim {
@@ -94,29 +84,31 @@ func (s *Set) wireRow(columns []int, row []Value) (out []wireColumn) {
 func (c *Conditional) UnmarshalBinary(data []byte) error { return new(Decoder).Conditional(data, c) }
 
 func (w *wireCondition) check() error {
-	if w.Format > wireFormat {
-		return errLater
-	}
-	names, types := make(map[string]bool), make(map[string]string)
+	of := make(map[string]int, len(w.Columns))
 	column := func(c wireColumn) bool { return cql.IsColumn(c.Name) && c.State != wireUnset }
-	for _, c := range w.Columns {
-		if !column(c) || names[c.Name] {
+	has := func(name string) bool {
+		_, ok := of[name]
+		return ok
+	}
+	same := func(c wireColumn) bool { return has(c.Name) && c.Type == w.Columns[of[c.Name]].Type }
+	for i, c := range w.Columns {
+		if !column(c) || has(c.Name) {
 			return fmt.Errorf("columns must be %s, each once", cql.ColumnRule)
 		}
-		names[c.Name], types[c.Name] = true, c.Type
+		of[c.Name] = i
 	}
 	switch {
 	case w.Kind != Insert && w.Kind != Update && w.Kind != Delete:
-		return errors.New("of a kind of a later version")
+		return errors.New("of an unknown kind")
 	case w.Part < 1 || w.Part > w.Key || w.Key > len(w.Columns):
 		return errors.New("incomplete")
 	case !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
 		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
-	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
+	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || has(w.VersionColumn) || w.Version.Version() != 1):
 		return errors.New("a version that is not one")
-	case w.Transactional != (w.Format == 1) || w.Transactional && (!w.Versioned || w.Local):
+	case w.Transactional && (!w.Versioned || w.Local):
 		return errors.New("incomplete")
-	case w.Mark != "" && !names[w.Mark]:
+	case w.Mark != "" && !has(w.Mark):
 		return errors.New("a mark that is no column")
 	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases)+len(w.Keys) > 0):
 		return errors.New("incomplete")
@@ -125,11 +117,8 @@ func (w *wireCondition) check() error {
 	case w.Versioned && (w.Kind == Insert) != (w.Before == gocql.UUID{}):
 		return errors.New("an insert with the version of a row before it, or another change without it")
 	}
-	key := func(c wireColumn) bool {
-		return slices.ContainsFunc(w.Columns[:w.Key], func(k wireColumn) bool { return k.Name == c.Name })
-	}
 	for _, c := range w.Compared {
-		if !names[c.Name] || !column(c) || key(c) || c.Type != types[c.Name] {
+		if !same(c) || !column(c) || of[c.Name] < w.Key {
 			return errors.New("a condition on a column that is not there")
 		}
 	}
@@ -138,7 +127,7 @@ func (w *wireCondition) check() error {
 			return errors.New("a claim that is incomplete")
 		}
 		for _, c := range k.Columns {
-			if !names[c.Name] || c.State != wireValue || c.Type != types[c.Name] {
+			if !same(c) || c.State != wireValue {
 				return errors.New("a claim on a column that is not there")
 			}
 		}
@@ -148,7 +137,7 @@ func (w *wireCondition) check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
-	s := &Set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local, transacted: w.Transactional}
+	s := &Set{entity: printable.Line(w.Entity), stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local, transacted: w.Transactional}
 	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
 	s.tables = []*table{base}
 	of := make(map[string]int)
@@ -159,8 +148,8 @@ func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
 			return nil, err
 		}
 		if i < w.Key {
-			if len(v.data) == 0 || len(v.data) > maxKeyBytes {
-				return nil, errors.New("a key column without a value")
+			if !v.fitsKey() {
+				return nil, errKeyValue
 			}
 			base.key, base.keyNames = append(base.key, i), append(base.keyNames, c.Name)
 		}
@@ -185,8 +174,8 @@ func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
 	b := s.base(func(name string) string { return name }, row)
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
-		Entity: w.Entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: partitionKey(b.key[:w.Part]),
-		Versioned: w.Versioned, Local: w.Local, Transactional: w.Transactional, Before: w.Before, Version: w.Version, Keys: w.Keys, base: b,
+		Entity: s.entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: partitionKey(b.key[:w.Part]),
+		Versioned: w.Versioned, Local: w.Local, Transactional: w.Transactional, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {
@@ -225,7 +214,7 @@ func (c *Conditional) checkClaims() error {
 	for n, list := range [][]*Claim{c.Claims, c.Releases} {
 		seen := make(map[string]bool)
 		for _, k := range list {
-			kept := after != nil && encodedKey(k.table.keyOf(after)) == encodedKey(k.key)
+			kept := after != nil && slices.EqualFunc(k.table.keyOf(after), k.key, func(a, b *Value) bool { return identical(a.data, b.data) })
 			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.Transactional && !c.had(k) {
 				return errors.New("a claim that is not that of its row")
 			}
@@ -238,12 +227,12 @@ func (c *Conditional) checkClaims() error {
 // had says whether the before-image of the change has a key.
 func (c *Conditional) had(k *Claim) bool {
 	b := c.Condition.base
-	return !slices.ContainsFunc(k.table.key, func(i int) bool {
+	return slices.EqualFunc(k.table.key, k.key, func(i int, v *Value) bool {
 		was := b.before[i]
 		if b.set.columns[i].key { // the entity has it for good
 			was = b.row[i]
 		}
-		return was.typ == nil || !bytes.Equal(was.data, k.key[slices.Index(k.table.key, i)].data)
+		return was.typ != nil && bytes.Equal(was.data, v.data)
 	})
 }
 
@@ -269,6 +258,9 @@ func (b *Base) claims(d *Decoder, stored []wireClaim, of map[string]int) ([]*Cla
 			v, err := column.value(d)
 			if err != nil {
 				return nil, err
+			}
+			if !v.fitsKey() {
+				return nil, errKeyValue
 			}
 			c.key = append(c.key, v)
 			c.table.key, c.table.keyNames = append(c.table.key, of[column.Name]), append(c.table.keyNames, column.Name)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/testutil/cost"
 )
 
 var full = fingerprint.Fingerprint{
@@ -81,7 +82,9 @@ func FuzzCheck(f *testing.F) {
 				t.Errorf("%q became %q: %v", text, read, err)
 			}
 		}
-		for _, found := range fingerprint.Check(full.String(), text, time.Unix(0, 0)) {
+		var all []fingerprint.Finding
+		cost.Bound(t, len(comment), 1000, func() { all = fingerprint.Check(full.String(), text, time.Unix(0, 0)) })
+		for _, found := range all {
 			for _, s := range []string{found.Column, found.Reason, found.Write, found.Do} {
 				if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) || len(s) > 1<<18 {
 					t.Errorf("%q came out", s)
