@@ -53,7 +53,7 @@ type coveredKey struct {
 
 type covered struct {
 	coveredKey
-	rows, inFlight int64
+	rows, inFlight *int64 // nil if the row is damaged
 }
 
 // The states of runs.
@@ -195,8 +195,9 @@ func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
 			return err
 		}
 		for _, c := range rows {
-			c.table = t.Name()
-			r.covered[c.coveredKey] = c
+			if c.table = t.Name(); c.rows != nil && c.inFlight != nil && min(*c.rows, *c.inFlight) >= 0 {
+				r.covered[c.coveredKey] = c // the range of a damaged row is read again
+			}
 		}
 	}
 	return j.restore(ctx, r)
@@ -207,9 +208,9 @@ func (r *storedRun) skip(j *job, u *unit) bool {
 	c, ok := r.covered[coveredKey{u.t.Name(), u.in.low, u.in.high}]
 	if ok {
 		r.ended.Add(1)
-		j.read.Add(c.rows)
-		j.report.rows(u.t, int(c.rows))
-		j.report.inFlight(int(c.inFlight))
+		j.read.Add(*c.rows)
+		j.report.rows(u.t, int(*c.rows))
+		j.report.inFlight(int(*c.inFlight))
 	}
 	return ok
 }
