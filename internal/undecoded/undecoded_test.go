@@ -10,6 +10,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/testutil/cost"
 	"github.com/denorm-go/denorm/internal/undecoded"
 )
 
@@ -36,6 +37,21 @@ func TestDecodeOfWhatTheDriverPanicsAt(t *testing.T) {
 		var failed *undecoded.Error
 		if err := undecoded.Decode("c", typ.Info(), []byte(test.data), test.into); !errors.As(err, &failed) || failed.Column != "c" {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A value of 14 bytes that claims 5,000,000 elements costs what 14 bytes cost.
+func TestDecodeCounts(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	data := []byte("\x00\x4c\x4b\x40\x00\x00\x00\x01a\x00\x00\x00\x01b")
+	for text, into := range map[string]any{"frozen<list<text>>": new([]string), "frozen<set<text>>": new(map[string]bool), "map<text, text>": new(map[string]string)} {
+		typ, err := cqltype.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost.Bound(t, len(data), 100, func() { err = undecoded.Decode("c", typ.Info(), data, into) })
+		if err == nil {
+			t.Errorf("%s is decoded", text)
 		}
 	}
 }
