@@ -231,6 +231,26 @@ func TestClasses(t *testing.T) {
 	})
 }
 
+// A delete from the future, by a client whose clock is an hour ahead, covers a row also after Rewrite has written it again, once.
+func TestRewriteUnderADeleteFromTheFuture(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 1)
+		o := x.orders[0]
+		x.remove("orders_by_user", o, time.Now().Add(time.Hour).UnixMicro())
+		<-time.After(time.Minute)
+		report, err := x.r.Repair(t.Context(), orders.Orders, reconcile.Rewrite())
+		found := slices.Collect(report.Findings())
+		if !errors.Is(err, reconcile.ErrDrift) || len(found) != 1 || found[0].Outcome != reconcile.Shadowed || !strings.Contains(found[0].Reason, "later time") {
+			t.Errorf("%v\n%v", err, report)
+		}
+		<-time.After(time.Hour)
+		if report, err = x.r.Repair(t.Context(), orders.Orders, reconcile.Rewrite()); err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+	})
+}
+
 // A row that cannot be handed out is not removed, and the finding says why.
 func TestRowThatCannotBeHandedOut(t *testing.T) {
 	t.Parallel()

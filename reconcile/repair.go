@@ -75,6 +75,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		rules.Delivered = time.Now().Add(-j.horizon()).UnixMicro()
 	}
 	var began time.Time
+	again := false // written again, by Rewrite
 	before := repairable(l)
 	if len(before) == 0 {
 		return Found, ""
@@ -114,6 +115,8 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case !j.rewrite || l.Base == nil:
 			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
 				"option Rewrite (--rewrite) writes the entity again"
+		case again:
+			return Shadowed, "it was written again, Settle ago, and is not there: a delete of a later time covers it; repair again after that time"
 		}
 		if l, began, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
 			return Found, "an entity is written again only when all replicas of the base row have answered: " + err.Error()
@@ -125,6 +128,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		if why, err = j.writeAgain(ctx, l, began.Add(-j.settle)); err != nil || why != "" {
 			return Failed, why + errorText(err)
 		}
+		again = true
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
