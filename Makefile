@@ -44,9 +44,11 @@ OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnec
 long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra6 tombstones readbench ## all loads at full length, all tests on 4.1 and 6: by hand and every night; figures go into docs/ and bin/
 	@$(MAKE) integration CASSANDRA_VERSION=4.1 SKIP=
 
+LONGEST = ./reconcile ./writer # they begin first
+
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
-	go test ./...
+	go test -timeout 20m $(LONGEST) ./...
 	cd integration && GOGC=800 go test -count=1 ./load/simulation
 	cd reconcile/temporal && go test ./...
 
@@ -54,7 +56,7 @@ unit: ## unit tests, and a simulation of 10,000 writes
 # On two processors the race detector of Go 1.26 crashes where timers of one bubble of testing/synctest fire on both
 # (golang.org/issue/78156): so -cpu 1.
 race: compiler ## unit tests with the race detector
-	go test -race -cpu 1 -timeout 20m ./...
+	go test -race -cpu 1 -timeout 1h $(LONGEST) ./...
 	cd reconcile/temporal && go test -race -cpu 1 ./...
 
 FUZZTIME = 1m
@@ -75,7 +77,7 @@ RACE =
 .PHONY: integration
 integration: $(if $(RACE),compiler) ## tests on three real Cassandra nodes, which are started for them unless they run already
 	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
-	@$(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 -skip '$(SKIP)' ./..."
+	@$(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./suite/systems ./suite/install ./load/orderservice ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 -skip '$(SKIP)' ./..."
 
 # make proofs has all: also a node away from reads and from hot orders, one killed under creates and changes, the soak, and a repair whose process is
 # killed.
