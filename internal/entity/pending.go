@@ -48,7 +48,7 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 			if err := r.checkRotated(t, r.row()); err != nil {
 				return nil, err
 			}
-			if err := s.checkClustering(t, r.after); err != nil {
+			if err := s.checkKey(t, r.after); err != nil {
 				return nil, err
 			}
 			r.table(t)

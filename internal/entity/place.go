@@ -275,9 +275,12 @@ func (t *table) partitionSize(row []Value) int {
 	return size
 }
 
-// fits says whether Cassandra takes the clustering columns of a key of t. Each of them is within the limit, and together they may be above it
-// (ClusteringPrefix.validate).
+// fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
+// may be above it (ClusteringPrefix.validate).
 func (t *table) fits(key []*Value) bool {
+	if t.part == 1 && !holdable(key[0].data) {
+		return false
+	}
 	size := 0
 	for _, v := range key[t.part:] {
 		size += len(v.data)
@@ -285,9 +288,13 @@ func (t *table) fits(key []*Value) bool {
 	return size <= maxKeyBytes
 }
 
-// checkClustering rejects a row whose clustering columns in t are too long together: Cassandra would reject it there, when other tables have
-// it. A lightweight transaction does not look at the length, and the statements that follow it fail.
-func (s *Set) checkClustering(t *table, row []Value) error {
+// holdable says whether data can be the only column of a partition key.
+func holdable(data []byte) bool { return len(data) > 0 && len(data) <= maxKeyBytes }
+
+// checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a value that a write may not
+// give a key column, or one whose clustering columns are too long together. A lightweight transaction does not look at the length, and the
+// statements that follow it fail.
+func (s *Set) checkKey(t *table, row []Value) error {
 	size := 0
 	for k, i := range t.key {
 		if row == nil || row[i].data == nil {
@@ -296,6 +303,9 @@ func (s *Set) checkClustering(t *table, row []Value) error {
 		if k >= t.part {
 			size += len(row[i].data)
 		}
+	}
+	if only := row[t.key[0]].data; t.part == 1 && !holdable(only) {
+		return s.invalid(t, t.keyNames[0], fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", maxKeyBytes, len(only)))
 	}
 	if size <= maxKeyBytes {
 		return nil

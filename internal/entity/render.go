@@ -255,13 +255,13 @@ func (r *renderer) check() error {
 		}
 	}
 	for n, t := range s.tables {
-		if err := s.checkClustering(t, r.after); err != nil {
+		if err := s.checkKey(t, r.after); err != nil {
 			return err
 		}
 		if n > 0 {
 			continue // a before-image that a query table could not hold has no row in it: see removes
 		}
-		if err := s.checkClustering(t, r.before); err != nil {
+		if err := s.checkKey(t, r.before); err != nil {
 			return err
 		}
 	}
