@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
@@ -56,6 +57,9 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 		}
 	}
 	t.Options = maps.Clone(t.Options)
+	if s.DropCompact && !t.dropCompact() {
+		return p.fail(at, "ALTER TABLE %s: it has no COMPACT STORAGE", id)
+	}
 	p.setOptions(t.Options, s.Options, id, at)
 	if slices.ContainsFunc(s.Options, func(o cql.Option) bool { return o.Name == optComment }) {
 		t.Fingerprint = "" // it was in the former one
@@ -63,6 +67,35 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	t.splitComment()
 	p.out.Tables[i] = table
 	return nil
+}
+
+// dropCompact takes COMPACT STORAGE away, and says whether it was there. As in Cassandra, the internal columns of a table without clustering columns
+// show from then on.
+func (t *Table) dropCompact() bool {
+	_, compact := t.Options[cql.CompactStorage]
+	delete(t.Options, cql.CompactStorage)
+	key := len(t.Of(PartitionKey))
+	if !compact || len(t.Of(Clustering)) > 0 || key == len(t.Columns) {
+		return compact
+	}
+	free := func(name string, n int) string { // of column1, column2 and so on, or value, value1 and so on
+		for ; ; n++ {
+			if name := strings.TrimSuffix(name+strconv.Itoa(n), "0"); t.Column(name) == nil {
+				return name
+			}
+		}
+	}
+	name, value := Column{Name: free("column", 1), Type: "text", Kind: Clustering}, Column{Name: free("value", 0), Type: "blob", Kind: Regular}
+	if t.Columns[key].Type == "counter" {
+		value.Type = "counter"
+	}
+	t.Columns = append(slices.Insert(slices.Clone(t.Columns), key, name), value)
+	for i := range t.Columns[:len(t.Columns)-1] {
+		if c := &t.Columns[i]; c.Kind == Regular {
+			c.Kind = Static
+		}
+	}
+	return true
 }
 
 // alterView changes the options of a view that the text has created.

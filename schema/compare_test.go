@@ -12,7 +12,7 @@ const declaredText = `
 -- denorm:entity order shop.orders shop.orders_by_user stock.orders_by_item
 CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 3};
 CREATE TYPE shop.place (street text, city text, zip text);
-CREATE TABLE shop.orders (order_id timeuuid PRIMARY KEY, user_id uuid, total decimal, place frozen<place>, note text)
+CREATE TABLE shop.orders (order_id timeuuid PRIMARY KEY, user_id uuid, total decimal, place frozen<place>, note text, near vector<float, 3>)
     WITH default_time_to_live = 3600;
 CREATE TABLE shop.orders_by_user (user_id uuid, order_id timeuuid, item_id uuid, total decimal, PRIMARY KEY (user_id, order_id))
     WITH CLUSTERING ORDER BY (order_id DESC) AND comment = 'a user''s page';
@@ -24,7 +24,7 @@ const liveText = `
 CREATE KEYSPACE shop WITH replication = {'class': 'org.apache.cassandra.locator.NetworkTopologyStrategy', 'dc1': '2'} AND durable_writes = false;
 CREATE KEYSPACE stock WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': '1'};
 CREATE TYPE shop.place (street text, town text, extra int);
-CREATE TABLE shop.orders (order_id uuid PRIMARY KEY, user_id uuid, total double, extra int, note text) WITH speculative_retry = 'NEVER';
+CREATE TABLE shop.orders (order_id uuid PRIMARY KEY, user_id uuid, total double, extra int, note text, near vector<float, 4>) WITH speculative_retry = 'NEVER';
 CREATE TABLE shop.orders_by_user (customer_id uuid, order_id timeuuid, item_id uuid, total decimal, PRIMARY KEY (customer_id, order_id, item_id))
     WITH gc_grace_seconds = 0;
 CREATE TABLE stock.orders_by_item (item_id uuid, day date, order_id timeuuid, PRIMARY KEY ((day, item_id), order_id)) WITH default_time_to_live = 60;

@@ -146,7 +146,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	for _, row := range rows["columns"] {
 		table, typ := value[string](row, "table_name"), value[string](row, "type")
 		kind := compare.Visible(flags[table], value[string](row, "kind"), typ)
-		if kind == "" {
+		if kind == "" || typ == "empty" && named(s.Types, ID{keyspace, typ}) == nil { // the second after DROP COMPACT STORAGE
 			continue
 		}
 		columns[table] = append(columns[table], Column{

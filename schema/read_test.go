@@ -76,6 +76,8 @@ func TestReadCompactStorage(t *testing.T) {
 			{"table_name": "values", "flags": []string{"compound", "dense"}},
 			{"table_name": "modern", "flags": []string{"compound"}},
 			{"table_name": "unflagged"},
+			{"table_name": "members_dropped", "flags": []string{"compound"}},
+			{"table_name": "pairs_dropped", "flags": []string{"compound"}},
 		},
 		"columns": {
 			column("members", "id", "partition_key", 0, "none", "uuid"), column("members", "column1", "clustering", 0, "asc", "text"),
@@ -86,6 +88,10 @@ func TestReadCompactStorage(t *testing.T) {
 			column("values", "c", "clustering", 1, "desc", "int"), column("values", "value", "regular", -1, "none", "blob"),
 			column("modern", "id", "partition_key", 0, "none", "uuid"), column("modern", "column1", "clustering", 0, "asc", "text"),
 			column("modern", "name", "static", -1, "none", "text"), column("modern", "value", "regular", -1, "none", "blob"),
+			column("members_dropped", "id", "partition_key", 0, "none", "uuid"), column("members_dropped", "column1", "clustering", 0, "asc", "text"),
+			column("members_dropped", "value", "static", -1, "none", "text"), column("members_dropped", "value1", "regular", -1, "none", "blob"),
+			column("pairs_dropped", "base", "partition_key", 0, "none", "uuid"), column("pairs_dropped", "pair", "clustering", 0, "asc", "uuid"),
+			column("pairs_dropped", "value", "regular", -1, "none", "empty"),
 			column("unflagged", "id", "partition_key", 0, "none", "uuid"), column("unflagged", "value", "regular", -1, "none", "blob"),
 		},
 	}
@@ -98,7 +104,11 @@ CREATE TABLE members (id uuid PRIMARY KEY, name text) WITH COMPACT STORAGE;
 CREATE TABLE pairs (base uuid, pair uuid, PRIMARY KEY (base, pair)) WITH COMPACT STORAGE;
 CREATE TABLE values (a int, b int, c int, value blob, PRIMARY KEY (a, b, c)) WITH COMPACT STORAGE AND CLUSTERING ORDER BY (b ASC, c DESC);
 CREATE TABLE modern (id uuid, column1 text, name text static, value blob, PRIMARY KEY (id, column1));
-CREATE TABLE unflagged (id uuid PRIMARY KEY, value blob);`)
+CREATE TABLE unflagged (id uuid PRIMARY KEY, value blob);
+CREATE TABLE members_dropped (id uuid PRIMARY KEY, value text) WITH COMPACT STORAGE;
+CREATE TABLE pairs_dropped (base uuid, pair uuid, PRIMARY KEY (base, pair)) WITH COMPACT STORAGE;
+ALTER TABLE members_dropped DROP COMPACT STORAGE;
+ALTER TABLE pairs_dropped DROP COMPACT STORAGE;`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +119,12 @@ CREATE TABLE unflagged (id uuid PRIMARY KEY, value blob);`)
 		if id := (ID{"k", name}); !strings.HasSuffix(live.Table(id).Definition(), "COMPACT STORAGE") || live.Table(id).Definition() != declared.Table(id).Definition() {
 			t.Errorf("%s: %s", name, live.Table(id).Definition())
 		}
+	}
+	if again, err := Parse("f", declared.CQL()); err != nil || again.CQL() != declared.CQL() {
+		t.Errorf("%v\n%s", err, declared.CQL())
+	}
+	if _, err := Parse("f", "CREATE TABLE k.t (a int PRIMARY KEY); ALTER TABLE k.t DROP COMPACT STORAGE"); err == nil {
+		t.Error("no server drops what is not there")
 	}
 	plain, err := Parse("f", "CREATE TABLE k.members (id uuid PRIMARY KEY, name text);")
 	if err != nil {

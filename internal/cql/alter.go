@@ -7,6 +7,7 @@ type AlterTable struct {
 	IfExists    bool
 	Add         []ColumnDefinition
 	Drop        []string
+	DropCompact bool        // DROP COMPACT STORAGE
 	IfNotExists bool        // of ADD; of DROP and RENAME it is IF EXISTS
 	Rename      [][2]string // from, to
 	Options     []Option
@@ -46,8 +47,9 @@ func (p *parser) alterTable() *AlterTable {
 	case p.word("add"):
 		s.IfNotExists = p.ifNotExists()
 		s.Add = perhapsBracketed(p, p.definition)
-	case p.isWord(0, "drop") && p.isWord(1, "compact") && p.isWord(2, "storage"):
-		p.unsupported("DROP COMPACT STORAGE")
+	case p.isWord(0, "drop") && p.isWord(1, "compact") && p.isWord(2, "storage") && p.beyond("DROP COMPACT STORAGE"):
+		p.skip(3)
+		s.DropCompact = true
 	case p.word("drop"):
 		s.IfNotExists = p.ifExists()
 		s.Drop = perhapsBracketed(p, p.identifier)
