@@ -107,7 +107,7 @@ func expected(t *testing.T, v schema.Volume) []schema.Declaration {
 func TestOptionGivenTwice(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Declare(schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{
-		GCGrace: time.Hour, Other: map[string]string{"gc_grace_seconds": "3600.0"},
+		GCGrace: time.Hour, Other: map[string]string{"gc_grace_seconds": "'3600'"},
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +167,8 @@ func TestDeclareRefuses(t *testing.T) {
 			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"comment": "no"}}),
 		},
 		"keyspace k is declared twice": {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
+		"Cassandra has removed it":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"read_repair_chance": "0.1"}})},
+		"Invalid boolean value":        {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"cdc": "'maybe'"}})},
 		"option speculative_retry":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
 	} {
 		if _, err := schema.Declare(parts...); err == nil || !strings.Contains(err.Error(), want) {

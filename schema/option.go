@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
@@ -147,6 +148,9 @@ func canonicalLiteral(option, value string) (string, error) {
 		return "", fmt.Errorf("option %s: %w", option, err)
 	}
 	o.Name = option
+	if why, kept := rejected(o); why != "" && !kept {
+		return "", fmt.Errorf("option %s: %s", option, why)
+	}
 	return literalOf(o), nil
 }
 
@@ -309,30 +313,27 @@ var (
 	others6 = []string{"id", "fast_path", "auto_repair", "transactional_migration_from", "security_label", cql.CompactStorage}
 )
 
-// rejected says why Cassandra rejects an option, empty if it does not. With spelled, it has the option in another spelling.
-func rejected(o cql.Option) (why string, spelled bool) {
-	value, known := serverDefaults[o.Name]
-	is, _ := cql.ParseOption(value)
-	switch {
+// rejected says why Cassandra rejects an option, empty if it does not. With kept, only newer versions do.
+func rejected(o cql.Option) (why string, kept bool) {
+	_, known := serverDefaults[o.Name]
+	switch text := literalOf(o); {
 	case slices.Contains(others6, o.Name):
 	case slices.Contains(since4, o.Name):
 		return "Cassandra has removed it in 4.0", false
 	case !known:
 		return "Cassandra does not know it", false
-	case o.Map == nil && o.Kind == cql.Mark: // a template
-	case is.Map != nil && o.Map == nil:
-		return "want a map, as in " + value, false
-	case is.Map == nil && o.Map != nil:
-		return "want a value that is no map, as in " + value, false
-	case is.Kind == cql.Integer || is.Kind == cql.Float:
-		if _, err := strconv.ParseFloat(o.Text, 64); err != nil {
-			return "want a number", false
-		}
+	case strings.Contains(text, "${") || strings.Contains(text, "{{"): // a template
+	case className(o.Map["class"]) == "DateTieredCompactionStrategy": // package lint says so
 	case o.Name == optCompression:
-		for _, old := range []string{"sstable_compression", "chunk_length_kb"} {
+		for _, old := range []string{"sstable_compression", "chunk_length_kb", "crc_check_chance"} {
 			if _, ok := o.Map[old]; ok {
 				return "Cassandra has removed its entry " + old + " in 5.0", true
 			}
+		}
+		fallthrough
+	default:
+		if err := catalog.CheckOption(o); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+			return "Cassandra answers: " + err.Error(), false
 		}
 	}
 	return "", false

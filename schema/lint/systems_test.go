@@ -66,7 +66,7 @@ func TestFlawedExamples(t *testing.T) {
 		{pageviews.Flawed, "DN606 page_views"},
 		{"-- denorm:entity order orders_by_id orders_by_delivery_date\nCREATE TABLE orders_by_id (order_id uuid PRIMARY KEY);\n" + supermarket.Flawed, "DN201 orders_by_delivery_date"},
 	} {
-		s, err := schema.Parse("flawed", flawed.text)
+		s, err := schema.Review(schema.Source{File: "flawed", Text: flawed.text})
 		if err != nil {
 			t.Fatal(err)
 		}

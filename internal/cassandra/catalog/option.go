@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,6 +104,25 @@ func (o options) set(list []cql.Option, alter bool) (id gocql.UUID, err error) {
 		o[optBloom] = 0.1
 	}
 	return id, o.check()
+}
+
+// CheckOption gives the error of an option that is wrong whatever the other options, the configuration of the nodes and classes of others are.
+func CheckOption(option cql.Option) error {
+	o, class := defaults(), option.Map["class"]
+	_, known := compressions[strings.TrimPrefix(class, compressors)]
+	switch {
+	case option.Name == optMemtable, option.Name == optCompression && class != "" && !known,
+		option.Name == optCompaction && strings.Contains(class, ".") && !strings.HasPrefix(class, compactions):
+		return nil
+	case option.Name == optMinIndex:
+		o[optMaxIndex] = math.MaxInt
+	case option.Name == optMaxIndex:
+		o[optMinIndex] = 1
+	}
+	if err := o.setOne(option); err != nil {
+		return err
+	}
+	return o.check()
 }
 
 func tableID(text string, alter bool) (gocql.UUID, error) {
