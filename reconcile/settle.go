@@ -49,6 +49,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 		j.settled(ctx, s, false, err)
 		return
 	}
+	differed := j.one == nil || s.sighting.Looks > 0 // one entity is looked at whether it differs or not
 	certainty, next := s.sighting.Look(began, time.Now(), l.Findings(), j.patience(l))
 	switch {
 	case certainty == repair.Agrees:
@@ -71,7 +72,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 				j.fail(err)
 			}
 		}
-		j.settled(ctx, s, len(repaired) == 0 && !unheld, err)
+		j.settled(ctx, s, differed && len(repaired) == 0 && !unheld, err)
 	case certainty == repair.InFlight && s.tries >= mostTries:
 		j.report.uncovered(errBusy)
 		j.settled(ctx, s, false, errBusy)

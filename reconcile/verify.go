@@ -47,7 +47,8 @@ func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options .
 }
 
 // Entity is [Reconciler.Repair] for one entity; with [DryRun] it only compares. It uses the columns of row that identify the entity. If the
-// entity may have no base row, set the columns of query tables' keys as well: they say where else to look for its rows.
+// entity may have no base row, set the columns of query tables' keys as well: they say where else to look for its rows. Rows under keys that
+// neither row, nor a row that is found, nor [tables.OneOf] names are left to Repair: [Report.NotCompared] names their tables.
 func Entity[T any](ctx context.Context, r *Reconciler, set *tables.Set[T], row T, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -59,6 +60,11 @@ func Entity[T any](ctx context.Context, r *Reconciler, set *tables.Set[T], row T
 	}
 	if given.Entity() == "" {
 		return nil, invalid("the row lacks columns of the key of %s", j.base().qualified())
+	}
+	for _, q := range j.queries {
+		if !q.FollowsKey() {
+			j.report.NotCompared = append(j.report.NotCompared, q.qualified()+otherKeys)
+		}
 	}
 	j.kind, j.repairs = "repair", true
 	j.one = &given

@@ -351,3 +351,25 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 		}
 	}
 }
+
+// Whether the id of an entity says where its rows may be.
+func TestFollowsKey(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID, Team, State string
+		Stamp           int64
+		ByID, ByTeam    int32 // derived
+	}
+	set := tables.Must(tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}},
+		tables.Table{Name: "a", PartKey: []string{"by_id"}, SortKey: []string{"id"}},
+		tables.Table{Name: "b", PartKey: []string{"state"}, SortKey: []string{"id"}},
+		tables.Table{Name: "c", PartKey: []string{"team"}, SortKey: []string{"id"}},
+		tables.Table{Name: "d", PartKey: []string{"by_team"}, SortKey: []string{"id"}},
+		tables.OneOf("state", "on", "off"), tables.Stamp("stamp"),
+		tables.Derive("by_id", tables.Hash(4, "id")), tables.Derive("by_team", tables.Hash(4, "team"))))
+	for _, l := range set.Internal().Layouts() {
+		if want := l.Name() != "c" && l.Name() != "d"; l.FollowsKey() != want {
+			t.Errorf("%s: %t", l.Name(), !want)
+		}
+	}
+}

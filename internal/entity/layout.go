@@ -38,6 +38,19 @@ func (s *Set) Layout(name string) (Layout, bool) {
 // Unique says whether the table is one of unique keys.
 func (l Layout) Unique() bool { return slices.Contains(l.set.unique, l.table) }
 
+// FollowsKey says whether the base key of an entity, and the domains of OneOf columns, give all keys under which the table may have rows of it.
+func (l Layout) FollowsKey() bool {
+	var open func(i int) bool
+	open = func(i int) bool {
+		c := &l.set.columns[i]
+		if c.derived != nil {
+			return slices.ContainsFunc(c.derived.sources, open)
+		}
+		return c.domain == nil && !slices.Contains(l.Base().table.key, i)
+	}
+	return !slices.ContainsFunc(l.table.key, open)
+}
+
 // Entity is the name of the set.
 func (l Layout) Entity() string { return l.set.entity }
 
