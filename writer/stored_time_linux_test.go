@@ -1,3 +1,5 @@
+//go:build !race
+
 package writer
 
 import (
@@ -15,7 +17,7 @@ import (
 
 // How long a stored error takes to be decoded grows with its bytes, and not with their square, whatever it has many of. An error is
 // compared with 16 of a sixteenth, in processor time of one thread, so that other load does not count. With the square it would take 16 times
-// as long.
+// as long. The race detector is left out: it slows the garbage collection of large values down more than the rest.
 func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltest // it stays on one thread
 	at := time.Now().UnixMicro()
 	key := strings.Repeat("k", 60_000)
