@@ -27,6 +27,9 @@ type liveTable struct {
 // liveAge is how long a writer uses what it knows of a table. Somebody may alter the table meanwhile.
 const liveAge = time.Minute
 
+// liveKept is how long a table that nobody asks for is remembered: names of tables that rotate never end.
+const liveKept = 24 * time.Hour
+
 // live reads and remembers live tables. It is shared by a writer and all derived from it.
 type live struct {
 	read func(ctx context.Context, keyspace, table string) (liveTable, error)
@@ -43,6 +46,11 @@ type knownTable struct {
 	rejected time.Time // until then it is in no group, since it rejected a request
 }
 
+// idle says whether a table can be forgotten: nobody has asked for it of late, or it was never read, as where the cluster has none of that name.
+func (t *knownTable) idle(now time.Time) bool {
+	return now.Sub(t.at) > liveKept && now.After(t.look) && now.After(t.rejected)
+}
+
 // recall returns what is known of a table.
 func (l *live) recall(keyspace, table string) knownTable {
 	if known := l.known.Load(); known != nil {
@@ -55,9 +63,10 @@ func (l *live) recall(keyspace, table string) knownTable {
 func (l *live) remember(keyspace, table string, change func(*knownTable)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known := make(map[[2]string]knownTable)
+	known, now := make(map[[2]string]knownTable), time.Now()
 	if old := l.known.Load(); old != nil {
 		maps.Copy(known, *old)
+		maps.DeleteFunc(known, func(_ [2]string, t knownTable) bool { return t.idle(now) })
 	}
 	t := known[[2]string{keyspace, table}]
 	change(&t)

@@ -1,0 +1,51 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A writer forgets tables that rotate away, and names of which the cluster has no table, and keeps what is in use.
+func TestLiveForgets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const days = 100
+		var down error
+		l := live{read: func(_ context.Context, _, table string) (liveTable, error) {
+			if table == "never" {
+				return liveTable{}, errNoTable
+			}
+			return liveTable{gcGrace: time.Hour}, down
+		}}
+		for day := range days {
+			for range 24 {
+				for _, table := range []string{"orders", fmt.Sprint("orders_", day)} {
+					if _, err := l.table(t.Context(), &single, "shop", table); err != nil {
+						t.Fatal(err)
+					}
+				}
+				l.groupable("shop", "notes")
+				l.groupable("shop", fmt.Sprint("notes_", day))
+				l.groupable("shop", "never")
+				l.ungroup("shop", fmt.Sprint("rejected_", day))
+				<-time.After(time.Hour)
+			}
+			if day > 0 && !l.groupable("shop", "notes") {
+				t.Fatalf("day %d: a table in use is forgotten", day)
+			}
+		}
+		if known := len(*l.known.Load()); known > 10 {
+			t.Errorf("%d tables are known", known)
+		}
+		down = errors.New("unavailable")
+		<-time.After(liveKept - 2*time.Hour)
+		l.ungroup("shop", "other")
+		if known, err := l.table(t.Context(), &single, "shop", "orders"); err != nil || known.gcGrace != time.Hour {
+			t.Errorf("a table of yesterday, whose schema cannot be read now: %v, %v", known, err)
+		}
+	})
+}
