@@ -1,8 +1,10 @@
 package cqltype_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -43,6 +45,29 @@ func TestAnyBytesOfAType(t *testing.T) {
 			typ.Compare(data, other)
 			typ.Same(data, other)
 			typ.Exceeds(data)
+		}
+	}
+}
+
+// Numbers of more than 64 KiB are printed as their bytes: in decimal digits a few MiB would take seconds.
+func TestLiteralOfAHugeNumber(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"varint", "decimal", "list<decimal>", "map<int, varint>"} {
+		typ, err := cqltype.ParseDefinition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for size, huge := range map[int]bool{64 << 10: false, 64<<10 + 1: true} {
+			data := append(make([]byte, 4), bytes.Repeat([]byte{1}, size-4)...) // of a decimal, the scale is 0
+			switch text {
+			case "list<decimal>":
+				data = append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 1}, uint32(size)), data...)
+			case "map<int, varint>":
+				data = append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7}, uint32(size)), data...)
+			}
+			if got := typ.Literal(data); strings.Contains(got, "0x") != huge {
+				t.Errorf("%s of %d bytes: %.40s", text, size, got)
+			}
 		}
 	}
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // Literal is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The bytes of a blob are in
-// hexadecimal form, and so is every value that is not valid for the type, or is a user-defined one with fields that the type does not have.
+// hexadecimal form, and so is a number of more than maxNumber bytes, and every value that is not valid for the type, or is a user-defined one with
+// fields that the type does not have.
 func (t *Type) Literal(data []byte) string {
 	if data == nil {
 		return "null"
@@ -34,7 +35,13 @@ func (t *Type) Literal(data []byte) string {
 	return text
 }
 
+// maxNumber bounds what is printed in decimal digits, which takes more than linear time.
+const maxNumber = 64 << 10
+
 func (t *Type) nativeLiteral(data []byte) (text string, ok bool) {
+	if len(data) > maxNumber && (t.kind == gocql.TypeVarint || t.kind == gocql.TypeDecimal) {
+		return "", false
+	}
 	switch t.kind {
 	case gocql.TypeText, gocql.TypeVarchar, gocql.TypeAscii:
 		return cql.Literal(string(data)), true
