@@ -1,15 +1,11 @@
 package schema_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/tables"
 )
 
 const declaredText = `
@@ -126,29 +122,4 @@ func TestMigrationIsInTheOrderOfDependence(t *testing.T) {
 	old := parse(t, "CREATE TYPE k.address (street text);")
 	more := schema.Must(schema.Declare(schema.CQL("CREATE TYPE k.address (street text, zip frozen<zip>);"), schema.CQL(inner)))
 	order(more, old, "CREATE TYPE k.zip", "ALTER TYPE k.address ADD zip")
-}
-
-type postal struct {
-	Town string  `cql:"town"`
-	Zip  *string `cql:"zip"`
-}
-
-type shopRow struct {
-	ID     gocql.UUID
-	Region string
-	Place  postal
-}
-
-// A type in a key gets no field.
-func TestFieldOfATypeInAKey(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[string]bool{"place": false, "id": true} {
-		set := tables.Must(tables.New[shopRow]("shop", tables.UserType[postal]("postal"), tables.Table{Name: "shops", PartKey: []string{"id"}},
-			tables.Table{Name: "shops_by_region", PartKey: []string{"region"}, SortKey: slices.Compact([]string{key, "id"})}))
-		declared := schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "k"})
-		live := parse(t, "CREATE TYPE k.postal (town text);")
-		if text := schema.Migration(schema.Compare(declared, live)); strings.Contains(text, "\nALTER TYPE k.postal ADD zip text") != want {
-			t.Errorf("%s:\n%s", key, text)
-		}
-	}
 }

@@ -73,8 +73,7 @@
 // leaves it absent (a nil pointer). The second release, deployed when every process has the first, gives it values. Processes that do not
 // know a column that has values cannot keep the tables in step. A row that they move leaves the column behind. An entity that they delete
 // from a Versioned set stays there, with the column, for processes that know it. What they finish for another process lacks the column in the
-// query tables. An expiry that they set does not reach it. A type in a key cannot get a field: rows that exist keep keys without it, which
-// Verify, Repair and Confirm do not find.
+// query tables. An expiry that they set does not reach it.
 //
 // To remove a column, take it out of the declaration, and drop it from the tables when every process has that release. Until
 // then a deleted entity of a Versioned set keeps its base row if it has a value in the column.

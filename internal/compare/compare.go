@@ -209,8 +209,6 @@ func Fields(set *entity.Set, id, name string, declared, live []entity.FieldDescr
 		case renamed(n):
 			was := cql.Quote(live[n].Name)
 			add(f.Name, fmt.Sprintf("ALTER TYPE %s RENAME %s TO %s", id, was, cql.Quote(f.Name)), "", "the field is called %s", was)
-		case i < 0 && set.InKey(name):
-			add(f.Name, "", "rows keep keys without it: declare another type, for another column", "the field does not exist, and the type is in a key")
 		case i < 0:
 			add(f.Name, fmt.Sprintf("ALTER TYPE %s ADD %s %s", id, cql.Quote(f.Name), f.Type), "", "the field does not exist")
 		case !same(live[i].Type, f.Type):

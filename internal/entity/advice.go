@@ -71,13 +71,6 @@ func (d *Declaration) structOf(live string) string {
 	return fmt.Sprintf("S, a struct with the fields of this type, with tables.UserType[S](%q)", name)
 }
 
-// InKey says whether a user-defined type is in the key of a table. A nil set has none.
-func (s *Set) InKey(userType string) bool {
-	return s != nil && slices.ContainsFunc(s.columns, func(c column) bool {
-		return c.key && slices.ContainsFunc(c.cql.Users(), func(u *cqltype.UserType) bool { return u.Name == userType })
-	})
-}
-
 // source is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
 func (s *Set) source(userType, column string) (text string, free bool) {
 	goType := func(t reflect.Type) string { return fmt.Sprintf("Go type %s", t) }
