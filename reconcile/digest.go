@@ -80,7 +80,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 	var entity, key, compared, out []byte
 	last, err = each(iter, t, func(values [][]byte) error {
 		rows++
-		if err := t.CheckKey(values); err != nil {
+		if err := t.Normalize(values); err != nil {
 			return err
 		}
 		var there bool

@@ -45,6 +45,9 @@ func TestAnyBytesOfAType(t *testing.T) {
 			typ.Compare(data, other)
 			typ.Same(data, other)
 			typ.Exceeds(data)
+			if out := typ.AsDeclared(data); len(out) > 100+50*len(data) {
+				t.Fatalf("%s: %d bytes become %d", text, len(data), len(out))
+			}
 		}
 	}
 }

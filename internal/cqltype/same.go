@@ -31,6 +31,36 @@ func (t *Type) Exceeds(data []byte) bool {
 	return unlessNull(data) != nil
 }
 
+// AsDeclared is an encoded value with the fields that its user-defined types have here: those that it lacks are null, and further ones that
+// are null are left out. The server takes both as equal in a clustering key. What is no value of the type stays as it is.
+func (t *Type) AsDeclared(data []byte) []byte {
+	if len(data) == 0 || !t.Contains(func(t *Type) bool { return t.user != nil }) {
+		return data
+	}
+	types, collection := t.Elems(), t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT
+	var out []byte
+	rest := data
+	if collection {
+		if len(data) < 4 {
+			return data
+		}
+		out, rest = slices.Clone(data[:4]), data[4:]
+	}
+	for n := 0; collection && len(rest) > 0 || !collection && n < len(types); n++ {
+		var value []byte
+		if ok := true; len(rest) > 0 {
+			if value, rest, ok = CutValue(rest); !ok {
+				return data
+			}
+		}
+		out = AppendValue(out, types[n%len(types)].AsDeclared(value))
+	}
+	if unlessNull(rest) != nil {
+		return data
+	}
+	return out
+}
+
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the server, each once.
 func (t *Type) sorted(data []byte) []byte {
 	if !t.composite() || len(data) < 4 || !t.Contains((*Type).unordered) {

@@ -87,7 +87,7 @@ func (l Layout) HasKey(key string) bool {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
 		values[k], key = []byte(key[2:n]), key[n:]
 	}
-	return key == "" && l.CheckKey(values) == nil
+	return key == "" && l.normalize(l.table.key, values) == nil
 }
 
 // decodedKey are the values of a key of the table that [TableRow.Key] has encoded.
@@ -141,21 +141,32 @@ func (s *Set) TableRow(row any) (TableRow, error) {
 // Row is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row from then on. It is
 // an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
 func (l Layout) Row(values [][]byte) (TableRow, error) {
+	if err := l.Normalize(values); err != nil {
+		return TableRow{}, err
+	}
 	r := TableRow{layout: l, values: make([]Value, len(l.set.columns))}
 	for n, i := range l.table.columns {
 		r.values[i] = Value{typ: l.set.columns[i].cql, data: values[n]}
 	}
-	if err := l.CheckKey(values); err != nil {
-		return TableRow{}, err
-	}
 	return r, nil
 }
 
-// CheckKey is the check of [Layout.Row].
-func (l Layout) CheckKey(values [][]byte) error {
-	for k, i := range l.table.key {
+// Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
+// [Layout.Row] does.
+func (l Layout) Normalize(values [][]byte) error { return l.normalize(l.table.columns, values) }
+
+// normalize takes the values of the first of the table's columns, which has those of the key first.
+func (l Layout) normalize(columns []int, values [][]byte) error {
+	for n, i := range columns {
 		c := &l.set.columns[i]
-		if reason := malformed(c.cql, values[k]); values[k] == nil || reason != "" {
+		if !c.key {
+			continue
+		}
+		values[n] = c.cql.AsDeclared(values[n])
+		if n >= len(l.table.key) {
+			continue
+		}
+		if reason := malformed(c.cql, values[n]); values[n] == nil || reason != "" {
 			return l.set.invalid(l.table, c.name, "a row has a value in its key that is no "+c.cql.String())
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -99,5 +100,13 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	}
 	if rows := p.count(t, `SELECT count(*) FROM shops_by_address`); rows != 1 {
 		t.Errorf("%d rows", rows)
+	}
+	// Its row has a key from before.
+	r, err := reconcile.New(testsession.New(t, p.Connect(t), p.Connect(t)), reconcile.Settle(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := r.Verify(t.Context(), today); err != nil {
+		t.Errorf("Verify: %v\n%s", err, report)
 	}
 }
