@@ -4,6 +4,7 @@ package writer
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -87,9 +88,16 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 			})
 			return spent
 		}
-		small, large := took(few, 2*times), took(times*few, 2) // as many bytes
-		if t.Logf("%s: %v, %v", name, small, large); large > 5*small {
-			t.Errorf("%s: in one error the same takes %.1f times as long", name, float64(large)/float64(small))
+		ratio := math.Inf(1)
+		for range 3 { // the least: caches are shared with other processes
+			small, large := took(few, 2*times), took(times*few, 2) // as many bytes
+			t.Logf("%s: %v, %v", name, small, large)
+			if ratio = min(ratio, float64(large)/float64(small)); ratio <= 5 {
+				break
+			}
+		}
+		if ratio > 5 {
+			t.Errorf("%s: in one error the same takes %.1f times as long", name, ratio)
 		}
 	}
 }
