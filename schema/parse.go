@@ -26,7 +26,7 @@ import (
 // ALTER and DROP change what the text has created before, and TRUNCATE changes nothing; [Review] tells of it. Statements on functions, aggregates, triggers, roles and
 // permissions are passed over: DESCRIBE prints some of these, and nothing here creates or compares them. Unread has the functions, aggregates and
 // triggers, and options that Cassandra rejects, which are left out. Anything else in the text is an error that names its line, and so is nesting
-// deeper than 100 levels. A template, as ${keyspace} or {{keyspace}}, may stand for a name, for an option or for a value.
+// deeper than 100 levels. So are views of SELECT * with more than 100,000 columns in all. A template, as ${keyspace} or {{keyspace}}, may stand for a name, for an option or for a value.
 // More texts are read after the first, as [Review] does.
 func Parse(file, source string, more ...Source) (*Schema, error) {
 	return parse(false, append([]Source{{file, source}}, more...)...)
@@ -54,6 +54,9 @@ func parse(review bool, sources ...Source) (*Schema, error) {
 		}
 	}
 	p.forget()
+	if err := p.expanded(); err != nil {
+		return nil, err
+	}
 	p.out.resolve()
 	return p.out, nil
 }
@@ -62,6 +65,24 @@ func parse(review bool, sources ...Source) (*Schema, error) {
 type column struct {
 	ID
 	column string
+}
+
+// maxExpanded bounds the columns that views have by SELECT *: a small text could have many views of a table with many columns.
+const maxExpanded = 100_000
+
+// expanded fails if views have more columns than that.
+func (p *parser) expanded() error {
+	n := 0
+	for _, v := range p.out.Views {
+		if at, known := p.tables[ID{v.Keyspace, v.Base}]; known && v.All {
+			n += len(p.out.Tables[at].Columns)
+		}
+		if n > maxExpanded {
+			return fmt.Errorf("%s: line %d: with materialized view %s, views of SELECT * have more than %d columns in all: name the columns that they need",
+				v.At.File, v.At.Line, v.ID, maxExpanded)
+		}
+	}
+	return nil
 }
 
 // forget leaves out queries of what the text drops or renames after them: they ran before, as statements of a migration.
@@ -344,8 +365,10 @@ func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
 		At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text), All: s.Columns == nil,
 		Options: make(map[string]string),
 	}
+	has := make(map[string]bool)
 	for _, name := range slices.Concat(s.Columns, s.Partition, s.Clustering) {
-		if !slices.ContainsFunc(v.Columns, func(c Column) bool { return c.Name == name }) {
+		if !has[name] {
+			has[name] = true
 			v.Columns = append(v.Columns, Column{Name: name, Kind: Regular})
 		}
 	}
@@ -371,36 +394,45 @@ func (s *Schema) resolve() {
 	if len(s.Domains)+len(s.Views) == 0 {
 		return
 	}
-	tables := make(map[ID]int, len(s.Tables))
-	for i, t := range slices.Backward(s.Tables) {
-		tables[t.ID] = i
-	}
-	var rest []Domain
+	tables, columns := make(map[ID]*Table, len(s.Tables)), make(map[column]*Column)
 	for _, d := range s.Domains {
-		i, ok := tables[d.Table]
-		if !ok || s.Tables[i].Column(d.Column) == nil {
-			rest = append(rest, d)
+		tables[d.Table] = nil
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		of, domains := tables[t.ID]
+		if of != nil {
 			continue
 		}
-		s.Tables[i].Columns = slices.Clone(s.Tables[i].Columns)
-		s.Tables[i].Column(d.Column).Domain = d.Values
+		if tables[t.ID] = t; domains {
+			t.Columns = slices.Clone(t.Columns)
+		}
+		for i := range t.Columns {
+			columns[column{t.ID, t.Columns[i].Name}] = &t.Columns[i]
+		}
 	}
-	s.Domains = rest
+	s.Domains = slices.DeleteFunc(slices.Clone(s.Domains), func(d Domain) bool {
+		c := columns[column{d.Table, d.Column}]
+		if c != nil {
+			c.Domain = d.Values
+		}
+		return c != nil
+	})
 	for i := range s.Views {
 		v := &s.Views[i]
-		if at, ok := tables[ID{v.Keyspace, v.Base}]; ok {
-			v.resolve(&s.Tables[at])
+		if base := tables[ID{v.Keyspace, v.Base}]; base != nil {
+			v.resolve(base, columns)
 		}
 	}
 }
 
-func (v *View) resolve(base *Table) {
+func (v *View) resolve(base *Table, columns map[column]*Column) {
 	v.Columns = slices.Clone(v.Columns)
 	known := make(map[string]bool)
 	for i := range v.Columns {
 		c := &v.Columns[i]
 		known[c.Name] = true
-		if of := base.Column(c.Name); of != nil && c.Type == "" {
+		if of := columns[column{base.ID, c.Name}]; of != nil && c.Type == "" {
 			c.Type = of.Type
 		}
 	}

@@ -204,8 +204,6 @@ type Ignore struct {
 	At     Position
 }
 
-func (c Column) id() ID { return ID{Name: c.Name} }
-
 // Table returns the table with a name, or nil.
 func (s *Schema) Table(id ID) *Table { return named(s.Tables, id) }
 
@@ -226,7 +224,14 @@ func (s *Schema) present(now time.Time) *Schema {
 func (s *Schema) Keyspace(name string) *Keyspace { return named(s.Keyspaces, ID{Name: name}) }
 
 // Column returns the column with a name, or nil.
-func (t *Table) Column(name string) *Column { return named(t.Columns, ID{Name: name}) }
+func (t *Table) Column(name string) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
 
 // Of returns the columns of a kind, in order.
 func (t *Table) Of(kind Kind) []Column {

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -193,5 +194,26 @@ func TestViewCreatedTwice(t *testing.T) {
 	s, err := schema.Review(schema.Source{File: "f", Text: text + "CREATE MATERIALIZED VIEW k.w AS SELECT b FROM k.t PRIMARY KEY (b, b);"})
 	if err != nil || len(s.Views) != 1 || len(s.Unread) != 2 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A small text cannot have views of a wide table without end.
+func TestViewsOfWideTable(t *testing.T) {
+	t.Parallel()
+	text := "CREATE TABLE k.t (a int PRIMARY KEY"
+	for i := range 999 {
+		text += fmt.Sprintf(", c%d int", i)
+	}
+	text += ");"
+	for i := range 100 {
+		text += fmt.Sprintf("\nCREATE MATERIALIZED VIEW k.v%d AS SELECT * FROM k.t WHERE a IS NOT NULL PRIMARY KEY (a);", i)
+	}
+	if _, err := schema.Review(schema.Source{File: "f.cql", Text: text}); err != nil {
+		t.Error(err)
+	}
+	_, err := schema.Parse("f.cql", text+"\nCREATE MATERIALIZED VIEW k.v AS SELECT * FROM k.t WHERE a IS NOT NULL PRIMARY KEY (a);")
+	const want = "f.cql: line 102: with materialized view k.v, views of SELECT * have more than 100000 columns in all: name the columns that they need"
+	if err == nil || err.Error() != want {
+		t.Error(err)
 	}
 }

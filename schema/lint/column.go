@@ -55,10 +55,7 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 func (r *review) writesOf(t *schema.Table, column string) (whole, parts, repeats bool) {
 	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
 	repeats = whole
-	for _, x := range r.statements {
-		if x.table != t {
-			continue
-		}
+	for _, x := range r.sent[t] {
 		for _, w := range writes(x.statement) {
 			if w.column == column {
 				whole, parts, repeats = whole || !w.part, parts || w.part, repeats || !w.part && x.query.Timestamped

@@ -80,9 +80,9 @@ func ttlDiffers(r *review) {
 func (r *review) cellsExpire() {
 	for _, t := range r.tables() {
 		var inserts, short, forever, part *schema.Query
-		for _, x := range r.statements {
+		for _, x := range r.sent[t] {
 			q := x.query
-			if x.table != t || q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
+			if q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
 				continue
 			}
 			update, _ := x.statement.(*cql.Update)

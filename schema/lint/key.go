@@ -171,8 +171,8 @@ func takenOver(r *review) {
 		}
 		var plain *schema.Query
 		guarded := false
-		for q, written := range r.queries {
-			if written == t && q.Verb == "INSERT" {
+		for _, q := range r.asked[t] {
+			if q.Verb == "INSERT" {
 				guarded = guarded || q.Conditional || q.Transaction
 				plain = q
 			}
@@ -238,8 +238,8 @@ func incomplete(r *review) {
 // namesColumns says whether all queries that read a table name the columns that they need: of one that it does not have DN507 tells.
 func (r *review) namesColumns(t *schema.Table) bool {
 	reads, all := false, false
-	for _, x := range r.statements {
-		if s, ok := x.statement.(*cql.Select); ok && x.table == t {
+	for _, x := range r.sent[t] {
+		if s, ok := x.statement.(*cql.Select); ok {
 			reads, all = true, all || s.Columns == nil
 		}
 	}

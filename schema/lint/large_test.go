@@ -30,6 +30,24 @@ func TestLargeFiles(t *testing.T) {
 		},
 		"one table of an entity": func(n int) string { return table + "-- denorm:entity e" + strings.Repeat(" k.t", 4*n) },
 		"ignored":                func(n int) string { return table + each(4*n, "-- denorm:ignore DN101 k.u%d few rows\n") },
+		"long names": func(n int) string {
+			return "CREATE TABLE k.t (a int PRIMARY KEY, " + strings.Repeat("b", 3*n) + " int);\nSELECT " + strings.Repeat("c", 3*n) + " FROM k.t;"
+		},
+		"views of a wide table": func(n int) string { return wideTable(n) + manyViews(n/16) },
+		"unknown columns":       func(n int) string { return wideTable(n) + "SELECT a" + each(n, ", x%d") + " FROM k.t WHERE a = 1;" },
+		"unknown columns of views": func(n int) string {
+			return wideTable(n) + each(n, "SELECT x%d FROM k.v0 WHERE a = 1;\n") + manyViews(1)
+		},
+		"unknown columns of notes": func(n int) string { return wideTable(n) + "-- denorm:entity e k.t moves=a" + each(n, ",x%d") },
+		"unknown domains":          func(n int) string { return wideTable(n) + each(n, "-- denorm:domain k.t.x%d 4\n") },
+		"domains":                  func(n int) string { return wideTable(n) + each(n, "-- denorm:domain k.t.c%d 4\n") },
+		"unknown tables":           func(n int) string { return manyTables(n/4) + each(n/4, "SELECT * FROM k.x%d WHERE a = 1;\n") },
+		"tables that were not read": func(n int) string {
+			return each(n/4, "CREATE TABLE k.t%d (a x x);\n") + each(n/4, "SELECT * FROM k.x%d WHERE a = 1;\n")
+		},
+		"deletes of tables": func(n int) string {
+			return each(n, "CREATE TABLE k.queue%d (a int, b timestamp, c int, PRIMARY KEY (a, b));\nDELETE FROM k.queue%[1]d WHERE a = ? AND b = ?;\n")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			took := func(n int) time.Duration {
@@ -48,6 +66,16 @@ func TestLargeFiles(t *testing.T) {
 			t.Errorf("%v, and %v for eight times as much", small, large)
 		})
 	}
+}
+
+func wideTable(n int) string {
+	return "CREATE TABLE k.t (a int PRIMARY KEY" + each(n, ", c%d int") + ");\n"
+}
+
+func manyTables(n int) string { return each(n, "CREATE TABLE k.t%d (a int PRIMARY KEY);\n") }
+
+func manyViews(n int) string {
+	return each(n, "CREATE MATERIALIZED VIEW k.v%d AS SELECT * FROM k.t WHERE a IS NOT NULL PRIMARY KEY (a);\n")
 }
 
 // each formats the numbers up to n.

@@ -64,24 +64,37 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 
 // apply applies rules to a schema, the last one first.
 func apply(s *schema.Schema, rules []Rule) *review {
-	r := &review{schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int)}
+	r := &review{
+		schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
+		asked: make(map[*schema.Table][]*schema.Query), sent: make(map[*schema.Table][]sent),
+		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
+		columns: make(map[*schema.Table]map[string]bool),
+	}
 	for i, ignore := range s.Ignores {
 		at := [2]string{ignore.Code, ignore.Table.Name}
 		r.ignores[at] = append(r.ignores[at], i)
 	}
+	r.index()
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
 	}
 	for _, v := range s.Views { // queries of them are reviewed as those of tables
-		if r.byID[v.ID] == nil && len(v.Columns) > 0 {
+		if _, table := r.byID[v.ID]; table {
+			continue
+		}
+		if r.byID[v.ID] = nil; len(v.Columns) > 0 {
 			r.byID[v.ID] = &schema.Table{ID: v.ID, Columns: v.Columns, Options: v.Options, At: v.At}
 		}
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
-		if t, _, _ := r.table(q.Table); t != nil {
+		if t := r.byID[q.Table]; t != nil {
+			r.asked[t] = append(r.asked[t], q)
+		}
+		if t, _ := r.table(q.Table); t != nil {
 			if statement := cql.First(q.Text); statement != nil {
-				r.statements = append(r.statements, sent{q, t, statement})
+				x := sent{q, t, statement}
+				r.statements, r.sent[t] = append(r.statements, x), append(r.sent[t], x)
 			}
 		}
 	}
@@ -116,10 +129,19 @@ type review struct {
 	// The queries whose table is known, as they were read, and the writes of them that are in batches or transactions.
 	statements []sent
 	batches    []batch
-	rule       Rule // at hand
-	found      []Finding
-	used       map[int]bool        // of schema.Ignores
-	ignores    map[[2]string][]int // of them, by code and name
+	// The queries and the statements of each table.
+	asked    map[*schema.Table][]*schema.Query
+	sent     map[*schema.Table][]sent
+	names    map[string][]string               // of tables and views, by keyspace
+	called   map[string]schema.ID              // the first table or view of each name
+	unread   map[schema.ID]bool                // what statements create that were not understood, in lower case; without a keyspace in any
+	columns  map[*schema.Table]map[string]bool // of tables, by name, as [review.columnsOf] needs them
+	rotating []*schema.Table                   // perhaps
+	rule     Rule                              // at hand
+	found    []Finding
+	used     map[int]bool        // of schema.Ignores
+	ignores  map[[2]string][]int // of them, by code and name
+	compared int                 // names with unknown ones
 }
 
 // finding reports one of the rule at hand.
@@ -156,7 +178,7 @@ func unused(r *review) {
 	for i, ignore := range r.schema.Ignores {
 		if !r.used[i] {
 			where, fix := "there any more", "remove the suppression"
-			if _, _, known := r.table(ignore.Table); !known && ignore.Table.Name != "" {
+			if _, known := r.table(ignore.Table); !known && ignore.Table.Name != "" {
 				where = "in it: the schema does not have the table" + r.meant(ignore.Table)
 				fix = "correct the name of the table, with its keyspace, or remove the suppression"
 			}

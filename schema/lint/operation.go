@@ -31,7 +31,7 @@ func partOfEntity(r *review) {
 	batches := make(map[int]batch)
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
-		t, _, _ := r.table(q.Table)
+		t, _ := r.table(q.Table)
 		if q.Batch == 0 || q.Verb == "SELECT" || t == nil {
 			continue
 		}

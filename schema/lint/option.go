@@ -22,9 +22,8 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 	if longest > 0 || !r.alwaysTTL(t) {
 		return longest
 	}
-	for q, of := range r.queries {
+	for _, q := range r.asked[t] {
 		switch {
-		case of != t:
 		case q.TTL < 0:
 			return -1
 		default:
@@ -44,7 +43,7 @@ func template(literal string) bool {
 
 // written says whether a statement is known that writes the table.
 func (r *review) written(t *schema.Table) bool {
-	return slices.ContainsFunc(r.statements, func(x sent) bool { return x.table == t && (x.query.Verb == "INSERT" || x.query.Verb == "UPDATE") })
+	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return x.query.Verb == "INSERT" || x.query.Verb == "UPDATE" })
 }
 
 // mostWindows is how many windows, and so at least files, a table may well have.
@@ -107,8 +106,8 @@ func costlyOptions(r *review) {
 // readByKey says whether partitions are read one by one, also where nothing says how.
 func (r *review) readByKey(t *schema.Table) bool {
 	read := false
-	for q, of := range r.queries {
-		if of != t || q.Verb != "SELECT" {
+	for _, q := range r.asked[t] {
+		if q.Verb != "SELECT" {
 			continue
 		}
 		if read = true; located(q, t) {

@@ -143,8 +143,8 @@ func ofOne(t *schema.Table) bool {
 // constant says whether all that is written to a table is in one partition, which the statements name.
 func (r *review) constant(t *schema.Table) bool {
 	partition := ""
-	for _, x := range r.statements {
-		if x.table == t && x.query.Verb != "SELECT" {
+	for _, x := range r.sent[t] {
+		if x.query.Verb != "SELECT" {
 			name, fixed := partitionOf(x.statement, t)
 			if !fixed || partition != "" && name != partition {
 				return false
@@ -161,9 +161,9 @@ var constantText = regexp.MustCompile(`^[a-z_]+$`)
 // sameAlways says whether all that inserts into a table names the same partition by its text, and the rest of the row by marks.
 func (r *review) sameAlways(t *schema.Table) bool {
 	partition := ""
-	for _, x := range r.statements {
+	for _, x := range r.sent[t] {
 		s, insert := x.statement.(*cql.Insert)
-		if x.table != t || !insert {
+		if !insert {
 			continue
 		}
 		name, fixed := partitionOf(s, t)
@@ -192,8 +192,8 @@ func (r *review) alwaysTTL(t *schema.Table) bool {
 		return true
 	}
 	written, all := false, true
-	for q, of := range r.queries {
-		if of == t && (q.Verb == "INSERT" || q.Verb == "UPDATE") {
+	for _, q := range r.asked[t] {
+		if q.Verb == "INSERT" || q.Verb == "UPDATE" {
 			written, all = true, all && q.TTL != 0
 		}
 	}

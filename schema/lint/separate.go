@@ -102,12 +102,7 @@ func (r *review) conditional(t *schema.Table) bool {
 
 // asks says whether a query of a table is of a kind.
 func (r *review) asks(t *schema.Table, is func(*schema.Query) bool) bool {
-	for q, of := range r.queries {
-		if of == t && is(q) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.asked[t], is)
 }
 
 // derives says whether the server keeps something that follows from the key of a table.
@@ -118,18 +113,17 @@ func (r *review) derives(t *schema.Table) bool {
 
 // query gives the first query of a table with a verb, or nil.
 func (r *review) query(t *schema.Table, verb string) *schema.Query {
-	for q, of := range r.queries {
-		if of == t && q.Verb == verb {
-			return q
-		}
+	i := slices.IndexFunc(r.asked[t], func(q *schema.Query) bool { return q.Verb == verb })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return r.asked[t][i]
 }
 
 // alwaysNames says whether each query of t names one value of each column of both partition keys.
 func (r *review) alwaysNames(t, to *schema.Table) bool {
-	for q, of := range r.queries {
-		if of != t || q.Verb == "INSERT" {
+	for _, q := range r.asked[t] {
+		if q.Verb == "INSERT" {
 			continue
 		}
 		for _, c := range slices.Concat(t.Of(schema.PartitionKey), to.Of(schema.PartitionKey)) {

@@ -179,10 +179,7 @@ func (r *review) queue(t *schema.Table) bool {
 		return false
 	}
 	var inserted, first, next, one, before bool
-	for _, x := range r.statements {
-		if x.table != t {
-			continue
-		}
+	for _, x := range r.sent[t] {
 		q, column := x.query, rows[i].Name
 		switch s := x.statement.(type) {
 		case *cql.Insert:

@@ -236,8 +236,8 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 		return false
 	}
 	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
-		slices.ContainsFunc(r.statements, func(x sent) bool {
-			return x.table == t && slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v cql.Term) bool {
+		slices.ContainsFunc(r.sent[t], func(x sent) bool {
+			return slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v cql.Term) bool {
 				return v.Kind == cql.String && timeText.MatchString(v.Text)
 			})
 		})

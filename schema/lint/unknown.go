@@ -10,26 +10,17 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// table gives the table that a query names, and what a query of it may name: the columns of the table, or of the one that a materialized
-// view is of. The table is nil for a view, and one of several that rotate stands for all of them.
-func (r *review) table(id schema.ID) (t *schema.Table, columns []schema.Column, known bool) {
-	if t := r.byID[id]; t != nil {
-		return t, t.Columns, true
+// table gives the table or the view that a query names, nil for a view without columns. One of several tables that rotate stands for all of them.
+func (r *review) table(id schema.ID) (t *schema.Table, known bool) {
+	if t, known := r.byID[id]; known {
+		return t, true
 	}
-	for _, v := range r.schema.Views {
-		if v.ID == id {
-			if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
-				columns = base.Columns
-			}
-			return nil, columns, true
-		}
-	}
-	for _, t := range r.tables() {
+	for _, t := range r.rotating {
 		if t.Keyspace == id.Keyspace && t.Rotates(id.Name) {
-			return t, t.Columns, true
+			return t, true
 		}
 	}
-	return nil, nil, false
+	return nil, false
 }
 
 // own says whether a keyspace is Cassandra's own.
@@ -39,10 +30,8 @@ func own(keyspace string) bool {
 
 // described says whether the schema has anything of a keyspace. That of the session, whose name is empty, it has to have.
 func (r *review) described(keyspace string) bool {
-	s := r.schema
-	return keyspace == "" || s.Keyspace(keyspace) != nil ||
-		slices.ContainsFunc(s.Tables, func(t schema.Table) bool { return t.Keyspace == keyspace }) ||
-		slices.ContainsFunc(s.Views, func(v schema.View) bool { return v.Keyspace == keyspace })
+	_, known := r.names[keyspace]
+	return known || keyspace == ""
 }
 
 // creates matches a statement that creates a table or a view, with the keyspace and the name.
@@ -51,10 +40,35 @@ var creates = regexp.MustCompile(
 
 // createUnread says whether the statement that creates a table or a view of this name was not understood: the server may well have the table.
 func (r *review) createUnread(id schema.ID) bool {
-	return slices.ContainsFunc(r.schema.Unread, func(u schema.Unread) bool {
-		m := creates.FindStringSubmatch(u.Text)
-		return m != nil && strings.EqualFold(m[2], id.Name) && (m[1] == "" || strings.EqualFold(m[1], id.Keyspace))
-	})
+	keyspace, name := strings.ToLower(id.Keyspace), strings.ToLower(id.Name)
+	return r.unread[schema.ID{Keyspace: keyspace, Name: name}] || r.unread[schema.ID{Name: name}]
+}
+
+// index takes down what the schema has by name.
+func (r *review) index() {
+	for _, k := range r.schema.Keyspaces {
+		r.names[k.Name] = nil
+	}
+	add := func(id schema.ID) {
+		r.names[id.Keyspace] = append(r.names[id.Keyspace], id.Name)
+		if _, known := r.called[id.Name]; !known {
+			r.called[id.Name] = id
+		}
+	}
+	for _, t := range r.tables() {
+		add(t.ID)
+		if t.At.Line == 0 { // no text has one that rotates
+			r.rotating = append(r.rotating, t)
+		}
+	}
+	for _, v := range r.schema.Views {
+		add(v.ID)
+	}
+	for _, u := range r.schema.Unread {
+		if m := creates.FindStringSubmatch(u.Text); m != nil {
+			r.unread[schema.ID{Keyspace: strings.ToLower(m[1]), Name: strings.ToLower(m[2])}] = true
+		}
+	}
 }
 
 func unknownTable(r *review) {
@@ -82,7 +96,7 @@ func unknownTable(r *review) {
 	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
-		if _, _, known := r.table(q.Table); known || own(q.Table.Keyspace) {
+		if _, known := r.table(q.Table); known || own(q.Table.Keyspace) {
 			continue
 		}
 		t := &schema.Table{ID: q.Table}
@@ -103,7 +117,7 @@ func unknownTable(r *review) {
 
 // unknownNote reports a note of a file that names a table which the schema does not have.
 func (r *review) unknownNote(id schema.ID, note string, at schema.Position) {
-	if _, _, known := r.table(id); known || at.Line == 0 { // what Go declares is checked there
+	if _, known := r.table(id); known || at.Line == 0 { // what Go declares is checked there
 		return
 	}
 	f := r.finding(&schema.Table{ID: id}, "correct the name, or review the note with the file that creates the table",
@@ -114,98 +128,112 @@ func (r *review) unknownNote(id schema.ID, note string, at schema.Position) {
 	}
 }
 
-// unknownIn reports a column of a note that none of some tables has.
-func (r *review) unknownIn(tables []schema.ID, note, column string, at schema.Position) {
-	var has []string
-	var first *schema.Table
+// unknownIn reports columns of a note that none of some tables has.
+func (r *review) unknownIn(tables []schema.ID, note string, at schema.Position, columns ...string) {
+	var in []*schema.Table
+	has := make(map[string]bool)
 	for _, id := range tables {
-		t, columns, known := r.table(id)
-		if !known || at.Line == 0 {
+		t, known := r.table(id)
+		if !known || t == nil || at.Line == 0 || len(columns) == 0 {
 			return // unknownTable tells of it
 		}
-		if first == nil {
-			first = t
+		in = append(in, t)
+		if len(tables) > 1 {
+			maps.Copy(has, r.columnsOf(t))
+		} else {
+			has = r.columnsOf(t)
 		}
-		has = append(has, names(columns)...)
 	}
-	if first == nil || slices.Contains(has, column) {
-		return
+	for _, column := range columns {
+		if !has[column] {
+			f := r.finding(in[0], "correct the name", "%s names a column %s, which the table does not have, and is ignored%s", note, column,
+				r.similar(column, in...))
+			f.Column, f.At, f.Severity = column, at, Warning
+		}
 	}
-	f := r.finding(first, "correct the name", "%s names a column %s, which the table does not have, and is ignored%s", note, column,
-		cql.Meant(column, has))
-	f.Column, f.At, f.Severity = column, at, Warning
+}
+
+// columnsOf has the columns of a table by name.
+func (r *review) columnsOf(t *schema.Table) map[string]bool {
+	if r.columns[t] == nil {
+		r.columns[t] = make(map[string]bool, len(t.Columns))
+		for _, c := range t.Columns {
+			r.columns[t][c.Name] = true
+		}
+	}
+	return r.columns[t]
+}
+
+// mostCompared bounds how many names are compared with unknown ones: a text may have many of both.
+const mostCompared = 100_000
+
+// similar says which column of some tables may be meant by a name that is unknown.
+func (r *review) similar(name string, in ...*schema.Table) string {
+	var all []string
+	for _, t := range in {
+		if r.compared += len(t.Columns); r.compared > mostCompared {
+			return ""
+		}
+		all = append(all, names(t.Columns)...)
+	}
+	return cql.Meant(name, all)
 }
 
 // meant says which table may be meant by a name that none has: one of this name in another keyspace, or of a similar one in the same.
 func (r *review) meant(id schema.ID) string {
-	var ids []schema.ID
-	for _, t := range r.schema.Tables {
-		ids = append(ids, t.ID)
+	if other, known := r.called[id.Name]; known {
+		return ": did you mean " + other.String() + "?"
 	}
-	for _, v := range r.schema.Views {
-		ids = append(ids, v.ID)
-	}
-	var names []string
-	for _, other := range ids {
-		if other.Name == id.Name {
-			return ": did you mean " + other.String() + "?"
-		}
-		if other.Keyspace == id.Keyspace {
-			names = append(names, other.Name)
-		}
+	names := r.names[id.Keyspace]
+	if r.compared += len(names); r.compared > mostCompared {
+		return ""
 	}
 	return cql.Meant(id.Name, names)
 }
 
+// mostUnknown is how many unknown columns of a query are reported: each shows the query.
+const mostUnknown = 20
+
 func unknownColumn(r *review) {
-	lacks := func(t *schema.Table, named, column string, has []schema.Column) *Finding {
+	lacks := func(t *schema.Table, named, column string) *Finding {
 		f := r.finding(t, "correct the name, or add the column to the table", "%s a column %s, which the table does not have%s", named, column,
-			cql.Meant(column, names(has)))
+			r.similar(column, t))
 		f.Column = column
 		return f
 	}
 	for _, e := range r.schema.Entities {
-		for _, name := range e.Moves {
-			r.unknownIn(e.Tables, "denorm:entity "+e.Name, name, e.At)
-		}
+		r.unknownIn(e.Tables, "denorm:entity "+e.Name, e.At, e.Moves...)
 	}
 	for _, v := range r.schema.Volumes {
 		for _, columns := range []map[string]float64{v.Width, v.Elements, v.Filled} {
-			for _, name := range slices.Sorted(maps.Keys(columns)) {
-				r.unknownIn([]schema.ID{v.Table}, "denorm:volume", name, v.At)
-			}
+			r.unknownIn([]schema.ID{v.Table}, "denorm:volume", v.At, slices.Sorted(maps.Keys(columns))...)
 		}
 	}
 	for x, t := range r.indexes {
-		if name := x.Column(); name != "" && t.Column(name) == nil {
-			lacks(t, "index "+x.Name+" is on", name, t.Columns).at(x.At)
+		if name := x.Column(); name != "" && !r.columnsOf(t)[name] {
+			lacks(t, "index "+x.Name+" is on", name).at(x.At)
 		}
 	}
 	for _, v := range r.schema.Views {
 		if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
 			for _, c := range v.Columns {
-				if base.Column(c.Name) == nil {
-					lacks(base, "materialized view "+v.Name+" has", c.Name, base.Columns).at(v.At)
+				if !r.columnsOf(base)[c.Name] {
+					lacks(base, "materialized view "+v.Name+" has", c.Name).at(v.At)
 				}
 			}
 		}
 	}
 	for _, d := range r.schema.Domains {
-		r.unknownIn([]schema.ID{d.Table}, "denorm:domain", d.Column, d.At)
+		r.unknownIn([]schema.ID{d.Table}, "denorm:domain", d.At, d.Column)
 	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
-		t, columns, _ := r.table(q.Table)
-		if len(columns) == 0 {
-			continue
-		}
-		if t == nil {
-			t = &schema.Table{ID: q.Table}
-		}
-		has := names(columns)
+		told := 0
+		t, _ := r.table(q.Table)
 		for _, name := range q.Columns {
-			if !slices.Contains(has, name) {
-				lacks(t, "a query names", name, columns).of(q)
+			if t != nil && told < mostUnknown && !r.columnsOf(t)[name] {
+				told++
+				lacks(t, "a query names", name).of(q)
 			}
 		}
 	}

@@ -35,9 +35,9 @@ func broughtBack(r *review) {
 		if !ok || s.IfExists || len(s.If) > 0 || x.query.Transaction || counting(t) || told[t.ID] || len(s.Set) >= len(t.Of(schema.Regular)) {
 			continue
 		}
-		deleted := slices.ContainsFunc(r.statements, func(x sent) bool {
+		deleted := slices.ContainsFunc(r.sent[t], func(x sent) bool {
 			s, ok := x.statement.(*cql.Delete)
-			return ok && x.table == t && len(s.Columns) == 0 && !x.query.Transaction
+			return ok && len(s.Columns) == 0 && !x.query.Transaction
 		})
 		if deleted {
 			told[t.ID] = true
@@ -142,8 +142,8 @@ func staleCopies(r *review) {
 				if of == nil || of.Kind != schema.Regular || !slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(copiedNames, w) }) {
 					continue
 				}
-				updated := slices.ContainsFunc(r.statements, func(x sent) bool {
-					return x.table == t && x.query.Verb == "UPDATE" && slices.ContainsFunc(writes(x.statement), func(w written) bool { return w.column == c.Name })
+				updated := slices.ContainsFunc(r.sent[t], func(x sent) bool {
+					return x.query.Verb == "UPDATE" && slices.ContainsFunc(writes(x.statement), func(w written) bool { return w.column == c.Name })
 				})
 				if !updated {
 					told[t] = true
