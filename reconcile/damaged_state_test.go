@@ -106,6 +106,44 @@ func TestDamagedSegment(t *testing.T) {
 	}
 }
 
+// What a run has found itself is in the report of the process that resumes it, whatever the clock of the process that has found it said. What
+// another run has found before it is not.
+func TestSightingsBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]gocql.UUID{"of the run": {}, "of another run": gocql.TimeUUID()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+				x := newWorld(t, c, 2)
+				x.Create(reconcile.StateSchema("shop"))
+				x.remove("orders_by_user", x.orders[0], time.Now().UnixMicro())
+				<-time.After(time.Minute)
+				r := x.storing(reconcile.Settle(time.Second), reconcile.Lookup())
+				report, err := r.Verify(t.Context(), orders.Orders)
+				if !errors.Is(err, reconcile.ErrDrift) {
+					t.Fatal(err)
+				}
+				x.exec("UPDATE denorm_run SET state = 'incomplete' WHERE job = ? AND run = ?", "verify shop order", report.Run)
+				var slice int16
+				var entity, key []byte
+				if err := x.s.Reads().Query("SELECT slice, entity, row_key FROM denorm_finding").Scan(&slice, &entity, &key); err != nil {
+					t.Fatal(err)
+				}
+				run := other
+				if other == (gocql.UUID{}) {
+					run = report.Run
+				}
+				x.exec("UPDATE denorm_finding SET last_seen = ?, run = ? WHERE subject = 'shop order' AND slice = ? AND entity = ? AND "+
+					"tbl = 'orders_by_user' AND row_key = ?", report.Began.Add(-time.Minute), run, slice, entity, key)
+				report, err = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run))
+				if mine := run == report.Run; errors.Is(err, reconcile.ErrDrift) != mine {
+					t.Errorf("%v\n%v", err, report)
+				}
+			})
+		})
+	}
+}
+
 // The same of a Watch that continues its pass, and of times in denorm_run that are to come: the next pass comes in time.
 func TestDamagedStateOfWatch(t *testing.T) {
 	t.Parallel()

@@ -168,11 +168,11 @@ type earlier struct {
 	todo   map[string][]place   // by entity: rows to be looked at first
 }
 
-// restore adds to the report what was found since a run began, by whichever run, except for rows that the run reads again.
+// restore adds to the report what the run has found, and what others have since it began, except for rows that the run reads again.
 func (j *job) restore(ctx context.Context, r *storedRun) error {
 	r.earlier = earlier{report: make(map[string][]place), gone: make(map[spot]bool), begun: make(map[string][]Finding), todo: make(map[string][]place)}
 	return j.sightings(ctx, func(_ int16, f *sighting) error {
-		if f.last.Before(r.began) {
+		if r.outdated(f) {
 			return nil
 		}
 		t, outcome := j.table(f.table), named(f.outcome, Found, Failed)
