@@ -23,21 +23,25 @@ func (r Row) Current() gocql.UUID {
 // It can be done again, by several at once, and late: all of it is written at the timestamp of a version that the row
 // has had, so whatever a later version has written wins, and keys of pending do not recur.
 func RollForward(ctx context.Context, store Store, row Row) error {
-	if len(row.Pending) == 0 {
-		return nil
+	for versions := range slices.Chunk(slices.SortedFunc(maps.Keys(row.Pending), compare), mostEntries) {
+		keys := make([][]byte, len(versions))
+		for i, v := range versions {
+			keys[i] = row.Pending[v]
+		}
+		if _, err := store.Try(ctx, func(ctx context.Context) error {
+			return store.ApplyToQueryTables(ctx, row, row.Current(), keys)
+		}); err != nil {
+			return err
+		}
+		if err := clearEntries(ctx, store, versions); err != nil {
+			return err
+		}
 	}
-	versions := slices.SortedFunc(maps.Keys(row.Pending), compare)
-	keys := make([][]byte, len(versions))
-	for i, v := range versions {
-		keys[i] = row.Pending[v]
-	}
-	if _, err := store.Try(ctx, func(ctx context.Context) error {
-		return store.ApplyToQueryTables(ctx, row, row.Current(), keys)
-	}); err != nil {
-		return err
-	}
-	return clearEntries(ctx, store, versions)
+	return nil
 }
+
+// mostEntries is how many entries are rolled forward together, the oldest first. A row has one, unless something else writes them.
+const mostEntries = 16
 
 func clearEntries(ctx context.Context, store Store, versions []gocql.UUID) error {
 	_, err := store.Try(ctx, func(ctx context.Context) error { return store.Clear(ctx, versions) })

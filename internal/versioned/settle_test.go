@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -332,6 +333,40 @@ func TestRollForwardOrder(t *testing.T) {
 	}
 	s = script{}
 	if err := versioned.RollForward(t.Context(), &s, rowAt(10, "x")); err != nil || s.asked != nil {
+		t.Errorf("%v, asked %q", err, s.asked)
+	}
+}
+
+// Entries that others have written, of any number, are rolled forward some at a time: what is in flight for them is bounded. The last one, which
+// is the version of a row that has expired, goes last.
+func TestRollForwardOfManyEntries(t *testing.T) {
+	t.Parallel()
+	var pending []int64
+	for v := range int64(100) {
+		pending = append(pending, v+1)
+	}
+	var s script
+	if err := versioned.RollForward(t.Context(), &s, rowAt(0, nil, pending...)); err != nil {
+		t.Fatal(err)
+	}
+	var cleared []string
+	for i := 0; i+1 < len(s.asked); i += 2 {
+		apply, clear := s.asked[i], s.asked[i+1]
+		entries := strings.Fields(strings.Trim(strings.TrimPrefix(clear, "clear "), "[]"))
+		if !strings.HasPrefix(apply, "apply <nil> at 100 [keys"+entries[0]+" ") || !strings.HasSuffix(apply, "keys"+entries[len(entries)-1]+"]") ||
+			len(entries) > 50 {
+			t.Errorf("%s; %s", apply, clear)
+		}
+		cleared = append(cleared, entries...)
+	}
+	if want := strings.Fields(strings.Trim(fmt.Sprint(pending), "[]")); !slices.Equal(cleared, want) {
+		t.Errorf("cleared %v", cleared)
+	}
+	if len(s.asked) < 4 {
+		t.Fatalf("asked %q", s.asked)
+	}
+	s = script{fails: s.asked[2]}
+	if err := versioned.RollForward(t.Context(), &s, rowAt(0, nil, pending...)); !errors.Is(err, errRefused) || len(s.asked) != 3 {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}
 }
