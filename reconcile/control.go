@@ -52,6 +52,9 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 		return row.Scan(&i.job, &i.Run, &i.Kind, &i.Entity, &i.State, &i.Wanted, &i.Rate, &i.Done, &i.Ranges, &i.Rows, &i.Findings, &i.Began, &i.Ended)
 	}, "SELECT job, run, kind, entity, state, wanted, rate, done, segments, rows, findings, started, ended FROM "+s.name(runTable))
 	for i := range runs {
+		for _, count := range []*int{&runs[i].Rate, &runs[i].Done, &runs[i].Ranges, &runs[i].Rows, &runs[i].Findings} {
+			*count = max(0, *count)
+		}
 		if parts := strings.SplitN(runs[i].job, " ", 3); len(parts) == 3 {
 			runs[i].Keyspaces = parts[1]
 		}

@@ -3,6 +3,9 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +71,7 @@ func TestDamagedSegment(t *testing.T) {
 	for _, damage := range []string{
 		"DELETE rows FROM denorm_run_segment", "DELETE in_flight FROM denorm_run_segment",
 		"UPDATE denorm_run_segment SET rows = -1", "UPDATE denorm_run_segment SET in_flight = -1",
+		"UPDATE denorm_run_segment SET rows = 9223372036854775807", "UPDATE denorm_run_segment SET in_flight = 9223372036854775807",
 	} {
 		t.Run(damage, func(t *testing.T) {
 			t.Parallel()
@@ -98,8 +102,8 @@ func TestDamagedSegment(t *testing.T) {
 				}
 				x.exec("UPDATE denorm_run SET state = 'incomplete' WHERE job = ? AND run = ?", "verify shop order", report.Run)
 				report, err = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run))
-				if !errors.Is(err, reconcile.ErrDrift) || report.Tables[0].Rows != rows {
-					t.Errorf("%d rows, were %d: %v", report.Tables[0].Rows, rows, err)
+				if !errors.Is(err, reconcile.ErrDrift) || report.Tables[0].Rows != rows || report.InFlight != 0 {
+					t.Errorf("%d rows, were %d, %d in flight: %v", report.Tables[0].Rows, rows, report.InFlight, err)
 				}
 			})
 		})
@@ -138,6 +142,75 @@ func TestSightingsBeforeTheRun(t *testing.T) {
 				report, err = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run))
 				if mine := run == report.Run; errors.Is(err, reconcile.ErrDrift) != mine {
 					t.Errorf("%v\n%v", err, report)
+				}
+			})
+		})
+	}
+}
+
+// Stored findings are read a page at a time, however many there are: all that the run has not seen are deleted.
+func TestManySightings(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.Create(reconcile.StateSchema("shop"))
+		for n := range 250 {
+			id := append([]byte{0, 16}, gocql.UUIDFromTime(time.Unix(int64(n), 0)).Bytes()...)
+			x.exec(insertFinding, id, slices.Concat(id, id), "ghost", time.Now().Add(time.Second), time.Now())
+		}
+		<-time.After(time.Minute)
+		from := len(x.Journal())
+		if _, err := x.storing(reconcile.Settle(time.Second)).Verify(t.Context(), orders.Orders); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range x.Journal()[from:] {
+			if len(r.Statements) > 0 && r.Statements[0].Table == "denorm_finding" && strings.HasPrefix(r.Statements[0].Text, "SELECT") &&
+				r.Kind == cassandratest.Execute && (r.PageSize < 1 || r.PageSize > 1000) {
+				t.Fatalf("%s: %d rows at a time", r.Statements[0].Text, r.PageSize)
+			}
+		}
+		if left := x.count("SELECT run FROM denorm_finding"); left > 0 {
+			t.Errorf("%d findings are left", left)
+		}
+	})
+}
+
+// A run that is resumed looks at so many stored findings again. The others are counted, and a repair that had begun is not believed to be done.
+func TestMoreSightingsThanAreRestored(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		outcome  string
+		restored int
+		want     error
+	}{{"found", 2, nil}, {"found", 1, nil}, {"begun", 2, nil}, {"begun", 1, reconcile.ErrIncomplete}} {
+		t.Run(fmt.Sprintf("%s, %d", test.outcome, test.restored), func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+				x := newWorld(t, c, 4)
+				x.Create(reconcile.StateSchema("shop"))
+				x.remove("orders_by_user", x.orders[0], time.Now().UnixMicro())
+				x.remove("orders_by_user", x.orders[1], time.Now().UnixMicro())
+				<-time.After(time.Minute)
+				r := x.storing(reconcile.Settle(time.Second), reconcile.Restored(test.restored))
+				report, err := r.Verify(t.Context(), orders.Orders)
+				if !errors.Is(err, reconcile.ErrDrift) {
+					t.Fatal(err)
+				}
+				x.exec("UPDATE denorm_run SET state = 'incomplete' WHERE job = ? AND run = ?", "verify shop order", report.Run)
+				iter := x.s.Reads().Query("SELECT slice, entity, row_key FROM denorm_finding").Iter()
+				var slice int16
+				var entity, key []byte
+				for iter.Scan(&slice, &entity, &key) {
+					x.exec("UPDATE denorm_finding SET outcome = ? WHERE subject = 'shop order' AND slice = ? AND entity = ? AND "+
+						"tbl = 'orders_by_user' AND row_key = ?", test.outcome, slice, entity, key)
+				}
+				if err := iter.Close(); err != nil {
+					t.Fatal(err)
+				}
+				report, err = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run))
+				found := len(slices.Collect(report.Findings()))
+				if want := 2 - report.Uncovered; !errors.Is(err, reconcile.ErrDrift) || found != want || errors.Is(err, reconcile.ErrIncomplete) != (test.want != nil) {
+					t.Errorf("%d findings: %v\n%v", found, err, report)
 				}
 			})
 		})

@@ -26,6 +26,23 @@ func TestLeaseWithAnUnknownColumn(t *testing.T) {
 	})
 }
 
+// No count of a damaged row of denorm_run is negative where runs are listed.
+func TestRunsWithNegativeCounts(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		_, _, r := openSet(t, c, things["in buckets"], reconcile.State("shop"))
+		c.Create(reconcile.StateSchema("shop"), "INSERT INTO shop.denorm_run (job, run, rate, segments, done, rows, findings) VALUES "+
+			"('verify shop thing', 50554d6e-29bb-11e5-b345-feff819cdc9f, -1, -2, -3, -4, -5)")
+		runs, err := r.Runs(t.Context())
+		if err != nil || len(runs) != 1 {
+			t.Fatal(runs, err)
+		}
+		if i := runs[0]; i.Rate != 0 || i.Ranges != 0 || i.Done != 0 || i.Rows != 0 || i.Findings != 0 {
+			t.Errorf("%+v", i)
+		}
+	})
+}
+
 // A row of denorm_run that somebody has put with the id of a run under another job does not take the orders to the run.
 func TestOrdersReachTheRunWithATwin(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,7 @@ type config struct {
 	state       string
 	resume      gocql.UUID
 	ranges      int // that each table is cut into
+	restored    int // findings of an earlier process that are looked at again
 	lookup      bool
 	every       time.Duration
 	onReport    func(*Report, error)
@@ -55,7 +56,7 @@ func (r *Reconciler) options(more []Option) (config, error) {
 	c := config{
 		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: 256,
 		pageSize: defaultPageSize,
-		every:    defaultEvery, ranges: segmentsPerTable,
+		every:    defaultEvery, ranges: segmentsPerTable, restored: maxFindings,
 	}
 	for _, o := range slices.Concat(r.defaults, more) {
 		if o == nil {

@@ -56,6 +56,14 @@ type covered struct {
 	rows, inFlight *int64 // nil if the row is damaged
 }
 
+// mostRows is more than a range has. Those of all ranges of all tables do not overflow.
+const mostRows = 1 << 40
+
+// counts says whether the row counts what a range can have.
+func (c *covered) counts() bool {
+	return c.rows != nil && c.inFlight != nil && min(*c.rows, *c.inFlight) >= 0 && max(*c.rows, *c.inFlight) < mostRows
+}
+
 // The states of runs.
 const (
 	stateRunning     = "running"
@@ -188,16 +196,15 @@ func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
 		return r.taken(r.run)
 	}
 	r.covered = make(map[coveredKey]covered)
+	ranges := segments(j.ranges)
 	for _, t := range j.compared() {
-		rows, err := all(ctx, r.store, func(s gocql.Scanner, c *covered) error { return s.Scan(&c.low, &c.high, &c.rows, &c.inFlight) },
-			"SELECT low, high, rows, in_flight FROM "+r.name(segmentTable)+" WHERE run = ? AND tbl = ?", r.run, t.Name())
-		if err != nil {
-			return err
-		}
-		for _, c := range rows {
-			if c.table = t.Name(); c.rows != nil && c.inFlight != nil && min(*c.rows, *c.inFlight) >= 0 {
-				r.covered[c.coveredKey] = c // the range of a damaged row is read again
+		if err := visit(ctx, r.store, func(s gocql.Scanner, c *covered) error { return s.Scan(&c.low, &c.high, &c.rows, &c.inFlight) }, func(c *covered) error {
+			if c.table = t.Name(); c.counts() && slices.Contains(ranges, segment{c.low, c.high}) {
+				r.covered[c.coveredKey] = *c // the range of a damaged row is read again
 			}
+			return nil
+		}, "SELECT low, high, rows, in_flight FROM "+r.name(segmentTable)+" WHERE run = ? AND tbl = ?", r.run, t.Name()); err != nil {
+			return err
 		}
 	}
 	return j.restore(ctx, r)

@@ -65,26 +65,25 @@ func named[T interface {
 
 // recall gives a suspect the time when an earlier run saw it first in the same state, and with it another certainty. What was ahead then, is.
 func (j *job) recall(ctx context.Context, s *suspect, l *repair.Look, began time.Time, c repair.Certainty) (repair.Certainty, error) {
-	stored, err := all(ctx, j.store, scanSighting, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+
-		" WHERE subject = ? AND slice = ? AND entity = ?", j.subject(), sliceOf(s.entity), []byte(s.entity))
-	if err != nil {
-		return c, err
-	}
 	var same []repair.Finding
 	var first time.Time
-	for _, f := range stored {
+	if err := visit(ctx, j.store, scanSighting, func(f *sighting) error {
 		if f.outcome == Repaired.String() || !j.compares(f.table) {
-			continue
+			return nil
 		}
-		same = append(same, f.finding())
+		if len(same) <= maxFindings {
+			same = append(same, f.finding())
+		}
 		if at := max(f.baseAt, f.rowAt); f.class == Ahead.String() && slices.ContainsFunc(s.sighting.Findings, func(x repair.Finding) bool {
 			return x.BaseAt == at || x.RowAt == at
 		}) {
 			s.held = max(s.held, at-1)
 		}
-		if f.first.After(first) {
-			first = f.first
-		}
+		first = later(first, f.first)
+		return nil
+	}, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+" WHERE subject = ? AND slice = ? AND entity = ?",
+		j.subject(), sliceOf(s.entity), []byte(s.entity)); err != nil {
+		return c, err
 	}
 	l.Ahead = min(l.Ahead, j.ahead(s))
 	s.sighting.Findings = l.Findings()
@@ -141,19 +140,13 @@ func (j *job) remember(ctx context.Context, entity string, seen time.Time, found
 // sightings reads what is stored of the set, a slice at a time. It leaves out rows whose keys are damaged.
 func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sighting) error) error {
 	for slice := range int16(findingSlices) {
-		stored, err := all(ctx, j.store, scanSighting, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+
-			" WHERE subject = ? AND slice = ?", j.subject(), slice)
-		if err != nil {
-			return err
-		}
-		for i := range stored {
-			s := &stored[i]
+		if err := visit(ctx, j.store, scanSighting, func(s *sighting) error {
 			if !j.compares(s.table) || !j.base().HasKey(string(s.entity)) || !j.table(s.table).HasKey(string(s.key)) {
-				continue
+				return nil
 			}
-			if err := f(slice, s); err != nil {
-				return err
-			}
+			return f(slice, s)
+		}, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+" WHERE subject = ? AND slice = ?", j.subject(), slice); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -168,9 +161,11 @@ type earlier struct {
 	todo   map[string][]place   // by entity: rows to be looked at first
 }
 
-// restore adds to the report what the run has found, and what others have since it began, except for rows that the run reads again.
+// restore adds to the report what the run has found, and what others have since it began, except for rows that the run reads again. Those beyond
+// a bound are only counted.
 func (j *job) restore(ctx context.Context, r *storedRun) error {
 	r.earlier = earlier{report: make(map[string][]place), gone: make(map[spot]bool), begun: make(map[string][]Finding), todo: make(map[string][]place)}
+	kept := 0
 	return j.sightings(ctx, func(_ int16, f *sighting) error {
 		if r.outdated(f) {
 			return nil
@@ -185,24 +180,33 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 			Table: t.qualified(), Column: f.differs, BaseTime: moment(f.baseAt), RowTime: moment(f.rowAt), FirstSeen: f.first,
 			Outcome: outcome, Reason: f.reason, key: string(f.key), entity: string(f.entity), t: t,
 		}
-		if f.run == r.run && f.outcome == begun {
-			r.earlier.begun[string(f.entity)] = append(r.earlier.begun[string(f.entity)], finding)
-			r.earlier.todo[string(f.entity)] = append(r.earlier.todo[string(f.entity)], at)
-			r.earlier.gone[finding.spot()] = true
-			return nil
-		}
 		again, maybe := r.again(j, f)
-		if outcome != Repaired && again {
-			r.earlier.gone[finding.spot()] = true
+		begun := f.run == r.run && f.outcome == begun
+		if outcome == Repaired || !begun && !again {
+			j.report.add([]Finding{finding})
+		}
+		e := &r.earlier
+		switch entity := string(f.entity); {
+		case outcome == Repaired:
 			return nil
-		}
-		j.report.add([]Finding{finding})
-		if outcome != Repaired {
-			if maybe {
-				r.earlier.todo[string(f.entity)] = append(r.earlier.todo[string(f.entity)], at)
+		case kept == j.restored:
+			if begun {
+				j.report.uncovered(errUnsettled)
 			}
-			r.earlier.report[string(f.entity)] = append(r.earlier.report[string(f.entity)], at)
+			return nil
+		case begun:
+			e.begun[entity] = append(e.begun[entity], finding)
+			e.todo[entity] = append(e.todo[entity], at)
+			e.gone[finding.spot()] = true
+		case again:
+			e.gone[finding.spot()] = true
+		default:
+			if maybe {
+				e.todo[entity] = append(e.todo[entity], at)
+			}
+			e.report[entity] = append(e.report[entity], at)
 		}
+		kept++
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,19 +93,46 @@ func (s *store) exec(ctx context.Context, statement string, values ...any) error
 
 // all reads rows. row scans one of them.
 func all[T any](ctx context.Context, s *store, row func(gocql.Scanner, *T) error, statement string, values ...any) (rows []T, err error) {
-	err = s.do(ctx, retry.Partition, func(ctx context.Context) error {
-		rows = nil
-		scanner := s.query(ctx, s.reads, statement, values).Prefetch(0).Iter().Scanner()
-		for scanner.Next() {
-			var r T
-			if err := row(scanner, &r); err != nil {
-				return errors.Join(request.Stop(err), scanner.Err())
-			}
-			rows = append(rows, r)
-		}
-		return scanner.Err()
-	})
+	err = visit(ctx, s, row, func(r *T) error {
+		rows = append(rows, *r)
+		return nil
+	}, statement, values...)
 	return rows, err
+}
+
+// statePage is how many rows are read at a time: there may be any number, with keys of 64 KiB.
+const statePage = 100
+
+// visit is all for rows that are not kept.
+func visit[T any](ctx context.Context, s *store, row func(gocql.Scanner, *T) error, f func(*T) error, statement string, values ...any) error {
+	for state, more := []byte(nil), true; more; more = len(state) > 0 {
+		var rows []T
+		if err := s.do(ctx, retry.Partition, func(ctx context.Context) error {
+			rows = nil
+			iter := s.query(ctx, s.reads, statement, values).PageSize(statePage).PageState(state).Iter()
+			next, scanner := bytes.Clone(iter.PageState()), iter.Scanner()
+			for scanner.Next() {
+				var r T
+				if err := row(scanner, &r); err != nil {
+					return errors.Join(request.Stop(err), scanner.Err())
+				}
+				rows = append(rows, r)
+			}
+			if err := scanner.Err(); err != nil {
+				return err
+			}
+			state = next
+			return nil
+		}); err != nil {
+			return err
+		}
+		for i := range rows {
+			if err := f(&rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // A lease keeps a second process from doing the same work. It is a matter of economy: all that a run writes may be written by two.
