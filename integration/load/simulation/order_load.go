@@ -133,9 +133,10 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 
 // mend repairs the tables once they have a default_time_to_live, and looks at them when it has passed. No row has expired, and the tables
 // agree. Only orders that some table has from further ahead than [reconcile.Settle] are as they were, and those stay apart of which a delete from
-// the future covers a row.
+// the future covers a row. An order whose time comes while the repair runs is either.
 func (l *orderLoad) mend(ctx context.Context, p *process, report *Report) error {
-	before, late, err := readOrders(ctx, p.session.Reads(), time.Now().Add(settle).UnixMicro())
+	began := time.Now()
+	before, newest, err := readOrders(ctx, p.session.Reads())
 	if err != nil {
 		return err
 	}
@@ -154,17 +155,19 @@ func (l *orderLoad) mend(ctx context.Context, p *process, report *Report) error 
 	if err != nil && !errors.Is(err, reconcile.ErrDrift) {
 		return err
 	}
+	ended := time.Now()
 	<-time.After(defaultTTL + time.Minute)
-	after, _, err := readOrders(ctx, p.session.Reads(), 0)
+	after, _, err := readOrders(ctx, p.session.Reads())
 	if err != nil {
 		return err
 	}
 	for id := range before {
-		switch has := after[id]; {
-		case covered["order_id = "+id.String()]:
-		case late[id] && !has.equal(before[id]):
+		at := time.UnixMicro(newest[id]).Add(-settle)
+		switch has, late := after[id], at.After(ended); {
+		case covered["order_id = "+id.String()], !late && at.After(began) && has.equal(before[id]):
+		case late && !has.equal(before[id]):
 			report.fault(l.crew, fmt.Sprintf("repair of what is from too far ahead: order %v had %v, and has %v", id, before[id], has))
-		case !late[id] && (!has.agree() || len(has[0]) < len(before[id][0]) || before[id].agree() && !has.equal(before[id])):
+		case !late && (!has.agree() || len(has[0]) < len(before[id][0]) || before[id].agree() && !has.equal(before[id])):
 			report.fault(l.crew, fmt.Sprintf("repair: order %v had %v, and has %v", id, before[id], has))
 		}
 	}
@@ -210,9 +213,9 @@ func (o orderRows) equal(other orderRows) bool {
 	return slices.EqualFunc(o[:], other[:], slices.Equal)
 }
 
-// readOrders reads the tables, and says which orders have a cell from after a moment.
-func readOrders(ctx context.Context, session *gocql.Session, moment int64) (orders map[gocql.UUID]orderRows, late map[gocql.UUID]bool, err error) {
-	orders, late = make(map[gocql.UUID]orderRows), make(map[gocql.UUID]bool)
+// readOrders reads the tables, and of each order the time of its newest cell, in microseconds.
+func readOrders(ctx context.Context, session *gocql.Session) (orders map[gocql.UUID]orderRows, newest map[gocql.UUID]int64, err error) {
+	orders, newest = make(map[gocql.UUID]orderRows), make(map[gocql.UUID]int64)
 	for n, table := range orderTables {
 		rows, err := history.All[orderRow](ctx, session, table, "order_id", "user_id", "status", "bucket", "total", "updated_at", "WRITETIME(total) AS at")
 		if err != nil {
@@ -222,8 +225,8 @@ func readOrders(ctx context.Context, session *gocql.Session, moment int64) (orde
 			o := orders[r.OrderID]
 			o[n] = append(o[n], r.String())
 			slices.Sort(o[n])
-			orders[r.OrderID], late[r.OrderID] = o, late[r.OrderID] || max(r.At, r.UpdatedAt) > moment
+			orders[r.OrderID], newest[r.OrderID] = o, max(newest[r.OrderID], r.At, r.UpdatedAt)
 		}
 	}
-	return orders, late, nil
+	return orders, newest, nil
 }
