@@ -23,9 +23,14 @@ func (l Layout) BaseRow(key string, keyspace func(string) string) *Base {
 	return l.set.base(orDeclared(keyspace), row)
 }
 
-// TableRow is the row as one of the base table.
+// TableRow is the row as one of the base table, with keys as of [Layout.Normalize].
 func (b *Base) TableRow(row Row) TableRow {
 	values := slices.Clone(row.values)
+	for i := range values {
+		if c := &b.set.columns[i]; c.key {
+			values[i].data = c.cql.AsDeclared(values[i].data)
+		}
+	}
 	version := &Value{typ: timeuuid}
 	if row.Version != (gocql.UUID{}) {
 		version = uuidValue(row.Version)
