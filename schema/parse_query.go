@@ -17,7 +17,7 @@ func (p *parser) query(s cql.Statement, span cql.Span) {
 			q := p.queryOf(one, s.Spans[i])
 			q.Batch, q.Logged = p.batch, s.Kind == cql.Logged
 			q.Timestamped = q.Timestamped || s.Using.Timestamp != nil
-			p.out.Queries = append(p.out.Queries, q)
+			p.add(q)
 		}
 	case *cql.Transaction:
 		p.batch++
@@ -28,10 +28,10 @@ func (p *parser) query(s cql.Statement, span cql.Span) {
 				q.Let = s.Lets[i]
 				q.referred(s.References)
 			}
-			p.out.Queries = append(p.out.Queries, q)
+			p.add(q)
 		}
 	default:
-		p.out.Queries = append(p.out.Queries, p.queryOf(s, span))
+		p.add(p.queryOf(s, span))
 	}
 }
 
@@ -82,13 +82,20 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 	return q
 }
 
+// add adds a query, each column that it names once.
+func (p *parser) add(q Query) {
+	known := make(map[string]bool, len(q.Columns))
+	q.Columns = slices.DeleteFunc(q.Columns, func(c string) bool {
+		twice := known[c]
+		known[c] = true
+		return twice
+	})
+	p.out.Queries = append(p.out.Queries, q)
+}
+
 // names takes down columns that the query names.
 func (q *Query) names(columns ...string) {
-	for _, c := range columns {
-		if !slices.Contains(q.Columns, c) {
-			q.Columns = append(q.Columns, c)
-		}
-	}
+	q.Columns = append(q.Columns, columns...)
 }
 
 // terms takes down the columns in terms of a selection. Other names in these are of functions, fields, types and aliases.

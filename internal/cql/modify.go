@@ -70,30 +70,21 @@ func (p *parser) using() (u Using) {
 func (p *parser) update() *Update {
 	s := &Update{Table: p.name(), Using: p.using()}
 	p.words("set")
+	set := make(map[[2]string]bool) // columns and fields, whether as a whole
 	for more := true; more; more = p.sign(",") {
 		a := p.assignment()
-		for i := range s.Set {
-			if !compatible(&s.Set[i], &a) {
-				p.syntax("Multiple incompatible setting of column " + a.Target.Column)
-			}
+		column, field := [2]string{a.Target.Column}, [2]string{a.Target.Column, a.Target.Field}
+		before, again := set[column]
+		if _, same := set[field]; again && (before || whole(&a) || same && field != column) {
+			p.syntax("Multiple incompatible setting of column " + a.Target.Column)
 		}
+		set[field], set[column] = false, before || whole(&a)
 		s.Set = append(s.Set, a)
 	}
 	p.words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
-}
-
-// compatible says whether two assignments can be in one UPDATE.
-func compatible(a, b *Assignment) bool {
-	switch {
-	case a.Target.Column != b.Target.Column:
-		return true
-	case whole(a), whole(b):
-		return false
-	}
-	return a.Target.Field == "" || a.Target.Field != b.Target.Field
 }
 
 // whole says whether an assignment sets all of a column.

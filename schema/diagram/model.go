@@ -169,13 +169,11 @@ func (m *maker) node(t *schema.Table, k kind) *node {
 
 // movesIn gives the columns of a table's key whose change moves a row in it.
 func (g *group) movesIn(n *node) []string {
-	var out []string
-	for _, name := range g.moves {
-		if c := n.Column(name); n.kind != view && c != nil && inKey(*c) {
-			out = append(out, name)
-		}
+	key := make(map[string]bool)
+	for _, c := range n.Columns {
+		key[c.Name] = n.kind != view && inKey(c)
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(g.moves), func(name string) bool { return !key[name] })
 }
 
 func inKey(c schema.Column) bool { return c.Kind == schema.PartitionKey || c.Kind == schema.Clustering }
@@ -209,7 +207,7 @@ func (g *group) role(n *node, c schema.Column) string {
 		words = append(words, "static")
 	case schema.Regular:
 	}
-	if slices.Contains(g.movesIn(n), c.Name) {
+	if n.kind != view && inKey(c) && slices.Contains(g.moves, c.Name) {
 		words = append(words, "moves the row")
 	}
 	return strings.Join(words, ", ")

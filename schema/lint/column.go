@@ -17,12 +17,13 @@ func marks(c schema.Column) bool {
 func notFrozen(lists bool, otherwise string) func(*review) {
 	return func(r *review) {
 		for _, t := range r.tables() {
+			uses := r.usesOf(t)
 			for _, c := range t.Columns {
 				name, _, _ := cql.TypeParts(c.Type)
 				if !cql.MultiCell(c.Type) || marks(c) {
 					continue
 				}
-				whole, parts, repeats := r.writesOf(t, c.Name)
+				whole, parts, repeats := uses[c.Name].whole || uses[""].whole, uses[c.Name].parts, uses[c.Name].repeats || uses[""].repeats
 				if lists != (name == "list" && (parts || repeats || !whole)) {
 					continue
 				}
@@ -36,7 +37,7 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 					f.Fix, f.Reason, f.Severity = "a table with a row for each", c.Name+" grows by elements, and is read as a whole", Note
 				case parts && !lists:
 					f.Fix, f.Severity = "write it by its elements alone: a write as a whole leaves a tombstone", Note
-				case !lists && !r.asks(t, func(q *schema.Query) bool { return q.Verb == "UPDATE" && slices.Contains(q.Columns, c.Name) }):
+				case !lists && !uses[c.Name].updated:
 					f.Severity = Note // with a row, which is seldom written again
 				case whole || parts: // else nothing says how it is written
 				case lists:
@@ -49,20 +50,32 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 	}
 }
 
-// writesOf says whether a column is written as a whole, and whether by its elements. repeats says that a whole list is written with a
-// timestamp: when it is written again with the same one, its elements are there twice. A set of the library writes columns as a whole, with a
-// timestamp.
-func (r *review) writesOf(t *schema.Table, column string) (whole, parts, repeats bool) {
-	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
-	repeats = whole
+// use says whether a column is written as a whole, whether by its elements, and whether an UPDATE names it. repeats says that a whole list is
+// written with a timestamp: when it is written again with the same one, its elements are there twice.
+type use struct{ whole, parts, repeats, updated bool }
+
+// usesOf are those of the columns of a table. A set of the library writes all columns as a whole, with a timestamp: that of no name.
+func (r *review) usesOf(t *schema.Table) map[string]use {
+	out := make(map[string]use)
+	if slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) }) {
+		out[""] = use{whole: true, repeats: true}
+	}
 	for _, x := range r.sent[t] {
 		for _, w := range writes(x.statement) {
-			if w.column == column {
-				whole, parts, repeats = whole || !w.part, parts || w.part, repeats || !w.part && x.query.Timestamped
+			u := out[w.column]
+			u.whole, u.parts, u.repeats = u.whole || !w.part, u.parts || w.part, u.repeats || !w.part && x.query.Timestamped
+			out[w.column] = u
+		}
+	}
+	for _, q := range r.asked[t] {
+		for _, c := range q.Columns {
+			if u := out[c]; q.Verb == "UPDATE" {
+				u.updated = true
+				out[c] = u
 			}
 		}
 	}
-	return whole, parts, repeats
+	return out
 }
 
 func counting(t *schema.Table) bool {

@@ -92,8 +92,9 @@ type family struct {
 	schema.Entity
 	tables   []*schema.Table // those that the schema has
 	guessed  bool
-	together bool     // a batch writes all of them
-	identity []string // columns that tell entities apart
+	together bool               // a batch writes all of them
+	identity []string           // columns that tell entities apart
+	keys     map[string][2]bool // of columns, once [family.keyed] is asked
 }
 
 // families gives those that the schema knows, and those that table names suggest.
@@ -121,7 +122,8 @@ func (r *review) families() []family {
 		out = append(out, x)
 	}
 	for i := range out {
-		if e := &out[i]; e.guessed {
+		e := &out[i]
+		if e.keys = make(map[string][2]bool); e.guessed {
 			e.identify()
 		}
 	}

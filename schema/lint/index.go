@@ -68,10 +68,12 @@ func sasiIndexes(r *review) {
 // indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
 func indexAlone(r *review) {
 	for q, t := range r.queries {
-		told := slices.ContainsFunc(r.schema.Indexes, func(x schema.Index) bool { // DN401, DN403 or DN405
+		told := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { // DN401, DN403 or DN405
+			if !restricted(q, x.Column()) {
+				return false
+			}
 			c := t.Column(x.Column())
-			mine := x.Keyspace == t.Keyspace && x.Table == t.Name && c != nil && restricted(q, c.Name)
-			return mine && (sasi(&x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
+			return c != nil && (sasi(x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
 		})
 		if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" && r.like(q, t) == "" {
 			r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",

@@ -42,9 +42,7 @@ func (e *family) lacks(t *schema.Table) []string {
 		if e.keyHas(t, name) || e.guessed && slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return strings.HasSuffix(c.Name, "_"+name) }) {
 			continue
 		}
-		if e.guessed && !slices.ContainsFunc(e.tables, func(other *schema.Table) bool {
-			return inKey(other, name) || e.keyHas(other, name) && t.Column(name) != nil
-		}) {
+		if own, called := e.keyed(name); e.guessed && !own && (!called || t.Column(name) == nil) {
 			continue
 		}
 		missing = append(missing, name)
@@ -54,6 +52,17 @@ func (e *family) lacks(t *schema.Table) []string {
 		return nil
 	}
 	return missing
+}
+
+// keyed says whether a table has a column of the entity in its key: by its own name, and by any.
+func (e *family) keyed(name string) (own, called bool) {
+	known, ok := e.keys[name]
+	if !ok {
+		known[0] = slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return inKey(t, name) })
+		known[1] = slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return e.keyHas(t, name) })
+		e.keys[name] = known
+	}
+	return known[0], known[1]
 }
 
 // sumNames are words in the names of columns that say something of several rows.

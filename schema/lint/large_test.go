@@ -45,6 +45,14 @@ func TestLargeFiles(t *testing.T) {
 		"tables that were not read": func(n int) string {
 			return each(n/4, "CREATE TABLE k.t%d (a x x);\n") + each(n/4, "SELECT * FROM k.x%d WHERE a = 1;\n")
 		},
+		"volumes of a table": func(n int) string { return wideTable(n) + each(n, "-- denorm:volume k.t rows=%d/year\n") },
+		"elements of a map": func(n int) string {
+			return table + "UPDATE k.t SET m[0] = 1" + each(2*n, ", m[%d] = 1") + " WHERE a = 1;"
+		},
+		"tables of a guess": func(n int) string { return each(n/2, "CREATE TABLE k.orders_by_x%d (a int PRIMARY KEY);\n") },
+		"lists that are written": func(n int) string {
+			return "CREATE TABLE k.t (a int PRIMARY KEY" + each(n/2, ", c%d list<int>") + ");\n" + each(n/2, "UPDATE k.t SET c%d = ? WHERE a = ?;\n")
+		},
 		"deletes of tables": func(n int) string {
 			return each(n, "CREATE TABLE k.queue%d (a int, b timestamp, c int, PRIMARY KEY (a, b));\nDELETE FROM k.queue%[1]d WHERE a = ? AND b = ?;\n")
 		},

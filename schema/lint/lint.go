@@ -68,7 +68,7 @@ func apply(s *schema.Schema, rules []Rule) *review {
 		schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
 		asked: make(map[*schema.Table][]*schema.Query), sent: make(map[*schema.Table][]sent),
 		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
-		columns: make(map[*schema.Table]map[string]bool),
+		columns: make(map[*schema.Table]map[string]bool), indexesOf: make(map[schema.ID][]*schema.Index), accepts: make(map[*schema.Table]map[string]string),
 	}
 	for i, ignore := range s.Ignores {
 		at := [2]string{ignore.Code, ignore.Table.Name}
@@ -130,18 +130,20 @@ type review struct {
 	statements []sent
 	batches    []batch
 	// The queries and the statements of each table.
-	asked    map[*schema.Table][]*schema.Query
-	sent     map[*schema.Table][]sent
-	names    map[string][]string               // of tables and views, by keyspace
-	called   map[string]schema.ID              // the first table or view of each name
-	unread   map[schema.ID]bool                // what statements create that were not understood, in lower case; without a keyspace in any
-	columns  map[*schema.Table]map[string]bool // of tables, by name, as [review.columnsOf] needs them
-	rotating []*schema.Table                   // perhaps
-	rule     Rule                              // at hand
-	found    []Finding
-	used     map[int]bool        // of schema.Ignores
-	ignores  map[[2]string][]int // of them, by code and name
-	compared int                 // names with unknown ones
+	asked     map[*schema.Table][]*schema.Query
+	sent      map[*schema.Table][]sent
+	names     map[string][]string               // of tables and views, by keyspace
+	called    map[string]schema.ID              // the first table or view of each name
+	unread    map[schema.ID]bool                // what statements create that were not understood, in lower case; without a keyspace in any
+	columns   map[*schema.Table]map[string]bool // of tables, by name, as [review.columnsOf] needs them
+	rotating  []*schema.Table                   // perhaps
+	rule      Rule                              // at hand
+	found     []Finding
+	used      map[int]bool                        // of schema.Ignores
+	ignores   map[[2]string][]int                 // of them, by code and name
+	accepts   map[*schema.Table]map[string]string // what comments of tables accept, by code
+	indexesOf map[schema.ID][]*schema.Index
+	compared  int // names with unknown ones
 }
 
 // finding reports one of the rule at hand.
@@ -165,10 +167,15 @@ func (r *review) accepted(t *schema.Table) string {
 			}
 		}
 	}
-	for _, said := range strings.Split(t.Comment(), "denorm:ignore ")[1:] {
-		if rest, ok := strings.CutPrefix(said, r.rule.Code+" "); ok {
-			reason, _, _ = strings.Cut(rest, ";")
+	if r.accepts[t] == nil {
+		r.accepts[t] = make(map[string]string)
+		for _, said := range strings.Split(t.Comment(), "denorm:ignore ")[1:] {
+			code, why, _ := strings.Cut(said, " ")
+			r.accepts[t][code], _, _ = strings.Cut(why, ";")
 		}
+	}
+	if said, ok := r.accepts[t][r.rule.Code]; ok {
+		reason = said
 	}
 	return strings.TrimSpace(reason)
 }

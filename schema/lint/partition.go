@@ -209,7 +209,17 @@ func size(what string, limit, worse float64) func(*review) {
 		return map[string]float64{"rows": s.Rows, "bytes": s.Bytes, "cells": s.Cells}[what]
 	}
 	return func(r *review) {
+		type kind struct {
+			table    schema.ID
+			measured bool
+		}
+		told := make(map[kind]bool) // of several volumes the first counts
 		for _, v := range r.schema.Volumes {
+			if of := (kind{v.Table, v.Measured}); told[of] {
+				continue
+			} else {
+				told[of] = true
+			}
 			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have
 				v.Width, v.Elements, v.Filled = known(v.Width, nil, t), known(v.Elements, nil, t), known(v.Filled, nil, t)
 			}

@@ -34,9 +34,8 @@ func located(q *schema.Query, t *schema.Table) bool { return len(unnamed(q, t)) 
 func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
 	near := nearest(q)
 	expr := slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "EXPR" }) // expr(index, 'x') of a custom one
-	return slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
-		serves := near == "" && (restricted(q, i.Column()) || expr && i.Class != "" && i.Class != "sai" && !sasi(&i)) || near != "" && near == i.Column()
-		return serves && i.Keyspace == t.Keyspace && i.Table == t.Name
+	return slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool {
+		return near == "" && (restricted(q, i.Column()) || expr && i.Class != "" && i.Class != "sai" && !sasi(i)) || near != "" && near == i.Column()
 	})
 }
 
@@ -53,8 +52,8 @@ func nearest(q *schema.Query) string {
 // like is the column that a query has LIKE of, and no index serves; or empty.
 func (r *review) like(q *schema.Query, t *schema.Table) string {
 	for _, w := range q.Where {
-		if w.Op == "LIKE" && !slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
-			return i.Keyspace == t.Keyspace && i.Table == t.Name && i.Column() == w.Columns[0] && i.Class != "" && i.Class != "sai"
+		if w.Op == "LIKE" && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool {
+			return i.Column() == w.Columns[0] && i.Class != "" && i.Class != "sai"
 		}) {
 			return w.Columns[0]
 		}

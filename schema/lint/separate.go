@@ -107,7 +107,7 @@ func (r *review) asks(t *schema.Table, is func(*schema.Query) bool) bool {
 
 // derives says whether the server keeps something that follows from the key of a table.
 func (r *review) derives(t *schema.Table) bool {
-	return slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool { return i.Keyspace == t.Keyspace && i.Table == t.Name }) ||
+	return len(r.indexesOf[t.ID]) > 0 ||
 		slices.ContainsFunc(r.schema.Views, func(v schema.View) bool { return v.Keyspace == t.Keyspace && v.Base == t.Name })
 }
 

@@ -64,6 +64,11 @@ func (r *review) index() {
 	for _, v := range r.schema.Views {
 		add(v.ID)
 	}
+	for i := range r.schema.Indexes {
+		x := &r.schema.Indexes[i]
+		id := schema.ID{Keyspace: x.Keyspace, Name: x.Table}
+		r.indexesOf[id] = append(r.indexesOf[id], x)
+	}
 	for _, u := range r.schema.Unread {
 		if m := creates.FindStringSubmatch(u.Text); m != nil {
 			r.unread[schema.ID{Keyspace: strings.ToLower(m[1]), Name: strings.ToLower(m[2])}] = true

@@ -28,18 +28,19 @@ func wholePartition(r *review) {
 
 // broughtBack notes plain UPDATEs of tables whose rows are deleted: an UPDATE after the DELETE makes a row of its columns alone.
 func broughtBack(r *review) {
-	told := make(map[schema.ID]bool)
+	told, deleted := make(map[schema.ID]bool), make(map[*schema.Table]bool)
+	for _, x := range r.statements {
+		if s, ok := x.statement.(*cql.Delete); ok && len(s.Columns) == 0 && !x.query.Transaction {
+			deleted[x.table] = true
+		}
+	}
 	for _, x := range r.statements {
 		s, ok := x.statement.(*cql.Update)
 		t := x.table
-		if !ok || s.IfExists || len(s.If) > 0 || x.query.Transaction || counting(t) || told[t.ID] || len(s.Set) >= len(t.Of(schema.Regular)) {
+		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.query.Transaction || told[t.ID] || counting(t) {
 			continue
 		}
-		deleted := slices.ContainsFunc(r.sent[t], func(x sent) bool {
-			s, ok := x.statement.(*cql.Delete)
-			return ok && len(s.Columns) == 0 && !x.query.Transaction
-		})
-		if deleted {
+		if len(s.Set) < len(t.Of(schema.Regular)) {
 			told[t.ID] = true
 			r.finding(t, "IF EXISTS, if all writes of the table are conditional; or readers that take a row without its other columns for none",
 				"rows are deleted and updated: an UPDATE after the DELETE makes a row that has %s alone", s.Set[0].Target.Column).of(x.query)
@@ -134,7 +135,7 @@ func staleCopies(r *review) {
 			continue
 		}
 		for _, t := range r.tables() {
-			if t == base || told[t] || r.writtenTogether(t, base) || t.Keyspace != base.Keyspace || t.Column(key[0].Name) == nil || !r.written(t) {
+			if t == base || told[t] || t.Keyspace != base.Keyspace || t.Column(key[0].Name) == nil || !r.written(t) || r.writtenTogether(t, base) {
 				continue
 			}
 			for _, c := range t.Of(schema.Regular) {
