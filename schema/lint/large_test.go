@@ -113,3 +113,15 @@ func TestTypesOfThemselves(t *testing.T) {
 		})
 	}
 }
+
+// A name may have no word in it.
+func TestNameWithoutWords(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Review(schema.Source{File: "test", Text: `CREATE TABLE k."_" ("_" int, "__" timestamp, "___" text, PRIMARY KEY ("_", "__"));
+		CREATE INDEX ON k."_" ("___"); SELECT * FROM k."_" WHERE "_" = ?; UPDATE k."_" SET "___" = ? WHERE "_" = ? AND "__" = ?;
+		INSERT INTO k."_" ("_", "__", "___") VALUES (?, ?, ?); DELETE FROM k."_" WHERE "_" = ?;`})
+	if err != nil || len(s.Queries) != 4 {
+		t.Fatal(err, s)
+	}
+	lint.Check(s)
+}

@@ -98,7 +98,7 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 		if last := len(all) - 1; last > 0 && slices.Contains(strings.Fields("id no nr number ref"), all[last]) {
 			all = all[:last]
 		}
-		return slices.Contains(briefNames, all[len(all)-1])
+		return len(all) > 0 && slices.Contains(briefNames, all[len(all)-1])
 	})
 	whole := n[spread] == len(partOf(t)) || n[few] == 0 && !brief && r.constant(t)
 	if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
