@@ -2,7 +2,6 @@ package schema
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
@@ -34,23 +33,37 @@ func (p *parser) createIndex(s *cql.CreateIndex, at int) error {
 
 // indexName is the name that the server gives to an index without one.
 func (s *Schema) indexName(i *Index) string {
-	return cql.IndexName(i.Table, i.Column(), func(name string) bool { return named(s.Indexes, ID{i.Keyspace, name}) != nil })
+	var taken map[string]bool
+	return cql.IndexName(i.Table, i.Column(), func(name string) bool {
+		if taken == nil { // the names that come after this one begin with it
+			taken = make(map[string]bool)
+			for at := range s.Indexes {
+				if o := &s.Indexes[at]; o.Keyspace == i.Keyspace && strings.HasPrefix(o.Name, name) {
+					taken[o.Name] = true
+				}
+			}
+		}
+		return taken[name]
+	})
 }
 
 // indexLike is an index on the same, whatever its name is; nil for none.
 func (s *Schema) indexLike(i *Index) *Index {
-	at := slices.IndexFunc(s.Indexes, func(o Index) bool { return o.Keyspace == i.Keyspace && o.same(i) })
-	if at < 0 {
-		return nil
+	for at := range s.Indexes {
+		if o := &s.Indexes[at]; o.Keyspace == i.Keyspace && o.same(i) {
+			return o
+		}
 	}
-	return &s.Indexes[at]
+	return nil
 }
 
 // same says whether two indexes of a keyspace differ in nothing but their names. An index on a collection as it is is one on its values.
 func (i *Index) same(o *Index) bool {
 	target := func(i *Index) string {
-		if function, column := indexTarget(i.Target); function == "values" {
-			return cql.Quote(column)
+		if strings.HasPrefix(i.Target, "values(") {
+			if function, column := indexTarget(i.Target); function == "values" {
+				return cql.Quote(column)
+			}
 		}
 		return i.Target
 	}
