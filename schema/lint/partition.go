@@ -215,11 +215,11 @@ func size(what string, limit, worse float64) func(*review) {
 		}
 		told := make(map[kind]bool) // of several volumes the first counts
 		for _, v := range r.schema.Volumes {
-			if of := (kind{v.Table, v.Measured}); told[of] {
+			this := kind{v.Table, v.Measured}
+			if told[this] {
 				continue
-			} else {
-				told[of] = true
 			}
+			told[this] = true
 			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have
 				v.Width, v.Elements, v.Filled = known(v.Width, nil, t), known(v.Elements, nil, t), known(v.Filled, nil, t)
 			}
