@@ -351,11 +351,11 @@ func TestRollForwardOfManyEntries(t *testing.T) {
 	}
 	var cleared []string
 	for i := 0; i+1 < len(s.asked); i += 2 {
-		apply, clear := s.asked[i], s.asked[i+1]
-		entries := strings.Fields(strings.Trim(strings.TrimPrefix(clear, "clear "), "[]"))
+		apply, removal := s.asked[i], s.asked[i+1]
+		entries := strings.Fields(strings.Trim(strings.TrimPrefix(removal, "clear "), "[]"))
 		if !strings.HasPrefix(apply, "apply <nil> at 100 [keys"+entries[0]+" ") || !strings.HasSuffix(apply, "keys"+entries[len(entries)-1]+"]") ||
 			len(entries) > 50 {
-			t.Errorf("%s; %s", apply, clear)
+			t.Errorf("%s; %s", apply, removal)
 		}
 		cleared = append(cleared, entries...)
 	}
