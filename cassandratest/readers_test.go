@@ -14,7 +14,6 @@ import (
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
 
@@ -114,11 +113,7 @@ func checkReaders(t *testing.T, c *cassandratest.Cluster, s *session.Session) {
 	if len(live.Tables) < 3 || live.Table(schema.ID{Keyspace: "mall", Name: "shoppers"}).TTL() != 24*time.Hour {
 		t.Errorf("%+v", live)
 	}
-	w, err := writer.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Check(t.Context(), shoppers, views); err != nil {
+	if err := schema.Validate(t.Context(), s, schema.Sets(shoppers, views)); err != nil {
 		t.Error(err)
 	}
 	checkMetadata(t, s.Reads())
@@ -132,7 +127,7 @@ func checkReaders(t *testing.T, c *cassandratest.Cluster, s *session.Session) {
 		t.Errorf("a column was dropped, an option changed: %v, %v", found, err)
 	}
 	var unfit *schema.DifferenceError
-	if err := w.Check(t.Context(), shoppers, views); !errors.As(err, &unfit) || !strings.Contains(err.Error(), "groups") {
+	if err := schema.Validate(t.Context(), s, schema.Sets(shoppers, views)); !errors.As(err, &unfit) || !strings.Contains(err.Error(), "groups") {
 		t.Errorf("a column was dropped: %v", err)
 	}
 }

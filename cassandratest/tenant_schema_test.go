@@ -11,7 +11,6 @@ import (
 	"github.com/denorm-go/denorm/schema/rotation"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 // Package schema and rotation work in the keyspaces that the session maps to, as writers do, and not in the session's own. With
@@ -37,11 +36,7 @@ func TestSchemaOfATenant(t *testing.T) {
 		if err := schema.Validate(t.Context(), tenant, declared); err != nil {
 			t.Error(err)
 		}
-		w, err := writer.New(tenant)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Check(t.Context(), plain); err != nil {
+		if err := schema.Validate(t.Context(), tenant, schema.Sets(plain)); err != nil {
 			t.Error(err)
 		}
 		months, err := rotation.New(tenant, "", records, "audit")

@@ -42,7 +42,7 @@ var crates = tables.Must(tables.New[crate]("crate",
 	tables.Table{Name: "crates", Keyspace: "mall", PartKey: []string{"crate_id"}},
 	tables.Type("number", "bigint"), tables.Type("route", "frozen<list<bigint>>"), tables.Stamp("stamped")))
 
-// Where a live column is of another CQL type than follows from the Go type, and the Go type fits it, the advice of Check and Validate
+// Where a live column is of another CQL type than follows from the Go type, and the Go type fits it, the advice of Validate
 // is the Type option, and not a migration. It is right: so declared they pass, and a row comes back as it was written.
 func TestTypeAdvice(t *testing.T) {
 	t.Parallel()
@@ -125,27 +125,19 @@ func TestFieldAdvice(t *testing.T) {
 	})
 }
 
-// differs wants a line of both start-up checks.
+// differs wants a line of Validate.
 func (p process) differs(set tables.Described, want string) {
 	p.Helper()
-	var wrong *schema.DifferenceError
-	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error()+"\n", ": "+want+"\n") {
-		p.Errorf("Check: %v\nwant %s", err, want)
-	}
 	var different *schema.DifferenceError
-	declared := schema.Must(schema.Declare(schema.Sets(set)))
-	if err := schema.Validate(p.Context(), p.session, declared); !errors.As(err, &different) || !strings.Contains(err.Error()+"\n", ": "+want+"\n") {
+	if err := schema.Validate(p.Context(), p.session, schema.Sets(set)); !errors.As(err, &different) || !strings.Contains(err.Error()+"\n", ": "+want+"\n") {
 		p.Errorf("Validate: %v\nwant %s", err, want)
 	}
 }
 
-// comesBack writes a row of a set that passes both start-up checks, and reads it.
+// comesBack writes a row of a set that passes Validate, and reads it.
 func (p process) comesBack(c *cassandratest.Cluster, set *tables.Set[parcel]) {
 	p.Helper()
-	if err := p.w.Check(p.Context(), set); err != nil {
-		p.Error(err)
-	}
-	if err := schema.Validate(p.Context(), p.session, schema.Must(schema.Declare(schema.Sets(set)))); err != nil {
+	if err := schema.Validate(p.Context(), p.session, schema.Sets(set)); err != nil {
 		p.Error(err)
 	}
 	w, err := writer.New(connect(p.T, c, ""))
@@ -184,7 +176,7 @@ func TestTypeOfTwoSets(t *testing.T) {
 			"CREATE TABLE mall.crates_of_parcels (crate_id uuid PRIMARY KEY, size frozen<dimensions>)")
 		p := startProcess(t, c)
 		for _, sets := range [][]tables.Described{{narrow, wide}, {wide, narrow}, {wide}} {
-			if err := p.w.Check(t.Context(), sets...); err == nil || strings.Count(err.Error(), "colour") == 0 {
+			if err := schema.Validate(t.Context(), p.session, schema.Sets(sets...)); err == nil || strings.Count(err.Error(), "colour") == 0 {
 				t.Errorf("%d sets: %v", len(sets), err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
@@ -17,8 +18,10 @@ import (
 // Compare compares a live schema with a declared one and returns all differences, in the order of the declaration, but what others are made of
 // first, and first of all the views and indexes that are not declared. Both name physical keyspaces, see [Schema.In]. Live keyspaces that the
 // declaration does not mention are ignored.
-func Compare(declared, live *Schema) []Difference {
-	c := &comparison{declared: declared, live: live, unversioned: make(map[*entity.Set]bool)}
+func Compare(declared, live *Schema) []Difference { return compareOn("", declared, live) }
+
+func compareOn(server dialect.Server, declared, live *Schema) []Difference {
+	c := &comparison{server: server, declared: declared, live: live, unversioned: make(map[*entity.Set]bool)}
 	c.noKeyspaces()
 	for _, k := range declared.Keyspaces {
 		c.keyspace(&k)
@@ -36,8 +39,9 @@ func Compare(declared, live *Schema) []Difference {
 	for _, v := range declared.Views {
 		c.view(&v)
 	}
-	for _, e := range declared.Entities {
-		c.entity(&e)
+	for i := range declared.Entities {
+		c.entity(&declared.Entities[i])
+		c.set(&declared.Entities[i])
 	}
 	c.more()
 	return c.found
@@ -49,6 +53,7 @@ func Breaking(differences []Difference) []Difference {
 }
 
 type comparison struct {
+	server         dialect.Server
 	declared, live *Schema
 	absent         []string             // keyspaces that nothing is said of alongside their absence
 	unversioned    map[*entity.Set]bool // sets of which nothing is said but that they have to be Versioned
@@ -61,10 +66,13 @@ func (c *comparison) add(id ID, found ...compare.Difference) {
 		return
 	}
 	for _, d := range found {
-		c.found = append(c.found, Difference{
+		one := Difference{
 			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Fix: d.Fix, Impossible: d.Impossible,
 			Destroys: d.Destroys, Extra: d.Extra, Begun: d.Begun, Note: d.Note, endsExpiry: d.EndsExpiry,
-		})
+		}
+		if !slices.Contains(c.found, one) { // else two keyspaces are mapped to one
+			c.found = append(c.found, one)
+		}
 	}
 }
 
@@ -175,18 +183,14 @@ func (t *Table) described() compare.Table {
 }
 
 func (c *comparison) table(t *Table) {
-	live := c.live.Table(t.ID)
+	lives := c.lives(t)
+	for _, live := range lives {
+		one := *t
+		one.ID = live.ID
+		c.exists(&one, live)
+	}
 	switch {
-	case t.rotation != nil:
-		for _, live := range c.live.Tables {
-			if live.Keyspace == t.Keyspace && t.Rotates(live.Name) {
-				one := *t
-				one.ID = live.ID
-				c.exists(&one, &live)
-			}
-		}
-	case live != nil:
-		c.exists(t, live)
+	case t.rotation != nil, len(lives) > 0:
 	case named(c.live.Views, t.ID) != nil:
 		c.add(t.ID, compare.View)
 	default:
@@ -203,6 +207,10 @@ func (c *comparison) exists(t, live *Table) {
 	found := compare.Columns(internal(t.set), declared, is)
 	for i := range found {
 		of := t.Column(found[i].Column)
+		if found[i].Extra && fillsBase(t, live.Column(found[i].Column)) {
+			found[i] = compare.Difference{Column: found[i].Column, Note: true, Reason: "the set declares it in its base table and not among the Columns " +
+				"of this one, so no write fills it here: name it there, or drop it"}
+		}
 		if views := c.selectingAll(live); views != "" && of != nil && of.Kind == Regular && live.Column(of.Name) == nil {
 			found[i].Reason += "; as soon as it does, these materialized views, which are of SELECT *, have it, too: " + views
 		}
@@ -219,6 +227,16 @@ func (c *comparison) exists(t, live *Table) {
 	c.add(t.ID, compare.Fingerprint(declared, is, time.Now())...)
 }
 
+// fillsBase says whether a live column of a query table is one that the set declares in its base table alone.
+func fillsBase(t *Table, live *Column) bool {
+	if t.set == nil || live == nil || live.Kind == Static {
+		return false
+	}
+	all := t.set.Internal().Describe().Tables
+	return slices.ContainsFunc(all[0].Columns, func(d entity.ColumnDescription) bool { return d.Name == live.Name }) &&
+		!slices.ContainsFunc(all, func(o entity.TableDescription) bool { return o.Unique && o.Name == t.Name })
+}
+
 // options compares those of a table or a view, as ALTER calls it.
 func (c *comparison) options(what string, t, live *Table) {
 	all := make(map[string]string)
@@ -230,6 +248,9 @@ func (c *comparison) options(what string, t, live *Table) {
 			continue
 		}
 		_, declared := t.Options[name]
+		if t.set != nil && (name == optTransactions || name == optTTL && !declared) { // see set
+			continue
+		}
 		to := want
 		if name == optComment { // the statement replaces the comment as a whole
 			to = cql.Literal(fingerprint.Join(t.Comment(), live.Fingerprint))
@@ -336,11 +357,11 @@ func (c *comparison) entity(e *Entity) {
 		if live == nil || declared == nil {
 			continue
 		}
-		if _, said := declared.Options[optGCGrace]; live.GCGrace() == 0 && !said {
+		if _, said := declared.Options[optGCGrace]; live.GCGrace() == 0 && !said && !ungrouped(e, declared) {
 			c.found = slices.DeleteFunc(c.found, func(d Difference) bool { // what is said of it as an option that is not declared
 				return d.Keyspace == id.Keyspace && d.Table == id.Name && d.Extra && strings.HasPrefix(d.Reason, optGCGrace+" ")
 			})
-			c.add(id, compare.NoGrace(id.String()))
+			c.add(id, noGrace(c.server, id))
 		}
 		k := c.live.Keyspace(id.Keyspace)
 		if base == nil || k == nil || k == base || slices.Contains(told, k.Name) || maps.Equal(k.Replication, base.Replication) {
@@ -360,6 +381,15 @@ func (c *comparison) entity(e *Entity) {
 				"of the keyspace afterwards", mapLiteral(k.Replication), base.Name, e.Name, mapLiteral(base.Replication)),
 		})
 	}
+}
+
+// ungrouped says whether a table of an entity is in no logged batch: it has counters, or unique keys.
+func ungrouped(e *Entity, t *Table) bool {
+	if e.set == nil {
+		return false
+	}
+	d := e.set.Internal().Describe()
+	return d.Counts || slices.ContainsFunc(d.Tables, func(o entity.TableDescription) bool { return o.Unique && o.Name == t.Name })
 }
 
 // extra adds something that only the live keyspaces have, if anything is declared in its keyspace.

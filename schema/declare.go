@@ -16,7 +16,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Declaration is an argument of [Declare].
+// Declaration is an argument of [Declare], [Differences] and [Validate]. A *[Schema] is one, too.
 type Declaration interface{ declare(*Schema) error }
 
 type declaration func(*Schema) error
@@ -39,7 +39,7 @@ func Declare(parts ...Declaration) (*Schema, error) {
 		return 0
 	}
 	for _, p := range slices.SortedStableFunc(slices.Values(parts), func(a, b Declaration) int { return late(a) - late(b) }) {
-		if p == nil {
+		if whole, ok := p.(*Schema); p == nil || ok && whole == nil {
 			errs = append(errs, errors.New("schema: a declaration is nil"))
 			continue
 		}
@@ -137,9 +137,9 @@ func Sets(sets ...tables.Described) Declaration {
 // Sets returns the sets that were declared with [Sets], in that order. A schema that was parsed, or read from a cluster, has none.
 func (s *Schema) Sets() []tables.Described {
 	var out []tables.Described
-	for _, t := range s.Tables {
-		if t.set != nil && !slices.Contains(out, t.set) {
-			out = append(out, t.set)
+	for _, e := range s.Entities {
+		if e.set != nil {
+			out = append(out, e.set)
 		}
 	}
 	return out
@@ -147,14 +147,12 @@ func (s *Schema) Sets() []tables.Described {
 
 func (s *Schema) set(set tables.Described) error {
 	d := set.Internal().Describe()
-	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}
+	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional, set: set}
+	var shared []error
 	for n, t := range d.Tables {
 		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint, rotation: t.Rotation, set: set}
 		if d.Transactional {
 			out.Options[optTransactions] = cql.Literal("full")
-		}
-		if s.Table(out.ID) != nil {
-			return fmt.Errorf("table %s is declared twice", out.ID)
 		}
 		for _, d := range t.Types {
 			u := Type{ID: ID{t.Keyspace, d.Name}, set: set}
@@ -174,9 +172,36 @@ func (s *Schema) set(set tables.Described) error {
 			}
 		}
 		e.Tables = append(e.Tables, out.ID)
-		s.Tables = append(s.Tables, out)
+		first := s.Table(out.ID)
+		switch {
+		case first == nil:
+			s.Tables = append(s.Tables, out)
+		case first.set == nil:
+			return fmt.Errorf("table %s is declared twice", out.ID)
+		default:
+			shared = append(shared, first.share(&out))
+		}
 	}
 	s.Entities = append(s.Entities, e)
+	return errors.Join(shared...)
+}
+
+// share adds what another set declares of a table that is declared already: its key must be the same, and columns of one name have one type.
+func (t *Table) share(other *Table) error {
+	for _, c := range other.Columns {
+		known := t.Column(c.Name)
+		switch {
+		case known == nil && c.Kind == Regular:
+			t.Columns = append(t.Columns, c)
+		case known == nil, known.Kind != c.Kind, known.Type != c.Type, known.Desc != c.Desc:
+			return fmt.Errorf("table %s is declared twice, and column %s not alike: declare the same key and types in both sets", t.ID, cql.Quote(c.Name))
+		}
+	}
+	for i, c := range t.Columns {
+		if c.Kind != Regular && (i >= len(other.Columns) || other.Columns[i].Name != c.Name) {
+			return fmt.Errorf("table %s is declared twice, with another key: give each set a table of its own", t.ID)
+		}
+	}
 	return nil
 }
 
@@ -238,6 +263,21 @@ func Replication(factors map[string]int) map[string]string {
 	return out
 }
 
+func (s *Schema) declare(to *Schema) error {
+	for _, t := range s.Tables {
+		if to.Table(t.ID) != nil {
+			return fmt.Errorf("table %s is declared twice", t.ID)
+		}
+	}
+	for _, t := range s.Types {
+		if err := to.declareType(t); err != nil {
+			return err
+		}
+	}
+	*to = *Add(to, s)
+	return nil
+}
+
 // CQL declares the contents of a CQL text, see [Parse]: user-defined types, tables of other code, queries, and notes.
 func CQL(text string) Declaration {
 	return declaration(func(s *Schema) error {
@@ -245,18 +285,7 @@ func CQL(text string) Declaration {
 		if err != nil {
 			return err
 		}
-		for _, t := range p.Tables {
-			if s.Table(t.ID) != nil {
-				return fmt.Errorf("table %s is declared twice", t.ID)
-			}
-		}
-		for _, t := range p.Types {
-			if err := s.declareType(t); err != nil {
-				return err
-			}
-		}
-		*s = *Add(s, p)
-		return nil
+		return p.declare(s)
 	})
 }
 

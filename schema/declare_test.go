@@ -122,7 +122,7 @@ func TestDeclareRefuses(t *testing.T) {
 	for want, parts := range map[string][]schema.Declaration{
 		"a declaration is nil":                       {nil},
 		`With: no table "orders" has been declared`:  {schema.With("orders", schema.Options{})},
-		"table orders_by_id is declared twice":       {schema.Sets(orders(t)), schema.Sets(orders(t))},
+		"table orders_by_id is declared twice":       {schema.Sets(orders(t)), schema.CQL("CREATE TABLE orders_by_id (order_id uuid PRIMARY KEY)")},
 		"CQL: line 1":                                {schema.CQL("DROP TABLE t")},
 		"default_time_to_live must be whole seconds": {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{TTL: time.Millisecond})},
 		"gc_grace_seconds must be whole seconds":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: -time.Hour})},

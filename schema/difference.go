@@ -24,11 +24,10 @@ type Difference struct {
 	Extra bool
 	// Begun says that Fix is for a Since that has begun: it is right only if no process without the Since has written rows of since then.
 	Begun bool
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process. Those of
-	// Differences of a writer also say that rows have a default_time_to_live where ExpiresAt gives none, that writes of this set, or of another one,
-	// do not fill a column, and what Server is about.
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, rows have a
+	// default_time_to_live where ExpiresAt gives none, writes of a set do not fill a column, or it is about the Server.
 	Note bool
-	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces, in a note of Differences of a writer: it says that
+	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces, in a note that says that
 	// nothing was tested there, or what in the server's documentation contradicts what the sets or the writer rely on. The caller decides
 	// what to do about it. It is empty in all other differences.
 	Server string
@@ -41,7 +40,7 @@ func (d Difference) String() string {
 	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }
 
-// DifferenceError is returned by [Validate], [Ensure] and writer.Check if live tables are not as declared. It names every difference.
+// DifferenceError is returned by [Validate] and [Ensure] if live tables are not as declared. It names every difference.
 type DifferenceError struct{ Differences []Difference }
 
 func (e *DifferenceError) Error() string { return compare.Texts(e.Differences) }

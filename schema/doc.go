@@ -29,14 +29,13 @@
 //
 // Call [Validate] at the start of a service. Its error, a [*DifferenceError], lists every [Difference] that hurts something
 // declared, with the statement that fixes it, or why none can. What the cluster has beyond the declaration (Extra) and what is only
-// worth knowing (Note) is not an error; [Differences] returns these too. writer.Check makes the comparison for single sets, without
-// a schema.
+// worth knowing (Note) is not an error; [Differences] returns these too. Both also take the arguments of Declare: Validate(ctx, s, Sets(Orders)).
 //
 // # Fingerprints
 //
 // Processes that write the same table have to agree on more than its columns: which key columns may change, bucket functions,
 // conditions, unique keys. Ensure and Schema.CQL append this fingerprint to the comment of each table of a set, as text that begins
-// with [denorm:1. Validate and writer.Check compare it with the declaration of the process, so that a process that computes Hash(7)
+// with [denorm:1. Validate compares it with the declaration of the process, so that a process that computes Hash(7)
 // where the others compute Hash(4) does not start. A table without a fingerprint is a note, with the statement that adds it.
 //
 // # What is expected of a table

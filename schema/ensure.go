@@ -45,7 +45,7 @@ func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
 	if err != nil {
 		return err
 	}
-	e := &ensurer{session: s, declared: declared, present: declared.present(time.Now()), reader: sessionReader{s.Reads()}}
+	e := &ensurer{session: s, declared: declared, present: declared.present(time.Now()), reader: newReader(s)}
 	if err := e.run(ctx); err != nil {
 		return fmt.Errorf("schema: Ensure: %w", err)
 	}

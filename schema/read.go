@@ -9,10 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
@@ -22,9 +25,28 @@ type reader interface {
 	rows(ctx context.Context, statement string, values ...any) ([]map[string]any, error)
 }
 
-type sessionReader struct{ session *gocql.Session }
+type sessionReader struct {
+	session *gocql.Session
+	retrier request.Retrier
+}
 
-func (r sessionReader) rows(ctx context.Context, statement string, values ...any) ([]map[string]any, error) {
+func newReader(s *session.Session) sessionReader {
+	return sessionReader{s.Reads(), request.NewRetrier(retry.Policy{}, s.Settings().Budget)}
+}
+
+// rows asks the next node if one does not answer.
+func (r sessionReader) rows(ctx context.Context, statement string, values ...any) (rows []map[string]any, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	_, err = request.New("", nil, 200*time.Millisecond).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) (err error) {
+		rows, err = r.once(ctx, statement, values...)
+		return err
+	}, nil)
+	return rows, err
+}
+
+func (r sessionReader) once(ctx context.Context, statement string, values ...any) ([]map[string]any, error) {
 	// The columns differ by the server's version, so all are selected, with the metadata that the answer has.
 	iter := r.session.Query(statement, values...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).NoSkipMetadata().Iter()
 	var rows []map[string]any
@@ -58,7 +80,7 @@ func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
 	}
-	r := sessionReader{s.Reads()}
+	r := newReader(s)
 	if len(keyspaces) == 0 {
 		var err error
 		if keyspaces, err = userKeyspaces(ctx, r); err != nil {
@@ -157,15 +179,17 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	if err != nil {
 		return err
 	}
+	s.accord = s.accord || modes != nil
 	for _, row := range rows["tables"] {
 		name := value[string](row, "table_name")
 		if name == lockTable {
 			continue
 		}
-		if mode := modes[name]; mode != "" {
-			row[optTransactions] = mode
+		mode := modes[name]
+		if mode[0] != "" {
+			row[optTransactions] = mode[0]
 		}
-		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row)}
+		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row), mode: mode[0], migratesFrom: mode[1]}
 		if compact, _ := compare.Compact(flags[name]); compact {
 			t.Options[cql.CompactStorage] = "true"
 		}
@@ -191,15 +215,16 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 }
 
 // transactionalModes are the options transactional_mode of the tables of a keyspace by table, which Cassandra 6 tells in DESCRIBE alone.
-func transactionalModes(ctx context.Context, r reader, keyspace string, tables []map[string]any) (map[string]string, error) {
+func transactionalModes(ctx context.Context, r reader, keyspace string, tables []map[string]any) (map[string][2]string, error) {
 	if len(tables) == 0 || tables[0]["fast_path"] == nil { // an option that came with transactional_mode
 		return nil, nil
 	}
 	rows, err := r.rows(ctx, `DESCRIBE KEYSPACE `+cql.Quote(keyspace))
-	modes := make(map[string]string)
+	modes := make(map[string][2]string)
 	for _, row := range rows {
 		if value[string](row, "type") == "table" {
-			modes[strings.Trim(value[string](row, "name"), `"`)], _ = cql.TransactionalMode(value[string](row, "create_statement"))
+			mode, from := cql.TransactionalMode(value[string](row, "create_statement"))
+			modes[strings.Trim(value[string](row, "name"), `"`)] = [2]string{mode, from}
 		}
 	}
 	return modes, err

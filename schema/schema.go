@@ -25,6 +25,8 @@ type Schema struct {
 	Ignores  []Ignore // findings that are accepted, each with its reason
 	Domains  []Domain // what notes say about columns that are not in Tables; [Add] applies it to the table where there is one
 	Unread   []Unread // what texts have and the schema lacks
+
+	accord bool // it is that of servers with transactions over tables
 }
 
 // Unread is a statement that [Review] has not understood, or what [Parse] or [Read] has left out.
@@ -108,8 +110,10 @@ type Table struct {
 	At          Position
 
 	rotation *entity.Rotation // nil for a table that does not rotate
-	set      tables.Described // that declares it; nil if none does
+	set      tables.Described // that declares it, the first of several; nil if none does
 	with     bool             // it has its options from With
+
+	mode, migratesFrom string // transactional_mode of a live table, and from which one it is being migrated
 }
 
 // Rotates reports whether name is one of the tables, one for each period, that a table declared with tables.Table.Rotate stands for. All of
@@ -186,6 +190,8 @@ type Entity struct {
 	// Moves are key columns that may change, so that the row moves.
 	Moves []string
 	At    Position // of the note that declares it
+
+	set tables.Described // that declares it; nil if none does
 }
 
 // Domain is the number of values that a column can have.

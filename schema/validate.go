@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/dialect"
 	rotated "github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/session"
 )
@@ -14,30 +15,57 @@ import (
 // readTimeout limits a call that reads and whose context has no deadline.
 const readTimeout = 30 * time.Second
 
-// Differences compares the declared schema with the live tables of a session, in the keyspaces to which
+// Differences compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, in the keyspaces to which
 // session.Keyspaces of the session maps them. Tables declared without a keyspace are in the session's own keyspace,
 // unless session.Keyspaces maps the empty name. Of a table that rotates, all tables that exist are compared, and that
-// of the present period must exist. Differences ends with ctx, or after 30 s if ctx has no deadline.
-func Differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
-	if err := missing(ctx, s, declared); err != nil {
+// of the present period must exist. A service logs those with Note at its start. Differences ends with ctx, or after 30 s if ctx has no deadline.
+//
+// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of system.local. Where their
+// documentation contradicts what sets rely on, there is a note with Server set. docs/servers.md lists these points.
+func Differences(ctx context.Context, s *session.Session, declared ...Declaration) ([]Difference, error) {
+	all, err := whole(declared)
+	if err != nil {
+		return nil, err
+	}
+	if err := missing(ctx, s, all); err != nil {
 		return nil, err
 	}
 	ctx, cancel := limited(ctx, readTimeout)
 	defer cancel()
-	declared, err := physical(s, declared)
-	if err != nil {
+	if all, err = physical(s, all); err != nil {
 		return nil, err
 	}
-	return differences(ctx, s, declared)
+	return differences(ctx, s, all)
+}
+
+// whole is what is declared as one schema.
+func whole(declared []Declaration) (*Schema, error) {
+	if len(declared) == 1 {
+		if s, ok := declared[0].(*Schema); ok {
+			return s, nil
+		}
+	}
+	return Declare(declared...)
 }
 
 // differences is Differences of what is in the keyspaces of the session already.
 func differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
+	var server dialect.Server
+	local, err := newReader(s).rows(ctx, `SELECT * FROM system.local WHERE key = 'local'`)
+	if len(local) > 0 {
+		server = dialect.Of(local[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schema: ask which server it is: %w", err)
+	}
 	live, err := Read(ctx, s, declared.names()...)
+	if err != nil && server != "" {
+		return nil, fmt.Errorf("schema: the server is %s, on which nothing of this library was tested (docs/servers.md): %w", server, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return append(Compare(declared, live), noPresent(declared, live)...), nil
+	return slices.Concat(compareOn(server, declared, live), noPresent(declared, live), onServer(server, declared, live)), nil
 }
 
 // noPresent gives the tables of the present period that do not exist, of those that rotate.
@@ -55,19 +83,30 @@ func noPresent(declared, live *Schema) []Difference {
 	return out
 }
 
-// Validate is [Differences] for the start of a service: its error, a [*DifferenceError], names all differences that
-// hurt something declared, which are those without Extra and Note. Nothing is changed. A service that writes calls writer.Check too, or
-// alone: it compares the sets in the same way, and reads what the driver needs to route batches, and what limits them.
+// Validate compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, for the start of a service:
 //
-// Validate also compares what all processes that write a table must declare alike, by the fingerprint in the comment of
-// the table: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp,
-// ExpiresAt and SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a
-// column that only a Versioned set or a table of unique keys has. A Since that was added is an error until it is in the
-// fingerprint; see writer.Check. A domain that has grown is not an error: older and newer processes both pass. Nor is a
-// Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint. These, and a table without a
-// fingerprint, are notes, with the statement to run.
-func Validate(ctx context.Context, s *session.Session, declared *Schema) error {
-	return breaking(Differences(ctx, s, declared))
+//	err := schema.Validate(ctx, s, schema.Sets(Orders, Users))
+//
+// Its error, a [*DifferenceError], names all differences that hurt something declared: missing tables, other keys, columns, types or clustering
+// order, declared options, a gc_grace_seconds of 0 in sets of several tables, and a default_time_to_live that the tables of a set do not share, or
+// that those of a Versioned set have. A live column that is not declared is no error: writes leave it alone. Give all sets to one Validate: those
+// that declare the same table are compared with each other, too. Nothing is changed. [Differences] returns the notes as well.
+//
+// Validate also compares what all processes that write a table must declare alike, by the fingerprint in the comment of the table, which [Ensure]
+// and the command write: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
+// SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned set or a table
+// of unique keys has. While a declaration is rolled out:
+//   - A Since that was added is an error until the fingerprint has it. Run the statement that the error names before the first process that
+//     declares the Since starts, and before the time of the Since. From then on Validate fails in a process that does not declare it.
+//   - A domain that has grown is a note: older and newer processes both pass.
+//   - A Stamp, ExpiresAt or SweepInserts that was added is a note until it is in the fingerprint. Run the statement when all processes declare it.
+//
+// Three things are not compared, so that they can be added while older processes write: Atomic, a column, and a query table. A query table that a
+// process does not declare gets nothing from that process. Read a new table when all processes declare it and reconcile.Backfill has ended.
+//
+// It ends with ctx, or after 30 s if ctx has no deadline.
+func Validate(ctx context.Context, s *session.Session, declared ...Declaration) error {
+	return breaking(Differences(ctx, s, declared...))
 }
 
 // breaking is the error of those differences that hurt something declared.

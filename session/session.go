@@ -93,7 +93,7 @@ func Budget(b *retry.Budget) Option {
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands for tables
 // declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a misspelt name, or with
 // that of the session's keyspace in place of the empty one, a tenant's rows are written to the declared keyspace, or to the
-// session's. Check of a writer finds that, a write does not. The map replaces an earlier one.
+// session's. schema.Validate finds that, a write does not. The map replaces an earlier one.
 //
 // For one keyspace per tenant, derive a session for each tenant:
 // w.With(writer.Session(s.With(session.Keyspaces(m)))).

@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader. It is not told of Load, Check and
+// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader. It is not told of Load, Warm and
 // Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; writer and reader check that once, when they are made.
 // Methods are called on the goroutines of the operation and must be safe for concurrent use. No field but Err and Buckets holds a value of
 // a row. A nil context that a method returns stands for the one it was given.

@@ -62,7 +62,7 @@ func (b Bucket) String() string { return b.bucket.String() }
 //
 // # Another function
 //
-// A function that has rows must not be replaced, nor removed from the list: the rows would not be found. writer.Check rejects
+// A function that has rows must not be replaced, nor removed from the list: the rows would not be found. schema.Validate rejects
 // a function in place of another one. If the list only lacks a function that is in the table's fingerprint, that is a note: a
 // process that does not know a new function yet looks the same.
 //
@@ -98,7 +98,7 @@ type Since struct {
 	// none. Choose it later than the time of every row that exists when the first process that declares it starts. A process that
 	// does not declare it puts rows of that time and later into the old buckets, where the other processes do not look for them. So
 	// first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into
-	// the table's fingerprint: until then writer.Check and schema.Validate return an error in a process with the Since. From Time
+	// the table's fingerprint: until then schema.Validate and schema.Validate return an error in a process with the Since. From Time
 	// on, they return one in a process without it.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out if a time bucket is among

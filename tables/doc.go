@@ -47,7 +47,7 @@
 //
 // A pointer is like what it points to, and nil is null. A defined type, such as type MemberID [16]byte, is like its underlying type. A
 // struct is declared with [UserType]. Tuples can be inside such types and collections. A value that the CQL type cannot hold, such as
-// 1<<40 in an int column, is an error of the write. Writer.Check and schema.Validate say which Type to declare for a live column of
+// 1<<40 in an int column, is an error of the write. schema.Validate says which Type to declare for a live column of
 // another type, or which Go type to use if that of the field does not fit.
 //
 // A time.Time in a date column must be in UTC, and its day is written. Any other time is an error, as 01:30 on May 6 in Berlin would be

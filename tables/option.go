@@ -19,7 +19,7 @@ func (f optionFunc) apply(d *entity.Declaration) { f(d) }
 //
 // A pointer column may also be nil, which means that the entity has no row in the tables keyed by it.
 //
-// All processes must know the same domain: deploy a new value everywhere before it is first written. writer.Check rejects
+// All processes must know the same domain: deploy a new value everywhere before it is first written. schema.Validate rejects
 // a process whose domain contradicts that of the others, and accepts one that has fewer values or more. Each other value
 // costs a tombstone per write, and a read of LIMIT n of value v crosses about n / share(v) of them until gc_grace.
 func OneOf[V any](column string, values ...V) Option {
@@ -93,7 +93,7 @@ func SweepInserts() Option { return optionFunc(func(d *entity.Declaration) { d.S
 
 // Atomic demands a logged batch for every write of the set that needs more than one request: once the batchlog has
 // stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the
-// write fails instead of falling back to a fan-out. It holds for the processes that declare it: writer.Check does not compare it.
+// write fails instead of falling back to a fan-out. It holds for the processes that declare it: schema.Validate does not compare it.
 func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic = true }) }
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column except those of the
@@ -113,7 +113,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 // to know them, too.
 //
 // All writes of the set must go through the library: lightweight transactions and plain writes must not be mixed, and
-// writer.Check rejects a plain set over these tables. Rows that are older than the declaration have no version, and cannot be
+// schema.Validate rejects a plain set over these tables. Rows that are older than the declaration have no version, and cannot be
 // updated until Adopt of package reconcile has given them one. An insert of such an entity is a conflict, as for any entity
 // that exists, whichever of the columns that the set declares it has.
 func Versioned(column string) Option {
@@ -157,7 +157,7 @@ func LocalSerial() Option { return optionFunc(func(d *entity.Declaration) { d.Lo
 // in place of LOCAL_ONE, and QUORUM in place of all other levels but ONE and ALL.
 //
 // It is experimental, as Cassandra 6 is an alpha: it was tested on 6.0-alpha2. The tables must have the option
-// transactional_mode = 'full', which package schema declares and writer.Check compares. All writes of the tables must go through the
+// transactional_mode = 'full', which package schema declares and schema.Validate compares. All writes of the tables must go through the
 // library: a plain write with a timestamp ahead of the servers' clocks hides later transactions from readers until that time.
 //
 // A deleted entity leaves its base row with a version and nothing else, as in a Versioned set. It stays there, as a transaction cannot set a

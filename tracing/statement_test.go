@@ -69,7 +69,7 @@ func openTraced(t *testing.T, c *cassandratest.Cluster) *traced {
 		t.Fatal(err)
 	}
 	<-time.After(time.Second) // connections are made, keyspaces known
-	if err := s.w.Check(t.Context(), memos, guests, pageHits); err != nil {
+	if err := s.w.Warm(t.Context(), memos, guests, pageHits); err != nil {
 		t.Fatal(err)
 	}
 	return s

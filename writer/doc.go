@@ -4,7 +4,8 @@
 //
 //	s, err := session.Open(gocql.NewCluster("10.0.0.1"), session.LocalDC("dc1"))
 //	w, err := writer.New(s)
-//	err = w.Check(ctx, Orders) // at start: do the live tables agree with the declaration? schema.Validate does not replace it
+//	err = schema.Validate(ctx, s, schema.Sets(Orders)) // at start: do the live tables agree with the declaration?
+//	err = w.Warm(ctx, Orders)                          // and what the first write would have to read
 //	res, err := w.Write(ctx, "createOrder", Orders.Insert(order))
 //	order.UpdatedAt = res.Timestamp
 //	res, err = w.Write(ctx, "payOrder", Orders.Update(order, paid))

@@ -287,7 +287,7 @@ func (p *request) barred(v *retry.Verdict, err error) bool {
 func (l *live) whyUngrouped(keyspace, table string) string {
 	switch t := l.recall(keyspace, table); {
 	case t.at.IsZero():
-		return "has not been looked at yet, which the first write begins and Check does"
+		return "has not been looked at yet, which the first write begins and Warm does"
 	case t.derived:
 		return "has a view or a trigger"
 	case time.Now().Before(t.rejected):

@@ -189,12 +189,6 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 	w := fakeWriter(nopExecutor{})
-	if err := w.Check(t.Context()); !errors.Is(err, ErrInvalid) {
-		t.Errorf("Check without session: %v", err)
-	}
-	if err := w.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "no set is given") {
-		t.Errorf("Check of nothing: %v", err)
-	}
 	if _, err := w.With(At(time.Now().UnixNano())).Write(t.Context(), "createOrder"); err == nil || !strings.Contains(err.Error(), "is in nanoseconds") {
 		t.Errorf("At in nanoseconds: %v", err)
 	}

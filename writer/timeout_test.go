@@ -55,7 +55,7 @@ func TestAttemptsAreShorterThanCalls(t *testing.T) {
 }
 
 // A short Timeout leaves time for a second attempt; what the caller has chosen, a hedge too, stays, and so do the reads
-// of Check.
+// of Warm.
 func TestAttemptsOfShortCalls(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -81,7 +81,7 @@ func TestAttemptsOfShortCalls(t *testing.T) {
 			t.Errorf("%s: Explain says %v, %v", name, plan.Policy, err)
 		}
 		if got, want := w.patient().retrier.AttemptTimeout(), w.policy.WithDefaults().AttemptTimeout; got != want {
-			t.Errorf("%s: Check reads for %v", name, got)
+			t.Errorf("%s: Warm reads for %v", name, got)
 		}
 	}
 	if got := fakeWriter(&fakeExecutor{}, Timeout(time.Second)).With(Timeout(5 * time.Second)).retrier.AttemptTimeout(); got != 2500*time.Millisecond {

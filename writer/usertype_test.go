@@ -55,7 +55,7 @@ func TestKeyOfATypeThatHasGrown(t *testing.T) {
 		}
 		c.Create("ALTER TYPE shop.place ADD country text")
 		s = s.client(t)
-		if err := s.w.Check(t.Context(), today); err != nil {
+		if err := s.w.Warm(t.Context(), today); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Second) // ClaimGrace

@@ -31,7 +31,7 @@ func TestWireCounters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
 		s := openWireCounters(t, 5)
-		if err := s.w.Check(t.Context(), viewSet(t)); err != nil {
+		if err := s.w.Warm(t.Context(), viewSet(t)); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second) // for the pools to be full

@@ -33,7 +33,7 @@ func openWireItems(t *testing.T, options ...NewOption) (*wireShop, *tables.Set[P
 	t.Helper()
 	s, set := openWireGroups(t, 3, options...), shelvedSet(t)
 	s.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
-	if err := s.w.Check(t.Context(), set); err != nil {
+	if err := s.w.Warm(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
 	return s, set

@@ -31,7 +31,7 @@ func (s *wireShop) through(t *testing.T, node int) *Writer {
 		t.Fatal(err)
 	}
 	<-time.After(time.Second)
-	if err := w.Check(t.Context(), orderSet(t)); err != nil {
+	if err := w.Warm(t.Context(), orderSet(t)); err != nil {
 		t.Fatal(err)
 	}
 	return w

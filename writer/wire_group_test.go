@@ -18,7 +18,7 @@ func openWireGroups(t *testing.T, nodes int, options ...NewOption) *wireShop {
 	t.Helper()
 	s := openWire(t, cassandratest.Start, nodes, append([]NewOption{Group(groupBytes)}, options...)...)
 	<-time.After(time.Second)
-	if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err != nil {
+	if err := s.w.Warm(t.Context(), orderSet(t), noteSet(t)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -76,7 +76,7 @@ func TestWireGroups(t *testing.T) {
 				s := openWire(t, cassandratest.Start, test.nodes, Group(groupBytes))
 				s.Create(fmt.Sprintf(`ALTER KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, test.replicas))
 				<-time.After(10 * time.Second) // keyspaces are read again
-				if err := s.w.Check(t.Context(), orderSet(t)); err != nil {
+				if err := s.w.Warm(t.Context(), orderSet(t)); err != nil {
 					t.Fatal(err)
 				}
 				requests, coordinators, explained := 0, make(map[int]int), make(map[string]int)

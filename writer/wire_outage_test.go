@@ -83,7 +83,7 @@ func TestWireSchemaWithASilentNode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Check(t.Context(), orderSet(t)); err != nil {
+			if err := w.Warm(t.Context(), orderSet(t)); err != nil {
 				t.Error(err)
 			}
 			if _, err := w.With(Logged()).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
@@ -178,7 +178,7 @@ func TestWireDeadline(t *testing.T) {
 							_, err := s.w.With(Group(groupBytes)).Write(ctx, "op", orders.Insert(open))
 							return err
 						},
-						"check": func(ctx context.Context) error { return s.w.Check(ctx, orders) },
+						"check": func(ctx context.Context) error { return s.w.Warm(ctx, orders) },
 						"hedged": func(ctx context.Context) error {
 							_, err := s.w.With(Hedge(100*time.Millisecond)).Write(ctx, "op", notes.Insert(newNote()))
 							return err

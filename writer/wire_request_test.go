@@ -341,18 +341,19 @@ func TestWireUnprepared(t *testing.T) {
 	}
 }
 
-// The tables that the tests declare from a set are those that the set wants.
-func TestWireCheck(t *testing.T) {
+// The tables that the tests declare from a set are those that the set wants, and Warm names those that do not exist.
+func TestWireWarm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
 		s := openWire(t, cassandratest.Start, 3)
-		if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err != nil {
+		if err := s.w.Warm(t.Context(), orderSet(t), noteSet(t)); err != nil {
 			t.Error(err)
 		}
-		s.Create(`DROP TABLE shop.notes`, `CREATE TABLE shop.notes (user_id uuid, note_id uuid, written timestamp, PRIMARY KEY (note_id))`)
-		if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err == nil {
-			t.Error("another table is taken for that of the set")
+		s.Create(`DROP TABLE shop.notes`)
+		const want = "denorm: Warm: schema of shop.notes not read: the cluster has no such table"
+		if err := s.w.Warm(t.Context(), orderSet(t), noteSet(t)); err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
 		}
 	})
 }

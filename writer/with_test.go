@@ -42,37 +42,6 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// A map that names no keyspace of the sets leaves their tables where they are, in the session's keyspace: Check says so.
-func TestCheckOfStrayKeyspaces(t *testing.T) {
-	t.Parallel()
-	set := mustSet[Task](t, "task",
-		tables.Table{Name: "tasks", PartKey: []string{"task_id"}},
-		tables.Table{Name: "tasks_by_owner", Keyspace: "people", PartKey: []string{"owner"}, SortKey: []string{"task_id"}},
-	)
-	for name, test := range map[string]struct {
-		mapped map[string]string
-		stray  string
-	}{
-		"the session's":              {map[string]string{"shop": "t", "people": "t"}, `"shop"`},
-		"misspelt":                   {map[string]string{"": "t", "poeple": "t"}, `"poeple"`},
-		"a part":                     {map[string]string{"people": "t"}, ""},
-		"all, and one of other sets": {map[string]string{"": "t", "people": "t", "others": "t"}, ""},
-		"none":                       {nil, ""},
-	} {
-		w := fakeWriter(&fakeExecutor{}).With(shared(session.Keyspaces(test.mapped)))
-		if test.stray == "" {
-			if err := w.strayKeyspaces([]tables.Described{set}); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			continue
-		}
-		want := "session.Keyspaces maps " + test.stray + `, and no table of these sets is declared in that keyspace, but in ["" "people"]`
-		if err := w.Check(t.Context(), set); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // The second of two tracers would take the place of the first without a word, but for one that With gives in place of that of New.
 func TestTraceTwice(t *testing.T) {
 	t.Parallel()

@@ -156,7 +156,7 @@ type Result struct {
 //
 // The error is an [*Error] and says per table what is known. [Writer.Resume] finishes what is not known to be applied. If
 // the call or a row is not valid, the error matches [ErrInvalid] and nothing was sent. Before its first logged batch with a
-// table the writer reads the table's gc_grace_seconds, unless [Writer.Check] has read it. If that read fails, nothing was
+// table the writer reads the table's gc_grace_seconds, unless [Writer.Warm] has read it. If that read fails, nothing was
 // sent either: all tables are NotApplied, and Resume tries again.
 //
 // Write ends when ctx does, or after the writer's [Timeout], whichever is earlier. A write in flight may then still be

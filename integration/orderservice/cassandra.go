@@ -94,7 +94,11 @@ func (d *Database) open(ctx context.Context, c Cassandra) error {
 	if err != nil {
 		return err
 	}
-	return d.Writer.Check(ctx, cmp.Or(c.Orders, orders.Orders))
+	set := cmp.Or(c.Orders, orders.Orders)
+	if err := schema.Validate(ctx, s, schema.Sets(set)); err != nil {
+		return err
+	}
+	return d.Writer.Warm(ctx, set)
 }
 
 // WriterAt is for [Service.WriterAt].

@@ -44,7 +44,7 @@ func Of(local map[string]any) Server {
 	return ""
 }
 
-// Use is something that a declaration, or a writer, relies on.
+// Use is something that a declaration relies on.
 type Use uint8
 
 // The uses.
@@ -58,8 +58,6 @@ const (
 	Counters
 	Comments // a table keeps its comment
 	Level    // a write is acknowledged at the level it asks for
-	NotLocal // the same, of a level other than LOCAL_QUORUM
-	OneAlone // the same, of ONE or LOCAL_ONE
 )
 
 // Doubt is what the documentation of a server says against a use.
@@ -109,10 +107,6 @@ var doubts = map[Server]map[Use]Doubt{
 				"functional-differences.html); writes of the set need the former, and deletes and writes of several rows the latter",
 			Do: "declare neither Versioned nor Compare there",
 		},
-		NotLocal: {
-			Reason: "writes at another level than LOCAL_QUORUM are rejected (" + aws + "consistency.html)",
-			Do:     "leave out the option Consistency of the writer",
-		},
 	},
 	ScyllaDB: {
 		Tables: {
@@ -129,12 +123,6 @@ var doubts = map[Server]map[Use]Doubt{
 			Reason: "versions up to 2025.2 have no counters in keyspaces with tablets (https://docs.scylladb.com/manual/branch-2025.2/features/" +
 				"counters.html)",
 			Do: "with such a version create the keyspace with tablets = {'enabled': false}",
-		},
-	},
-	Astra: {
-		OneAlone: {
-			Reason: "writes at ONE and LOCAL_ONE are rejected (https://docs.datastax.com/en/astra-db-serverless/databases/database-limits.html)",
-			Do:     "leave out the option Consistency of the writer",
 		},
 	},
 	CosmosDB: {

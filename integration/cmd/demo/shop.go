@@ -86,7 +86,7 @@ func (s *shop) open(ctx context.Context, out *screen, c *cassandra) (err error) 
 	if s.lossy, err = writer.New(both); err != nil {
 		return err
 	}
-	return errors.Join(s.w.Check(ctx, orders.Orders), s.lossy.Check(ctx, orders.Orders))
+	return errors.Join(s.w.Warm(ctx, orders.Orders), s.lossy.Warm(ctx, orders.Orders))
 }
 
 // create makes a keyspace with the tables.

@@ -150,7 +150,7 @@ func TestOrders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, ctx := kind.open(t), t.Context()
-			if err := s.Writer.Check(ctx, s.sets()...); err != nil {
+			if err := schema.Validate(ctx, s.Session, schema.Sets(s.sets()...)); err != nil {
 				t.Fatal(err)
 			}
 			o := newOrder()
@@ -362,7 +362,7 @@ func TestSlot(t *testing.T) {
 	}
 }
 
-// Check tells a set without transactions from one with them.
+// Validate tells a set without transactions from one with them.
 func TestModeOfTables(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)
@@ -375,7 +375,7 @@ func TestModeOfTables(t *testing.T) {
 		{transactional, plain, "transactional_mode is full, and the set is not Transactional"},
 	} {
 		p := test.tables.open(t)
-		err := p.Writer.Check(t.Context(), test.service.sets()...)
+		err := schema.Validate(t.Context(), p.Session, schema.Sets(test.service.sets()...))
 		var wrong *schema.DifferenceError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)

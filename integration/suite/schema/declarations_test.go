@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,11 +10,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 type review struct {
@@ -60,28 +57,24 @@ func declarations(keyspace string) map[string]tables.Described {
 	}
 }
 
-// start is what a process does first: both checks give the same answer, nil or all that contradicts.
-func start(t *testing.T, w *writer.Writer, on *session.Session, set tables.Described) string {
+// start is what a process does first: nil, or all that contradicts.
+func start(t *testing.T, on *session.Session, set tables.Described) string {
 	t.Helper()
-	checked, validated := w.Check(t.Context(), set), schema.Validate(t.Context(), on, schema.Must(schema.Declare(schema.Sets(set))))
-	if (checked == nil) != (validated == nil) {
-		t.Errorf("Check: %v\nValidate: %v", checked, validated)
-	}
-	if err := errors.Join(checked, validated); err != nil {
+	if err := schema.Validate(t.Context(), on, schema.Sets(set)); err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
 // notes are the statements that a start asks for.
-func notes(t *testing.T, w *writer.Writer, set tables.Described) (fixes []string) {
+func notes(t *testing.T, on *session.Session, set tables.Described) (fixes []string) {
 	t.Helper()
-	found, err := w.Differences(t.Context(), set)
+	found, err := schema.Differences(t.Context(), on, schema.Sets(set))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range found {
-		if d.Fix != "" {
+		if d.Fix != "" && !d.Extra {
 			fixes = append(fixes, d.Fix)
 		}
 	}
@@ -98,10 +91,6 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	made := schema.Must(schema.Declare(schema.Sets(sets["made"], sets["unique"]),
 		schema.With(keyspace+".by_status", schema.Options{Comment: "an editor's page"})))
 	cluster.ChangeSchema(t, "", made.Statements()...)
-	w, err := writer.New(testsession.New(t, cluster.Session(t, "", patient), on.Reads()))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, want := range map[string]string{
 		"made": "", "unique": "",
 		"grown":        "put the Since into the fingerprint before a process with it starts",
@@ -112,7 +101,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 		"plain":        "column pending: is kept by a Versioned set",
 		"plain email":  "column claim: is kept in a table of unique keys",
 	} {
-		if got := start(t, w, on, sets[name]); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := start(t, on, sets[name]); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -130,7 +119,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	if out, code := migrate(sets["contrary"]); code != 1 || !strings.Contains(out, `"shut"`) || strings.Contains(out, "\nALTER") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	fixes := notes(t, w, sets["grown"])
+	fixes := notes(t, on, sets["grown"])
 	out, code := migrate(sets["grown"])
 	for _, fix := range fixes {
 		if code != 1 || len(fixes) != 2 || !strings.Contains(out, "\n"+fix+";\n") {
@@ -138,9 +127,9 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 		}
 	}
 	cluster.ChangeSchema(t, "", fixes...)
-	settled(t, w, sets["grown"])
+	settled(t, on, sets["grown"])
 	for _, name := range []string{"made", "grown"} {
-		if got := start(t, w, on, sets[name]); got != "" {
+		if got := start(t, on, sets[name]); got != "" {
 			t.Errorf("%s, after the migration: %s", name, got)
 		}
 	}
@@ -154,22 +143,22 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 
 	// A table from before has no fingerprint until the statement is run that a start gives.
 	cluster.ChangeSchema(t, "", "ALTER TABLE "+keyspace+".by_slot WITH comment = ''")
-	for len(notes(t, w, sets["grown"])) == 0 {
+	for len(notes(t, on, sets["grown"])) == 0 {
 		<-time.After(100 * time.Millisecond) // until the node that is asked has heard of it
 	}
-	if got := start(t, w, on, sets["grown"]); got != "" {
+	if got := start(t, on, sets["grown"]); got != "" {
 		t.Errorf("without a fingerprint: %s", got)
 	}
-	cluster.ChangeSchema(t, "", notes(t, w, sets["grown"])...)
-	settled(t, w, sets["grown"])
+	cluster.ChangeSchema(t, "", notes(t, on, sets["grown"])...)
+	settled(t, on, sets["grown"])
 }
 
 // settled waits until the nodes that are asked ask for nothing more.
-func settled(t *testing.T, w *writer.Writer, set tables.Described) {
+func settled(t *testing.T, on *session.Session, set tables.Described) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); len(notes(t, w, set)) > 0; <-time.After(100 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); len(notes(t, on, set)) > 0; <-time.After(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("still asked for: %v", notes(t, w, set))
+			t.Fatalf("still asked for: %v", notes(t, on, set))
 		}
 	}
 }

@@ -52,7 +52,7 @@ const groupBytes = 4 << 10
 // awaitGroups waits until the writer knows what it needs to group requests.
 func (s *shop) awaitGroups(t *testing.T) {
 	t.Helper()
-	if err := s.w.Check(t.Context(), orders.Orders); err != nil {
+	if err := s.w.Warm(t.Context(), orders.Orders); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {

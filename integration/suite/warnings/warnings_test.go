@@ -94,7 +94,7 @@ func TestNoWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Writer = w
-	if err := w.Check(t.Context(), items, events, orders.Orders, users.Users); err != nil {
+	if err := w.Warm(t.Context(), items, events, orders.Orders, users.Users); err != nil {
 		t.Fatal(err)
 	}
 	text := largest(t, w)

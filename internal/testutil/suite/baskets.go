@@ -25,7 +25,7 @@ func (p basketTests) want(t *testing.T, what string, customer gocql.UUID, want m
 	}
 }
 
-// Check finds the table as it is declared.
+// Validate finds the table as it is declared.
 func (p basketTests) Check(t *testing.T) {
 	p.check(t, baskets.Baskets)
 }

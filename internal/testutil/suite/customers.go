@@ -73,8 +73,7 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 	}
 }
 
-// A live type that is another than the declared one is found at the start of a service. A process that runs already goes on while the
-// type only has more fields.
+// A live type that is another than the declared one is found at the start of a service. One that only has more fields is of a newer release.
 func (p customerTests) AnotherType(t *testing.T) {
 	row := customers.CustomerAddress{CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: homeAddress}
 	for name, c := range map[string]struct {
@@ -82,7 +81,7 @@ func (p customerTests) AnotherType(t *testing.T) {
 		want      string // of a write, empty if it is taken
 	}{
 		"a field renamed": {"RENAME city TO town", "address_type: column city: the field is called town", "declared is frozen<address_type>"},
-		"a field more":    {"ADD floor int", "address_type: column floor: a field that is not declared", ""},
+		"a field more":    {"ADD floor int", "", ""},
 	} {
 		if strings.HasPrefix(c.alter, "RENAME") && !p.Real {
 			continue
@@ -91,12 +90,12 @@ func (p customerTests) AnotherType(t *testing.T) {
 			t.Parallel()
 			p := p.openIn(t, "customer", customers.Schema)
 			p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
+			err := schema.Validate(t.Context(), p.Session, schema.Sets(customers.Addresses))
 			var different *schema.DifferenceError
-			if err := p.Writer.Check(t.Context(), customers.Addresses); !errors.As(err, &different) || len(different.Differences) != 1 ||
-				!strings.Contains(err.Error(), c.is) {
-				t.Errorf("Check: %v", err)
+			if (err == nil) != (c.is == "") || errors.As(err, &different) && (len(different.Differences) != 1 || !strings.Contains(err.Error(), c.is)) {
+				t.Errorf("Validate: %v", err)
 			}
-			_, err := p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))
+			_, err = p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Write: %v", err)
 			}

@@ -49,10 +49,10 @@ func (s orderTests) Modify(t *testing.T) {
 	s.WantEverywhere(t, paid)
 }
 
-// The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none. Check names everything that differs
+// The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none. Validate names everything that differs
 // at once: a table of another shape, one that is missing, one that batches must not touch.
 func (s orderTests) Check(t *testing.T) {
-	if err := s.Writer.Check(t.Context(), orders.Orders); err != nil {
+	if err := schema.Validate(t.Context(), s.Session, schema.Sets(orders.Orders)); err != nil {
 		t.Fatal(err)
 	}
 	s.Place = s.Open(t, 3, orders.Schema.Statements()...)
@@ -66,7 +66,7 @@ func (s orderTests) Check(t *testing.T) {
 		`CREATE TABLE orders_by_status (status text, region text, order_id timeuuid, user_id text, total decimal,
 			updated_at bigint, PRIMARY KEY (status, region, order_id))`,
 	)
-	err := s.Writer.Check(t.Context(), orders.Orders)
+	err := schema.Validate(t.Context(), s.Session, schema.Sets(orders.Orders))
 	var check *schema.DifferenceError
 	if !errors.As(err, &check) {
 		t.Fatalf("%v, want a *schema.DifferenceError", err)
@@ -114,7 +114,7 @@ func (s orderTests) Keyspaces(t *testing.T) {
 // of a status has the orders of all buckets, newest first, page by page.
 func (s orderTests) BucketedOrders(t *testing.T) {
 	s.Place = s.bucketed.Place
-	if err := s.Writer.Check(t.Context(), orders.Bucketed); err != nil {
+	if err := schema.Validate(t.Context(), s.Session, schema.Sets(orders.Bucketed)); err != nil {
 		t.Fatal(err)
 	}
 	var paid []string // newest first

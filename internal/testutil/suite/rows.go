@@ -42,7 +42,7 @@ func wantInvalid(t *testing.T, w *writer.Writer, what string, change tables.Chan
 // check wants the tables to be as sets declare them.
 func (p *Place) check(t *testing.T, sets ...tables.Described) {
 	t.Helper()
-	if err := p.Writer.Check(t.Context(), sets...); err != nil {
+	if err := schema.Validate(t.Context(), p.Session, schema.Sets(sets...)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -151,7 +151,7 @@ func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 	m := p.market
 	for _, tenant := range tenantNames {
 		w, _ := m.of(t, tenant)
-		if err := w.Check(t.Context(), tenants.Own); err != nil {
+		if err := w.Warm(t.Context(), tenants.Own); err != nil {
 			t.Fatal(err)
 		}
 	}

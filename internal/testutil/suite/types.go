@@ -301,7 +301,7 @@ func (p typeTests) DeclaredSchema(t *testing.T) {
 	if err := schema.Ensure(t.Context(), testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Writer.Check(t.Context(), Rows); err != nil {
+	if err := schema.Validate(t.Context(), p.Session, schema.Sets(Rows)); err != nil {
 		t.Error(err)
 	}
 	row := typeRows["greatest"]

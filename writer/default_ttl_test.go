@@ -4,18 +4,19 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
 // A default_time_to_live would take keys of a Unique table from their owners, and rows from one table while others of their entity stay.
-func TestCheckOfDefaultTTL(t *testing.T) {
+func TestValidateOfDefaultTTL(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := start(t, c)
 		check := func(set tables.Described, want string) {
 			t.Helper()
 			got := ""
-			if err := s.w.Check(t.Context(), set); err != nil {
+			if err := schema.Validate(t.Context(), s.both, schema.Sets(set)); err != nil {
 				got = err.Error()
 			}
 			if want != "" {

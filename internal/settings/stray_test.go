@@ -1,0 +1,30 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/internal/settings"
+)
+
+// A map that names no keyspace of the sets leaves their tables where they are, in the session's keyspace.
+func TestStray(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		mapped map[string]string
+		stray  string
+	}{
+		"the session's":              {map[string]string{"shop": "t", "people": "t"}, `"shop"`},
+		"misspelt":                   {map[string]string{"": "t", "poeple": "t"}, `"poeple"`},
+		"a part":                     {map[string]string{"people": "t"}, ""},
+		"all, and one of other sets": {map[string]string{"": "t", "people": "t", "others": "t"}, ""},
+		"none":                       {nil, ""},
+	} {
+		s := settings.Shared{Keyspaces: test.mapped}
+		err := s.Stray([]string{"", "people"}, "the schema", "declare all sets in one schema")
+		want := "session.Keyspaces maps " + test.stray + `, and no table of the schema is declared in that keyspace, but in ["" "people"]`
+		if (err == nil) != (test.stray == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/compare"
+	"github.com/denorm-go/denorm/internal/dialect"
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fingerprint"
+)
+
+// onServer says where the documentation of a server that is not Apache Cassandra contradicts what the sets rely on.
+func onServer(server dialect.Server, declared, live *Schema) []Difference {
+	if server == "" {
+		return nil
+	}
+	o := &onOther{server: server}
+	for i := range declared.Entities {
+		all := declared.tablesOf(&declared.Entities[i])
+		for n, t := range all {
+			if n == 0 {
+				o.first(t.id)
+				o.against(t.id, uses(all)...)
+			}
+			o.table(t, n == 0, live.Table(t.id))
+		}
+	}
+	return o.found
+}
+
+type onOther struct {
+	server dialect.Server
+	found  []Difference
+}
+
+// first adds what is said once.
+func (o *onOther) first(id ID) {
+	if len(o.found) == 0 {
+		o.doubt(id, dialect.Doubt{Reason: "nothing of this library was tested on it", Do: "test what you rely on, see docs/servers.md"})
+		o.against(id, dialect.Level)
+	}
+}
+
+func (o *onOther) table(t declared, base bool, live *Table) {
+	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c entity.ColumnDescription) bool { return c.Name == entity.PendingColumn })
+	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
+		o.against(t.id, dialect.Timestamps)
+	}
+	if (live == nil || live.TTL() == 0) && (base && versioned || fingerprint.Expires(t.table.Fingerprint)) {
+		o.against(t.id, dialect.Expiry)
+	}
+}
+
+// uses are what a set with these tables relies on as a whole.
+func uses(all []declared) []dialect.Use {
+	d := all[0].Description
+	out := []dialect.Use{dialect.Comments}
+	if d.Counts {
+		return append(out, dialect.Counters)
+	}
+	batched := all // by unlogged batches, where they share a partition
+	if d.Conditional {
+		out, batched = append(out, dialect.Conditions), all[1:]
+	}
+	batched = slices.DeleteFunc(slices.Clone(batched), func(t declared) bool { return t.table.Unique })
+	shared, within, apart := false, false, false
+	for i, t := range batched {
+		partition := keyOf(t, "partition_key")
+		moving := slices.ContainsFunc(partition, moves)
+		within = within || !moving && slices.ContainsFunc(keyOf(t, "clustering"), moves)
+		apart = apart || moving
+		for _, other := range batched[:i] {
+			same := t.id.Keyspace == other.id.Keyspace && slices.EqualFunc(partition, keyOf(other, "partition_key"), sameName)
+			shared, apart = shared || same, apart || !same
+		}
+	}
+	if shared || within {
+		out = append(out, dialect.Partition)
+	}
+	if shared {
+		out = append(out, dialect.Tables)
+	}
+	if apart && !d.Conditional {
+		out = append(out, dialect.Logged)
+	}
+	return out
+}
+
+// keyOf returns the columns of a table that are of a kind, in order.
+func keyOf(t declared, kind string) []entity.ColumnDescription {
+	return slices.DeleteFunc(slices.Clone(t.table.Columns), func(c entity.ColumnDescription) bool { return c.Kind != kind })
+}
+
+func moves(c entity.ColumnDescription) bool { return c.Changes }
+
+func sameName(a, b entity.ColumnDescription) bool { return a.Name == b.Name }
+
+// against adds where the documentation of the server contradicts uses.
+func (o *onOther) against(id ID, uses ...dialect.Use) {
+	for _, use := range uses {
+		if d, ok := o.server.Against(use); ok {
+			o.doubt(id, d)
+		}
+	}
+}
+
+func (o *onOther) doubt(id ID, d dialect.Doubt) {
+	o.found = append(o.found, Difference{
+		Keyspace: id.Keyspace, Table: id.Name, Server: string(o.server), Reason: "the server is " + string(o.server) + ": " + d.Reason, Note: true,
+		Fix: d.Statement(id.String()), Impossible: d.Do,
+	})
+}
+
+// noGrace is the difference of a table whose gc_grace_seconds is 0, in a set of several tables.
+func noGrace(server dialect.Server, id ID) compare.Difference {
+	d := compare.NoGrace(id.String())
+	if server == dialect.CosmosDB {
+		d.Note, d.Fix, d.Impossible = true, "", string(server)+" takes no other value, and has no logged batches: give the writer the option Concurrent"
+	}
+	return d
+}
