@@ -6,17 +6,23 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
 var (
 	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of [New].
-	ErrInvalid = errors.New("denorm: invalid query")
+	ErrInvalid error = invalidError("denorm: invalid query")
 
 	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or is not a token.
 	ErrToken = errors.New("denorm: token of another query")
 )
+
+type invalidError string
+
+func (e invalidError) Error() string        { return string(e) }
+func (invalidError) Outcome() retry.Outcome { return retry.Invalid }
 
 // QueryError says why a query is rejected, and which column it lacks or cannot have. It matches [ErrInvalid].
 type QueryError struct {
@@ -31,6 +37,9 @@ func (e *QueryError) Error() string {
 	}
 	return "denorm: " + op + "invalid query: " + entity.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
 }
+
+// Outcome is Invalid, for writer.OutcomeOf.
+func (e *QueryError) Outcome() retry.Outcome { return retry.Invalid }
 
 // Is matches ErrInvalid.
 func (e *QueryError) Is(target error) bool { return target == ErrInvalid }
@@ -75,6 +84,9 @@ type Error struct {
 
 // Bucket is the value of one derived column of a partition key.
 type Bucket = session.Bucket
+
+// Outcome is NotApplied, for writer.OutcomeOf: nothing was read.
+func (e *Error) Outcome() retry.Outcome { return retry.NotApplied }
 
 func (e *Error) Error() string {
 	var b strings.Builder

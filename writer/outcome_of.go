@@ -1,10 +1,6 @@
 package writer
 
-import (
-	"errors"
-
-	"github.com/denorm-go/denorm/reader"
-)
+import "errors"
 
 // OutcomeOf says what became of the call that returned err, so that a service has one switch for all of its answers:
 //
@@ -38,7 +34,7 @@ func OutcomeOf(err error) Outcome {
 // outcomeIn is what the library's errors in a tree say, and whether there are any.
 func outcomeIn(err error) (outcome Outcome, found bool) {
 	switch err {
-	case ErrInvalid, reader.ErrInvalid: //nolint:errorlint // it walks the tree itself
+	case ErrInvalid: //nolint:errorlint // it walks the tree itself
 		return Invalid, true
 	case ErrConflict:
 		return Conflict, true
@@ -59,10 +55,8 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 		return NotApplied, true
 	case *BulkError:
 		return Unknown, true // of many items, each of which has an outcome
-	case *reader.QueryError:
-		return Invalid, true
-	case *reader.Error:
-		return NotApplied, true
+	case interface{ Outcome() Outcome }: // of package reader
+		return err.Outcome(), true
 	case interface{ Unwrap() error }:
 		return outcomeIn(err.Unwrap())
 	case interface{ Unwrap() []error }:
