@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
@@ -61,17 +60,14 @@ type comparison struct {
 }
 
 // add adds what is different about a table, or a type, or about a keyspace if id has no name.
-func (c *comparison) add(id ID, found ...compare.Difference) {
+func (c *comparison) add(id ID, found ...Difference) {
 	if slices.Contains(c.absent, id.Keyspace) {
 		return
 	}
 	for _, d := range found {
-		one := Difference{
-			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Fix: d.Fix, Impossible: d.Impossible,
-			Destroys: d.Destroys, Extra: d.Extra, Begun: d.Begun, Note: d.Note, endsExpiry: d.EndsExpiry,
-		}
-		if !slices.Contains(c.found, one) { // else two keyspaces are mapped to one
-			c.found = append(c.found, one)
+		d.Keyspace, d.Table = id.Keyspace, id.Name
+		if !slices.Contains(c.found, d) { // else two keyspaces are mapped to one
+			c.found = append(c.found, d)
 		}
 	}
 }
@@ -83,7 +79,7 @@ func (c *comparison) noKeyspaces() {
 		if k := c.declared.Keyspace(name); slices.Contains(live, name) || k != nil && len(k.Replication) > 0 {
 			continue
 		}
-		c.add(ID{Keyspace: name}, compare.Difference{
+		c.add(ID{Keyspace: name}, Difference{
 			Reason: "does not exist", Impossible: "its replication is not declared: create it, or declare it with schema.Keyspaces",
 		})
 		c.absent = append(c.absent, name)
@@ -96,15 +92,15 @@ func (c *comparison) keyspace(k *Keyspace) {
 	case len(k.Replication) == 0:
 		return
 	case live == nil:
-		c.add(id, compare.Difference{Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
+		c.add(id, Difference{Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
 		return
 	case !sameReplication(k.Replication, live.Replication):
 		reason := fmt.Sprintf("replication is %s, declared %s; a change needs a full repair of the keyspace afterwards",
 			mapLiteral(live.Replication), mapLiteral(k.Replication))
-		c.add(id, compare.Difference{Reason: reason, Fix: alterReplication(k.Name, k.Replication, live.Replication)})
+		c.add(id, Difference{Reason: reason, Fix: alterReplication(k.Name, k.Replication, live.Replication)})
 	}
 	if k.NonDurable != live.NonDurable {
-		c.add(id, compare.Difference{
+		c.add(id, Difference{
 			Reason: fmt.Sprintf("durable_writes is %t, declared %t", !live.NonDurable, !k.NonDurable),
 			Fix:    fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", cql.Quote(k.Name), !k.NonDurable),
 		})
@@ -148,10 +144,10 @@ func sameReplication(declared, live map[string]string) bool {
 func (c *comparison) typ(t *Type) {
 	live := named(c.live.Types, t.ID)
 	if live == nil {
-		c.add(t.ID, compare.Difference{Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
+		c.add(t.ID, Difference{Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
 		return
 	}
-	c.add(t.ID, compare.Fields(internal(t.set), t.String(), t.Name, t.described(), live.described(), false)...)
+	c.add(t.ID, compareFields(internal(t.set), t.String(), t.Name, t.described(), live.described(), false)...)
 }
 
 // internal is what a set declares, nil if there is none.
@@ -170,8 +166,8 @@ func (t *Type) described() []entity.FieldDescription {
 	return out
 }
 
-func (t *Table) described() compare.Table {
-	out := compare.Table{Name: t.String(), Fingerprint: t.Fingerprint, Comment: t.Comment()}
+func (t *Table) described() compared {
+	out := compared{Name: t.String(), Fingerprint: t.Fingerprint, Comment: t.Comment()}
 	position := make(map[Kind]int)
 	for _, c := range t.Columns {
 		out.Columns = append(out.Columns, entity.ColumnDescription{
@@ -192,9 +188,9 @@ func (c *comparison) table(t *Table) {
 	switch {
 	case t.rotation != nil, len(lives) > 0:
 	case named(c.live.Views, t.ID) != nil:
-		c.add(t.ID, compare.View)
+		c.add(t.ID, asView)
 	default:
-		c.add(t.ID, compare.Difference{Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
+		c.add(t.ID, Difference{Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
 	}
 }
 
@@ -204,11 +200,11 @@ func (c *comparison) exists(t, live *Table) {
 		return
 	}
 	declared, is := t.described(), live.described()
-	found := compare.Columns(internal(t.set), declared, is)
+	found := compareColumns(internal(t.set), declared, is)
 	for i := range found {
 		of := t.Column(found[i].Column)
 		if found[i].Extra && fillsBase(t, live.Column(found[i].Column)) {
-			found[i] = compare.Difference{Column: found[i].Column, Note: true, Reason: "the set declares it in its base table and not among the Columns " +
+			found[i] = Difference{Column: found[i].Column, Note: true, Reason: "the set declares it in its base table and not among the Columns " +
 				"of this one, so no write fills it here: name it there, or drop it"}
 		}
 		if views := c.selectingAll(live); views != "" && of != nil && of.Kind == Regular && live.Column(of.Name) == nil {
@@ -216,7 +212,7 @@ func (c *comparison) exists(t, live *Table) {
 		}
 	}
 	c.add(t.ID, found...)
-	if len(found) > 0 && found[0].Unversioned {
+	if len(found) > 0 && found[0].unversioned {
 		c.unversioned[internal(t.set)] = t.set != nil
 		return
 	}
@@ -224,7 +220,7 @@ func (c *comparison) exists(t, live *Table) {
 	if _, ok := t.Options[optComment]; !ok { // it is the service's own, and stays
 		declared.Comment = is.Comment
 	}
-	c.add(t.ID, compare.Fingerprint(declared, is, time.Now())...)
+	c.add(t.ID, compareFingerprint(declared, is, time.Now())...)
 }
 
 // fillsBase says whether a live column of a query table is one that the set declares in its base table alone.
@@ -255,14 +251,14 @@ func (c *comparison) options(what string, t, live *Table) {
 		if name == optComment { // the statement replaces the comment as a whole
 			to = cql.Literal(fingerprint.Join(t.Comment(), live.Fingerprint))
 		}
-		d := compare.Difference{
+		d := Difference{
 			Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
 			Fix:    fmt.Sprintf("ALTER %s %s WITH %s = %s", what, t.ID, name, to),
 		}
 		switch {
 		case declared:
 		case name == optTTL:
-			d.EndsExpiry, d.Reason = true, fmt.Sprintf("default_time_to_live is %s and none is declared: rows vanish that the declaration keeps; if they are "+
+			d.endsExpiry, d.Reason = true, fmt.Sprintf("default_time_to_live is %s and none is declared: rows vanish that the declaration keeps; if they are "+
 				"meant to, declare it in the CQL file or by schema.With(table, schema.Options{TTL: %s * time.Second})", got, got)
 		default:
 			d.Extra, d.Reason = true, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
@@ -302,13 +298,13 @@ func (c *comparison) index(i *Index) {
 	switch other := c.otherName(i); {
 	case other != nil && i.unnamed:
 	case other != nil:
-		c.add(table, compare.Difference{
+		c.add(table, Difference{
 			Reason: "index " + cql.Quote(i.Name) + " is called " + cql.Quote(other.Name), Fix: "DROP INDEX " + other.String() + ";\n" + create,
 		})
 	case live == nil:
-		c.add(table, compare.Difference{Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
+		c.add(table, Difference{Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
 	case !live.same(i):
-		c.add(table, compare.Difference{
+		c.add(table, Difference{
 			Reason: fmt.Sprintf("index %s, declared %s", strings.TrimSpace(live.body()), i.body()),
 			Fix:    "DROP INDEX " + i.String() + ";\n" + create,
 		})
@@ -328,9 +324,9 @@ func (c *comparison) view(v *View) {
 	live := named(c.live.Views, v.ID)
 	switch {
 	case live == nil:
-		c.add(v.ID, compare.Difference{Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body()})
+		c.add(v.ID, Difference{Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body()})
 	case v.shape() != live.shape():
-		c.add(v.ID, compare.Difference{
+		c.add(v.ID, Difference{
 			Reason:     "the view is another one: " + live.shape() + ", declared " + v.shape(),
 			Impossible: "a view cannot change: make one of another name",
 		})
@@ -375,7 +371,7 @@ func (c *comparison) entity(e *Entity) {
 		if d := c.declared.Keyspace(base.Name); d != nil && len(d.Replication) > 0 {
 			want = d.Replication
 		}
-		c.add(ID{Keyspace: k.Name}, compare.Difference{
+		c.add(ID{Keyspace: k.Name}, Difference{
 			Fix: alterReplication(k.Name, want, k.Replication),
 			Reason: fmt.Sprintf("replication is %s, and that of keyspace %s, in which entity %s also has tables, is %s; a change needs a full repair "+
 				"of the keyspace afterwards", mapLiteral(k.Replication), base.Name, e.Name, mapLiteral(base.Replication)),
@@ -395,7 +391,7 @@ func ungrouped(e *Entity, t *Table) bool {
 // extra adds something that only the live keyspaces have, if anything is declared in its keyspace.
 func (c *comparison) extra(id ID, reason, fix string, destroys bool) {
 	if slices.Contains(c.declared.names(), id.Keyspace) {
-		c.add(id, compare.Difference{Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
+		c.add(id, Difference{Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
 	}
 }
 

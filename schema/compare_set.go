@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
@@ -88,22 +87,22 @@ func (c *comparison) expiry(t declared, live, base *Table) {
 	of := func(t *Table) int { return int(t.TTL() / time.Second) }
 	switch ttl := of(live); {
 	case conditional && ttl != 0: // an update renews the base row, and neither claims nor rows that stay as they are
-		c.add(live.ID, compare.Difference{
+		c.add(live.ID, Difference{
 			Reason: fmt.Sprintf("default_time_to_live is %d: rows vanish, and a condition or a unique key with them", ttl), Fix: fix + "0",
 		})
 	case !conditional && ttl != of(base):
-		c.add(live.ID, compare.Difference{
+		c.add(live.ID, Difference{
 			Reason: fmt.Sprintf("default_time_to_live is %d, that of the base table %d: an entity's rows vanish from one table and stay in the other",
 				ttl, of(base)), Fix: fix + strconv.Itoa(of(base)),
 		})
 	case ttl != 0 && fingerprint.Expires(t.table.Fingerprint):
-		c.add(live.ID, compare.Difference{
+		c.add(live.ID, Difference{
 			Reason: fmt.Sprintf("default_time_to_live is %d: a row whose expiry is zero or nil ends after it, and ExpiresAt says that it "+
-				"does not", ttl), Note: true, EndsExpiry: true, Fix: fix + "0",
+				"does not", ttl), Note: true, endsExpiry: true, Fix: fix + "0",
 		})
 	case ttl != 0:
-		c.add(live.ID, compare.Difference{
-			Reason: fmt.Sprintf("default_time_to_live is %d, and not declared", ttl), Extra: true, EndsExpiry: true, Fix: fix + "0",
+		c.add(live.ID, Difference{
+			Reason: fmt.Sprintf("default_time_to_live is %d, and not declared", ttl), Extra: true, endsExpiry: true, Fix: fix + "0",
 		})
 	}
 }
@@ -120,18 +119,18 @@ func (c *comparison) mode(t declared, live *Table) {
 	}
 	switch {
 	case !c.live.accord && t.Transactional:
-		c.add(live.ID, compare.Difference{
+		c.add(live.ID, Difference{
 			Reason:     "the set is Transactional, and the servers have no transactions over tables",
 			Impossible: "use Cassandra 6 with accord.enabled, or leave Transactional out of the declaration",
 		})
 	case !c.live.accord, mode == wanted && migrating == "":
 	case t.Transactional:
-		c.add(live.ID, compare.Difference{
+		c.add(live.ID, Difference{
 			Reason:     "the set is Transactional, and " + optTransactions + " is " + cmp.Or(mode, "not known") + migrating,
 			Impossible: "create a table of another name with " + optTransactions + " = 'full', as package schema does, and declare that, or migrate this one: docs/accord.md",
 		})
 	case mode != "":
-		c.add(live.ID, compare.Difference{
+		c.add(live.ID, Difference{
 			Reason: optTransactions + " is " + mode + migrating + ", and the set is not Transactional: its writes carry timestamps, and one that is " +
 				"ahead of the servers' clocks hides later transactions",
 			Impossible: "declare the set Versioned and Transactional, as the processes that write the table do, or give it tables of its own",
@@ -159,7 +158,7 @@ func (c *comparison) alike(later, before []declared) {
 		if !slices.ContainsFunc(found, func(f fingerprint.Finding) bool { return !f.Note }) {
 			continue
 		}
-		c.add(here.id, compare.Difference{Reason: fmt.Sprintf("entities %s and %s both declare it, "+
+		c.add(here.id, Difference{Reason: fmt.Sprintf("entities %s and %s both declare it, "+
 			"and contradict each other: %s and %s; give each entity a table of its own", first.Name, here.Name, first.table.Fingerprint,
 			here.table.Fingerprint)})
 	}
@@ -172,7 +171,7 @@ func (c *comparison) alikeTables(has, lacks []declared) {
 		if t.table.Unique || slices.ContainsFunc(lacks, func(o declared) bool { return o.id == t.id }) {
 			continue
 		}
-		c.add(t.id, compare.Difference{Reason: fmt.Sprintf("entity %s declares it as a query "+
+		c.add(t.id, Difference{Reason: fmt.Sprintf("entity %s declares it as a query "+
 			"table of %s, and entity %s, which declares that base table too, does not: rows that %[3]s inserts are missing in it, and rows that it "+
 			"changes or deletes stay in it; declare it in both, or write with one of the sets (a set that is only read need not be checked)",
 			t.Name, has[0].table.Name, lacks[0].Name)})
@@ -189,7 +188,7 @@ func (c *comparison) alikeColumns(has, lacks declared) {
 			fingerprint.Kept(col.Name, col.Type) != "" {
 			continue
 		}
-		d := compare.Difference{Column: col.Name, Note: !loses}
+		d := Difference{Column: col.Name, Note: !loses}
 		d.Reason = fmt.Sprintf("entity %s declares it in this table, and entity %s, which declares the table too, does not: rows that %[2]s writes "+
 			"lack it", has.Name, lacks.Name)
 		if loses {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
@@ -16,7 +15,7 @@ func (s *Schema) declareType(t Type) error {
 		s.Types = append(s.Types, t)
 		return nil
 	}
-	if len(compare.Fields(nil, "", "", known.described(), t.described(), true)) == 0 {
+	if len(compareFields(nil, "", "", known.described(), t.described(), true)) == 0 {
 		return nil
 	}
 	return fmt.Errorf("type %s is declared with different fields, %s as %s, and %s as %s: declare the same fields in the same order in both, "+

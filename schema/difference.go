@@ -1,10 +1,11 @@
 package schema
 
 import (
+	"fmt"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // Difference is one difference between a live schema and the declared one.
@@ -32,18 +33,40 @@ type Difference struct {
 	// what to do about it. It is empty in all other differences.
 	Server string
 
-	endsExpiry bool // Fix makes rows stay that vanish now
+	endsExpiry  bool // Fix makes rows stay that vanish now
+	unversioned bool // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables
 }
 
 // String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
 func (d Difference) String() string {
-	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
+	where := "keyspace " + d.Keyspace
+	if d.Table != "" {
+		where = ID{d.Keyspace, d.Table}.String()
+	}
+	if d.Column != "" {
+		where += ": column " + cql.Quote(d.Column)
+	}
+	text := printable.Line(where + ": " + d.Reason)
+	switch {
+	case d.Fix != "":
+		return text + "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(d.Fix), "\n", "\n\t\t") + ";"
+	case d.Impossible != "":
+		return text + "\n\t\tno statement fixes it: " + printable.Line(d.Impossible)
+	}
+	return text
 }
 
 // DifferenceError is returned by [Validate] and [Ensure] if live tables are not as declared. It names every difference.
 type DifferenceError struct{ Differences []Difference }
 
-func (e *DifferenceError) Error() string { return compare.Texts(e.Differences) }
+func (e *DifferenceError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "schema: %d difference(s) between declared and live", len(e.Differences))
+	for _, d := range e.Differences {
+		b.WriteString("\n\t" + d.String())
+	}
+	return b.String()
+}
 
 // Migration returns the statements that fix the differences, as text for review, in the order in which the differences were found.
 // This package never runs it. Statements that lose data, those of a [Difference.Extra], and those that end a default_time_to_live which is

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/request"
@@ -167,7 +166,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	slices.SortStableFunc(rows["columns"], byPlace)
 	for _, row := range rows["columns"] {
 		table, typ := value[string](row, "table_name"), value[string](row, "type")
-		kind := compare.Visible(flags[table], value[string](row, "kind"), typ)
+		kind := visible(flags[table], value[string](row, "kind"), typ)
 		if kind == "" || typ == "empty" && named(s.Types, ID{keyspace, typ}) == nil { // the second after DROP COMPACT STORAGE
 			continue
 		}
@@ -190,7 +189,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 			row[optTransactions] = mode[0]
 		}
 		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row), mode: mode[0], migratesFrom: mode[1]}
-		if compact, _ := compare.Compact(flags[name]); compact {
+		if compact, _ := compact(flags[name]); compact {
 			t.Options[cql.CompactStorage] = "true"
 		}
 		t.splitComment()

@@ -3,7 +3,6 @@ package schema
 import (
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
@@ -109,13 +108,4 @@ func (o *onOther) doubt(id ID, d dialect.Doubt) {
 		Keyspace: id.Keyspace, Table: id.Name, Server: string(o.server), Reason: "the server is " + string(o.server) + ": " + d.Reason, Note: true,
 		Fix: d.Statement(id.String()), Impossible: d.Do,
 	})
-}
-
-// noGrace is the difference of a table whose gc_grace_seconds is 0, in a set of several tables.
-func noGrace(server dialect.Server, id ID) compare.Difference {
-	d := compare.NoGrace(id.String())
-	if server == dialect.CosmosDB {
-		d.Note, d.Fix, d.Impossible = true, "", string(server)+" takes no other value, and has no logged batches: give the writer the option Concurrent"
-	}
-	return d
 }

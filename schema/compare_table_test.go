@@ -1,4 +1,4 @@
-package compare
+package schema
 
 import (
 	"testing"
@@ -9,14 +9,14 @@ import (
 // A column cannot become static, nor cease to be: the advice is to declare it as it is, or another one.
 func TestStaticColumns(t *testing.T) {
 	t.Parallel()
-	table := func(kind string) Table {
-		return Table{Name: "k.t", Columns: []entity.ColumnDescription{{Name: "c", Type: "text", Kind: kind}}}
+	table := func(kind string) compared {
+		return compared{Name: "k.t", Columns: []entity.ColumnDescription{{Name: "c", Type: "text", Kind: kind}}}
 	}
 	for _, test := range []struct{ live, declared, want string }{
 		{"static", "regular", "a static column cannot cease to be one: declare it static, or declare and add a column of another name"},
 		{"regular", "static", "a column cannot become static: declare it regular, or declare and add a static column of another name"},
 	} {
-		found := Columns(nil, table(test.declared), table(test.live))
+		found := compareColumns(nil, table(test.declared), table(test.live))
 		if len(found) != 1 || found[0].Impossible != test.want || found[0].Reason != "is a "+test.live+" column, declared "+test.declared {
 			t.Errorf("%+v, want %s", found, test.want)
 		}

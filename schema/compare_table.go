@@ -1,6 +1,4 @@
-// Package compare compares what is declared of a table, or of a user-defined type, with what a cluster has of it. Package schema compares
-// schemas with it, and package writer the tables of sets.
-package compare
+package schema
 
 import (
 	"fmt"
@@ -9,52 +7,41 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
-	"github.com/denorm-go/denorm/internal/printable"
 )
 
-// Difference is one disagreement of a live table or type with what is declared.
-type Difference struct {
-	Column                  string // or field; empty if the table as a whole is meant
-	Reason, Fix, Impossible string
-	Destroys, Extra, Note   bool
-
-	Begun       bool // Fix is only right if no process without a Since has written rows of since it began
-	EndsExpiry  bool // Fix makes rows stay that vanish now
-	Unversioned bool // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables
-}
-
-// Table is a declared or a live table.
-type Table struct {
+// compared is a declared or a live table.
+type compared struct {
 	Name        string // as written in CQL
 	Columns     []entity.ColumnDescription
 	Fingerprint string
 	Comment     string // the service's own
 }
 
-// Compact says by the flags of a table in system_schema.tables whether it is WITH COMPACT STORAGE, and which of its columns are internal, as Cassandra's own
+// compact says by the flags of a table in system_schema.tables whether it is WITH COMPACT STORAGE, and which of its columns are internal, as Cassandra's own
 // DESCRIBE does. With allStatic, its clustering and regular columns are, and its static ones are its regular columns. Otherwise, a column of type empty is.
-func Compact(flags []string) (compact, allStatic bool) {
+func compact(flags []string) (yes, allStatic bool) {
 	has := func(flag string) bool { return slices.Contains(flags, flag) }
 	allStatic = flags != nil && !has("compound") && !has("dense") && !has("super") // servers that do not know the flags have none
 	return allStatic || has("dense") || has("super"), allStatic
 }
 
-// Visible says what a live column is to CQL, given the flags of its table: its kind, or empty for an internal column.
-func Visible(flags []string, kind, typ string) string {
-	compact, allStatic := Compact(flags)
+// visible says what a live column is to CQL, given the flags of its table: its kind, or empty for an internal column.
+func visible(flags []string, kind, typ string) string {
+	isCompact, allStatic := compact(flags)
 	switch {
 	case allStatic && kind == "static":
 		return "regular"
-	case allStatic && kind != "partition_key", compact && (typ == "empty" || strings.Contains(typ, "EmptyType")):
+	case allStatic && kind != "partition_key", isCompact && (typ == "empty" || strings.Contains(typ, "EmptyType")):
 		return ""
 	}
 	return kind
 }
 
 // column gives the column of a name, or nil.
-func (t *Table) column(name string) *entity.ColumnDescription {
+func (t *compared) column(name string) *entity.ColumnDescription {
 	i := slices.IndexFunc(t.Columns, func(c entity.ColumnDescription) bool { return c.Name == name })
 	if i < 0 {
 		return nil
@@ -64,8 +51,8 @@ func (t *Table) column(name string) *entity.ColumnDescription {
 
 const newTable = "the key of a table cannot change: create a table of another name, fill it, and declare that"
 
-// Columns compares columns. set is that which declares the table, nil if none does.
-func Columns(set *entity.Set, declared, live Table) []Difference {
+// compareColumns compares columns. set is that which declares the table, nil if none does.
+func compareColumns(set *entity.Set, declared, live compared) []Difference {
 	var found []Difference
 	add := func(column, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: column, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
@@ -118,7 +105,7 @@ func Columns(set *entity.Set, declared, live Table) []Difference {
 		case kept != "" && declared.Fingerprint != "":
 			other := Difference{Column: l.Name, Reason: kept, Impossible: "it is this declaration that is another one than the others use"}
 			if l.Name == fingerprint.PendingColumn {
-				other.Unversioned = true // what else differs follows from it: one that declares what is advised of that would let plain writes pass
+				other.unversioned = true // what else differs follows from it: one that declares what is advised of that would let plain writes pass
 				return []Difference{other}
 			}
 			found = append(found, other)
@@ -157,8 +144,8 @@ func kindAdvice(set *entity.Set, live entity.ColumnDescription) string {
 
 // renamedFrom gives the live key column in the place of the declared column d, of the same type under a name
 // that is not declared, or "".
-func renamedFrom(declared, live Table, d entity.ColumnDescription) string {
-	number := func(t Table) (n int) {
+func renamedFrom(declared, live compared, d entity.ColumnDescription) string {
+	number := func(t compared) (n int) {
 		for _, c := range t.Columns {
 			if c.Kind == d.Kind {
 				n++
@@ -188,9 +175,9 @@ func direction(desc bool) string {
 	return "ascending"
 }
 
-// Fields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
+// compareFields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
 // everything is, whether it says so or not.
-func Fields(set *entity.Set, id, name string, declared, live []entity.FieldDescription, frozen bool) []Difference {
+func compareFields(set *entity.Set, id, name string, declared, live []entity.FieldDescription, frozen bool) []Difference {
 	var found []Difference
 	add := func(field, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: field, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
@@ -237,8 +224,8 @@ func thawed(text string) string {
 	return t.Thawed().String()
 }
 
-// Fingerprint compares what a set declares of a table with what the processes declare that write it.
-func Fingerprint(declared, live Table, now time.Time) []Difference {
+// compareFingerprint compares what a set declares of a table with what the processes declare that write it.
+func compareFingerprint(declared, live compared, now time.Time) []Difference {
 	var found []Difference
 	for _, f := range fingerprint.Check(declared.Fingerprint, live.Fingerprint, now) {
 		d := Difference{Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
@@ -251,45 +238,20 @@ func Fingerprint(declared, live Table, now time.Time) []Difference {
 	return found
 }
 
-// View is the difference of a table in whose place there is a materialized view.
-var View = Difference{
+// asView is the difference of a table in whose place there is a materialized view.
+var asView = Difference{
 	Reason:     "is a materialized view, which cannot be written",
 	Impossible: "declare a table of another name, create it, write the entities again, and read it in place of the view",
 }
 
-// NoGrace is the difference of a table of this name in CQL whose gc_grace_seconds is 0, in logged batches.
-func NoGrace(table string) Difference {
-	return Difference{
+// noGrace is the difference of a table whose gc_grace_seconds is 0, in a set of several tables.
+func noGrace(server dialect.Server, id ID) Difference {
+	d := Difference{
 		Reason: "gc_grace_seconds is 0, so the batchlog would drop every logged batch that the table is in",
-		Fix:    "ALTER TABLE " + table + " WITH gc_grace_seconds = 864000",
+		Fix:    "ALTER TABLE " + id.String() + " WITH gc_grace_seconds = 864000",
 	}
-}
-
-// Text is a difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
-func Text(keyspace, table, column, reason, fix, impossible string) string {
-	where := "keyspace " + keyspace
-	if table != "" {
-		where = cql.Name{Keyspace: keyspace, Name: table}.String()
+	if server == dialect.CosmosDB {
+		d.Note, d.Fix, d.Impossible = true, "", string(server)+" takes no other value, and has no logged batches: give the writer the option Concurrent"
 	}
-	if column != "" {
-		where += ": column " + cql.Quote(column)
-	}
-	text := printable.Line(where + ": " + reason)
-	switch {
-	case fix != "":
-		return text + "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(fix), "\n", "\n\t\t") + ";"
-	case impossible != "":
-		return text + "\n\t\tno statement fixes it: " + printable.Line(impossible)
-	}
-	return text
-}
-
-// Texts lists differences.
-func Texts[D fmt.Stringer](differences []D) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "schema: %d difference(s) between declared and live", len(differences))
-	for _, d := range differences {
-		b.WriteString("\n\t" + d.String())
-	}
-	return b.String()
+	return d
 }
