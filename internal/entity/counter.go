@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
-	"github.com/scylladb/gocqlx/v2/qb"
 )
 
 // This file is about sets that count: their declaration, their one verb, and its mutations.
@@ -110,11 +109,11 @@ func (r *renderer) count(t *table) {
 
 // incrementText compiles an Increment.
 func incrementText(qualified string, counters, keys []string) (text string, names []string) {
-	update := qb.Update(qualified)
-	for _, c := range counters {
-		update.Add(c)
+	set := make([]string, len(counters))
+	for i, c := range counters {
+		set[i] = c + "=" + c + "+?"
 	}
-	return trimmed(update.Where(where(keys)...).ToCql())
+	return "UPDATE " + qualified + " SET " + strings.Join(set, ",") + where(keys), slices.Concat(counters, keys)
 }
 
 // isCounterType says whether text names the type counter, alone or inside another one.

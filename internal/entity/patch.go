@@ -5,9 +5,9 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gocql/gocql"
-	"github.com/scylladb/gocqlx/v2/qb"
 )
 
 // This file is about the one verb that leaves columns of the row alone.
@@ -282,25 +282,25 @@ func (m *Mutation) remains() *Mutation {
 
 // compileMerge gives into, which is a Merge or what is sent once it has expired, its statement.
 func (m *Mutation) compileMerge(into *Mutation, keys []string, key []*Value, at *Value, columns []mergeColumn) {
-	update := qb.Update(qualified(m.Keyspace, m.Table))
+	using, names := using(into.expiresAt != 0)
 	if into.expiresAt != 0 {
-		update.TTLNamed(ttlName)
 		into.Args = append(into.Args, encodeInt(maxTTL))
 	}
-	update.TimestampNamed(timestampName)
 	into.Args = append(into.Args, at)
-	for _, c := range columns {
+	set := make([]string, len(columns))
+	for i, c := range columns {
 		switch c.kind {
 		case PutColumn:
-			update.Set(c.name)
+			set[i] = c.name + "=?"
 		case PutElements:
-			update.Add(c.name)
+			set[i] = c.name + "=" + c.name + "+?"
 		case RemoveElements:
-			update.Remove(c.name)
+			set[i] = c.name + "=" + c.name + "-?"
 		}
-		into.Args = append(into.Args, c.value)
+		names, into.Args = append(names, c.name), append(into.Args, c.value)
 	}
-	into.Statement, into.Names = trimmed(update.Where(where(keys)...).ToCql())
+	into.Statement = "UPDATE " + qualified(m.Keyspace, m.Table) + using + " SET " + strings.Join(set, ",") + where(keys)
+	into.Names = slices.Concat(names, keys)
 	into.Args = appendValues(into.Args, key)
 }
 

@@ -1,11 +1,10 @@
 package entity
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/scylladb/gocqlx/v2/qb"
 )
 
 // table is a validated Table: key and columns are positions in set.columns.
@@ -94,7 +93,7 @@ func (t *table) compile(keyspace, table string) *statements {
 	if len(t.counters) > 0 {
 		s.increment, s.incrementNames = incrementText(name, t.columnNames[len(t.key):], t.keyNames)
 	}
-	s.sel, _ = trimmed(qb.Select(name).Columns(t.fieldNames...).Where(where(t.keyNames)...).ToCql())
+	s.sel = "SELECT " + strings.Join(t.fieldNames, ",") + " FROM " + name + where(t.keyNames)
 	return &s
 }
 
@@ -109,23 +108,22 @@ func qualified(keyspace, table string) string {
 // putText compiles a Put, and removeText a Remove, with the names of what is to be bound. These two make every statement
 // that changes something, also one that comes out of storage.
 func putText(qualified string, columns []string, ttl bool) (text string, names []string) {
-	insert := qb.Insert(qualified).Columns(columns...)
-	if ttl {
-		insert.TTLNamed(ttlName)
-	}
-	return trimmed(insert.TimestampNamed(timestampName).ToCql())
+	marks := strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",")
+	using, names := using(ttl)
+	return "INSERT INTO " + qualified + " (" + strings.Join(columns, ",") + ") VALUES (" + marks + ")" + using, slices.Concat(columns, names)
 }
 
 func removeText(qualified string, keys []string) (text string, names []string) {
-	return trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())
+	using, names := using(false)
+	return "DELETE FROM " + qualified + using + where(keys), slices.Concat(names, keys)
 }
 
-func where(keys []string) []qb.Cmp {
-	out := make([]qb.Cmp, len(keys))
-	for i, k := range keys {
-		out[i] = qb.Eq(k)
+// using is the clause of a write, and the names of what is bound to it.
+func using(ttl bool) (text string, names []string) {
+	if ttl {
+		return " USING TTL ? AND TIMESTAMP ?", []string{ttlName, timestampName}
 	}
-	return out
+	return " USING TIMESTAMP ?", []string{timestampName}
 }
 
-func trimmed(text string, names []string) (string, []string) { return strings.TrimSpace(text), names }
+func where(keys []string) string { return " WHERE " + strings.Join(keys, "=? AND ") + "=?" }
