@@ -48,10 +48,12 @@ func (t *Type) AsDeclared(data []byte) []byte {
 	}
 	for n := 0; collection && len(rest) > 0 || !collection && n < len(types); n++ {
 		var value []byte
-		if ok := true; len(rest) > 0 {
-			if value, rest, ok = CutValue(rest); !ok {
-				return data
-			}
+		ok := true
+		if len(rest) > 0 {
+			value, rest, ok = CutValue(rest)
+		}
+		if !ok {
+			return data
 		}
 		out = AppendValue(out, types[n%len(types)].AsDeclared(value))
 	}
