@@ -11,7 +11,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // Create executes schema statements: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, and ALTER and DROP of these. Each string is
@@ -47,7 +47,7 @@ func (c *Cluster) create(statements []string) error {
 // split gives the statements of a text as they are written, without the semicolons behind them and without comments before
 // them. A text that no statements can be found in is one.
 func split(text string) (statements []string) {
-	s, err := cql.NewScript(text)
+	s, err := ast.NewScript(text)
 	if err != nil {
 		return []string{text}
 	}
@@ -70,7 +70,7 @@ func (c *Cluster) define(statement string, used *string) error {
 	if err != nil {
 		return err
 	}
-	if use, ok := p.Statement.(*cql.Use); ok {
+	if use, ok := p.Statement.(*ast.Use); ok {
 		if c.data.Schema.Keyspace(use.Keyspace) == nil {
 			return fmt.Errorf("keyspace %s does not exist: create it first", use.Keyspace)
 		}
@@ -86,12 +86,12 @@ func (c *Cluster) define(statement string, used *string) error {
 }
 
 // keyspace creates that of a new table or type.
-func (c *Cluster) keyspace(s cql.Statement, used string) error {
+func (c *Cluster) keyspace(s ast.Statement, used string) error {
 	var name string
 	switch s := s.(type) {
-	case *cql.CreateTable:
+	case *ast.CreateTable:
 		name = cmp.Or(s.Table.Keyspace, used)
-	case *cql.CreateType:
+	case *ast.CreateType:
 		name = cmp.Or(s.Type.Keyspace, used)
 	default:
 		return nil
@@ -103,7 +103,7 @@ func (c *Cluster) keyspace(s cql.Statement, used string) error {
 	if c.data.Schema.Keyspace(name) != nil {
 		return nil
 	}
-	_, err := c.data.Schema.Define(&cql.CreateKeyspace{Keyspace: name, Durable: true, Replication: map[string]string{
+	_, err := c.data.Schema.Define(&ast.CreateKeyspace{Keyspace: name, Durable: true, Replication: map[string]string{
 		"class": "NetworkTopologyStrategy", "dc1": strconv.Itoa(min(3, len(c.nodes))),
 	}}, "")
 	return err

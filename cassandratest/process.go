@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -97,7 +97,7 @@ func (c *conn) execute(r *Request, course coordinator.Course) answer {
 	}
 	if !request.Batch {
 		first := r.Statements[0]
-		if use, ok := first.prepared.Statement.(*cql.Use); ok {
+		if use, ok := first.prepared.Statement.(*ast.Use); ok {
 			return c.use(use.Keyspace)
 		}
 		if first.prepared.Read != nil && first.prepared.Table.System {
@@ -202,6 +202,6 @@ func (r *Request) isUse() bool {
 	if r.Kind != Query || len(r.Statements) != 1 || r.Statements[0].prepared == nil {
 		return false
 	}
-	_, ok := r.Statements[0].prepared.Statement.(*cql.Use)
+	_, ok := r.Statements[0].prepared.Statement.(*ast.Use)
 	return ok
 }

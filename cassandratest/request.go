@@ -11,7 +11,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -65,7 +65,7 @@ type Request struct {
 	Steps []string
 
 	message message.Message
-	kind    cql.BatchKind
+	kind    ast.BatchKind
 	page    query.Page
 	bare    bool   // the client knows the columns of the result
 	unknown []byte // the id of a statement that is not prepared
@@ -160,8 +160,8 @@ func (c *conn) request(f *frame.Frame) *Request {
 		r.prepared(c, m.QueryId, m.Options.PositionalValues)
 	case *message.Batch:
 		r.Kind, r.Logged, r.Counter = Batch, m.Type == primitive.BatchTypeLogged, m.Type == primitive.BatchTypeCounter
-		r.kind = map[primitive.BatchType]cql.BatchKind{
-			primitive.BatchTypeUnlogged: cql.Unlogged, primitive.BatchTypeCounter: cql.Counter,
+		r.kind = map[primitive.BatchType]ast.BatchKind{
+			primitive.BatchTypeUnlogged: ast.Unlogged, primitive.BatchTypeCounter: ast.Counter,
 		}[m.Type]
 		r.Consistency, r.DefaultTimestamp = gocql.Consistency(m.Consistency), m.DefaultTimestamp
 		r.serial(m.SerialConsistency)

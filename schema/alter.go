@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // alterTable changes a table that the text has created.
-func (p *parser) alterTable(s *cql.AlterTable, at int) error {
+func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 	id := p.id(s.Table)
 	if s.View {
 		return p.alterView(id, s, at)
@@ -61,7 +61,7 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 		return p.fail(at, "ALTER TABLE %s: it has no COMPACT STORAGE", id)
 	}
 	p.setOptions(t.Options, s.Options, id, at)
-	if slices.ContainsFunc(s.Options, func(o cql.Option) bool { return o.Name == optComment }) {
+	if slices.ContainsFunc(s.Options, func(o ast.Option) bool { return o.Name == optComment }) {
 		t.Fingerprint = "" // it was in the former one
 	}
 	t.splitComment()
@@ -72,8 +72,8 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 // dropCompact takes COMPACT STORAGE away, and says whether it was there. As in Cassandra, the internal columns of a table without clustering columns
 // show from then on.
 func (t *Table) dropCompact() bool {
-	_, compact := t.Options[cql.CompactStorage]
-	delete(t.Options, cql.CompactStorage)
+	_, compact := t.Options[ast.CompactStorage]
+	delete(t.Options, ast.CompactStorage)
 	key := len(t.Of(PartitionKey))
 	if !compact || len(t.Of(Clustering)) > 0 || key == len(t.Columns) {
 		return compact
@@ -99,7 +99,7 @@ func (t *Table) dropCompact() bool {
 }
 
 // alterView changes the options of a view that the text has created.
-func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
+func (p *parser) alterView(id ID, s *ast.AlterTable, at int) error {
 	v := named(p.out.Views, id)
 	if v == nil {
 		return p.missing(s.IfExists, at, "ALTER MATERIALIZED VIEW", id)
@@ -109,7 +109,7 @@ func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
 }
 
 // alterKeyspace changes a keyspace that the text has created.
-func (p *parser) alterKeyspace(s *cql.CreateKeyspace, at int) error {
+func (p *parser) alterKeyspace(s *ast.CreateKeyspace, at int) error {
 	k := p.out.Keyspace(s.Keyspace)
 	if k == nil {
 		return p.missing(s.IfNotExists, at, "ALTER KEYSPACE", s.Keyspace) // of ALTER it is IF EXISTS
@@ -124,7 +124,7 @@ func (p *parser) alterKeyspace(s *cql.CreateKeyspace, at int) error {
 }
 
 // alterType adds fields to a type that the text has created.
-func (p *parser) alterType(s *cql.CreateType, at int) error {
+func (p *parser) alterType(s *ast.CreateType, at int) error {
 	id := p.id(s.Type)
 	t := named(p.out.Types, id)
 	if t == nil {
@@ -143,7 +143,7 @@ func (p *parser) alterType(s *cql.CreateType, at int) error {
 }
 
 // drop takes away what the text has created.
-func (p *parser) drop(s *cql.Drop, at int) error {
+func (p *parser) drop(s *ast.Drop, at int) error {
 	id, before := p.id(s.Name), p.created()
 	if s.What == "KEYSPACE" {
 		id = ID{Name: s.Name.Name}
@@ -195,7 +195,7 @@ var (
 )
 
 // passes says whether a statement that is not understood is about no table, or a command of cqlsh that ends like one.
-func (p *parser) passes(span cql.Span) bool {
+func (p *parser) passes(span ast.Span) bool {
 	words := append(strings.Fields(strings.ToUpper(p.script.Text(span))), "", "")
 	body := words[1] == "FUNCTION" || words[1] == "AGGREGATE" || words[1] == "OR" // of code, which may have any word
 	for i, w := range words[2:] {                                                 // a statement after it, where a semicolon is missing, would be passed over too
@@ -213,7 +213,7 @@ var code = regexp.MustCompile(`(?i)^CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE
 const maxUnread = 120
 
 // unread takes down a statement that is not understood.
-func (p *parser) unread(span cql.Span, err error) {
+func (p *parser) unread(span ast.Span, err error) {
 	text := oneLine(p.script.Text(span))
 	if len(text) > maxUnread {
 		text = strings.ToValidUTF8(text[:maxUnread], "") + " ..."

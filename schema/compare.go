@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
@@ -266,7 +267,7 @@ func (c *comparison) options(what string, t, live *Table) {
 		if name == optTransactions {
 			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that, or migrate this one: docs/accord.md"
 		}
-		if name == cql.CompactStorage {
+		if name == ast.CompactStorage {
 			d.Fix, d.Impossible = "", "only a new table has it: create one of another name, fill it, and declare that"
 		} else if want == "" {
 			d.Fix, d.Impossible = "", "what it was before is not known: declare it"

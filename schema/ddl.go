@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
@@ -169,7 +170,7 @@ func withText(columns []Column, options map[string]string) string {
 		with = append(with, order)
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		if name == cql.CompactStorage {
+		if name == ast.CompactStorage {
 			with = append(with, name)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
@@ -47,7 +48,7 @@ func TestMigrationOfHostileNamesIsNothingButItsStatements(t *testing.T) {
 				t.Fatalf("more than one statement: %q", d.Fix)
 			}
 			for _, p := range parts {
-				if _, err := cql.Parse(p); err != nil && !strings.Contains(err.Error(), cql.Unsupported) {
+				if _, err := ast.Parse(p); err != nil && !strings.Contains(err.Error(), cql.Unsupported) {
 					t.Fatalf("%v in %q", err, p)
 				}
 			}

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // createIndex gives an index without a name the one that the server would give it after what the text has created before. A second index on the
 // same is an error, as it is to the server: what CQL returns could not be executed.
-func (p *parser) createIndex(s *cql.CreateIndex, at int) error {
+func (p *parser) createIndex(s *ast.CreateIndex, at int) error {
 	table := p.id(s.Table)
 	i := Index{
 		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: targetText(s.Targets), Class: indexClass(s.Using), Options: s.Options,
@@ -34,7 +35,7 @@ func (p *parser) createIndex(s *cql.CreateIndex, at int) error {
 // indexName is the name that the server gives to an index without one.
 func (s *Schema) indexName(i *Index) string {
 	var taken map[string]bool
-	return cql.IndexName(i.Table, i.Column(), func(name string) bool {
+	return ast.IndexName(i.Table, i.Column(), func(name string) bool {
 		if taken == nil { // the names that come after this one begin with it
 			taken = make(map[string]bool)
 			for at := range s.Indexes {
@@ -106,7 +107,7 @@ func indexOptions(live map[string]string) map[string]string {
 var indexFunctions = []string{"keys", "values", "entries", "full"}
 
 // targetText is what an index is on, as CQL.
-func targetText(targets []cql.IndexTarget) string {
+func targetText(targets []ast.IndexTarget) string {
 	texts := make([]string, len(targets))
 	for i, t := range targets {
 		texts[i] = t.String()

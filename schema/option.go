@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // Options are what a declaration says about a table besides its columns. A field that is zero leaves the choice to the
@@ -140,7 +141,7 @@ func (o Options) literals() (map[string]string, error) {
 
 // canonicalLiteral spells the value of an option in the one way in which it is compared.
 func canonicalLiteral(option, value string) (string, error) {
-	o, err := cql.ParseOption(value)
+	o, err := ast.ParseOption(value)
 	if err != nil {
 		if !strings.ContainsAny(value, `'"{}`) {
 			err = fmt.Errorf("%w: text goes in its quotes: %s", err, cql.Literal(value))
@@ -155,7 +156,7 @@ func canonicalLiteral(option, value string) (string, error) {
 }
 
 // literalOf is the value of an option in that spelling.
-func literalOf(o cql.Option) string {
+func literalOf(o ast.Option) string {
 	switch {
 	case o.Map != nil:
 		return mapLiteral(normalOption(o.Name, o.Map))
@@ -174,9 +175,9 @@ func literalOf(o cql.Option) string {
 }
 
 // quotable says whether the text of an option is a number, true or false, of which the server does not keep the quotes.
-func quotable(o cql.Option) bool {
-	is, err := cql.ParseOption(o.Text)
-	by, _ := cql.ParseOption(serverDefaults[o.Name])
+func quotable(o ast.Option) bool {
+	is, err := ast.ParseOption(o.Text)
+	by, _ := ast.ParseOption(serverDefaults[o.Name])
 	kinds := []cql.TermKind{cql.Integer, cql.Float, cql.Boolean}
 	return err == nil && slices.Contains(kinds, is.Kind) && slices.Contains(kinds, by.Kind) && is.Map == nil && by.Map == nil
 }
@@ -310,11 +311,11 @@ var serverDefaults = map[string]string{
 // since4 are options that Cassandra 4.0 has removed, and others the options of single versions that have no default here.
 var (
 	since4  = []string{"read_repair_chance", "dclocal_read_repair_chance"}
-	others6 = []string{"id", "fast_path", "auto_repair", "transactional_migration_from", "security_label", cql.CompactStorage}
+	others6 = []string{"id", "fast_path", "auto_repair", "transactional_migration_from", "security_label", ast.CompactStorage}
 )
 
 // rejected says why Cassandra rejects an option, empty if it does not. With kept, only newer versions do.
-func rejected(o cql.Option) (why string, kept bool) {
+func rejected(o ast.Option) (why string, kept bool) {
 	_, known := serverDefaults[o.Name]
 	switch text := literalOf(o); {
 	case slices.Contains(others6, o.Name):
@@ -374,7 +375,7 @@ func (t *Table) Comment() string {
 
 // entry gives an entry of a map option.
 func (t *Table) entry(option, key string) string {
-	o, _ := cql.ParseOption(t.option(option))
+	o, _ := ast.ParseOption(t.option(option))
 	return o.Map[key]
 }
 

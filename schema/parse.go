@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
@@ -41,9 +42,9 @@ type Source struct{ File, Text string }
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {
-	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review, gone: make(map[column]int), emptied: make(map[ID]cql.Span)}
+	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review, gone: make(map[column]int), emptied: make(map[ID]ast.Span)}
 	for _, s := range sources {
-		script, err := cql.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
+		script, err := ast.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
 		if err == nil {
 			p.file, p.script, p.notes, p.keyspace = s.File, script, script.Comments, ""
 			clear(p.emptied)
@@ -97,14 +98,14 @@ func (p *parser) forget() {
 // parser makes a schema of the statements of a text.
 type parser struct {
 	file     string
-	script   *cql.Script
+	script   *ast.Script
 	notes    []cql.Comment // those that are not read yet
 	out      *Schema
 	tables   map[ID]int     // where they are in out
 	gone     map[column]int // what was dropped or renamed, and how many queries came before
 	keyspace string         // of USE
 	batch    int
-	emptied  map[ID]cql.Span // of each DROP IF EXISTS; of a keyspace without the name of a table
+	emptied  map[ID]ast.Span // of each DROP IF EXISTS; of a keyspace without the name of a table
 	review   bool            // goes on after what is not understood
 }
 
@@ -161,32 +162,32 @@ func (p *parser) id(n cql.Name) ID {
 }
 
 // statement reads one, and says where it was.
-func (p *parser) statement(at int) (cql.Span, error) {
+func (p *parser) statement(at int) (ast.Span, error) {
 	s, span, err := p.script.Statement()
 	if err != nil {
 		return span, err
 	}
 	switch s := s.(type) {
-	case *cql.Use:
+	case *ast.Use:
 		p.keyspace = s.Keyspace
-	case *cql.CreateKeyspace:
+	case *ast.CreateKeyspace:
 		return span, p.createKeyspace(s, at)
-	case *cql.CreateType:
+	case *ast.CreateType:
 		return span, p.createType(s, at)
-	case *cql.CreateTable:
+	case *ast.CreateTable:
 		return span, p.createTable(s, span)
-	case *cql.CreateIndex:
+	case *ast.CreateIndex:
 		return span, p.createIndex(s, at)
-	case *cql.CreateView:
+	case *ast.CreateView:
 		return span, p.createView(s, span)
-	case *cql.AlterTable:
+	case *ast.AlterTable:
 		return span, p.alterTable(s, at)
-	case *cql.Drop:
+	case *ast.Drop:
 		if s.IfExists && p.review {
 			p.emptied[p.dropped(s)] = span
 		}
 		return span, p.drop(s, at)
-	case *cql.Truncate:
+	case *ast.Truncate:
 		if p.review {
 			p.unread(span, p.fail(at, "TRUNCATE deletes all rows at once, and fails unless every node is up"))
 		}
@@ -197,7 +198,7 @@ func (p *parser) statement(at int) (cql.Span, error) {
 }
 
 // dropped is what a statement drops: of a keyspace without the name of a table.
-func (p *parser) dropped(s *cql.Drop) ID {
+func (p *parser) dropped(s *ast.Drop) ID {
 	if s.What == "KEYSPACE" {
 		return ID{Keyspace: s.Name.Name}
 	}
@@ -212,7 +213,7 @@ func (p *parser) again(id ID) {
 	}
 }
 
-func (p *parser) createKeyspace(s *cql.CreateKeyspace, at int) error {
+func (p *parser) createKeyspace(s *ast.CreateKeyspace, at int) error {
 	p.again(ID{Keyspace: s.Keyspace})
 	there := p.out.Keyspace(s.Keyspace) != nil
 	switch {
@@ -230,7 +231,7 @@ func (p *parser) createKeyspace(s *cql.CreateKeyspace, at int) error {
 	return p.once(there, at, "keyspace", ID{Name: s.Keyspace})
 }
 
-func (p *parser) createType(s *cql.CreateType, at int) error {
+func (p *parser) createType(s *ast.CreateType, at int) error {
 	t := Type{At: p.position(at), ID: p.id(s.Type)}
 	there := named(p.out.Types, t.ID) != nil
 	switch {
@@ -263,7 +264,7 @@ func normalReplication(m map[string]string) map[string]string {
 	return out
 }
 
-func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
+func (p *parser) createTable(s *ast.CreateTable, span ast.Span) error {
 	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: make(map[string]string)}
 	p.again(t.ID)
 	_, there := p.tables[t.ID]
@@ -301,7 +302,7 @@ func columnOf(d cql.ColumnDefinition) Column {
 }
 
 // setOptions sets options of a table or a view. Those that Cassandra rejects are left out.
-func (p *parser) setOptions(options map[string]string, set []cql.Option, id ID, at int) {
+func (p *parser) setOptions(options map[string]string, set []ast.Option, id ID, at int) {
 	for _, o := range set {
 		why, kept := rejected(o)
 		if p.review && strings.Contains(why, "Missing sub-option 'class'") { // a rule of package lint says so
@@ -322,7 +323,7 @@ func (p *parser) leftOut(text string, at int, format string, args ...any) {
 }
 
 // setKey brings the columns into their order, those of the key first.
-func (p *parser) setKey(columns *[]Column, span cql.Span, part, clustering []string, order []cql.Order) error {
+func (p *parser) setKey(columns *[]Column, span ast.Span, part, clustering []string, order []ast.Order) error {
 	if len(part) == 0 {
 		return p.fail(span.From, "no PRIMARY KEY")
 	}
@@ -360,7 +361,7 @@ func (p *parser) setKey(columns *[]Column, span cql.Span, part, clustering []str
 	return nil
 }
 
-func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
+func (p *parser) createView(s *ast.CreateView, span ast.Span) error {
 	v := View{
 		At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text), All: s.Columns == nil,
 		Options: make(map[string]string),

@@ -6,20 +6,21 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // query takes down a statement that a service sends, or those of a batch or a transaction.
-func (p *parser) query(s cql.Statement, span cql.Span) {
+func (p *parser) query(s ast.Statement, span ast.Span) {
 	switch s := s.(type) {
-	case *cql.Batch:
+	case *ast.Batch:
 		p.batch++
 		for i, one := range s.Statements {
 			q := p.queryOf(one, s.Spans[i])
-			q.Batch, q.Logged = p.batch, s.Kind == cql.Logged
+			q.Batch, q.Logged = p.batch, s.Kind == ast.Logged
 			q.Timestamped = q.Timestamped || s.Using.Timestamp != nil
 			p.add(q)
 		}
-	case *cql.Transaction:
+	case *ast.Transaction:
 		p.batch++
 		for i, one := range s.Statements {
 			q := p.queryOf(one, s.Spans[i])
@@ -36,7 +37,7 @@ func (p *parser) query(s cql.Statement, span cql.Span) {
 }
 
 // referred takes down the columns of a LET that references name.
-func (q *Query) referred(references []cql.Term) {
+func (q *Query) referred(references []ast.Term) {
 	for _, r := range references {
 		if r.Text == q.Let {
 			q.names(r.Fields...)
@@ -44,10 +45,10 @@ func (q *Query) referred(references []cql.Term) {
 	}
 }
 
-func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
+func (p *parser) queryOf(s ast.Statement, span ast.Span) Query {
 	q := Query{At: p.position(span.From), Text: oneLine(p.script.Text(span))}
 	switch s := s.(type) {
-	case *cql.Select:
+	case *ast.Select:
 		q.Verb, q.Table, q.AllowFiltering = "SELECT", p.id(s.From), s.Filtering
 		for _, c := range s.Columns {
 			q.terms(c.Term)
@@ -58,11 +59,11 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 			q.Order = append(q.Order, Order(o))
 			q.names(o.Column)
 		}
-	case *cql.Insert:
+	case *ast.Insert:
 		q.Verb, q.Table, q.Conditional = "INSERT", p.id(s.Into), s.IfNotExists
 		q.names(s.Columns...)
 		q.using(s.Using)
-	case *cql.Update:
+	case *ast.Update:
 		q.Verb, q.Table, q.Conditional = "UPDATE", p.id(s.Table), s.IfExists || s.If != nil
 		q.using(s.Using)
 		for _, a := range s.Set {
@@ -70,7 +71,7 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 		}
 		q.Where = q.relations(s.Where)
 		q.relations(s.If)
-	case *cql.Delete:
+	case *ast.Delete:
 		q.Verb, q.Table, q.Conditional = "DELETE", p.id(s.From), s.IfExists || s.If != nil
 		q.using(s.Using)
 		for _, t := range s.Columns {
@@ -99,7 +100,7 @@ func (q *Query) names(columns ...string) {
 }
 
 // terms takes down the columns in terms of a selection. Other names in these are of functions, fields, types and aliases.
-func (q *Query) terms(terms ...cql.Term) {
+func (q *Query) terms(terms ...ast.Term) {
 	for _, t := range terms {
 		if t.Kind == cql.Column {
 			q.names(t.Text)
@@ -108,7 +109,7 @@ func (q *Query) terms(terms ...cql.Term) {
 	}
 }
 
-func (q *Query) using(u cql.Using) {
+func (q *Query) using(u ast.Using) {
 	q.Timestamped = u.Timestamp != nil
 	if u.TTL == nil {
 		return
@@ -120,7 +121,7 @@ func (q *Query) using(u cql.Using) {
 }
 
 // relations are the restrictions of a WHERE, or the conditions of an IF.
-func (q *Query) relations(relations []cql.Relation) []Relation {
+func (q *Query) relations(relations []ast.Relation) []Relation {
 	var out []Relation
 	for _, r := range relations {
 		q.names(r.Columns...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
@@ -190,7 +191,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 		}
 		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row), mode: mode[0], migratesFrom: mode[1]}
 		if compact, _ := compact(flags[name]); compact {
-			t.Options[cql.CompactStorage] = "true"
+			t.Options[ast.CompactStorage] = "true"
 		}
 		t.splitComment()
 		s.Tables = append(s.Tables, t)
@@ -222,7 +223,7 @@ func transactionalModes(ctx context.Context, r reader, keyspace string, tables [
 	modes := make(map[string][2]string)
 	for _, row := range rows {
 		if value[string](row, "type") == "table" {
-			mode, from := cql.TransactionalMode(value[string](row, "create_statement"))
+			mode, from := ast.TransactionalMode(value[string](row, "create_statement"))
 			modes[strings.Trim(value[string](row, "name"), `"`)] = [2]string{mode, from}
 		}
 	}
@@ -259,7 +260,7 @@ func liveType(text string) string {
 
 // liveClause is the restrictions of a view, in the way of [liveType]. Cassandra does not double the quotes within their texts.
 func liveClause(text string) string {
-	clause, err := cql.Clause(text)
+	clause, err := ast.Clause(text)
 	if err != nil {
 		return cql.Literal(text)
 	}
@@ -268,10 +269,10 @@ func liveClause(text string) string {
 
 // liveTarget spells what an index is on. Some custom indexes are on no column, and some on several.
 func liveTarget(target string) string {
-	var targets []cql.IndexTarget
+	var targets []ast.IndexTarget
 	for _, t := range indexTargets(target) {
 		part, column := indexTarget(strings.TrimSpace(t))
-		targets = append(targets, cql.IndexTarget{Column: column, Part: part})
+		targets = append(targets, ast.IndexTarget{Column: column, Part: part})
 	}
 	return targetText(targets)
 }
@@ -301,7 +302,7 @@ func liveOptions(row map[string]any) map[string]string {
 			if name == "memtable" && v == "" {
 				continue
 			}
-			literal = literalOf(cql.Option{Name: name, Kind: cql.String, Text: v})
+			literal = literalOf(ast.Option{Name: name, Kind: cql.String, Text: v})
 		case float64:
 			literal = strconv.FormatFloat(v, 'f', -1, 64)
 		case float32:

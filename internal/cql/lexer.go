@@ -9,23 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// token is a word, a literal or a sign of the text.
-type token struct {
-	kind       tokenKind
-	literal    TermKind // of a literal
-	start, end int32    // in the text
-	text       string   // as it is meant: words in lower case, quoted ones without quotes; literals as in [Term]
+// Token is a word, a literal or a sign of the text.
+type Token struct {
+	Kind       TokenKind
+	Literal    TermKind // of a literal
+	Start, End int32    // in the text
+	Text       string   // as it is meant: words in lower case, quoted ones without quotes; literals as in [Term]
 }
 
-type tokenKind uint8
+// TokenKind is what kind of token a [Token] is.
+type TokenKind uint8
 
+// The kinds of tokens.
 const (
-	end tokenKind = iota
-	word
-	quoted
-	sign
-	literal
-	broken // what is no token, with why as its text; of a script only
+	End TokenKind = iota
+	Word
+	Quoted
+	Sign
+	Constant
+	Broken // what is no token, with why as its text; of a script only
 )
 
 // lexer cuts a text into tokens.
@@ -39,10 +41,10 @@ type lexer struct {
 }
 
 // rooms have space for tokens, which are needed until a statement is read.
-var rooms = sync.Pool{New: func() any { return &[]token{} }}
+var rooms = sync.Pool{New: func() any { return &[]Token{} }}
 
 // giveBack takes a room back, unless it is large.
-func giveBack(room *[]token) {
+func giveBack(room *[]Token) {
 	clear(*room) // or it would keep texts
 	if *room = (*room)[:0]; cap(*room) <= 1<<16 {
 		rooms.Put(room)
@@ -50,7 +52,7 @@ func giveBack(room *[]token) {
 }
 
 // scan puts the tokens of a text into room; the last is its end.
-func (l *lexer) scan(room *[]token) error {
+func (l *lexer) scan(room *[]Token) error {
 	if len(l.text) > math.MaxInt32 {
 		return &InvalidError{Text: "the statement is too long"}
 	}
@@ -60,33 +62,33 @@ func (l *lexer) scan(room *[]token) error {
 			return l.err
 		}
 		*room = append(*room, t)
-		if t.kind == end {
+		if t.Kind == End {
 			return nil
 		}
 	}
 }
 
 // constant takes a literal of n bytes.
-func (l *lexer) constant(kind TermKind, n int, text string) token {
-	t := l.cut(literal, n, text)
-	t.literal = kind
+func (l *lexer) constant(kind TermKind, n int, text string) Token {
+	t := l.cut(Constant, n, text)
+	t.Literal = kind
 	return t
 }
 
 // cut takes a token of n bytes.
-func (l *lexer) cut(kind tokenKind, n int, text string) token {
-	t := token{kind: kind, start: int32(l.at), end: int32(l.at + n), text: text}
+func (l *lexer) cut(kind TokenKind, n int, text string) Token {
+	t := Token{Kind: kind, Start: int32(l.at), End: int32(l.at + n), Text: text}
 	l.at += n
 	return t
 }
 
 // fail fails with Cassandra's message. In a script n bytes are a broken token, with the message of one: the statement that has it cannot be read.
-func (l *lexer) fail(n int, message, plain string) token {
+func (l *lexer) fail(n int, message, plain string) Token {
 	if l.script {
-		return l.cut(broken, n, plain)
+		return l.cut(Broken, n, plain)
 	}
 	l.err = errorAt(l.text, l.at, message)
-	return token{}
+	return Token{}
 }
 
 // comment passes over a comment of n bytes, which begins and ends with so many of its marks.
@@ -98,7 +100,7 @@ func (l *lexer) comment(n, begin, end int) {
 }
 
 // next passes over spaces and comments, and cuts off one token.
-func (l *lexer) next() token {
+func (l *lexer) next() Token {
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]
 		switch {
@@ -123,7 +125,7 @@ func (l *lexer) next() token {
 			return l.token(rest)
 		}
 	}
-	return l.cut(end, 0, "")
+	return l.cut(End, 0, "")
 }
 
 // forms are those of literals, each for what has none of those before it. In durations of ISO 8601 P and the designators are in
@@ -143,10 +145,10 @@ var forms = []struct {
 }
 
 // values are the words that are literals, some after a minus, with their texts.
-var values = map[string]Term{
-	"true": {Kind: Boolean, Text: "true"}, "false": {Kind: Boolean, Text: "false"},
-	"nan": {Kind: Float, Text: "NaN"}, "-nan": {Kind: Float, Text: "NaN"},
-	"infinity": {Kind: Float, Text: "Infinity"}, "-infinity": {Kind: Float, Text: "-Infinity"},
+var values = map[string]Token{
+	"true": {Literal: Boolean, Text: "true"}, "false": {Literal: Boolean, Text: "false"},
+	"nan": {Literal: Float, Text: "NaN"}, "-nan": {Literal: Float, Text: "NaN"},
+	"infinity": {Literal: Float, Text: "Infinity"}, "-infinity": {Literal: Float, Text: "-Infinity"},
 }
 
 // template matches a name with what a tool fills in: ${keyspace}, or {{ .Keyspace }}.
@@ -163,11 +165,11 @@ func (l *lexer) templated(rest string) bool {
 }
 
 // token cuts off one token, with which the rest of the text begins.
-func (l *lexer) token(rest string) token {
+func (l *lexer) token(rest string) Token {
 	c := rest[0]
 	if l.script && l.templated(rest) {
 		if n := len(template.FindString(rest)); n > 0 {
-			return l.cut(quoted, n, rest[:n])
+			return l.cut(Quoted, n, rest[:n])
 		}
 	}
 	if digit(c) || c == '-' || c == 'P' || len(rest) > 8 && rest[8] == '-' {
@@ -193,9 +195,9 @@ func (l *lexer) token(rest string) token {
 		}
 		text := strings.ToLower(rest[:n])
 		if v, ok := values[text]; ok {
-			return l.constant(v.Kind, n, v.Text)
+			return l.constant(v.Literal, n, v.Text)
 		}
-		return l.cut(word, n, text)
+		return l.cut(Word, n, text)
 	case c == '\'' || c == '"':
 		return l.quoted(rest, c)
 	case strings.HasPrefix(rest, "$$"):
@@ -207,7 +209,7 @@ func (l *lexer) token(rest string) token {
 	}
 	for _, s := range signs {
 		if strings.HasPrefix(rest, s) {
-			return l.cut(sign, len(s), s)
+			return l.cut(Sign, len(s), s)
 		}
 	}
 	r, n := utf8.DecodeRuneInString(rest)
@@ -219,7 +221,7 @@ func (l *lexer) token(rest string) token {
 var signs = strings.Fields("( ) , ? = ; : [ ] { } * / % -= += <= >= != .. - + < > .")
 
 // quoted cuts off a string or a name in quotes; a quote in it is doubled.
-func (l *lexer) quoted(rest string, quote byte) token {
+func (l *lexer) quoted(rest string, quote byte) Token {
 	n := 1
 	for {
 		i := strings.IndexByte(rest[n:], quote)
@@ -235,7 +237,7 @@ func (l *lexer) quoted(rest string, quote byte) token {
 	q := string(quote)
 	text := strings.ReplaceAll(rest[1:n-1], q+q, q)
 	if quote == '"' {
-		return l.cut(quoted, n, text)
+		return l.cut(Quoted, n, text)
 	}
 	return l.constant(String, n, text)
 }
@@ -243,3 +245,41 @@ func (l *lexer) quoted(rest string, quote byte) token {
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// Comment is a comment of a [Script].
+type Comment struct {
+	Text  string // between its marks
+	Block bool   // within /* */
+	At    int    // in the text
+}
+
+// TermKind is the kind of a value.
+type TermKind uint8
+
+// The kinds of values.
+const (
+	Mark TermKind = iota // ? or :name
+	Null
+	String   // 'text' or $$text$$
+	Integer  // -12
+	Float    // 1.5e3, NaN, Infinity
+	Boolean  // true
+	UUID     // 123e4567-e89b-12d3-a456-426614174000
+	Blob     // 0xff
+	Duration // 1h30m
+	List     // [1, 2]
+	Set      // {1, 2}; also {} which may be an empty map
+	Map      // {1: 2}
+	Tuple    // (1, 2)
+	User     // {field: 1}
+	Call     // now()
+	Cast     // (text) 'x' or, in a selection, CAST(x AS text), where Text is the type
+	// Reference is let.column in a [Transaction], Text is the name of the LET, and Fields has the column; none in let IS NULL.
+	Reference
+
+	// These are in selections only.
+	Column     // c, c[key], c.field
+	ColumnCall // writetime(c), maxwritetime(c), ttl(c)
+	All        // the * of count(*), also for count(1) and the like
+	Arithmetic // a + b - c, of a [Script] only
+)

@@ -2,8 +2,8 @@ package cql
 
 import "strings"
 
-// set is a set of the words of a text.
-func set(text string) map[string]bool {
+// WordSet is a set of the words of a text.
+func WordSet(text string) map[string]bool {
 	words := make(map[string]bool)
 	for _, w := range strings.Fields(text) {
 		words[w] = true
@@ -12,67 +12,68 @@ func set(text string) map[string]bool {
 }
 
 // reserved are the words that are no names unless quoted (NaN, Infinity, true and false are literals).
-var reserved = set(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc
+var reserved = WordSet(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc
 		describe drop entries execute from full grant if in index insert into is keyspace limit materialized modify
 		norecursive not null of on or order primary rename revoke schema select set table to token truncate unlogged update
 		use using view where with`)
 
 // literals are words that are values, and reservedOnce are reserved in one of the versions from 3.11 to 4.1
 // (org.apache.cassandra.cql3, ReservedKeywords).
-var literals, reservedOnce = set("true false nan infinity"), set("default mbean mbeans replace unset")
+var literals, reservedOnce = WordSet("true false nan infinity"), WordSet("default mbean mbeans replace unset")
 
-// isName says whether the token n later is a name.
-func (p *parser) isName(n int) bool {
-	t := p.ahead(n)
-	return t.kind == quoted && t.text != "" || t.kind == word && !reserved[t.text]
+// IsName says whether the token n later is a name.
+func (p *Parser) IsName(n int) bool {
+	t := p.Ahead(n)
+	return t.Kind == Quoted && t.Text != "" || t.Kind == Word && !reserved[t.Text]
 }
 
-// identifier takes a name.
-func (p *parser) identifier() string {
-	if !p.isName(0) {
+// Identifier takes a name.
+func (p *Parser) Identifier() string {
+	if !p.IsName(0) {
 		want := "a name"
-		if t := p.token(); reserved[t.text] && t.kind == word {
+		if t := p.Token(); reserved[t.Text] && t.Kind == Word {
 			want = "a name, and a reserved word only in double quotes"
 		}
-		p.unexpected(want)
+		p.Unexpected(want)
 		return ""
 	}
-	t := p.token()
-	p.skip(1)
-	return t.text
+	t := p.Token()
+	p.Skip(1)
+	return t.Text
 }
 
-// column takes the name of a column that exists: tables of old have one without a name.
-func (p *parser) column() string {
-	if t := p.token(); t.kind == quoted && t.text == "" {
-		p.skip(1)
+// Column takes the name of a column that exists: tables of old have one without a name.
+func (p *Parser) Column() string {
+	if t := p.Token(); t.Kind == Quoted && t.Text == "" {
+		p.Skip(1)
 		return ""
 	}
-	return p.identifier()
+	return p.Identifier()
 }
 
-// name takes the name of a table, a view or an index.
-func (p *parser) name() Name {
-	p.noMark("table")
-	n := Name{Name: p.identifier()}
-	if p.sign(".") {
-		p.noMark("table")
-		n = Name{Keyspace: n.Name, Name: p.identifier()}
+// Name takes the name of a table, a view or an index.
+func (p *Parser) Name() Name {
+	p.NoMark("table")
+	n := Name{Name: p.Identifier()}
+	if p.Sign(".") {
+		p.NoMark("table")
+		n = Name{Keyspace: n.Name, Name: p.Identifier()}
 	}
 	return n
 }
 
-// keyspace takes the name of a keyspace.
-func (p *parser) keyspace() string {
-	p.noMark("keyspace")
-	return p.identifier()
+// Keyspace takes the name of a keyspace.
+func (p *Parser) Keyspace() string {
+	p.NoMark("keyspace")
+	return p.Identifier()
 }
 
-func (p *parser) noMark(what string) {
-	if p.isSign(0, "?") {
-		p.syntax("Bind variables cannot be used for " + what + " names")
+// NoMark fails at a mark, which cannot stand for a name.
+func (p *Parser) NoMark(what string) {
+	if p.IsSign(0, "?") {
+		p.Syntax("Bind variables cannot be used for " + what + " names")
 	}
 }
 
-// table takes TABLE, if it comes next.
-func (p *parser) table() bool { return p.word("table") || p.word("columnfamily") }
+// Table takes TABLE, if it comes next.
+func (p *Parser) Table() bool { return p.Word("table") || p.Word("columnfamily") }

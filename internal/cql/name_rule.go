@@ -45,3 +45,15 @@ func Unquote(s string) string {
 	}
 	return strings.ReplaceAll(inside, quote+quote, quote)
 }
+
+// Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
+// lower case.
+type Name struct{ Keyspace, Name string }
+
+// String is the name as written in CQL.
+func (n Name) String() string {
+	if n.Keyspace == "" {
+		return Quote(n.Name)
+	}
+	return Quote(n.Keyspace) + "." + Quote(n.Name)
+}

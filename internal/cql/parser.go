@@ -1,100 +1,82 @@
 package cql
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError].
-func Parse(text string) (Statement, error) {
-	room := rooms.Get().(*[]token)
-	defer giveBack(room)
-	if err := (&lexer{text: text}).scan(room); err != nil {
-		return nil, err
-	}
-	p := &parser{text: text, tokens: *room}
-	s := p.statement()
-	for p.sign(";") {
-	}
-	p.ended()
-	if p.err != nil {
-		return nil, p.err
-	}
-	return s, nil
-}
-
-// parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
+// Parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
 // after that fails too, and nothing repeats forever.
-type parser struct {
-	text   string
-	tokens []token // the last is the end
-	at     int
-	marks  int
-	depth  int
-	err    error
+type Parser struct {
+	Text   string
+	Tokens []Token // the last is the end
+	At     int
+	Depth  int
+	Err    error
 	// script says that this reads a [Script], or a piece of a statement. Otherwise everything is as Cassandra has it.
-	script  bool
+	Script  bool
 	defines bool  // user-defined types are written with their fields
-	selects bool  // there may be columns in a term
 	lines   []int // where they end, once one was asked for
-	// outer is the transaction whose statements are read, nil outside of one. Without Lets any name may be that of a LET.
-	outer *Transaction
 }
 
-// maxDepth bounds what a text makes of the stack.
-const maxDepth = 100
+// MaxDepth bounds what a text makes of the stack.
+const MaxDepth = 100
 
-// enter counts a level of nesting; the caller calls p.leave at its end.
-func (p *parser) enter() {
-	if p.depth++; p.depth > maxDepth {
-		p.invalid(fmt.Sprintf("nested deeper than %d", maxDepth))
+// Enter counts a level of nesting; the caller calls p.Leave at its end.
+func (p *Parser) Enter() {
+	if p.Depth++; p.Depth > MaxDepth {
+		p.Invalid(fmt.Sprintf("nested deeper than %d", MaxDepth))
 	}
 }
 
-func (p *parser) leave() { p.depth-- }
+// Leave ends what Enter began.
+func (p *Parser) Leave() { p.Depth-- }
 
-func (p *parser) token() *token { return &p.tokens[p.at] }
+// Token is the one that comes next.
+func (p *Parser) Token() *Token { return &p.Tokens[p.At] }
 
-// ahead is the token that comes some tokens later.
-func (p *parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens)-1)] }
+// Ahead is the token that comes some tokens later.
+func (p *Parser) Ahead(n int) *Token { return &p.Tokens[min(p.At+n, len(p.Tokens)-1)] }
 
-// skip passes over tokens, but not over the end.
-func (p *parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
+// Skip passes over tokens, but not over the end.
+func (p *Parser) Skip(n int) { p.At = min(p.At+n, len(p.Tokens)-1) }
 
-func (p *parser) fail(err error) {
-	if p.err == nil {
-		p.err = err
+// fail keeps the first error, and ends the text.
+func (p *Parser) fail(err error) {
+	if p.Err == nil {
+		p.Err = err
 	}
-	p.at = len(p.tokens) - 1
+	p.At = len(p.Tokens) - 1
 }
 
-// syntax fails at the token.
-func (p *parser) syntax(message string) {
-	if t := p.token(); t.kind == end && !p.script {
+// Syntax fails at the token.
+func (p *Parser) Syntax(message string) {
+	if t := p.Token(); t.Kind == End && !p.Script {
 		p.fail(&SyntaxError{Line: 0, Column: -1, Text: message})
 	} else {
-		if t.kind == broken {
-			message = t.text
+		if t.Kind == Broken {
+			message = t.Text
 		}
-		p.fail(p.errorAt(int(t.start), message))
+		p.fail(p.errorAt(int(t.Start), message))
 	}
 }
 
 // errorAt is a [SyntaxError] at an offset of the text. Of a script, which may have many, nobody asks for the column.
-func (p *parser) errorAt(offset int, message string) *SyntaxError {
-	if p.script {
-		return &SyntaxError{Line: p.line(offset), Text: message}
+func (p *Parser) errorAt(offset int, message string) *SyntaxError {
+	if p.Script {
+		return &SyntaxError{Line: p.Line(offset), Text: message}
 	}
-	return errorAt(p.text, offset, message)
+	return errorAt(p.Text, offset, message)
 }
 
-// line is the line, from 1, of an offset of the text.
-func (p *parser) line(offset int) int {
+// Line is the line, from 1, of an offset of the text.
+func (p *Parser) Line(offset int) int {
 	if p.lines == nil {
 		p.lines = []int{}
-		for i, c := range []byte(p.text) {
+		for i, c := range []byte(p.Text) {
 			if c == '\n' {
 				p.lines = append(p.lines, i)
 			}
@@ -104,58 +86,59 @@ func (p *parser) line(offset int) int {
 	return n + 1
 }
 
-// refuse fails because of an option.
-func (p *parser) refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
+// Refuse fails because of an option.
+func (p *Parser) Refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
 
-func (p *parser) invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
+// Invalid fails because Cassandra rejects what is CQL.
+func (p *Parser) Invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
 
 // notSyntax fails without a place, but not in a script.
-func (p *parser) notSyntax(err error) {
-	if p.script {
-		p.syntax(err.Error())
+func (p *Parser) notSyntax(err error) {
+	if p.Script {
+		p.Syntax(err.Error())
 	} else {
 		p.fail(err)
 	}
 }
 
-// either fails at the token with Cassandra's message, or in a script with one in plain words.
-func (p *parser) either(message, plain string) {
-	if p.script {
+// Either fails at the token with Cassandra's message, or in a script with one in plain words.
+func (p *Parser) Either(message, plain string) {
+	if p.Script {
 		message = plain
 	}
-	p.syntax(message)
+	p.Syntax(message)
 }
 
-// unsupported fails because of something that is CQL.
-func (p *parser) unsupported(what string) {
-	if p.script {
-		p.invalid(what + " is not understood here")
+// Unsupported fails because of something that is CQL.
+func (p *Parser) Unsupported(what string) {
+	if p.Script {
+		p.Invalid(what + " is not understood here")
 	} else {
-		p.invalid(Unsupported + what)
+		p.Invalid(Unsupported + what)
 	}
 }
 
-// beyond says whether something that is CQL is read, which is so in scripts only, and fails if not.
-func (p *parser) beyond(what string) bool {
-	if !p.script {
-		p.unsupported(what)
+// Beyond says whether something that is CQL is read, which is so in scripts only, and fails if not.
+func (p *Parser) Beyond(what string) bool {
+	if !p.Script {
+		p.Unsupported(what)
 	}
-	return p.script
+	return p.Script
 }
 
-// unexpected fails because something else is expected here.
-func (p *parser) unexpected(want string) {
-	p.either("no viable alternative at input "+p.input(), p.wanted(want))
+// Unexpected fails because something else is expected here.
+func (p *Parser) Unexpected(want string) {
+	p.Either("no viable alternative at input "+p.input(), p.wanted(want))
 }
 
 // mismatched is unexpected where Cassandra says what it should be, in its own way.
-func (p *parser) mismatched(want, plain string) {
-	p.either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
+func (p *Parser) mismatched(want, plain string) {
+	p.Either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
 }
 
 // wanted says in plain words that something else is expected here.
-func (p *parser) wanted(want string) string {
-	if p.token().kind == end {
+func (p *Parser) wanted(want string) string {
+	if p.Token().Kind == End {
 		return "want " + want + " before the end of the text"
 	}
 	return "want " + want + ", not " + p.found(strconv.Quote)
@@ -165,146 +148,149 @@ func (p *parser) wanted(want string) string {
 const maxInput = 60
 
 // found is what is at the token, for a message; what a string holds is nobody's business.
-func (p *parser) found(quote func(string) string) string {
-	t := p.token()
-	if t.literal == String {
+func (p *Parser) found(quote func(string) string) string {
+	t := p.Token()
+	if t.Literal == String {
 		return "a string"
 	}
-	return quote(p.text[t.start:min(t.end, t.start+maxInput)])
+	return quote(p.Text[t.Start:min(t.End, t.Start+maxInput)])
 }
 
 // input is what is at the token as Cassandra has it.
-func (p *parser) input() string {
-	if p.token().kind == end {
+func (p *Parser) input() string {
+	if p.Token().Kind == End {
 		return "'<EOF>'"
 	}
 	return p.found(func(s string) string { return "'" + s + "'" })
 }
 
-// isWord says whether the token n later is this keyword.
-func (p *parser) isWord(n int, keyword string) bool {
-	t := p.ahead(n)
-	return t.kind == word && t.text == keyword
+// IsWord says whether the token n later is this keyword.
+func (p *Parser) IsWord(n int, keyword string) bool {
+	t := p.Ahead(n)
+	return t.Kind == Word && t.Text == keyword
 }
 
-// isSign says whether the token n later is one of these signs.
-func (p *parser) isSign(n int, signs ...string) bool {
-	t := p.ahead(n)
-	return t.kind == sign && slices.Contains(signs, t.text)
+// IsSign says whether the token n later is one of these signs.
+func (p *Parser) IsSign(n int, signs ...string) bool {
+	t := p.Ahead(n)
+	return t.Kind == Sign && slices.Contains(signs, t.Text)
 }
 
-// word takes a keyword, if it comes next.
-func (p *parser) word(keyword string) bool {
-	taken := p.isWord(0, keyword)
+// Word takes a keyword, if it comes next.
+func (p *Parser) Word(keyword string) bool {
+	taken := p.IsWord(0, keyword)
 	if taken {
-		p.skip(1)
+		p.Skip(1)
 	}
 	return taken
 }
 
-// sign takes a sign, if it comes next.
-func (p *parser) sign(s string) bool {
-	taken := p.isSign(0, s)
+// Sign takes a sign, if it comes next.
+func (p *Parser) Sign(s string) bool {
+	taken := p.IsSign(0, s)
 	if taken {
-		p.skip(1)
+		p.Skip(1)
 	}
 	return taken
 }
 
-// words takes all these keywords, which must come next.
-func (p *parser) words(keywords ...string) {
+// Words takes all these keywords, which must come next.
+func (p *Parser) Words(keywords ...string) {
 	for i, k := range keywords {
-		if !p.word(k) {
+		if !p.Word(k) {
 			p.mismatched("K_"+strings.ToUpper(k), strings.ToUpper(strings.Join(keywords[i:], " ")))
 		}
 	}
 }
 
-// clause takes all these keywords, if the first one comes next.
-func (p *parser) clause(first string, more ...string) bool {
-	taken := p.word(first)
+// Clause takes all these keywords, if the first one comes next.
+func (p *Parser) Clause(first string, more ...string) bool {
+	taken := p.Word(first)
 	if taken {
-		p.words(more...)
+		p.Words(more...)
 	}
 	return taken
 }
 
-// ifExists takes IF EXISTS, if it comes next.
-func (p *parser) ifExists() bool { return p.clause("if", "exists") }
+// IfExists takes IF EXISTS, if it comes next.
+func (p *Parser) IfExists() bool { return p.Clause("if", "exists") }
 
-// ifNotExists takes IF NOT EXISTS, if it comes next.
-func (p *parser) ifNotExists() bool { return p.clause("if", "not", "exists") }
+// IfNotExists takes IF NOT EXISTS, if it comes next.
+func (p *Parser) IfNotExists() bool { return p.Clause("if", "not", "exists") }
 
-// expect takes a sign, which must come next.
-func (p *parser) expect(s string) {
-	if !p.sign(s) {
+// Expect takes a sign, which must come next.
+func (p *Parser) Expect(s string) {
+	if !p.Sign(s) {
 		p.mismatched("'"+s+"'", strconv.Quote(s))
 	}
 }
 
-// several takes one thing or more, with a sign or a keyword between them.
-func several[T any](p *parser, between string, one func() T) []T {
+// Several takes one thing or more, with a sign or a keyword between them.
+func Several[T any](p *Parser, between string, one func() T) []T {
 	all := []T{one()}
-	for p.sign(between) || p.word(between) {
+	for p.Sign(between) || p.Word(between) {
 		all = append(all, one())
 	}
 	return all
 }
 
-// perhapsBracketed takes one thing, or several in brackets.
-func perhapsBracketed[T any](p *parser, one func() T) []T {
-	if p.isSign(0, "(") {
-		return bracketed(p, one)
+// PerhapsBracketed takes one thing, or Several in brackets.
+func PerhapsBracketed[T any](p *Parser, one func() T) []T {
+	if p.IsSign(0, "(") {
+		return Bracketed(p, one)
 	}
 	return []T{one()}
 }
 
-// bracketed takes (one, ...).
-func bracketed[T any](p *parser, one func() T) []T {
-	p.expect("(")
-	all := several(p, ",", one)
-	p.expect(")")
+// Bracketed takes (one, ...).
+func Bracketed[T any](p *Parser, one func() T) []T {
+	p.Expect("(")
+	all := Several(p, ",", one)
+	p.Expect(")")
 	return all
 }
 
-// ended fails if anything is left.
-func (p *parser) ended() {
-	if p.token().kind != end {
-		p.either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found(strconv.Quote))
+// Ended fails if anything is left.
+func (p *Parser) Ended() {
+	if p.Token().Kind != End {
+		p.Either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found(strconv.Quote))
 	}
 }
 
-func (p *parser) statement() Statement {
-	switch {
-	case p.word("select"):
-		return p.selectStatement()
-	case p.isModification():
-		return p.modification()
-	case p.word("begin"):
-		if p.word("transaction") && p.beyond("BEGIN TRANSACTION") {
-			return p.transaction()
-		}
-		return p.batch()
-	case p.word("truncate"):
-		p.table()
-		return &Truncate{Table: p.name()}
-	case p.word("use"):
-		return &Use{Keyspace: p.keyspace()}
-	case p.word("create"):
-		return p.create()
-	case p.word("alter"):
-		return p.alter()
-	case p.word("drop"):
-		return p.drop()
+// With reads the tokens of a text, and gives read a parser of them, which it must not keep.
+func With(text string, script bool, read func(*Parser)) error {
+	room := rooms.Get().(*[]Token)
+	defer giveBack(room)
+	if err := (&lexer{text: text, script: script}).scan(room); err != nil {
+		return err
 	}
-	p.others("", "a statement", "grant", "revoke", "list", "describe", "desc")
-	return nil
+	p := &Parser{Text: text, Tokens: *room, Script: script}
+	read(p)
+	return p.Err
 }
 
-// others fails at what is CQL and has no statement here, after a verb, or at what is none.
-func (p *parser) others(verb, want string, known ...string) {
-	if t := p.token(); t.kind == word && slices.Contains(known, t.text) {
-		p.unsupported(verb + strings.ToUpper(t.text))
+// NewParser reads the tokens and the comments of a script.
+func NewParser(script string) (*Parser, []Comment, error) {
+	l := lexer{text: script, script: true}
+	var tokens []Token
+	if err := l.scan(&tokens); err != nil {
+		return nil, nil, err
 	}
-	p.unexpected(want)
+	return &Parser{Text: script, Tokens: tokens, Script: true}, l.comments, nil
+}
+
+// Alone reads a piece of a statement, as that of a script.
+func Alone[T any](text string, take func(*Parser) T) (out T, err error) {
+	err = With(text, true, func(p *Parser) {
+		out = take(p)
+		p.Ended()
+	})
+	if err == nil {
+		return out, nil
+	}
+	var none T
+	if syntax := new(*SyntaxError); errors.As(err, syntax) {
+		err = errors.New((*syntax).Text)
+	}
+	return none, err
 }

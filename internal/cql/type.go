@@ -32,7 +32,7 @@ const (
 // natives are the types without arguments, each one in all texts.
 var natives = func() map[string]*Type {
 	types := make(map[string]*Type)
-	for name := range set(`ascii bigint blob boolean counter date decimal double duration float inet int smallint text
+	for name := range WordSet(`ascii bigint blob boolean counter date decimal double duration float inet int smallint text
 		time timestamp timeuuid tinyint uuid varchar varint`) {
 		types[name] = &Type{Name: name}
 	}
@@ -40,7 +40,7 @@ var natives = func() map[string]*Type {
 }()
 
 // reservedTypes are other names that user-defined types can not have.
-var reservedTypes = set("byte complex enum interval macaddr bitstring cast count distinct json maxwritetime ttl writetime")
+var reservedTypes = WordSet("byte complex enum interval macaddr bitstring cast count distinct json maxwritetime ttl writetime")
 
 // generics are the types with arguments, how many these are, where 0 is any number from one, and an example.
 var generics = map[string]struct {
@@ -54,99 +54,100 @@ var generics = map[string]struct {
 }
 
 // ParseType reads a type.
-func ParseType(text string) (*Type, error) { return alone(text, (*parser).typeName) }
+func ParseType(text string) (*Type, error) { return Alone(text, (*Parser).TypeName) }
 
 // ParseDefinition reads a type in which the fields of user-defined types follow their names, as in
 // frozen<place{city text, zip int}>.
 func ParseDefinition(text string) (*Type, error) {
-	return alone(text, func(p *parser) *Type {
+	return Alone(text, func(p *Parser) *Type {
 		p.defines = true
-		return p.typeName()
+		return p.TypeName()
 	})
 }
 
-func (p *parser) nativeType() string {
-	if t := p.token(); t.kind != word || natives[t.text] == nil {
-		p.unexpected("a type without parts")
+// NativeType takes a type without parts.
+func (p *Parser) NativeType() string {
+	if t := p.Token(); t.Kind != Word || natives[t.Text] == nil {
+		p.Unexpected("a type without parts")
 	}
-	return p.identifier()
+	return p.Identifier()
 }
 
-// typeName takes a type.
-func (p *parser) typeName() *Type {
-	p.enter()
-	defer p.leave()
-	t := p.token()
-	generic, ok := generics[t.text]
-	ok = ok && t.kind == word
+// TypeName takes a type.
+func (p *Parser) TypeName() *Type {
+	p.Enter()
+	defer p.Leave()
+	t := p.Token()
+	generic, ok := generics[t.Text]
+	ok = ok && t.Kind == Word
 	switch {
-	case t.literal == String:
-		p.skip(1)
-		return &Type{Kind: Class, Name: t.text}
-	case ok && p.isSign(1, "<"):
-		p.skip(1)
-		args := p.typeArguments(t.text, generic.arity)
-		if t.text != "frozen" {
-			return &Type{Kind: generic.kind, Name: t.text, Args: args}
+	case t.Literal == String:
+		p.Skip(1)
+		return &Type{Kind: Class, Name: t.Text}
+	case ok && p.IsSign(1, "<"):
+		p.Skip(1)
+		args := p.typeArguments(t.Text, generic.arity)
+		if t.Text != "frozen" {
+			return &Type{Kind: generic.kind, Name: t.Text, Args: args}
 		}
 		frozen := *args[0]
 		frozen.Frozen = true
 		return &frozen
-	case ok && p.script:
-		p.syntax(fmt.Sprintf("%s needs type arguments, as in %s", t.text, generic.example))
-	case t.kind == word && natives[t.text] != nil:
-		p.skip(1)
-		return natives[t.text]
+	case ok && p.Script:
+		p.Syntax(fmt.Sprintf("%s needs type arguments, as in %s", t.Text, generic.example))
+	case t.Kind == Word && natives[t.Text] != nil:
+		p.Skip(1)
+		return natives[t.Text]
 	}
-	if !p.isName(0) {
-		p.unexpected("a type")
+	if !p.IsName(0) {
+		p.Unexpected("a type")
 	}
-	name := p.userType()
+	name := p.UserType()
 	user := &Type{Kind: UserType, Keyspace: name.Keyspace, Name: name.Name}
-	if p.defines && p.sign("{") {
-		user.Fields = several(p, ",", p.field)
-		p.expect("}")
+	if p.defines && p.Sign("{") {
+		user.Fields = Several(p, ",", p.Field)
+		p.Expect("}")
 	}
 	return user
 }
 
-// userType takes the name of a user-defined type.
-func (p *parser) userType() Name {
-	if p.isSign(1, ".") {
-		keyspace := p.keyspace()
-		p.expect(".")
+// UserType takes the name of a user-defined type.
+func (p *Parser) UserType() Name {
+	if p.IsSign(1, ".") {
+		keyspace := p.Keyspace()
+		p.Expect(".")
 		return Name{Keyspace: keyspace, Name: p.typeIdentifier()}
 	}
 	return Name{Name: p.typeIdentifier()}
 }
 
 // typeIdentifier takes a name that a user-defined type can have.
-func (p *parser) typeIdentifier() string {
-	if t := p.token(); t.kind == word && (natives[t.text] != nil || reservedTypes[t.text]) {
-		p.syntax("Invalid (reserved) user type name " + t.text)
+func (p *Parser) typeIdentifier() string {
+	if t := p.Token(); t.Kind == Word && (natives[t.Text] != nil || reservedTypes[t.Text]) {
+		p.Syntax("Invalid (reserved) user type name " + t.Text)
 	}
-	return p.identifier()
+	return p.Identifier()
 }
 
 // typeArguments takes <type, ...> after a name.
-func (p *parser) typeArguments(name string, arity int) []*Type {
-	p.expect("<")
-	args := []*Type{p.typeName()}
-	for p.sign(",") {
+func (p *Parser) typeArguments(name string, arity int) []*Type {
+	p.Expect("<")
+	args := []*Type{p.TypeName()}
+	for p.Sign(",") {
 		switch {
 		case name != "vector":
-			args = append(args, p.typeName())
-		case p.token().literal == Integer:
-			args = append(args, &Type{Kind: Dimension, Name: p.literal().Text})
+			args = append(args, p.TypeName())
+		case p.Token().Literal == Integer:
+			args = append(args, &Type{Kind: Dimension, Name: p.number()})
 		default:
-			p.unexpected("the dimension of a vector")
+			p.Unexpected("the dimension of a vector")
 		}
 	}
 	if arity != 0 && len(args) != arity {
-		p.either("no viable alternative at input "+p.input(),
+		p.Either("no viable alternative at input "+p.input(),
 			fmt.Sprintf("%s takes %d type arguments, as in %s, not %d", name, arity, generics[name].example, len(args)))
 	}
-	p.expect(">")
+	p.Expect(">")
 	return args
 }
 
@@ -247,4 +248,24 @@ func (t *Type) Users() []string {
 		out = append(out, a.Users()...)
 	}
 	return out
+}
+
+// ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
+type ColumnDefinition struct {
+	Name   string
+	Type   *Type
+	Static bool
+	Mask   string // MASKED WITH in a [Script], as text; empty without
+}
+
+// Field takes a field of a type.
+func (p *Parser) Field() ColumnDefinition {
+	return ColumnDefinition{Name: p.Identifier(), Type: p.TypeName()}
+}
+
+// number takes an integer.
+func (p *Parser) number() string {
+	text := p.Token().Text
+	p.Skip(1)
+	return text
 }

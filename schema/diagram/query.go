@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -14,9 +15,9 @@ const widest = 64
 
 // short is what a query reads, in a few words: by user_id, newest first, limit 10. It has no value that the query is for.
 func short(q *schema.Query, t *schema.Table) string {
-	read, _ := cql.First(q.Text).(*cql.Select)
+	read, _ := ast.First(q.Text).(*ast.Select)
 	if read == nil {
-		read = &cql.Select{}
+		read = &ast.Select{}
 	}
 	what := restrictions(q)
 	switch names := selected(read); {
@@ -51,7 +52,7 @@ func clip(s string) string {
 	return s
 }
 
-func number(t *cql.Term) string {
+func number(t *ast.Term) string {
 	if t.Kind == cql.Integer {
 		return t.Text
 	}
@@ -59,7 +60,7 @@ func number(t *cql.Term) string {
 }
 
 // selected names what a query gives, if that is a column or two, or a call. Whole rows, and most of a row, have no name.
-func selected(s *cql.Select) string {
+func selected(s *ast.Select) string {
 	var names []string
 	for _, c := range s.Columns {
 		switch plain := c.Elems == nil && c.Fields == nil; {

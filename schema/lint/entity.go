@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -85,7 +85,7 @@ func (r *review) cellsExpire() {
 			if q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
 				continue
 			}
-			update, _ := x.statement.(*cql.Update)
+			update, _ := x.statement.(*ast.Update)
 			switch {
 			case q.TTL == 0 && update == nil:
 				inserts = q

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -100,7 +101,7 @@ func mapValues(r *review) {
 // leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning to its end.
 func leadingWildcard(r *review) {
 	for _, x := range r.statements {
-		s, ok := x.statement.(*cql.Select)
+		s, ok := x.statement.(*ast.Select)
 		if !ok || r.like(x.query, x.table) != "" {
 			continue
 		}

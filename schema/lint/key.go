@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -248,7 +249,7 @@ func incomplete(r *review) {
 func (r *review) namesColumns(t *schema.Table) bool {
 	reads, all := false, false
 	for _, x := range r.sent[t] {
-		if s, ok := x.statement.(*cql.Select); ok {
+		if s, ok := x.statement.(*ast.Select); ok {
 			reads, all = true, all || s.Columns == nil
 		}
 	}

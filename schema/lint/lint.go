@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -92,7 +92,7 @@ func apply(s *schema.Schema, rules []Rule) *review {
 			r.asked[t] = append(r.asked[t], q)
 		}
 		if t, _ := r.table(q.Table); t != nil {
-			if statement := cql.First(q.Text); statement != nil {
+			if statement := ast.First(q.Text); statement != nil {
 				x := sent{q, t, statement}
 				r.statements, r.sent[t] = append(r.statements, x), append(r.sent[t], x)
 			}

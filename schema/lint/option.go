@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
 // entry is an entry of an option that is a map.
 func entry(t *schema.Table, option, key string) string {
-	o, _ := cql.ParseOption(t.Options[option])
+	o, _ := ast.ParseOption(t.Options[option])
 	return o.Map[key]
 }
 
@@ -122,7 +122,7 @@ func deletesWithTTL(r *review) {
 	told := make(map[schema.ID]bool)
 	for _, x := range r.statements {
 		q, t, s := x.query, x.table, x.statement
-		if d, ok := s.(*cql.Delete); ok && len(d.Columns) == 0 && t.TTL() > 0 && !told[t.ID] {
+		if d, ok := s.(*ast.Delete); ok && len(d.Columns) == 0 && t.TTL() > 0 && !told[t.ID] {
 			told[t.ID] = true
 			r.finding(t, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: each DELETE leaves a tombstone").of(q)
 		}

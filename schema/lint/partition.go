@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
 )
@@ -162,12 +163,12 @@ var constantText = regexp.MustCompile(`^[a-z_]+$`)
 func (r *review) sameAlways(t *schema.Table) bool {
 	partition := ""
 	for _, x := range r.sent[t] {
-		s, insert := x.statement.(*cql.Insert)
+		s, insert := x.statement.(*ast.Insert)
 		if !insert {
 			continue
 		}
 		name, fixed := partitionOf(s, t)
-		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v cql.Term) bool { return v.Kind == cql.Mark }) {
+		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v ast.Term) bool { return v.Kind == cql.Mark }) {
 			return false
 		}
 		partition = name

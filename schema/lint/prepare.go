@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -21,7 +22,7 @@ const unnamedKeyspace = "keyspace_of_the_session"
 func server(s *schema.Schema) *catalog.Schema {
 	out := catalog.New()
 	define := func(text, keyspace string) {
-		if statement, err := cql.Parse(text); err == nil {
+		if statement, err := ast.Parse(text); err == nil {
 			_, _ = out.Define(statement, keyspace)
 		}
 	}
@@ -75,7 +76,7 @@ func rejected(r *review) {
 		if keyspace == "" {
 			keyspace = unnamedKeyspace
 		}
-		if err := prepare(on, cql.Bound(q.Text), keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+		if err := prepare(on, ast.Bound(q.Text), keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
 			r.finding(t, "correct the statement", "Cassandra rejects a statement: %s", strings.ReplaceAll(err.Error(), unnamedKeyspace+".", "")).of(q)
 		}
 	}

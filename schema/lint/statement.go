@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -17,19 +18,19 @@ type written struct {
 }
 
 // writes are what a statement writes into columns that are not in its WHERE.
-func writes(s cql.Statement) (out []written) {
-	null := func(t cql.Term) bool { return t.Kind == cql.Null }
+func writes(s ast.Statement) (out []written) {
+	null := func(t ast.Term) bool { return t.Kind == cql.Null }
 	switch s := s.(type) {
-	case *cql.Insert:
+	case *ast.Insert:
 		for i, c := range s.Columns {
 			out = append(out, written{column: c, null: i < len(s.Values) && null(s.Values[i])})
 		}
-	case *cql.Update:
+	case *ast.Update:
 		for _, a := range s.Set {
-			part := a.Target.Key != nil || a.Target.Field != "" || a.Operator != cql.Assign
+			part := a.Target.Key != nil || a.Target.Field != "" || a.Operator != ast.Assign
 			out = append(out, written{a.Target.Column, part, null(a.Value)})
 		}
-	case *cql.Delete:
+	case *ast.Delete:
 		for _, c := range s.Columns {
 			out = append(out, written{column: c.Column, part: c.Key != nil || c.Field != ""})
 		}
@@ -38,13 +39,13 @@ func writes(s cql.Statement) (out []written) {
 }
 
 // whereOf is the WHERE of a statement.
-func whereOf(s cql.Statement) []cql.Relation {
+func whereOf(s ast.Statement) []ast.Relation {
 	switch s := s.(type) {
-	case *cql.Select:
+	case *ast.Select:
 		return s.Where
-	case *cql.Update:
+	case *ast.Update:
 		return s.Where
-	case *cql.Delete:
+	case *ast.Delete:
 		return s.Where
 	}
 	return nil
@@ -54,14 +55,14 @@ func whereOf(s cql.Statement) []cql.Relation {
 type sent struct {
 	query     *schema.Query
 	table     *schema.Table
-	statement cql.Statement
+	statement ast.Statement
 }
 
 // partitionOf is what a statement names its partition by: the keyspace and the values of the partition key, as text. Tables of one keyspace share
 // what has the same values. fixed says that no value is bound. The name is empty if the statement does not name one partition.
-func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
-	values := make(map[string]cql.Term)
-	if s, ok := s.(*cql.Insert); ok {
+func partitionOf(s ast.Statement, t *schema.Table) (name string, fixed bool) {
+	values := make(map[string]ast.Term)
+	if s, ok := s.(*ast.Insert); ok {
 		for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
 			values[c] = s.Values[i]
 		}
@@ -113,15 +114,15 @@ func literalNull(r *review) {
 func hotRow(r *review) {
 	told := make(map[string]bool)
 	for _, x := range r.statements {
-		update, ok := x.statement.(*cql.Update)
+		update, ok := x.statement.(*ast.Update)
 		name, fixed := partitionOf(x.statement, x.table)
 		if !ok || !fixed || name == x.table.Keyspace || told[x.table.String()+name] {
 			continue
 		}
-		counts := slices.ContainsFunc(update.Set, func(a cql.Assignment) bool {
+		counts := slices.ContainsFunc(update.Set, func(a ast.Assignment) bool {
 			c := x.table.Column(a.Target.Column)
 			return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == cql.Mark &&
-				slices.ContainsFunc(update.If, func(w cql.Relation) bool { return slices.Contains(w.Columns, c.Name) })
+				slices.ContainsFunc(update.If, func(w ast.Relation) bool { return slices.Contains(w.Columns, c.Name) })
 		})
 		if counts {
 			told[x.table.String()+name] = true
@@ -182,15 +183,15 @@ func (r *review) queue(t *schema.Table) bool {
 	for _, x := range r.sent[t] {
 		q, column := x.query, rows[i].Name
 		switch s := x.statement.(type) {
-		case *cql.Insert:
+		case *ast.Insert:
 			inserted = true
-		case *cql.Select:
+		case *ast.Select:
 			forward := len(q.Order) == 0 || len(q.Order) == 1 && !q.Order[0].Descending
 			led := !slices.ContainsFunc(rows[:i], func(c schema.Column) bool { return !exact(q, c.Name) })
 			if s.Limit != nil && located(q, t) && led && forward && !exact(q, column) {
 				first, next = first || !restricted(q, column), next || restricted(q, column)
 			}
-		case *cql.Delete:
+		case *ast.Delete:
 			if len(s.Columns) == 0 {
 				one, before = one || exact(q, column), before || restricted(q, column) && !exact(q, column)
 			}
@@ -226,7 +227,7 @@ func urgency(c schema.Column) bool {
 type batch struct {
 	queries    []*schema.Query
 	tables     []*schema.Table // of each
-	statements []cql.Statement
+	statements []ast.Statement
 }
 
 // batchesOf gives the batches and transactions that write known tables, in the order of their text.

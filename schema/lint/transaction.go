@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
 // transactional says whether a table takes part in transactions of Cassandra 6.
 func transactional(t *schema.Table) bool {
-	mode, _ := cql.ParseOption(t.Options["transactional_mode"])
+	mode, _ := ast.ParseOption(t.Options["transactional_mode"])
 	return mode.Text != "" && !strings.EqualFold(mode.Text, "off")
 }
 
@@ -50,11 +51,11 @@ func (r *review) withoutMode(t *schema.Table) *Finding {
 func (x *sent) forbidden() (reason, fix string) {
 	q, t := x.query, x.table
 	switch s := x.statement.(type) {
-	case *cql.Select:
+	case *ast.Select:
 		if reason, fix = forbiddenRead(q, t, s); reason != "" {
 			return reason, fix
 		}
-	case *cql.Insert:
+	case *ast.Insert:
 		for _, c := range keyColumns(t) {
 			if i := slices.Index(s.Columns, c.Name); i >= 0 && i < len(s.Values) && s.Values[i].Kind == cql.Reference {
 				return "takes " + c.Name + ", a column of the key, from a LET", "read the row before, and bind its " + c.Name
@@ -77,16 +78,16 @@ func (x *sent) forbidden() (reason, fix string) {
 // expires says whether the statement has USING TTL, of 0 too.
 func (x *sent) expires() bool {
 	switch s := x.statement.(type) {
-	case *cql.Insert:
+	case *ast.Insert:
 		return s.Using.TTL != nil
-	case *cql.Update:
+	case *ast.Update:
 		return s.Using.TTL != nil
 	}
 	return false
 }
 
 // forbiddenRead is what it rejects in a SELECT alone.
-func forbiddenRead(q *schema.Query, t *schema.Table, s *cql.Select) (reason, fix string) {
+func forbiddenRead(q *schema.Query, t *schema.Table, s *ast.Select) (reason, fix string) {
 	equal := func(kind schema.Kind) bool {
 		return !slices.ContainsFunc(t.Of(kind), func(c schema.Column) bool {
 			return !slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "=" && !w.Token && slices.Contains(w.Columns, c.Name) })
@@ -105,7 +106,7 @@ func forbiddenRead(q *schema.Query, t *schema.Table, s *cql.Select) (reason, fix
 		return "has a SELECT that does not name its partition", "name all columns of the partition key"
 	case len(s.OrderBy)+len(s.GroupBy) > 0:
 		return "has ORDER BY or GROUP BY", "read in the order of the table, or without a transaction"
-	case slices.ContainsFunc(s.Columns, func(c cql.Selector) bool {
+	case slices.ContainsFunc(s.Columns, func(c ast.Selector) bool {
 		return c.Kind == cql.Call && slices.Contains(strings.Fields("count min max avg sum"), c.Text)
 	}):
 		return "has an aggregate", "read it without a transaction"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -237,7 +238,7 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 	}
 	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
 		slices.ContainsFunc(r.sent[t], func(x sent) bool {
-			return slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v cql.Term) bool {
+			return slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v ast.Term) bool {
 				return v.Kind == cql.String && timeText.MatchString(v.Text)
 			})
 		})
@@ -247,8 +248,8 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 var timeText = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})[T ]\d{1,2}:\d{2}`)
 
 // valuesOf are the values that a statement gives a column, or compares it with.
-func valuesOf(s cql.Statement, column string) (out []cql.Term) {
-	if s, ok := s.(*cql.Insert); ok {
+func valuesOf(s ast.Statement, column string) (out []ast.Term) {
+	if s, ok := s.(*ast.Insert); ok {
 		if i := slices.Index(s.Columns, column); i >= 0 && i < len(s.Values) {
 			return s.Values[i : i+1]
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 func wholePartition(r *review) {
 	told := make(map[schema.ID]bool)
 	for _, x := range r.statements {
-		s, ok := x.statement.(*cql.Select)
+		s, ok := x.statement.(*ast.Select)
 		if !ok || told[x.table.ID] || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.query, x.table) ||
 			slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.query, c.Name) }) {
 			continue
@@ -30,12 +31,12 @@ func wholePartition(r *review) {
 func broughtBack(r *review) {
 	told, deleted := make(map[schema.ID]bool), make(map[*schema.Table]bool)
 	for _, x := range r.statements {
-		if s, ok := x.statement.(*cql.Delete); ok && len(s.Columns) == 0 && !x.query.Transaction {
+		if s, ok := x.statement.(*ast.Delete); ok && len(s.Columns) == 0 && !x.query.Transaction {
 			deleted[x.table] = true
 		}
 	}
 	for _, x := range r.statements {
-		s, ok := x.statement.(*cql.Update)
+		s, ok := x.statement.(*ast.Update)
 		t := x.table
 		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.query.Transaction || told[t.ID] || counting(t) {
 			continue
@@ -58,11 +59,11 @@ var (
 func lostUpdate(r *review) {
 	told := make(map[schema.ID]bool)
 	for _, x := range r.statements {
-		s, ok := x.statement.(*cql.Update)
-		if insert, is := x.statement.(*cql.Insert); is && r.rewritten(x.table) {
-			s, ok = &cql.Update{}, true
+		s, ok := x.statement.(*ast.Update)
+		if insert, is := x.statement.(*ast.Insert); is && r.rewritten(x.table) {
+			s, ok = &ast.Update{}, true
 			for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
-				s.Set = append(s.Set, cql.Assignment{Target: cql.Target{Column: c}, Operator: cql.Assign, Value: insert.Values[i]})
+				s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
 			}
 		}
 		if !ok || x.query.Conditional || x.query.Transaction || told[x.table.ID] || len(s.Set) > 3 || r.query(x.table, "SELECT") == nil {
@@ -70,7 +71,7 @@ func lostUpdate(r *review) {
 		}
 		for _, a := range s.Set {
 			c := x.table.Column(a.Target.Column)
-			if c == nil || a.Operator != cql.Assign || a.Target.Key != nil || a.Target.Field != "" {
+			if c == nil || a.Operator != ast.Assign || a.Target.Key != nil || a.Target.Field != "" {
 				continue
 			}
 			has := func(list []string) bool {
@@ -93,7 +94,7 @@ func lostUpdate(r *review) {
 }
 
 // generated says whether a value comes from a function of the server that gives another one each time.
-func generated(v cql.Term) bool {
+func generated(v ast.Term) bool {
 	return v.Kind == cql.Call && slices.Contains(strings.Fields("now uuid currenttimeuuid currenttimestamp"), v.Text) ||
 		slices.ContainsFunc(v.Elems, generated)
 }
@@ -104,11 +105,11 @@ func notRepeatable(r *review) {
 	for _, x := range r.statements {
 		t, why := x.table, ""
 		switch s := x.statement.(type) {
-		case *cql.Update:
+		case *ast.Update:
 			if counting(t) {
 				why = "counts twice"
 			}
-		case *cql.Insert:
+		case *ast.Insert:
 			for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
 				if inKey(t, c) && generated(s.Values[i]) {
 					why = "inserts a second row"
@@ -176,7 +177,7 @@ func (r *review) writtenTogether(t, other *schema.Table) bool {
 func deleteWins(r *review) {
 	for _, b := range r.batches {
 		for i, t := range b.tables {
-			_, inserts := b.statements[i].(*cql.Insert)
+			_, inserts := b.statements[i].(*ast.Insert)
 			deletes := slices.ContainsFunc(b.queries, func(q *schema.Query) bool {
 				return q.Verb == "DELETE" && q.Table == b.queries[i].Table && len(q.Columns) == len(keyColumns(t)) && strings.Contains(q.Text, "?")
 			})

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // both are a keyspace of a real cluster and the same one of a [catalog.Schema].
@@ -70,7 +71,7 @@ func (b *both) define(t *testing.T, text string) {
 
 // refusal is what the in-process schema answers to a statement, in which KS stands for the keyspace; no message is success.
 func (b *both) refusal(text string) (code int, message string) {
-	stmt, err := cql.Parse(b.text(text))
+	stmt, err := ast.Parse(b.text(text))
 	if err == nil {
 		_, err = b.schema.Define(stmt, b.keyspace)
 	}

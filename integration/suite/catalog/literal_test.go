@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // TestLiterals writes literals and bytes into real columns. What is stored, or why not, has to be what the package says.
@@ -78,11 +78,11 @@ func (b *both) encode(t *testing.T, name, value string) ([]byte, error) {
 		data = catalog.Sort(column.Type, append([]byte{}, data...))
 		return data, nil
 	}
-	stmt, err := cql.Parse("INSERT INTO t (" + name + ") VALUES (" + value + ")")
+	stmt, err := ast.Parse("INSERT INTO t (" + name + ") VALUES (" + value + ")")
 	if err != nil {
 		t.Fatalf("%s: %v", value, err)
 	}
-	data, err := catalog.Encode(column.Type, stmt.(*cql.Insert).Values[0], name)
+	data, err := catalog.Encode(column.Type, stmt.(*ast.Insert).Values[0], name)
 	if column.Type.MultiCell() && bytes.Equal(data, make([]byte, 4)) {
 		data = nil // an empty collection of many cells is null
 	}

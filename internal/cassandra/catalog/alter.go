@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
 
-func (s *Schema) alterTable(name cql.Name, stmt *cql.AlterTable) (*Change, error) {
+func (s *Schema) alterTable(name cql.Name, stmt *ast.AlterTable) (*Change, error) {
 	old := s.Table(name.Keyspace, name.Name)
 	if old == nil {
 		if stmt.IfExists {
@@ -44,7 +45,7 @@ func (t *Table) at(name string) int {
 	return slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
-func (t *Table) add(k *Keyspace, stmt *cql.AlterTable) error {
+func (t *Table) add(k *Keyspace, stmt *ast.AlterTable) error {
 	for _, d := range stmt.Add {
 		typ, err := k.columnType(d.Type)
 		if err != nil {
@@ -129,7 +130,7 @@ func follows(kind, was gocql.Type) bool {
 	return false
 }
 
-func (t *Table) drop(k *Keyspace, stmt *cql.AlterTable) ([]string, error) {
+func (t *Table) drop(k *Keyspace, stmt *ast.AlterTable) ([]string, error) {
 	var gone []string
 	for _, name := range stmt.Drop {
 		at := t.at(name)
@@ -198,7 +199,7 @@ func expand(t *cqltype.Type) string {
 	return text
 }
 
-func (t *Table) rename(k *Keyspace, stmt *cql.AlterTable) error {
+func (t *Table) rename(k *Keyspace, stmt *ast.AlterTable) error {
 	for _, names := range stmt.Rename {
 		from, to := names[0], names[1]
 		at := t.at(from)
@@ -221,7 +222,7 @@ func (t *Table) rename(k *Keyspace, stmt *cql.AlterTable) error {
 	return nil
 }
 
-func (t *Table) alterOptions(k *Keyspace, options []cql.Option) error {
+func (t *Table) alterOptions(k *Keyspace, options []ast.Option) error {
 	if _, err := t.options.set(options, true); err != nil {
 		return err
 	}

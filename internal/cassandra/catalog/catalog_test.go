@@ -8,12 +8,12 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
-func parse(t *testing.T, text string) cql.Statement {
+func parse(t *testing.T, text string) ast.Statement {
 	t.Helper()
-	stmt, err := cql.Parse(text)
+	stmt, err := ast.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -289,7 +289,7 @@ func TestRefusals(t *testing.T) {
 		"CREATE TABLE ks.u (a int PRIMARY KEY, v 'org.X')": {
 			Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: type 'org.X'",
 		},
-		"TRUNCATE ks.t": {Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: *cql.Truncate"},
+		"TRUNCATE ks.t": {Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: *ast.Truncate"},
 	} {
 		if got := refuse(t, s, text); *got != want {
 			t.Errorf("%s: %+v, want %+v", text, *got, want)

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
 
-func (s *Schema) createTable(name cql.Name, stmt *cql.CreateTable) (*Change, error) {
+func (s *Schema) createTable(name cql.Name, stmt *ast.CreateTable) (*Change, error) {
 	old, err := s.existing(name.Keyspace)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (s *Schema) createTable(name cql.Name, stmt *cql.CreateTable) (*Change, err
 }
 
 // newTable makes a table of a keyspace, without putting it there.
-func (s *Schema) newTable(k *Keyspace, name string, stmt *cql.CreateTable) (*Table, error) {
+func (s *Schema) newTable(k *Keyspace, name string, stmt *ast.CreateTable) (*Table, error) {
 	whole := k.Name + "." + name
 	t := &Table{Keyspace: k.Name, Name: name, options: defaults()}
 	for _, d := range stmt.Columns {
@@ -127,7 +128,7 @@ func (t *Table) setKey(partition, clustering []string) error {
 }
 
 // setOrder carries out CLUSTERING ORDER BY.
-func (t *Table) setOrder(clustering []string, order []cql.Order) error {
+func (t *Table) setOrder(clustering []string, order []ast.Order) error {
 	var names, others []string
 	for _, o := range order {
 		if slices.Contains(names, o.Column) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -14,7 +15,7 @@ import (
 // Encode gives the bytes of a literal, which has no mark and no call in it, as a value of a type; nil of Null. The name is
 // that of the column, for the message of an [*Error]. An empty collection is one of no elements, also where the type is not
 // frozen and Cassandra makes it null.
-func Encode(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func Encode(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	if term.Kind == cql.Null {
 		return nil, nil
 	}
@@ -53,7 +54,7 @@ func Encode(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 }
 
 // inner is what is in brackets, unless they make a tuple.
-func inner(t *cqltype.Type, term cql.Term) cql.Term {
+func inner(t *cqltype.Type, term ast.Term) ast.Term {
 	for term.Kind == cql.Tuple && len(term.Elems) == 1 && t.Kind() != gocql.TypeTuple {
 		term = term.Elems[0]
 	}
@@ -79,7 +80,7 @@ var constants = map[cql.TermKind]struct {
 	cql.Duration: {"DURATION", []gocql.Type{gocql.TypeDuration}},
 }
 
-func constantText(term cql.Term) string {
+func constantText(term ast.Term) string {
 	if term.Kind == cql.Blob {
 		return "0x" + term.Text
 	}
@@ -88,12 +89,12 @@ func constantText(term cql.Term) string {
 
 // assignable says whether a literal can be one of the type by its form. Nothing is said of what is in it, except in
 // collections and tuples.
-func assignable(t *cqltype.Type, term cql.Term) bool {
+func assignable(t *cqltype.Type, term ast.Term) bool {
 	term = inner(t, term)
 	if c := constants[term.Kind]; c.name != "" {
 		return slices.Contains(c.types, t.Kind())
 	}
-	all := func(elems []cql.Term, of ...*cqltype.Type) bool {
+	all := func(elems []ast.Term, of ...*cqltype.Type) bool {
 		for i, e := range elems {
 			if !assignable(of[i%len(of)], e) {
 				return false
@@ -130,7 +131,7 @@ func assignable(t *cqltype.Type, term cql.Term) bool {
 	}
 }
 
-func encodeConstant(t *cqltype.Type, term cql.Term) ([]byte, error) {
+func encodeConstant(t *cqltype.Type, term ast.Term) ([]byte, error) {
 	text := term.Text
 	switch t.Kind() {
 	case gocql.TypeAscii:

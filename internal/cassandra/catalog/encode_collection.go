@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -22,7 +23,7 @@ func collection(elems [][][]byte) []byte {
 }
 
 // element encodes an element of a collection; what says which part of it that is.
-func element(kind, what string, t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func element(kind, what string, t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	if term.Kind == cql.List && t.Kind() != gocql.TypeList {
 		return Encode(t, term, name)
 	}
@@ -36,7 +37,7 @@ func element(kind, what string, t *cqltype.Type, term cql.Term, name string) ([]
 	return b, err
 }
 
-func encodeList(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func encodeList(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	if t.Kind() != gocql.TypeList {
 		return nil, invalid("Unexpected receiver type '%s'; only list and vector are expected", t)
 	}
@@ -51,7 +52,7 @@ func encodeList(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	return collection(elems), nil
 }
 
-func encodeSet(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func encodeSet(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	if t.Kind() != gocql.TypeSet {
 		return nil, invalid("Invalid set literal for %s of type %s", name, t)
 	}
@@ -76,7 +77,7 @@ func put(t *cqltype.Type, elems [][][]byte, elem [][]byte) [][][]byte {
 	return slices.Insert(elems, at, elem)
 }
 
-func encodeMap(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func encodeMap(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	if t.Kind() != gocql.TypeMap {
 		return nil, invalid("Invalid map literal for %s of type %s", name, t)
 	}
@@ -95,7 +96,7 @@ func encodeMap(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	return collection(elems), nil
 }
 
-func encodeTuple(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func encodeTuple(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	elems := t.Elems()
 	switch {
 	case t.Kind() != gocql.TypeTuple:
@@ -118,7 +119,7 @@ func encodeTuple(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	return out, nil
 }
 
-func encodeUser(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+func encodeUser(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	user := t.User()
 	if user == nil {
 		return nil, invalid("Invalid user type literal for %s of type %s", name, t)
@@ -146,7 +147,7 @@ func encodeUser(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 }
 
 // spell writes a literal as Cassandra writes it in messages.
-func spell(term cql.Term) string {
+func spell(term ast.Term) string {
 	elems := make([]string, len(term.Elems))
 	for i, e := range term.Elems {
 		elems[i] = spell(e)

@@ -14,7 +14,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver/drivertest"
 )
@@ -25,9 +25,9 @@ func parseType(t *testing.T, name string) *cqltype.Type {
 	return s.Table("ks", "t").Column("n").Type
 }
 
-func term(t *testing.T, literal string) cql.Term {
+func term(t *testing.T, literal string) ast.Term {
 	t.Helper()
-	return parse(t, "INSERT INTO t (n) VALUES ("+literal+")").(*cql.Insert).Values[0]
+	return parse(t, "INSERT INTO t (n) VALUES ("+literal+")").(*ast.Insert).Values[0]
 }
 
 func uuid(text string) gocql.UUID {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -28,7 +29,7 @@ func (k *Keyspace) indexesOf(table, column string) []string {
 	return names
 }
 
-func (s *Schema) createIndex(name cql.Name, stmt *cql.CreateIndex) (*Change, error) {
+func (s *Schema) createIndex(name cql.Name, stmt *ast.CreateIndex) (*Change, error) {
 	old, err := s.existing(name.Keyspace)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (s *Schema) createIndex(name cql.Name, stmt *cql.CreateIndex) (*Change, err
 		return nil, err
 	}
 	if i.name == "" {
-		i.name = cql.IndexName(t.Name, i.column, taken)
+		i.name = ast.IndexName(t.Name, i.column, taken)
 	}
 	for _, other := range old.indexes {
 		if other.table == i.table && other.kind == i.kind && maps.Equal(other.options, i.options) {
@@ -68,7 +69,7 @@ func (s *Schema) createIndex(name cql.Name, stmt *cql.CreateIndex) (*Change, err
 }
 
 // describe gives the index its kind and options.
-func (i *index) describe(t *Table, stmt *cql.CreateIndex) error {
+func (i *index) describe(t *Table, stmt *ast.CreateIndex) error {
 	c := t.Column(i.column)
 	switch {
 	case c == nil:

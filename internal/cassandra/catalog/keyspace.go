@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -91,7 +91,7 @@ var nameText = regexp.MustCompile(`^\w+$`)
 // maxName is the length of the longest name of a keyspace.
 const maxName = 48
 
-func (s *Schema) defineKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
+func (s *Schema) defineKeyspace(stmt *ast.CreateKeyspace) (*Change, error) {
 	if stmt.Alter {
 		return s.alterKeyspace(stmt)
 	}
@@ -129,7 +129,7 @@ func (s *Schema) defineKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
 	return &Change{Type: created, Target: "KEYSPACE", Keyspace: name}, nil
 }
 
-func (s *Schema) alterKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
+func (s *Schema) alterKeyspace(stmt *ast.CreateKeyspace) (*Change, error) {
 	if err := guard(stmt.Keyspace); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Schema) alterKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
 	return &Change{Type: updated, Target: "KEYSPACE", Keyspace: k.Name}, nil
 }
 
-func (s *Schema) dropKeyspace(stmt *cql.Drop) (*Change, error) {
+func (s *Schema) dropKeyspace(stmt *ast.Drop) (*Change, error) {
 	name := stmt.Name.Name
 	if err := guard(name); err != nil {
 		return nil, err

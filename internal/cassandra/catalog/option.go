@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -80,7 +80,7 @@ var kinds = map[string]kind{
 }
 
 // set carries WITH out and gives the id that it asks for.
-func (o options) set(list []cql.Option, alter bool) (id gocql.UUID, err error) {
+func (o options) set(list []ast.Option, alter bool) (id gocql.UUID, err error) {
 	for _, option := range list {
 		if _, ok := kinds[option.Name]; !ok {
 			return id, syntax("Unknown property '%s'", option.Name)
@@ -107,7 +107,7 @@ func (o options) set(list []cql.Option, alter bool) (id gocql.UUID, err error) {
 }
 
 // CheckOption gives the error of an option that is wrong whatever the other options, the configuration of the nodes and classes of others are.
-func CheckOption(option cql.Option) error {
+func CheckOption(option ast.Option) error {
 	o, class := defaults(), option.Map["class"]
 	_, known := compressions[strings.TrimPrefix(class, compressors)]
 	switch {
@@ -136,7 +136,7 @@ func tableID(text string, alter bool) (gocql.UUID, error) {
 	return id, nil
 }
 
-func (o options) setOne(option cql.Option) (err error) {
+func (o options) setOne(option ast.Option) (err error) {
 	name, text := option.Name, option.Text
 	if kinds[name] == mapOption {
 		if option.Map == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -86,7 +87,7 @@ const (
 
 // Define carries out a CREATE, ALTER or DROP, keyspace being that of USE, and says what changed. It is nil if nothing did, as
 // after IF NOT EXISTS. An error is an [*Error].
-func (s *Schema) Define(stmt cql.Statement, keyspace string) (*Change, error) {
+func (s *Schema) Define(stmt ast.Statement, keyspace string) (*Change, error) {
 	change, err := s.define(stmt, keyspace)
 	if change != nil {
 		s.version = s.id()
@@ -94,11 +95,11 @@ func (s *Schema) Define(stmt cql.Statement, keyspace string) (*Change, error) {
 	return change, err
 }
 
-func (s *Schema) define(stmt cql.Statement, keyspace string) (*Change, error) {
+func (s *Schema) define(stmt ast.Statement, keyspace string) (*Change, error) {
 	switch stmt := stmt.(type) {
-	case *cql.CreateKeyspace:
+	case *ast.CreateKeyspace:
 		return s.defineKeyspace(stmt)
-	case *cql.Drop:
+	case *ast.Drop:
 		if stmt.What == "KEYSPACE" {
 			return s.dropKeyspace(stmt)
 		}
@@ -117,18 +118,18 @@ func (s *Schema) define(stmt cql.Statement, keyspace string) (*Change, error) {
 			return s.dropView(name, stmt.IfExists)
 		}
 		return nil, unsupported("DROP %s", stmt.What)
-	case *cql.CreateTable:
+	case *ast.CreateTable:
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.createTable(n, stmt) })
-	case *cql.AlterTable:
+	case *ast.AlterTable:
 		if stmt.View {
 			return nil, unsupported("ALTER MATERIALIZED VIEW")
 		}
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.alterTable(n, stmt) })
-	case *cql.CreateType:
+	case *ast.CreateType:
 		return in(stmt.Type, keyspace, func(n cql.Name) (*Change, error) { return s.defineType(n, stmt) })
-	case *cql.CreateIndex:
+	case *ast.CreateIndex:
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.createIndex(n, stmt) })
-	case *cql.CreateView:
+	case *ast.CreateView:
 		return in(stmt.View, keyspace, func(n cql.Name) (*Change, error) { return s.createView(n, stmt, keyspace) })
 	}
 	return nil, unsupported("%T", stmt)

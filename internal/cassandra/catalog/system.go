@@ -3,7 +3,7 @@ package catalog
 import (
 	"fmt"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -86,11 +86,11 @@ func (s *Schema) declareSystem() {
 }
 
 func (s *Schema) declare(text string) error {
-	stmt, err := cql.Parse("CREATE TABLE " + text)
+	stmt, err := ast.Parse("CREATE TABLE " + text)
 	if err != nil {
 		return err
 	}
-	create := stmt.(*cql.CreateTable)
+	create := stmt.(*ast.CreateTable)
 	k := s.keyspaces[create.Table.Keyspace]
 	t, err := s.newTable(k, create.Table.Name, create)
 	if err != nil {

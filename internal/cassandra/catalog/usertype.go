@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -53,7 +54,7 @@ func (k *Keyspace) build() error {
 	return nil
 }
 
-func (s *Schema) defineType(name cql.Name, stmt *cql.CreateType) (*Change, error) {
+func (s *Schema) defineType(name cql.Name, stmt *ast.CreateType) (*Change, error) {
 	if stmt.Alter {
 		return s.alterType(name, stmt)
 	}
@@ -105,7 +106,7 @@ func (k *Keyspace) fieldType(n *cql.Type) (string, error) {
 	return t.String(), nil
 }
 
-func (s *Schema) alterType(name cql.Name, stmt *cql.CreateType) (*Change, error) {
+func (s *Schema) alterType(name cql.Name, stmt *ast.CreateType) (*Change, error) {
 	at, old := -1, s.keyspaces[name.Keyspace]
 	if old != nil {
 		at = old.userType(name.Name)

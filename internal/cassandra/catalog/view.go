@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -26,7 +27,7 @@ func (k *Keyspace) viewsOf(table string) []string {
 	return names
 }
 
-func (s *Schema) createView(name cql.Name, stmt *cql.CreateView, keyspace string) (*Change, error) {
+func (s *Schema) createView(name cql.Name, stmt *ast.CreateView, keyspace string) (*Change, error) {
 	old, err := s.existing(name.Keyspace)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (s *Schema) createView(name cql.Name, stmt *cql.CreateView, keyspace string
 }
 
 // newView makes a view as the table that it would be.
-func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *cql.CreateView) (*Table, error) {
+func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *ast.CreateView) (*Table, error) {
 	key := slices.Concat(stmt.Partition, stmt.Clustering)
 	for _, c := range slices.Concat(base.Partition, base.Clustering) {
 		if !slices.Contains(key, c.Name) {
@@ -72,7 +73,7 @@ func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *cql.Create
 				name, base.Name, c.Name)
 		}
 	}
-	table := &cql.CreateTable{
+	table := &ast.CreateTable{
 		Partition: stmt.Partition, Clustering: stmt.Clustering, Order: stmt.Order, Options: stmt.Options,
 	}
 	for _, name := range stmt.Columns {
@@ -102,7 +103,7 @@ func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *cql.Create
 		where = append(where, strings.Join(words, " "))
 	}
 	for _, name := range key {
-		if !slices.ContainsFunc(stmt.Where, func(r cql.Relation) bool { return slices.Contains(r.Columns, name) }) {
+		if !slices.ContainsFunc(stmt.Where, func(r ast.Relation) bool { return slices.Contains(r.Columns, name) }) {
 			return nil, invalid("Primary key column '%s' is required to be filtered by 'IS NOT NULL'", name)
 		}
 	}

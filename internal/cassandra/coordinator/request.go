@@ -6,7 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -15,7 +15,7 @@ type Request struct {
 	Node        int
 	Statements  []Bound
 	Batch       bool
-	Kind        cql.BatchKind // of a batch
+	Kind        ast.BatchKind // of a batch
 	Consistency gocql.Consistency
 	Serial      gocql.SerialConsistency
 	Timestamp   int64 // microseconds, that of the protocol; 0 for none
@@ -74,16 +74,16 @@ func (c *Cluster) Execute(r Request) Reply {
 	if !r.Batch && len(r.Statements) == 1 {
 		s := r.Statements[0]
 		switch stmt := s.Statement.(type) {
-		case *cql.Batch:
+		case *ast.Batch:
 			r.Batch, r.Kind = true, stmt.Kind
 			r.Statements = nil
 			for _, part := range s.Batch {
 				r.Statements = append(r.Statements, Bound{part, s.Values})
 			}
 			return c.batch(r)
-		case *cql.Select:
+		case *ast.Select:
 			return c.read(r, s)
-		case *cql.Truncate:
+		case *ast.Truncate:
 			if alive := c.alive(c.everyone()); alive < len(c.nodes)-1 {
 				return refused(unavailable(gocql.All, len(c.nodes)-1, alive))
 			}
@@ -94,7 +94,7 @@ func (c *Cluster) Execute(r Request) Reply {
 			}
 			c.drop(&catalog.Change{Type: "DROPPED", Table: s.Table})
 			return Reply{Wrote: true}
-		case *cql.Insert, *cql.Update, *cql.Delete:
+		case *ast.Insert, *ast.Update, *ast.Delete:
 			if s.Write.Condition != nil {
 				return c.transact(r)
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -121,11 +121,11 @@ func (c *Cluster) batch(r Request) Reply {
 	switch {
 	case len(r.Statements) == 0:
 		return Reply{}
-	case r.Kind == cql.Counter && counters < len(r.Statements):
+	case r.Kind == ast.Counter && counters < len(r.Statements):
 		return refused(invalid("Cannot include non-counter statement in a counter batch"))
-	case r.Kind == cql.Logged && counters > 0:
+	case r.Kind == ast.Logged && counters > 0:
 		return refused(invalid("Cannot include a counter statement in a logged batch"))
-	case r.Kind == cql.Unlogged && counters > 0 && counters < len(r.Statements):
+	case r.Kind == ast.Unlogged && counters > 0 && counters < len(r.Statements):
 		return refused(invalid("Counter and non-counter mutations cannot exist in the same batch"))
 	case conditional:
 		return c.transact(r)
@@ -142,7 +142,7 @@ func (c *Cluster) batch(r Request) Reply {
 		return refused(invalid("Batch too large"))
 	}
 	switch {
-	case r.Kind == cql.Logged && len(groups) > 1:
+	case r.Kind == ast.Logged && len(groups) > 1:
 		return c.logged(r, mutations)
 	case len(groups) == 1: // one mutation, however many statements
 		return c.write(r, mutations, "SIMPLE")

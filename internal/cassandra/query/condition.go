@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -20,7 +20,7 @@ type Condition struct {
 }
 
 // conditions reads an IF.
-func (c *compiler) conditions(w *Write, rs []cql.Relation, exists bool) error {
+func (c *compiler) conditions(w *Write, rs []ast.Relation, exists bool) error {
 	if exists {
 		w.Condition = &Condition{exists: true}
 	}
@@ -47,7 +47,7 @@ func (c *compiler) conditions(w *Write, rs []cql.Relation, exists bool) error {
 }
 
 // filter reads a relation that rows are compared with.
-func (c *compiler) filter(column *catalog.Column, r cql.Relation, read bool) (filter, error) {
+func (c *compiler) filter(column *catalog.Column, r ast.Relation, read bool) (filter, error) {
 	f := filter{column: column, operator: r.Operator, marked: r.Marked}
 	typ := column.Type
 	elems := typ.Elems()

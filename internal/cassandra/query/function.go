@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -51,7 +52,7 @@ var conversions = map[string]function{
 }
 
 // call compiles a function in place of a value of a type.
-func (c *compiler) call(t cql.Term, typ *cqltype.Type) (func(*Env) []byte, error) {
+func (c *compiler) call(t ast.Term, typ *cqltype.Type) (func(*Env) []byte, error) {
 	f, of, err := c.function(t)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (c *compiler) call(t cql.Term, typ *cqltype.Type) (func(*Env) []byte, error
 	return f, nil
 }
 
-func (c *compiler) function(t cql.Term) (func(*Env) []byte, *cqltype.Type, error) {
+func (c *compiler) function(t ast.Term) (func(*Env) []byte, *cqltype.Type, error) {
 	if f, ok := constants[t.Text]; ok && len(t.Elems) == 0 {
 		return func(e *Env) []byte { return f.do(e, nil) }, f.typ, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // Write is a prepared INSERT, UPDATE or DELETE.
@@ -23,7 +23,7 @@ type Write struct {
 	Condition      *Condition
 }
 
-func (c *compiler) insert(s *cql.Insert) (*Write, error) {
+func (c *compiler) insert(s *ast.Insert) (*Write, error) {
 	if len(s.Columns) != len(s.Values) {
 		return nil, invalid("Unmatched column names/values")
 	}
@@ -31,7 +31,7 @@ func (c *compiler) insert(s *cql.Insert) (*Write, error) {
 		return nil, invalid("INSERT statements are not allowed on counter tables, use UPDATE instead")
 	}
 	w := &Write{table: c.table, marker: true, verb: "INSERT"}
-	var keys []cql.Relation
+	var keys []ast.Relation
 	seen := make(map[string]bool)
 	for i, name := range s.Columns {
 		if seen[name] {
@@ -43,10 +43,10 @@ func (c *compiler) insert(s *cql.Insert) (*Write, error) {
 			return nil, invalid("Undefined column name %s in table %s.%s", name, c.table.Keyspace, c.table.Name)
 		}
 		if column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering {
-			keys = append(keys, cql.Relation{Columns: []string{name}, Operator: "=", Values: s.Values[i : i+1]})
+			keys = append(keys, ast.Relation{Columns: []string{name}, Operator: "=", Values: s.Values[i : i+1]})
 			continue
 		}
-		op, err := c.assign(cql.Target{Column: name}, cql.Assign, &s.Values[i])
+		op, err := c.assign(ast.Target{Column: name}, ast.Assign, &s.Values[i])
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (c *compiler) insert(s *cql.Insert) (*Write, error) {
 	return w, c.finish(w, keys, s.Using)
 }
 
-func (c *compiler) update(s *cql.Update) (*Write, error) {
+func (c *compiler) update(s *ast.Update) (*Write, error) {
 	w := &Write{table: c.table, verb: "UPDATE"}
 	if err := c.conditions(w, s.If, s.IfExists); err != nil {
 		return nil, err
@@ -76,13 +76,13 @@ func (c *compiler) update(s *cql.Update) (*Write, error) {
 	return w, c.finish(w, s.Where, s.Using)
 }
 
-func (c *compiler) delete(s *cql.Delete) (*Write, error) {
+func (c *compiler) delete(s *ast.Delete) (*Write, error) {
 	w := &Write{table: c.table, rows: len(s.Columns) == 0, verb: "DELETE"}
 	if err := c.conditions(w, s.If, s.IfExists); err != nil {
 		return nil, err
 	}
 	for _, target := range s.Columns {
-		op, err := c.assign(target, cql.Assign, nil)
+		op, err := c.assign(target, ast.Assign, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -92,13 +92,13 @@ func (c *compiler) delete(s *cql.Delete) (*Write, error) {
 }
 
 // finish reads what all writes have.
-func (c *compiler) finish(w *Write, rs []cql.Relation, using cql.Using) error {
+func (c *compiler) finish(w *Write, rs []ast.Relation, using ast.Using) error {
 	var err error
 	if w.where, err = c.relations(rs, false); err != nil {
 		return err
 	}
 	for _, u := range []struct {
-		term *cql.Term
+		term *ast.Term
 		into **term
 		name string
 	}{{using.Timestamp, &w.timestamp, "[timestamp]"}, {using.TTL, &w.ttl, "[ttl]"}} {

@@ -6,7 +6,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/cassandra/replica"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // Mutation is what a statement writes to one partition.
@@ -146,7 +146,7 @@ func (w *Write) count(m *Mutation, key [][]byte, s stamp) error {
 			return invalid("Invalid null value for counter increment")
 		}
 		n := int64(binary.BigEndian.Uint64(b))
-		if op.operator == cql.Remove {
+		if op.operator == ast.Remove {
 			n = -n
 		}
 		m.Deltas = append(m.Deltas, Delta{Row: key, Static: static, Column: op.column.Name, Count: n})

@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/cassandra/replica"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -15,7 +15,7 @@ import (
 // operation is what a statement does with one column.
 type operation struct {
 	column   *catalog.Column
-	operator cql.Operator
+	operator ast.Operator
 	key      *term // of one element
 	path     []byte
 	value    term
@@ -29,7 +29,7 @@ type stamp struct {
 }
 
 // assign compiles column = value and the like.
-func (c *compiler) assign(target cql.Target, operator cql.Operator, value *cql.Term) (operation, error) {
+func (c *compiler) assign(target ast.Target, operator ast.Operator, value *ast.Term) (operation, error) {
 	column := c.table.Column(target.Column)
 	if column == nil {
 		return operation{}, invalid("Undefined column name %s in table %s.%s", target.Column, c.table.Keyspace, c.table.Name)
@@ -72,10 +72,10 @@ func (c *compiler) assign(target cql.Target, operator cql.Operator, value *cql.T
 		op.path = binary.BigEndian.AppendUint16(nil, uint16(i))
 		typ, name = typ.User().Fields[i].Type, name+"."+target.Field
 	case kind == gocql.TypeCounter:
-		if value != nil && operator != cql.Add && operator != cql.Remove {
+		if value != nil && operator != ast.Add && operator != ast.Remove {
 			return op, invalid("Cannot set the value of counter column %s (counters can only be incremented/decremented, not set)", name)
 		}
-	case operator != cql.Assign:
+	case operator != ast.Assign:
 		if typ, err = c.collection(column, operator); err != nil {
 			return op, err
 		}
@@ -88,19 +88,19 @@ func (c *compiler) assign(target cql.Target, operator cql.Operator, value *cql.T
 }
 
 // collection says what is added to or removed from a collection.
-func (c *compiler) collection(column *catalog.Column, operator cql.Operator) (*cqltype.Type, error) {
+func (c *compiler) collection(column *catalog.Column, operator ast.Operator) (*cqltype.Type, error) {
 	typ := column.Type
 	switch kind := typ.Kind(); {
 	case kind != gocql.TypeList && kind != gocql.TypeSet && kind != gocql.TypeMap:
-		sign := map[cql.Operator]string{cql.Add: "+", cql.Remove: "-"}[operator]
+		sign := map[ast.Operator]string{ast.Add: "+", ast.Remove: "-"}[operator]
 		return nil, invalid("Invalid operation (%s = %[1]s %[2]s ?) for non counter column %[1]s", column.Name, sign)
 	case !typ.MultiCell():
 		return nil, invalid("Invalid operation for frozen collection column %s", column.Name)
-	case kind == gocql.TypeList && operator == cql.Remove:
+	case kind == gocql.TypeList && operator == ast.Remove:
 		return nil, unsupported("the removal of values from a list, which Cassandra reads before it writes")
-	case kind != gocql.TypeList && operator == cql.Prepend:
+	case kind != gocql.TypeList && operator == ast.Prepend:
 		return nil, invalid("Invalid operation for %s column %s", typ, column.Name)
-	case kind == gocql.TypeMap && operator == cql.Remove:
+	case kind == gocql.TypeMap && operator == ast.Remove:
 		return cqltype.SetOf(typ.Elems()[0]), nil
 	}
 	return typ, nil
@@ -142,7 +142,7 @@ func (op *operation) apply(row *replica.Row, s stamp) error {
 		set(nil, value)
 		return nil
 	}
-	if op.deletes || op.operator == cql.Assign {
+	if op.deletes || op.operator == ast.Assign {
 		all := s.timestamp
 		if !op.deletes { // it must not cover the new elements (UpdateParameters.setComplexDeletionTimeForOverwrite)
 			all--
@@ -162,7 +162,7 @@ func (op *operation) elements(value []byte, set func(path, value []byte), s stam
 		return err
 	}
 	switch kind := op.column.Type.Kind(); {
-	case op.operator == cql.Remove:
+	case op.operator == ast.Remove:
 		for _, p := range parts {
 			set(solid(p), nil)
 		}
@@ -181,7 +181,7 @@ func (op *operation) elements(value []byte, set func(path, value []byte), s stam
 			}
 		}
 	default:
-		if op.operator == cql.Prepend {
+		if op.operator == ast.Prepend {
 			slices.Reverse(parts)
 		}
 		for _, p := range parts {
@@ -195,7 +195,7 @@ func (op *operation) elements(value []byte, set func(path, value []byte), s stam
 func (op *operation) listPath(env *Env) []byte {
 	n := env.Unique()
 	at := ticks(env.Now)
-	if op.operator == cql.Prepend {
+	if op.operator == ast.Prepend {
 		at = -int64(n)
 	}
 	path := binary.BigEndian.AppendUint64(nil, uint64(at)^1<<63)

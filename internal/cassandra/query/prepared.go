@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -15,7 +16,7 @@ type Prepared struct {
 	Text     string
 	Keyspace string // that of the statement, or of USE
 	// Statement is what was read.
-	Statement cql.Statement
+	Statement ast.Statement
 	Table     *catalog.Table // nil for definitions, USE and batches
 	Marks     []Column       // what the question marks stand for
 	Routing   []uint16       // the marks of the partition key, in its order; nil unless all of it is bound
@@ -64,7 +65,7 @@ type compiler struct {
 
 // Prepare reads a statement and holds it against the schema. An error is a [*catalog.Error].
 func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
-	stmt, err := cql.Parse(text)
+	stmt, err := ast.Parse(text)
 	if err != nil {
 		var syntax *cql.SyntaxError
 		if errors.As(err, &syntax) {
@@ -73,7 +74,7 @@ func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
 		return nil, invalid("%v", err)
 	}
 	p := &Prepared{Text: text, Keyspace: keyspace, Statement: stmt}
-	batch, ok := stmt.(*cql.Batch)
+	batch, ok := stmt.(*ast.Batch)
 	if !ok {
 		return p, p.compile(schema, stmt)
 	}
@@ -83,7 +84,7 @@ func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
 	return p, nil
 }
 
-func (c *compiler) batch(batch *cql.Batch) error {
+func (c *compiler) batch(batch *ast.Batch) error {
 	p := c.prepared
 	if batch.Using.Timestamp != nil {
 		return unsupported("BEGIN BATCH USING TIMESTAMP; give it to the statements")
@@ -99,27 +100,27 @@ func (c *compiler) batch(batch *cql.Batch) error {
 	return nil
 }
 
-func (p *Prepared) compile(schema *catalog.Schema, stmt cql.Statement) error {
+func (p *Prepared) compile(schema *catalog.Schema, stmt ast.Statement) error {
 	c := &compiler{schema: schema, prepared: p}
 	var err error
 	switch s := stmt.(type) {
-	case *cql.Select:
+	case *ast.Select:
 		if err = c.open(s.From); err == nil {
 			p.Read, err = c.read(s)
 		}
-	case *cql.Insert:
+	case *ast.Insert:
 		if err = c.open(s.Into); err == nil {
 			p.Write, err = c.insert(s)
 		}
-	case *cql.Update:
+	case *ast.Update:
 		if err = c.open(s.Table); err == nil {
 			p.Write, err = c.update(s)
 		}
-	case *cql.Delete:
+	case *ast.Delete:
 		if err = c.open(s.From); err == nil {
 			p.Write, err = c.delete(s)
 		}
-	case *cql.Truncate:
+	case *ast.Truncate:
 		err = c.open(s.Table)
 	}
 	if err != nil {
@@ -155,7 +156,7 @@ func (c *compiler) open(name cql.Name) error {
 
 // missing rejects a statement for what is no table.
 func (c *compiler) missing(keyspace, name string) error {
-	_, read := c.prepared.Statement.(*cql.Select)
+	_, read := c.prepared.Statement.(*ast.Select)
 	switch view := c.schema.View(keyspace, name); {
 	case view && read:
 		return unsupported("a SELECT from the materialized view %s.%s", keyspace, name)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // Read is a prepared SELECT.
@@ -27,7 +27,7 @@ type Read struct {
 const needsFiltering = "Cannot execute this query as it might involve data filtering and thus may have unpredictable performance. " +
 	"If you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"
 
-func (c *compiler) read(s *cql.Select) (*Read, error) {
+func (c *compiler) read(s *ast.Select) (*Read, error) {
 	r := &Read{table: c.table, distinct: s.Distinct, wildcard: s.Columns == nil}
 	if err := c.selectors(s, r); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (c *compiler) read(s *cql.Select) (*Read, error) {
 		return nil, r.where.byIndex(err)
 	}
 	for _, l := range []struct {
-		term *cql.Term
+		term *ast.Term
 		into **term
 		name string
 	}{{s.PerLimit, &r.perLimit, "[per_partition_limit]"}, {s.Limit, &r.limit, "[limit]"}} {
@@ -67,7 +67,7 @@ func (c *compiler) read(s *cql.Select) (*Read, error) {
 }
 
 // allowed says whether what is selected goes together with the rest.
-func (r *Read) allowed(s *cql.Select) error {
+func (r *Read) allowed(s *ast.Select) error {
 	if r.where.narrowed && r.onlyStatic() {
 		return invalid("Cannot restrict clustering columns when selecting only static columns")
 	}
@@ -95,7 +95,7 @@ func (r *Read) onlyStatic() bool {
 }
 
 // distinctly says whether SELECT DISTINCT is allowed.
-func (r *Read) distinctly(s *cql.Select) error {
+func (r *Read) distinctly(s *ast.Select) error {
 	if s.PerLimit != nil {
 		return invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
 	}
@@ -183,7 +183,7 @@ func (w *where) byIndex(err error) error {
 	return unsupported("a SELECT by the index of column %s without ALLOW FILTERING", w.indexed)
 }
 
-func (r *Read) order(by []cql.Order) error {
+func (r *Read) order(by []ast.Order) error {
 	if len(by) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/murmur3"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -17,7 +18,7 @@ import (
 type selector func(*Env, *View) []byte
 
 // selectors reads what a SELECT gives.
-func (c *compiler) selectors(s *cql.Select, r *Read) error {
+func (c *compiler) selectors(s *ast.Select, r *Read) error {
 	if s.Columns == nil {
 		r.asked = c.table.Columns
 		for _, column := range c.table.Columns {
@@ -43,7 +44,7 @@ func (r *Read) add(name string, t *cqltype.Type, get selector) {
 	r.selectors = append(r.selectors, get)
 }
 
-func (c *compiler) selector(t cql.Term, r *Read) (string, *cqltype.Type, selector, error) {
+func (c *compiler) selector(t ast.Term, r *Read) (string, *cqltype.Type, selector, error) {
 	switch {
 	case t.Kind != cql.Call && t.Kind != cql.ColumnCall && t.Kind != cql.Cast:
 		column, err := c.selected(t)
@@ -73,9 +74,9 @@ func (c *compiler) selector(t cql.Term, r *Read) (string, *cqltype.Type, selecto
 }
 
 // selected is the column that a selector without function names.
-func (c *compiler) selected(t cql.Term) (*catalog.Column, error) {
+func (c *compiler) selected(t ast.Term) (*catalog.Column, error) {
 	if t.Kind != cql.Column {
-		t = cql.Term{}
+		t = ast.Term{}
 	}
 	column := c.table.Column(t.Text)
 	switch {
@@ -88,11 +89,11 @@ func (c *compiler) selected(t cql.Term) (*catalog.Column, error) {
 }
 
 // metadata compiles writetime(c) and ttl(c).
-func (c *compiler) metadata(t cql.Term, r *Read) (string, *cqltype.Type, selector, error) {
+func (c *compiler) metadata(t ast.Term, r *Read) (string, *cqltype.Type, selector, error) {
 	if t.Kind != cql.ColumnCall {
 		return "", nil, nil, unsupported("%s of anything but a column", t.Text)
 	}
-	column, err := c.selected(cql.Term{Kind: cql.Column, Text: t.Elems[0].Text})
+	column, err := c.selected(ast.Term{Kind: cql.Column, Text: t.Elems[0].Text})
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -120,7 +121,7 @@ func (c *compiler) metadata(t cql.Term, r *Read) (string, *cqltype.Type, selecto
 	}, nil
 }
 
-func (c *compiler) tokenOf(t cql.Term, r *Read) (string, *cqltype.Type, selector, error) {
+func (c *compiler) tokenOf(t ast.Term, r *Read) (string, *cqltype.Type, selector, error) {
 	var names []string
 	for i, a := range t.Elems {
 		if a.Kind != cql.Column || i >= len(c.table.Partition) || a.Text != c.table.Partition[i].Name {
@@ -142,8 +143,8 @@ func (c *compiler) tokenOf(t cql.Term, r *Read) (string, *cqltype.Type, selector
 }
 
 // withoutColumns is a function in a SELECT that has no columns in it.
-func withoutColumns(t cql.Term) (cql.Term, error) {
-	out := cql.Term{Kind: cql.Call, Text: t.Text}
+func withoutColumns(t ast.Term) (ast.Term, error) {
+	out := ast.Term{Kind: cql.Call, Text: t.Text}
 	switch t.Kind {
 	case cql.Call:
 	case cql.ColumnCall:
@@ -167,7 +168,7 @@ func withoutColumns(t cql.Term) (cql.Term, error) {
 }
 
 // spell is the name of a column that a function gives.
-func spell(t cql.Term) string {
+func spell(t ast.Term) string {
 	var args []string
 	for _, e := range t.Elems {
 		args = append(args, spell(e))

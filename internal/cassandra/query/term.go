@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -21,7 +22,7 @@ type term struct {
 }
 
 // term reads a value that is to be of a type.
-func (c *compiler) term(t cql.Term, name string, typ *cqltype.Type) (term, error) {
+func (c *compiler) term(t ast.Term, name string, typ *cqltype.Type) (term, error) {
 	out := term{name: name, typ: typ, mark: -1}
 	var err error
 	switch {
@@ -39,12 +40,12 @@ func (c *compiler) term(t cql.Term, name string, typ *cqltype.Type) (term, error
 }
 
 // open says whether there is a mark or a call in a value.
-func open(t cql.Term) bool {
+func open(t ast.Term) bool {
 	return t.Kind == cql.Mark || t.Kind == cql.Call || slices.ContainsFunc(t.Elems, open)
 }
 
 // parts reads a collection that has marks or calls inside.
-func (c *compiler) parts(out *term, t cql.Term) error {
+func (c *compiler) parts(out *term, t ast.Term) error {
 	elems := out.typ.Elems()
 	kind := out.typ.Kind()
 	ok := t.Kind == cql.List && kind == gocql.TypeList || t.Kind == cql.Set && kind == gocql.TypeSet ||

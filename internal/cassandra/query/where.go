@@ -7,6 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/replica"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -54,7 +55,7 @@ type filter struct {
 }
 
 // relations reads a WHERE. read is whether it is that of a SELECT.
-func (c *compiler) relations(rs []cql.Relation, read bool) (where, error) {
+func (c *compiler) relations(rs []ast.Relation, read bool) (where, error) {
 	w := where{
 		table: c.table, partition: make([]*restriction, len(c.table.Partition)), clustering: make([]*restriction, len(c.table.Clustering)),
 	}
@@ -101,7 +102,7 @@ func (w *where) whole(p *Prepared) error {
 	}
 	if slices.ContainsFunc(w.partition, func(r *restriction) bool { return r.ranged }) {
 		verb := "UPDATE"
-		if _, ok := p.Statement.(*cql.Delete); ok {
+		if _, ok := p.Statement.(*ast.Delete); ok {
 			verb = "DELETE"
 		}
 		return invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) for %s statements", verb)
@@ -115,7 +116,7 @@ func in(rs []*restriction) bool {
 }
 
 // relation reads a relation of one column, and gives the range that it is of a clustering column.
-func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error) {
+func (c *compiler) relation(w *where, r ast.Relation, read bool) (*limit, error) {
 	column := c.table.Column(r.Columns[0])
 	if column == nil {
 		return nil, invalid("Undefined column name %s in table %s.%s", r.Columns[0], c.table.Keyspace, c.table.Name)
@@ -164,7 +165,7 @@ func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error)
 	return nil, err
 }
 
-func (c *compiler) restriction(column *catalog.Column, r cql.Relation) (*restriction, error) {
+func (c *compiler) restriction(column *catalog.Column, r ast.Relation) (*restriction, error) {
 	out := &restriction{column: column, list: r.Operator == "IN" && (r.Marked || len(r.Values) != 1), marked: r.Marked}
 	if r.Marked {
 		t := term{name: column.Name, typ: column.Type, mark: r.Values[0].Mark}
@@ -183,7 +184,7 @@ func (c *compiler) restriction(column *catalog.Column, r cql.Relation) (*restric
 }
 
 // tuple reads (a, b) > (?, ?).
-func (c *compiler) tuple(r cql.Relation) (*limit, error) {
+func (c *compiler) tuple(r ast.Relation) (*limit, error) {
 	if !strings.ContainsAny(r.Operator, "<>") || len(r.Values) != 1 || r.Values[0].Kind != cql.Tuple ||
 		len(r.Values[0].Elems) != len(r.Columns) {
 		return nil, unsupported("%s of several columns", r.Operator)
@@ -211,7 +212,7 @@ func (c *compiler) tuple(r cql.Relation) (*limit, error) {
 	return l, nil
 }
 
-func (c *compiler) token(w *where, r cql.Relation, read bool) error {
+func (c *compiler) token(w *where, r ast.Relation, read bool) error {
 	if !read || len(r.Columns) != len(c.table.Partition) {
 		return invalid("The token() function must be applied to all partition key components or none of them")
 	}

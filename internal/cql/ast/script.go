@@ -1,25 +1,20 @@
-package cql
+package ast
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Script is a text of statements, for those who look at a schema and what is asked of it, and run nothing. More of CQL
 // is read than by [Parse]: transactions, JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns.
 // Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
-	Comments []Comment // in their order
+	Comments []cql.Comment // in their order
 	p        parser
-}
-
-// Comment is a comment of a [Script].
-type Comment struct {
-	Text  string // between its marks
-	Block bool   // within /* */
-	At    int    // in the text
 }
 
 // Span is a part of the text of a [Script].
@@ -27,17 +22,16 @@ type Span struct{ From, To int }
 
 // NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
-	l := lexer{text: text, script: true}
-	var tokens []token
-	if err := l.scan(&tokens); err != nil {
+	p, comments, err := cql.NewParser(text)
+	if err != nil {
 		return nil, lined(err)
 	}
-	return &Script{l.comments, parser{text: text, tokens: tokens, script: true}}, nil
+	return &Script{comments, parser{Parser: p}}, nil
 }
 
 // lined is an error with its line, but not its column.
 func lined(err error) error {
-	if syntax := new(*SyntaxError); errors.As(err, syntax) {
+	if syntax := new(*cql.SyntaxError); errors.As(err, syntax) {
 		return fmt.Errorf("line %d: %s", (*syntax).Line, (*syntax).Text)
 	}
 	return err
@@ -46,25 +40,25 @@ func lined(err error) error {
 // Next goes to the next statement, and gives the word in lower case that it begins with, and where. The word is empty at
 // what is none, and more is false at the end.
 func (s *Script) Next() (first string, at int, more bool) {
-	for s.p.sign(";") {
+	for s.p.Sign(";") {
 	}
-	t := s.p.token()
-	if t.kind == word {
-		first = t.text
+	t := s.p.Token()
+	if t.Kind == cql.Word {
+		first = t.Text
 	}
-	return first, int(t.start), t.kind != end
+	return first, int(t.Start), t.Kind != cql.End
 }
 
 // Statement reads the next statement, and the semicolon behind it. One that cannot be read is passed over, and has a span too.
 func (s *Script) Statement() (Statement, Span, error) {
-	from := s.p.at
+	from := s.p.At
 	out := s.p.statement()
 	span := s.p.span(from)
-	if s.p.err == nil && s.p.token().kind != end && !s.p.sign(";") {
-		s.p.unexpected(`";"`)
+	if s.p.Err == nil && s.p.Token().Kind != cql.End && !s.p.Sign(";") {
+		s.p.Unexpected(`";"`)
 	}
-	if err := s.p.err; err != nil {
-		s.p.at, s.p.err, s.p.depth = from, nil, 0
+	if err := s.p.Err; err != nil {
+		s.p.At, s.p.Err, s.p.Depth = from, nil, 0
 		return nil, s.PassOver(), lined(err)
 	}
 	return out, span, nil
@@ -73,41 +67,41 @@ func (s *Script) Statement() (Statement, Span, error) {
 // PassOver passes over the next statement without reading it. A semicolon within a batch or a transaction ends none, unless a word follows that begins
 // another statement and is in neither: it has no end.
 func (s *Script) PassOver() Span {
-	from, within := s.p.at, s.p.isWord(0, "begin")
-	for s.p.token().kind != end && (within && !s.p.isStatement(1) || !s.p.isSign(0, ";")) {
-		ends := s.p.isWord(0, "apply") || s.p.isWord(0, "commit") && s.p.isWord(1, "transaction")
+	from, within := s.p.At, s.p.IsWord(0, "begin")
+	for s.p.Token().Kind != cql.End && (within && !s.p.isStatement(1) || !s.p.IsSign(0, ";")) {
+		ends := s.p.IsWord(0, "apply") || s.p.IsWord(0, "commit") && s.p.IsWord(1, "transaction")
 		within = within && !ends
-		s.p.skip(1)
+		s.p.Skip(1)
 	}
 	return s.p.span(from)
 }
 
 // isStatement says whether the token n later is the first of a statement that is in no batch or transaction.
 func (p *parser) isStatement(n int) bool {
-	return p.ahead(n).kind == word && slices.Contains(strings.Fields("begin create alter drop truncate use"), p.ahead(n).text)
+	return p.Ahead(n).Kind == cql.Word && slices.Contains(strings.Fields("begin create alter drop truncate use"), p.Ahead(n).Text)
 }
 
 // SkipLine passes over the rest of the line, or what comes before a semicolon in it, as cqlsh ends its own commands.
 func (s *Script) SkipLine() {
-	line := s.Line(int(s.p.token().start))
-	for s.p.token().kind != end && !s.p.isSign(0, ";") && s.Line(int(s.p.token().start)) == line {
-		s.p.skip(1)
+	line := s.Line(int(s.p.Token().Start))
+	for s.p.Token().Kind != cql.End && !s.p.IsSign(0, ";") && s.Line(int(s.p.Token().Start)) == line {
+		s.p.Skip(1)
 	}
 }
 
 // Line is the line, from 1, of a place in the text.
-func (s *Script) Line(at int) int { return s.p.line(at) }
+func (s *Script) Line(at int) int { return s.p.Line(at) }
 
 // Text is a part of the text without its comments, and with one space for all that was between two words.
 func (s *Script) Text(span Span) string {
 	var b strings.Builder
 	at := -1 // where the last one ended
 	for _, t := range s.in(span) {
-		if at >= 0 && int(t.start) > at {
+		if at >= 0 && int(t.Start) > at {
 			b.WriteByte(' ')
 		}
-		b.WriteString(s.p.text[t.start:t.end])
-		at = int(t.end)
+		b.WriteString(s.p.Text[t.Start:t.End])
+		at = int(t.End)
 	}
 	return b.String()
 }
@@ -116,8 +110,8 @@ func (s *Script) Text(span Span) string {
 func (s *Script) Find(span Span, name string, n int) int {
 	at := span.From
 	for _, t := range s.in(span) {
-		if (t.kind == word || t.kind == quoted) && t.text == name {
-			if at = int(t.start); n == 0 {
+		if (t.Kind == cql.Word || t.Kind == cql.Quoted) && t.Text == name {
+			if at = int(t.Start); n == 0 {
 				break
 			}
 			n--
@@ -127,16 +121,16 @@ func (s *Script) Find(span Span, name string, n int) int {
 }
 
 // in are the tokens of a part of the text.
-func (s *Script) in(span Span) []token {
-	place := func(t token, at int) int { return int(t.start) - at }
-	from, _ := slices.BinarySearchFunc(s.p.tokens, span.From, place)
-	to, _ := slices.BinarySearchFunc(s.p.tokens, span.To, place)
-	return s.p.tokens[from:to]
+func (s *Script) in(span Span) []cql.Token {
+	place := func(t cql.Token, at int) int { return int(t.Start) - at }
+	from, _ := slices.BinarySearchFunc(s.p.Tokens, span.From, place)
+	to, _ := slices.BinarySearchFunc(s.p.Tokens, span.To, place)
+	return s.p.Tokens[from:to]
 }
 
 // span is the range of the tokens from one up to the last one taken.
 func (p *parser) span(from int) Span {
-	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
+	return Span{int(p.Tokens[from].Start), int(p.Tokens[max(from, p.At-1)].End)}
 }
 
 // Clause is a text without its comments. It is an error if there is a semicolon in it, or what is not CQL, such as a quote without its end.
@@ -145,12 +139,12 @@ func Clause(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, t := range s.p.tokens {
+	for _, t := range s.p.Tokens {
 		switch {
-		case t.kind == sign && t.text == ";":
+		case t.Kind == cql.Sign && t.Text == ";":
 			return "", errors.New("a semicolon within a clause")
-		case t.kind == broken:
-			return "", errors.New(t.text)
+		case t.Kind == cql.Broken:
+			return "", errors.New(t.Text)
 		}
 	}
 	return s.Text(Span{0, len(text)}), nil
@@ -175,28 +169,9 @@ func First(text string) Statement {
 
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
-	return alone(text, func(p *parser) (o Option) {
+	return cql.Alone(text, func(core *cql.Parser) (o Option) {
+		p := &parser{Parser: core}
 		p.optionValue(&o)
 		return o
 	})
-}
-
-// alone reads a piece of a statement.
-func alone[T any](text string, take func(*parser) T) (T, error) {
-	room := rooms.Get().(*[]token)
-	defer giveBack(room)
-	err := (&lexer{text: text, script: true}).scan(room)
-	if err == nil {
-		p := &parser{text: text, tokens: *room, script: true}
-		out := take(p)
-		if p.ended(); p.err == nil {
-			return out, nil
-		}
-		err = p.err
-	}
-	var none T
-	if syntax := new(*SyntaxError); errors.As(err, syntax) {
-		err = errors.New((*syntax).Text)
-	}
-	return none, err
 }

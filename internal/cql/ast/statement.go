@@ -1,23 +1,13 @@
-package cql
+package ast
+
+import "github.com/denorm-go/denorm/internal/cql"
 
 // Statement is a pointer to one of the statements below, an [AlterTable], a [Drop] or a [Transaction].
 type Statement any
 
-// Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
-// lower case.
-type Name struct{ Keyspace, Name string }
-
-// String is the name as written in CQL.
-func (n Name) String() string {
-	if n.Keyspace == "" {
-		return Quote(n.Name)
-	}
-	return Quote(n.Keyspace) + "." + Quote(n.Name)
-}
-
 // Select is SELECT.
 type Select struct {
-	From      Name
+	From      cql.Name
 	Distinct  bool
 	Columns   []Selector // nil for *
 	Where     []Relation
@@ -43,7 +33,7 @@ type Order struct {
 
 // Insert is INSERT.
 type Insert struct {
-	Into        Name
+	Into        cql.Name
 	Columns     []string
 	Values      []Term // as many as Columns
 	IfNotExists bool
@@ -52,7 +42,7 @@ type Insert struct {
 
 // Update is UPDATE.
 type Update struct {
-	Table    Name
+	Table    cql.Name
 	Using    Using
 	Set      []Assignment
 	Where    []Relation
@@ -62,7 +52,7 @@ type Update struct {
 
 // Delete is DELETE.
 type Delete struct {
-	From     Name
+	From     cql.Name
 	Columns  []Target // none for whole rows
 	Using    Using
 	Where    []Relation
@@ -132,7 +122,7 @@ type Relation struct {
 
 // Term is a value.
 type Term struct {
-	Kind TermKind
+	Kind cql.TermKind
 	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a column, a function or a named
 	// mark, in lower case unless quoted.
 	Text string
@@ -144,39 +134,8 @@ type Term struct {
 	Fields []string // the names of the fields of a user-defined type; the one of column.field or let.column
 }
 
-// TermKind is the kind of a value.
-type TermKind uint8
-
-// The kinds of values.
-const (
-	Mark TermKind = iota // ? or :name
-	Null
-	String   // 'text' or $$text$$
-	Integer  // -12
-	Float    // 1.5e3, NaN, Infinity
-	Boolean  // true
-	UUID     // 123e4567-e89b-12d3-a456-426614174000
-	Blob     // 0xff
-	Duration // 1h30m
-	List     // [1, 2]
-	Set      // {1, 2}; also {} which may be an empty map
-	Map      // {1: 2}
-	Tuple    // (1, 2)
-	User     // {field: 1}
-	Call     // now()
-	Cast     // (text) 'x' or, in a selection, CAST(x AS text), where Text is the type
-	// Reference is let.column in a [Transaction], Text is the name of the LET, and Fields has the column; none in let IS NULL.
-	Reference
-
-	// These are in selections only.
-	Column     // c, c[key], c.field
-	ColumnCall // writetime(c), maxwritetime(c), ttl(c)
-	All        // the * of count(*), also for count(1) and the like
-	Arithmetic // a + b - c, of a [Script] only
-)
-
 // Truncate is TRUNCATE.
-type Truncate struct{ Table Name }
+type Truncate struct{ Table cql.Name }
 
 // Use is USE.
 type Use struct{ Keyspace string }
@@ -193,45 +152,37 @@ type CreateKeyspace struct {
 
 // CreateTable is CREATE TABLE.
 type CreateTable struct {
-	Table       Name
+	Table       cql.Name
 	IfNotExists bool
-	Columns     []ColumnDefinition
+	Columns     []cql.ColumnDefinition
 	Partition   []string // of the primary key
 	Clustering  []string
 	Order       []Order // CLUSTERING ORDER BY
 	Options     []Option
 }
 
-// ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
-type ColumnDefinition struct {
-	Name   string
-	Type   *Type
-	Static bool
-	Mask   string // MASKED WITH in a [Script], as text; empty without
-}
-
 // Option is name = value of WITH. A value that is a map has Map; another has Kind and Text, as of a [Term].
 type Option struct {
 	Name string
-	Kind TermKind
+	Kind cql.TermKind
 	Text string
 	Map  map[string]string // nil unless it is one
 }
 
 // CreateType is CREATE TYPE, or ALTER TYPE ... ADD with Alter.
 type CreateType struct {
-	Type        Name
+	Type        cql.Name
 	IfNotExists bool
 	Alter       bool // and IfNotExists is that of ADD
 	IfExists    bool // of ALTER TYPE
-	Fields      []ColumnDefinition
+	Fields      []cql.ColumnDefinition
 }
 
 // CreateView is CREATE MATERIALIZED VIEW. Only what matters to those who read the schema is kept.
 type CreateView struct {
-	View        Name
+	View        cql.Name
 	IfNotExists bool
-	From        Name
+	From        cql.Name
 	Columns     []string // nil for *
 	Where       []Relation
 	Text        Span // of Where, of a [Script] only
@@ -245,7 +196,7 @@ type CreateView struct {
 type CreateIndex struct {
 	Index       string // empty: Cassandra names it
 	IfNotExists bool
-	Table       Name
+	Table       cql.Name
 	Column      string
 	Part        string // keys, values, entries, full; empty without
 	// Targets are all columns of the index, of a [Script] only: a custom index may be on none, or on several. Column and Part are the first.
@@ -260,7 +211,7 @@ type IndexTarget struct{ Column, Part string }
 // String is the target as written in CQL.
 func (t IndexTarget) String() string {
 	if t.Part == "" {
-		return Quote(t.Column)
+		return cql.Quote(t.Column)
 	}
-	return t.Part + "(" + Quote(t.Column) + ")"
+	return t.Part + "(" + cql.Quote(t.Column) + ")"
 }

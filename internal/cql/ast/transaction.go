@@ -1,8 +1,10 @@
-package cql
+package ast
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Transaction is BEGIN TRANSACTION of Cassandra 6, of a [Script] only. Of its IF and of a SELECT without FROM it has the references.
@@ -19,51 +21,51 @@ func (p *parser) transaction() *Transaction {
 	s := &Transaction{Lets: []string{}}
 	p.outer = s
 	defer func() { p.outer = nil }()
-	for p.word("let") {
-		if slices.Contains(s.Lets, p.token().text) {
-			p.unexpected("a name that no other LET has")
+	for p.Word("let") {
+		if slices.Contains(s.Lets, p.Token().Text) {
+			p.Unexpected("a name that no other LET has")
 		}
-		name := p.identifier()
-		p.expect("=")
-		p.expect("(")
+		name := p.Identifier()
+		p.Expect("=")
+		p.Expect("(")
 		p.part(p.let)
-		p.expect(")")
-		p.expect(";")
+		p.Expect(")")
+		p.Expect(";")
 		s.Lets = append(s.Lets, name)
 	}
-	reads := p.isWord(0, "select")
+	reads := p.IsWord(0, "select")
 	if reads {
 		if p.isFrom() {
 			p.part(p.statement)
 		} else {
-			p.skip(1)
-			several(p, ",", p.columnReference)
+			p.Skip(1)
+			cql.Several(p.Parser, ",", p.columnReference)
 		}
-		p.expect(";")
+		p.Expect(";")
 	}
-	conditional := p.word("if")
+	conditional := p.Word("if")
 	if conditional {
-		several(p, "and", p.transactionCondition)
-		p.words("then")
+		cql.Several(p.Parser, "and", p.transactionCondition)
+		p.Words("then")
 	}
 	read := len(s.Statements)
 	for p.isModification() {
 		p.part(p.modification)
-		p.expect(";")
+		p.Expect(";")
 	}
 	if len(s.Statements) == read && (conditional || !reads) {
-		p.unexpected("INSERT, UPDATE or DELETE")
+		p.Unexpected("INSERT, UPDATE or DELETE")
 	}
 	if conditional {
-		p.words("end", "if")
+		p.Words("end", "if")
 	}
-	p.words("commit", "transaction")
+	p.Words("commit", "transaction")
 	return s
 }
 
 // part takes a statement of the transaction.
 func (p *parser) part(take func() Statement) {
-	from := p.at
+	from := p.At
 	p.outer.Statements = append(p.outer.Statements, take())
 	p.outer.Spans = append(p.outer.Spans, p.span(from))
 }
@@ -71,15 +73,15 @@ func (p *parser) part(take func() Statement) {
 // let takes the SELECT of a LET.
 func (p *parser) let() Statement {
 	s := &Select{}
-	p.words("select")
-	if !p.sign("*") {
-		s.Columns = several(p, ",", func() Selector { return Selector{Term: p.selector()} })
+	p.Words("select")
+	if !p.Sign("*") {
+		s.Columns = cql.Several(p.Parser, ",", func() Selector { return Selector{Term: p.selector()} })
 	}
-	p.words("from")
-	s.From = p.name()
-	p.words("where")
+	p.Words("from")
+	s.From = p.Name()
+	p.Words("where")
 	s.Where = p.where()
-	if p.word("limit") {
+	if p.Word("limit") {
 		s.Limit = p.integer()
 	}
 	return s
@@ -89,60 +91,60 @@ func (p *parser) let() Statement {
 func (p *parser) isFrom() bool {
 	words := strings.Fields("from if insert update delete")
 	n := 1
-	for p.ahead(n).kind != end && !p.isSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool { return p.isWord(n, w) }) {
+	for p.Ahead(n).Kind != cql.End && !p.IsSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool { return p.IsWord(n, w) }) {
 		n++
 	}
-	return p.isWord(n, "from")
+	return p.IsWord(n, "from")
 }
 
 // transactionCondition takes one condition of the transaction's IF: one side is a reference, the other one a value.
 func (p *parser) transactionCondition() Term {
 	if !p.isReference() {
 		p.term()
-		if !p.isSign(0, comparisons...) {
-			p.unexpected("a comparison")
+		if !p.IsSign(0, comparisons...) {
+			p.Unexpected("a comparison")
 		}
-		p.skip(1)
+		p.Skip(1)
 		return p.columnReference()
 	}
 	t := p.reference()
-	if t.Fields != nil && !p.isWord(0, "is") {
+	if t.Fields != nil && !p.IsWord(0, "is") {
 		p.operator(&Relation{})
 		return t
 	}
-	p.words("is")
-	p.word("not")
-	p.words("null")
+	p.Words("is")
+	p.Word("not")
+	p.Words("null")
 	return t
 }
 
 // isReference says whether a reference comes next.
 func (p *parser) isReference() bool {
-	return p.outer != nil && p.isName(0) && !p.isSign(1, "(") && !p.isFunction()
+	return p.outer != nil && p.IsName(0) && !p.IsSign(1, "(") && !p.isFunction()
 }
 
 // columnReference takes a reference to a column.
 func (p *parser) columnReference() Term {
 	t := p.reference()
 	if t.Fields == nil {
-		p.expect(".")
+		p.Expect(".")
 	}
 	return t
 }
 
 // reference takes the name of a LET, or a column of one. An element or a field of that is passed over.
 func (p *parser) reference() Term {
-	from := p.at
-	let := slices.Index(p.outer.Lets, p.token().text)
+	from := p.At
+	let := slices.Index(p.outer.Lets, p.Token().Text)
 	if let < 0 && p.outer.Lets != nil {
-		p.unexpected("the name of a LET")
+		p.Unexpected("the name of a LET")
 	}
-	t := Term{Kind: Reference, Text: p.identifier()}
-	if p.sign(".") {
-		if let >= 0 && !reads(p.outer.Statements[let].(*Select), p.token().text) {
-			p.unexpected("a column that LET " + t.Text + " reads")
+	t := Term{Kind: cql.Reference, Text: p.Identifier()}
+	if p.Sign(".") {
+		if let >= 0 && !reads(p.outer.Statements[let].(*Select), p.Token().Text) {
+			p.Unexpected("a column that LET " + t.Text + " reads")
 		}
-		t.Fields = []string{p.identifier()}
+		t.Fields = []string{p.Identifier()}
 		p.noPath()
 	}
 	p.outer.References, p.outer.Places = append(p.outer.References, t), append(p.outer.Places, p.span(from))
@@ -156,7 +158,7 @@ func reads(s *Select, column string) bool {
 
 // hasColumn says whether a term of a selection has a column.
 func hasColumn(t Term, column string) bool {
-	return t.Kind == Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool { return hasColumn(t, column) })
+	return t.Kind == cql.Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool { return hasColumn(t, column) })
 }
 
 // Bound is a statement of a transaction with a mark for each reference, as it can be prepared without the transaction.

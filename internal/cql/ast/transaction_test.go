@@ -1,9 +1,11 @@
-package cql
+package ast
 
 import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // first reads the first statement of a script.
@@ -17,13 +19,13 @@ func first(t *testing.T, text string) (Statement, Span, error) {
 }
 
 func reference(let string, column ...string) Term {
-	return Term{Kind: Reference, Text: let, Fields: column}
+	return Term{Kind: cql.Reference, Text: let, Fields: column}
 }
 
 // The forms that the parser of Cassandra 6.0-alpha2 takes, and, as all are of scripts only, the server in the process does not.
 func TestTransaction(t *testing.T) {
 	t.Parallel()
-	table := Name{"", "t"}
+	table := cql.Name{Keyspace: "", Name: "t"}
 	row := &Select{From: table, Columns: columns("a", "b"), Where: []Relation{equals("k", mark(0))}}
 	insert := func(v Term) *Insert { return &Insert{Into: table, Columns: []string{"a"}, Values: []Term{v}} }
 	const let = "LET o = (SELECT a, b FROM t WHERE k = ?); "
@@ -49,7 +51,7 @@ func TestTransaction(t *testing.T) {
 				{Target: Target{Column: "d"}, Operator: Add, Value: reference("o", "b")},
 				{Target: Target{Column: "e", Key: pointer(number("1"))}, Value: reference("o", "a")},
 				{Target: Target{Column: "p"}, Operator: Add, Value: number("1")},
-				{Target: Target{Column: "g"}, Value: call(Call, "f", number("1"))},
+				{Target: Target{Column: "g"}, Value: call(cql.Call, "f", number("1"))},
 			}, Where: []Relation{equals("c", mark(1))}}, insert(reference("o", "b"))},
 			References: []Term{reference("o", "a"), reference("o", "b"), reference("o", "a"), reference("o", "b")},
 		},
@@ -57,9 +59,9 @@ func TestTransaction(t *testing.T) {
 		"LET let = (SELECT * FROM then WHERE k = 1); UPDATE commit SET transaction = let.end WHERE k = 1;": {
 			Lets: []string{"let"},
 			Statements: []Statement{
-				&Select{From: Name{"", "then"}, Where: []Relation{equals("k", number("1"))}},
+				&Select{From: cql.Name{Keyspace: "", Name: "then"}, Where: []Relation{equals("k", number("1"))}},
 				&Update{
-					Table: Name{"", "commit"}, Set: []Assignment{{Target: Target{Column: "transaction"}, Value: reference("let", "end")}},
+					Table: cql.Name{Keyspace: "", Name: "commit"}, Set: []Assignment{{Target: Target{Column: "transaction"}, Value: reference("let", "end")}},
 					Where: []Relation{equals("k", number("1"))},
 				},
 			},
@@ -67,7 +69,7 @@ func TestTransaction(t *testing.T) {
 		},
 	} {
 		text := "BEGIN TRANSACTION " + body + " COMMIT TRANSACTION"
-		if _, err := Parse(text); err == nil || err.Error() != Unsupported+"BEGIN TRANSACTION" {
+		if _, err := Parse(text); err == nil || err.Error() != cql.Unsupported+"BEGIN TRANSACTION" {
 			t.Errorf("%s: Parse: %v", text, err)
 		}
 		statement, span, err := first(t, text+" -- batch\n; USE k")

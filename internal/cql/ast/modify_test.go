@@ -1,22 +1,24 @@
-package cql
+package ast
 
 import (
 	"reflect"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 func TestInsert(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"INSERT INTO ks.t (a,b) VALUES (?,1)", &Insert{
-			Into: Name{"ks", "t"}, Columns: []string{"a", "b"}, Values: []Term{mark(0), number("1")},
+			Into: cql.Name{Keyspace: "ks", Name: "t"}, Columns: []string{"a", "b"}, Values: []Term{mark(0), number("1")},
 		}},
 		{"INSERT INTO t (a) VALUES (:A) IF NOT EXISTS USING TTL ? AND TIMESTAMP 5", &Insert{
-			Into: Name{"", "t"}, Columns: []string{"a"}, Values: []Term{{Kind: Mark, Text: "a"}}, IfNotExists: true,
+			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{{Kind: cql.Mark, Text: "a"}}, IfNotExists: true,
 			Using: Using{TTL: pointer(mark(1)), Timestamp: pointer(number("5"))},
 		}},
 		{"INSERT INTO t (key) VALUES (null) USING TIMESTAMP ? AND TTL ?", &Insert{
-			Into: Name{"", "t"}, Columns: []string{"key"}, Values: []Term{{Kind: Null}},
+			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"key"}, Values: []Term{{Kind: cql.Null}},
 			Using: Using{Timestamp: pointer(mark(0)), TTL: pointer(mark(1))},
 		}},
 	})
@@ -40,13 +42,13 @@ func TestUpdate(t *testing.T) {
 	} {
 		compare(t, []parsed{{
 			"UPDATE t SET " + c.set + " WHERE k = ?",
-			&Update{Table: Name{"", "t"}, Set: []Assignment{c.want}, Where: at},
+			&Update{Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{c.want}, Where: at},
 		}})
 	}
 	compare(t, []parsed{
 		// Without a space before it, a minus belongs to the number.
 		{"UPDATE t SET a = a -3, b=b-3, c = c - 3 WHERE k = 1", &Update{
-			Table: Name{"", "t"},
+			Table: cql.Name{Keyspace: "", Name: "t"},
 			Set: []Assignment{
 				{Target{Column: "a"}, Add, number("-3")},
 				{Target{Column: "b"}, Add, number("-3")},
@@ -55,7 +57,7 @@ func TestUpdate(t *testing.T) {
 			Where: []Relation{equals("k", number("1"))},
 		}},
 		{"UPDATE t USING TTL ? AND TIMESTAMP ? SET m[?] = ?, m[?] = ? WHERE k = ? IF EXISTS", &Update{
-			Table: Name{"", "t"}, Using: Using{TTL: pointer(mark(0)), Timestamp: pointer(mark(1))},
+			Table: cql.Name{Keyspace: "", Name: "t"}, Using: Using{TTL: pointer(mark(0)), Timestamp: pointer(mark(1))},
 			Set: []Assignment{
 				{Target: Target{Column: "m", Key: pointer(mark(2))}, Value: mark(3)},
 				{Target: Target{Column: "m", Key: pointer(mark(4))}, Value: mark(5)},
@@ -65,10 +67,10 @@ func TestUpdate(t *testing.T) {
 		{
 			"UPDATE t SET f = now() WHERE k = 1 IF a = null AND m[?] != 1 AND u.f IN (1, 2) AND exists IN ? AND exists > 1 AND s CONTAINS 3",
 			&Update{
-				Table: Name{"", "t"}, Set: []Assignment{{Target: Target{Column: "f"}, Value: Term{Kind: Call, Text: "now"}}},
+				Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target: Target{Column: "f"}, Value: Term{Kind: cql.Call, Text: "now"}}},
 				Where: []Relation{equals("k", number("1"))},
 				If: []Relation{
-					equals("a", Term{Kind: Null}),
+					equals("a", Term{Kind: cql.Null}),
 					{Columns: []string{"m"}, Key: pointer(mark(0)), Operator: "!=", Values: []Term{number("1")}},
 					{Columns: []string{"u"}, Field: "f", Operator: "IN", Values: []Term{number("1"), number("2")}},
 					{Columns: []string{"exists"}, Operator: "IN", Values: []Term{mark(1)}, Marked: true},
@@ -78,7 +80,7 @@ func TestUpdate(t *testing.T) {
 			},
 		},
 		{"UPDATE t SET a = 1 WHERE k = 1 IF exists = 1", &Update{
-			Table: Name{"", "t"}, Set: []Assignment{{Target: Target{Column: "a"}, Value: number("1")}},
+			Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target: Target{Column: "a"}, Value: number("1")}},
 			Where: []Relation{equals("k", number("1"))}, If: []Relation{equals("exists", number("1"))},
 		}},
 	})
@@ -87,9 +89,9 @@ func TestUpdate(t *testing.T) {
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
-		{"DELETE FROM t WHERE k = ?", &Delete{From: Name{"", "t"}, Where: []Relation{equals("k", mark(0))}}},
+		{"DELETE FROM t WHERE k = ?", &Delete{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{equals("k", mark(0))}}},
 		{"DELETE a, m[?], u.f FROM ks.t USING TIMESTAMP ? WHERE k = ? AND c > ? IF EXISTS", &Delete{
-			From:    Name{"ks", "t"},
+			From:    cql.Name{Keyspace: "ks", Name: "t"},
 			Columns: []Target{{Column: "a"}, {Column: "m", Key: pointer(mark(0))}, {Column: "u", Field: "f"}},
 			Using:   Using{Timestamp: pointer(mark(1))},
 			Where: []Relation{
@@ -98,9 +100,9 @@ func TestDelete(t *testing.T) {
 			IfExists: true,
 		}},
 		{"DELETE FROM t WHERE (a, b) IN ((1, 2)) IF v = ?", &Delete{
-			From: Name{"", "t"},
+			From: cql.Name{Keyspace: "", Name: "t"},
 			Where: []Relation{{Columns: []string{"a", "b"}, Tuple: true, Operator: "IN", Values: []Term{
-				{Kind: Tuple, Elems: []Term{number("1"), number("2")}},
+				{Kind: cql.Tuple, Elems: []Term{number("1"), number("2")}},
 			}}},
 			If: []Relation{equals("v", mark(0))},
 		}},
@@ -116,17 +118,17 @@ func TestBatch(t *testing.T) {
 			Kind: Counter,
 			Statements: []Statement{
 				&Update{
-					Table: Name{"", "t"}, Set: []Assignment{{Target{Column: "a"}, Add, mark(0)}}, Where: []Relation{equals("k", mark(1))},
+					Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target{Column: "a"}, Add, mark(0)}}, Where: []Relation{equals("k", mark(1))},
 				},
 				&Update{
-					Table: Name{"", "t"}, Set: []Assignment{{Target{Column: "a"}, Add, number("1")}},
-					Where: []Relation{equals("k", Term{Kind: Mark, Mark: 2, Text: "k"})},
+					Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target{Column: "a"}, Add, number("1")}},
+					Where: []Relation{equals("k", Term{Kind: cql.Mark, Mark: 2, Text: "k"})},
 				},
 			},
 		}},
 		{"BEGIN BATCH DELETE FROM t WHERE k = 1 IF EXISTS INSERT INTO t (a) VALUES (1); APPLY BATCH", &Batch{Statements: []Statement{
-			&Delete{From: Name{"", "t"}, Where: []Relation{equals("k", number("1"))}, IfExists: true},
-			&Insert{Into: Name{"", "t"}, Columns: []string{"a"}, Values: []Term{number("1")}},
+			&Delete{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{equals("k", number("1"))}, IfExists: true},
+			&Insert{Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{number("1")}},
 		}}},
 	})
 }

@@ -1,36 +1,38 @@
-package cql
+package ast
+
+import "github.com/denorm-go/denorm/internal/cql"
 
 import "fmt"
 
 func (p *parser) isModification() bool {
-	return p.isWord(0, "insert") || p.isWord(0, "update") || p.isWord(0, "delete")
+	return p.IsWord(0, "insert") || p.IsWord(0, "update") || p.IsWord(0, "delete")
 }
 
 // modification takes INSERT, UPDATE or DELETE, one of which comes next.
 func (p *parser) modification() Statement {
 	switch {
-	case p.clause("insert", "into"):
+	case p.Clause("insert", "into"):
 		return p.insert()
-	case p.word("update"):
+	case p.Word("update"):
 		return p.update()
 	}
-	p.words("delete")
+	p.Words("delete")
 	return p.deletion()
 }
 
 func (p *parser) insert() *Insert {
-	s := &Insert{Into: p.name()}
-	if p.word("json") && p.beyond("INSERT JSON") {
+	s := &Insert{Into: p.Name()}
+	if p.Word("json") && p.Beyond("INSERT JSON") {
 		p.json()
 	} else {
-		s.Columns = bracketed(p, p.column)
-		p.words("values")
-		s.Values = bracketed(p, p.given)
+		s.Columns = cql.Bracketed(p.Parser, p.Column)
+		p.Words("values")
+		s.Values = cql.Bracketed(p.Parser, p.given)
 	}
-	s.IfNotExists = p.ifNotExists()
+	s.IfNotExists = p.IfNotExists()
 	s.Using = p.using()
-	if p.err == nil && len(s.Columns) != len(s.Values) {
-		p.invalid("Unmatched column names/values")
+	if p.Err == nil && len(s.Columns) != len(s.Values) {
+		p.Invalid("Unmatched column names/values")
 	}
 	return s
 }
@@ -40,27 +42,27 @@ func (p *parser) json() {
 	switch {
 	case p.isMark():
 		p.mark()
-	case p.token().literal == String:
-		p.skip(1)
+	case p.Token().Literal == cql.String:
+		p.Skip(1)
 	default:
-		p.unexpected("a string or a mark")
+		p.Unexpected("a string or a mark")
 	}
-	if p.word("default") && !p.word("null") {
-		p.words("unset")
+	if p.Word("default") && !p.Word("null") {
+		p.Words("unset")
 	}
 }
 
 // using takes USING TIMESTAMP t AND TTL t, if it comes next.
 func (p *parser) using() (u Using) {
-	for more := p.word("using"); more; more = p.word("and") {
+	for more := p.Word("using"); more; more = p.Word("and") {
 		field := &u.TTL
-		if p.word("timestamp") {
+		if p.Word("timestamp") {
 			field = &u.Timestamp
 		} else {
-			p.words("ttl")
+			p.Words("ttl")
 		}
 		if *field != nil {
-			p.invalid("TIMESTAMP or TTL is given twice after USING")
+			p.Invalid("TIMESTAMP or TTL is given twice after USING")
 		}
 		*field = p.integer()
 	}
@@ -68,20 +70,20 @@ func (p *parser) using() (u Using) {
 }
 
 func (p *parser) update() *Update {
-	s := &Update{Table: p.name(), Using: p.using()}
-	p.words("set")
+	s := &Update{Table: p.Name(), Using: p.using()}
+	p.Words("set")
 	set := make(map[[2]string]bool) // columns and fields, whether as a whole
-	for more := true; more; more = p.sign(",") {
+	for more := true; more; more = p.Sign(",") {
 		a := p.assignment()
 		column, field := [2]string{a.Target.Column}, [2]string{a.Target.Column, a.Target.Field}
 		before, again := set[column]
 		if _, same := set[field]; again && (before || whole(&a) || same && field != column) {
-			p.syntax("Multiple incompatible setting of column " + a.Target.Column)
+			p.Syntax("Multiple incompatible setting of column " + a.Target.Column)
 		}
 		set[field], set[column] = false, before || whole(&a)
 		s.Set = append(s.Set, a)
 	}
-	p.words("where")
+	p.Words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
@@ -95,12 +97,12 @@ func whole(a *Assignment) bool {
 func (p *parser) assignment() Assignment {
 	a := Assignment{Target: p.target()}
 	switch plain := a.Target.Key == nil && a.Target.Field == ""; {
-	case plain && p.sign("+="):
+	case plain && p.Sign("+="):
 		a.Operator = Add
-	case plain && p.sign("-="):
+	case plain && p.Sign("-="):
 		a.Operator = Remove
 	default:
-		p.expect("=")
+		p.Expect("=")
 		if plain {
 			p.value(&a)
 			return a
@@ -120,16 +122,16 @@ func (p *parser) given() Term {
 
 // value takes what follows c =.
 func (p *parser) value(a *Assignment) {
-	next := p.ahead(1)
+	next := p.Ahead(1)
 	switch {
-	case !p.isName(0):
-	case p.isSign(1, "+", "-"):
-		p.same(a.Target.Column, "X "+next.text+" <value>")
-		p.skip(1)
-		a.Operator = map[string]Operator{"+": Add, "-": Remove}[next.text]
+	case !p.IsName(0):
+	case p.IsSign(1, "+", "-"):
+		p.same(a.Target.Column, "X "+next.Text+" <value>")
+		p.Skip(1)
+		a.Operator = map[string]Operator{"+": Add, "-": Remove}[next.Text]
 		a.Value = p.term()
 		return
-	case next.literal == Integer: // c -3 is a name and a number
+	case next.Literal == cql.Integer: // c -3 is a name and a number
 		p.same(a.Target.Column, "X - <value>")
 		a.Operator, a.Value = Add, p.term()
 		return
@@ -138,8 +140,8 @@ func (p *parser) value(a *Assignment) {
 		return
 	}
 	a.Value = p.simpleTerm()
-	if p.isSign(0, "+") && p.isName(1) && !p.isSign(2, "(") {
-		p.skip(1)
+	if p.IsSign(0, "+") && p.IsName(1) && !p.IsSign(2, "(") {
+		p.Skip(1)
 		a.Operator = Prepend
 		p.same(a.Target.Column, "<value> + X")
 	}
@@ -150,36 +152,36 @@ func (p *parser) value(a *Assignment) {
 
 // same takes a name, which must be that of the column.
 func (p *parser) same(column, form string) {
-	if p.token().text != column {
-		p.syntax(fmt.Sprintf("Only expressions of the form X = %s are supported.", form))
+	if p.Token().Text != column {
+		p.Syntax(fmt.Sprintf("Only expressions of the form X = %s are supported.", form))
 		return
 	}
-	p.skip(1)
+	p.Skip(1)
 }
 
 // target takes a column, column[key] or column.field.
 func (p *parser) target() Target {
-	t := Target{Column: p.column()}
+	t := Target{Column: p.Column()}
 	switch {
-	case p.sign("["):
+	case p.Sign("["):
 		t.Key = p.key()
-	case p.sign("."):
-		t.Field = p.identifier()
+	case p.Sign("."):
+		t.Field = p.Identifier()
 	}
 	return t
 }
 
 func (p *parser) deletion() *Delete {
 	s := &Delete{}
-	if !p.isWord(0, "from") {
-		s.Columns = several(p, ",", p.target)
+	if !p.IsWord(0, "from") {
+		s.Columns = cql.Several(p.Parser, ",", p.target)
 	}
-	p.words("from")
-	s.From = p.name()
-	if p.clause("using", "timestamp") {
+	p.Words("from")
+	s.From = p.Name()
+	if p.Clause("using", "timestamp") {
 		s.Using.Timestamp = p.integer()
 	}
-	p.words("where")
+	p.Words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
@@ -187,36 +189,36 @@ func (p *parser) deletion() *Delete {
 
 // conditions takes IF EXISTS or IF with conditions, if it comes next.
 func (p *parser) conditions() (exists bool, conditions []Relation) {
-	if !p.word("if") {
+	if !p.Word("if") {
 		return false, nil
 	}
 	// A column may be named exists.
-	if p.isWord(0, "exists") && (p.ahead(1).kind != sign || p.isSign(1, ";")) && !p.isWord(1, "in") && !p.isWord(1, "contains") {
-		p.skip(1)
+	if p.IsWord(0, "exists") && (p.Ahead(1).Kind != cql.Sign || p.IsSign(1, ";")) && !p.IsWord(1, "in") && !p.IsWord(1, "contains") {
+		p.Skip(1)
 		return true, nil
 	}
-	return false, several(p, "and", p.condition)
+	return false, cql.Several(p.Parser, "and", p.condition)
 }
 
 // batch takes what follows BEGIN.
 func (p *parser) batch() *Batch {
 	s := &Batch{}
 	switch {
-	case p.word("unlogged"):
+	case p.Word("unlogged"):
 		s.Kind = Unlogged
-	case p.word("counter"):
+	case p.Word("counter"):
 		s.Kind = Counter
 	}
-	p.words("batch")
+	p.Words("batch")
 	s.Using = p.using()
 	for p.isModification() {
-		from := p.at
+		from := p.At
 		s.Statements = append(s.Statements, p.modification())
-		if p.script {
+		if p.Script {
 			s.Spans = append(s.Spans, p.span(from))
 		}
-		p.sign(";")
+		p.Sign(";")
 	}
-	p.words("apply", "batch")
+	p.Words("apply", "batch")
 	return s
 }

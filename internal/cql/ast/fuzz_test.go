@@ -1,8 +1,10 @@
-package cql
+package ast
 
 import (
 	"errors"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Whatever the text: no panic, an end, and either a statement whose marks can be counted or one of the two errors.
@@ -27,7 +29,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse(text)
-		syntax, invalid := new(*SyntaxError), new(*InvalidError)
+		syntax, invalid := new(*cql.SyntaxError), new(*cql.InvalidError)
 		switch {
 		case err == nil && s == nil:
 			t.Error("neither a statement nor an error")

@@ -1,4 +1,4 @@
-package cql
+package ast
 
 import (
 	"os"
@@ -34,7 +34,7 @@ func files(t *testing.T, pattern string) []string {
 func TestPlannedStatements(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, pattern := range []string{"../../tables/testdata/*.golden", "../../writer/testdata/*.golden"} {
+	for _, pattern := range []string{"../../../tables/testdata/*.golden", "../../../writer/testdata/*.golden"} {
 		for _, file := range files(t, pattern) {
 			for _, s := range planned.FindAllString(file, -1) {
 				if _, err := Parse(s); err != nil {

@@ -1,4 +1,4 @@
-package cql
+package ast
 
 // TransactionalMode are the table options transactional_mode and transactional_migration_from in a CREATE TABLE statement as DESCRIBE gives it:
 // no table of system_schema has them (seen in Cassandra 6.0-alpha2). They are empty where the statement does not have them.

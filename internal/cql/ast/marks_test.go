@@ -1,4 +1,6 @@
-package cql
+package ast
+
+import "github.com/denorm-go/denorm/internal/cql"
 
 // Marks gives the names of the marks of a statement, in their order; that of ? is empty.
 func Marks(s Statement) []string {
@@ -71,7 +73,7 @@ func (m *marks) term(t *Term) {
 	if t == nil {
 		return
 	}
-	if t.Kind != Mark {
+	if t.Kind != cql.Mark {
 		m.terms(t.Elems)
 		return
 	}

@@ -1,10 +1,12 @@
-package cql
+package ast
 
 import (
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // statements reads all of a script, each statement with its line and its text.
@@ -39,8 +41,8 @@ func TestScript(t *testing.T) {
 	found, err := statements("; USE k;;\nSELECT a -- it's\n FROM\tt/* x */WHERE  b = 'c  d';\nBEGIN BATCH\nDELETE FROM t WHERE a = 1;\n" +
 		"INSERT INTO t (a) VALUES (1) APPLY BATCH; -- end")
 	want := []string{
-		"1 use *cql.Use USE k", "2 select *cql.Select SELECT a FROM t WHERE b = 'c  d'",
-		"4 begin *cql.Batch BEGIN BATCH DELETE FROM t WHERE a = 1; INSERT INTO t (a) VALUES (1) APPLY BATCH",
+		"1 use *ast.Use USE k", "2 select *ast.Select SELECT a FROM t WHERE b = 'c  d'",
+		"4 begin *ast.Batch BEGIN BATCH DELETE FROM t WHERE a = 1; INSERT INTO t (a) VALUES (1) APPLY BATCH",
 		"5 DELETE FROM t WHERE a = 1", "6 INSERT INTO t (a) VALUES (1)",
 	}
 	if err != nil || !reflect.DeepEqual(found, want) {
@@ -51,7 +53,7 @@ func TestScript(t *testing.T) {
 func TestComments(t *testing.T) {
 	t.Parallel()
 	s, err := NewScript("-- a\nUSE /* b\n*/ k; // c\r/**/ -- ")
-	want := []Comment{{" a", false, 0}, {" b\n", true, 9}, {" c", false, 20}, {"", true, 25}, {" ", false, 30}}
+	want := []cql.Comment{{Text: " a", Block: false, At: 0}, {Text: " b\n", Block: true, At: 9}, {Text: " c", Block: false, At: 20}, {Text: "", Block: true, At: 25}, {Text: " ", Block: false, At: 30}}
 	if err != nil || !reflect.DeepEqual(s.Comments, want) {
 		t.Errorf("%v, got %+v, want %+v", err, s.Comments, want)
 	}
@@ -76,7 +78,7 @@ func TestFind(t *testing.T) {
 }
 
 func selects(terms ...Term) *Select {
-	s := &Select{From: Name{"", "t"}}
+	s := &Select{From: cql.Name{Keyspace: "", Name: "t"}}
 	for _, t := range terms {
 		s.Columns = append(s.Columns, Selector{Term: t})
 	}
@@ -87,40 +89,40 @@ func selects(terms ...Term) *Select {
 func TestOnlyInScripts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Statement{
-		"SELECT JSON a FROM t": &Select{From: Name{"", "t"}, Columns: columns("a")},
+		"SELECT JSON a FROM t": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a")},
 		"SELECT a FROM t GROUP BY a, floor(b, 1h) LIMIT 1": &Select{
-			From: Name{"", "t"}, Columns: columns("a"), Limit: pointer(number("1")),
-			GroupBy: []Term{column("a"), call(Call, "floor", column("b"), Term{Kind: Duration, Text: "1h"})},
+			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), Limit: pointer(number("1")),
+			GroupBy: []Term{column("a"), call(cql.Call, "floor", column("b"), Term{Kind: cql.Duration, Text: "1h"})},
 		},
 		"SELECT a FROM t ORDER BY v ANN OF [1] LIMIT 1": &Select{
-			From: Name{"", "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v", Near: true}}, Limit: pointer(number("1")),
+			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v", Near: true}}, Limit: pointer(number("1")),
 		},
-		"SELECT -a + 1 FROM t": selects(call(Arithmetic, "", column("a"), number("1"))),
-		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
-			{Term: call(List, "", column("a"), column("b"))},
-			{Term: call(Set, "", column("a"))},
-			{Term: Term{Kind: User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
-			{Term: call(Map, "", number("1"), column("b"))},
-			{Term: Term{Kind: User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
-			{Term: call(Tuple, "", column("a"))},
-			{Term: call(Cast, "int", column("a"))},
-			{Term: call(Cast, "set<int>", column("a")), As: "b"},
+		"SELECT -a + 1 FROM t": selects(call(cql.Arithmetic, "", column("a"), number("1"))),
+		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{
+			{Term: call(cql.List, "", column("a"), column("b"))},
+			{Term: call(cql.Set, "", column("a"))},
+			{Term: Term{Kind: cql.User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
+			{Term: call(cql.Map, "", number("1"), column("b"))},
+			{Term: Term{Kind: cql.User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
+			{Term: call(cql.Tuple, "", column("a"))},
+			{Term: call(cql.Cast, "int", column("a"))},
+			{Term: call(cql.Cast, "set<int>", column("a")), As: "b"},
 		}},
 		"SELECT (u) a, (k.u) ?, (u) FROM t": selects(
-			call(Cast, "u", column("a")), call(Cast, "k.u", mark(0)), call(Tuple, "", column("u")),
+			call(cql.Cast, "u", column("a")), call(cql.Cast, "k.u", mark(0)), call(cql.Tuple, "", column("u")),
 		),
-		"SELECT (int), (int, text) FROM t": selects(call(Tuple, "", column("int")), call(Tuple, "", column("int"), column("text"))),
+		"SELECT (int), (int, text) FROM t": selects(call(cql.Tuple, "", column("int")), call(cql.Tuple, "", column("int"), column("text"))),
 		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": selects(
-			field("a", "b"), call(Call, "f", column("a")), element(number("1")), element(Term{}), element(number("1")),
+			field("a", "b"), call(cql.Call, "f", column("a")), element(number("1")), element(Term{}), element(number("1")),
 		),
-		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: Name{"", "t"}, Where: []Relation{
+		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{
 			{Operator: "EXPR"},
-			equals("a", call(Arithmetic, "", mark(0), number("2"), call(Cast, "text", number("1")), number("3"))),
+			equals("a", call(cql.Arithmetic, "", mark(0), number("2"), call(cql.Cast, "text", number("1")), number("3"))),
 		}},
-		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: Name{"", "t"}, IfNotExists: true},
-		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: Name{"", "t"}, Using: Using{TTL: pointer(number("1"))}},
+		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: cql.Name{Keyspace: "", Name: "t"}, IfNotExists: true},
+		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: cql.Name{Keyspace: "", Name: "t"}, Using: Using{TTL: pointer(number("1"))}},
 	} {
-		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
+		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), cql.Unsupported) {
 			t.Errorf("%s: Parse: %v", text, err)
 		}
 		s, err := NewScript(text)
@@ -181,7 +183,7 @@ func TestParseType(t *testing.T) {
 		"'org.apache.X'":                      "'org.apache.X'",
 		"list<frozen<tuple<int, \"A\"\"\">>>": "list<frozen<tuple<int, frozen<\"A\"\"\">>>>",
 	} {
-		typ, err := ParseType(in)
+		typ, err := cql.ParseType(in)
 		if err != nil {
 			t.Errorf("%s: %v", in, err)
 			continue
@@ -189,11 +191,11 @@ func TestParseType(t *testing.T) {
 		if got := typ.Canonical().String(); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
-		if again, err := ParseType(typ.String()); err != nil || !reflect.DeepEqual(again, typ) {
+		if again, err := cql.ParseType(typ.String()); err != nil || !reflect.DeepEqual(again, typ) {
 			t.Errorf("%s: read again from %s: %+v, %v", in, typ, again, err)
 		}
 	}
-	typ, err := ParseType("frozen<map<int, frozen<list<u>>>>")
+	typ, err := cql.ParseType("frozen<map<int, frozen<list<u>>>>")
 	if err != nil || typ.Thawed().String() != "map<int, list<u>>" ||
 		!reflect.DeepEqual(typ.Users(), []string{"u"}) || typ.MultiCell() || !typ.Thawed().MultiCell() {
 		t.Errorf("%v, %s", err, typ)
@@ -202,7 +204,7 @@ func TestParseType(t *testing.T) {
 		"u{a int}": `unexpected "{"`, "int;": `unexpected ";"`, "map<int>": "map takes 2 type arguments, as in map<text, int>, not 1",
 		"vector<int, int>": `want the dimension of a vector, not "int"`, "int #": "unexpected '#'",
 	} {
-		if typ, err := ParseType(in); err == nil || err.Error() != want {
+		if typ, err := cql.ParseType(in); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, %v, want %s", in, typ, err, want)
 		}
 	}
@@ -211,16 +213,16 @@ func TestParseType(t *testing.T) {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "A", `a"b`, "", "order", "true", `"`} {
-		if quoted := Quote(name); quoted == name && !IsColumn(name) || quoted != name && Unquote(quoted) != name {
+		if quoted := cql.Quote(name); quoted == name && !cql.IsColumn(name) || quoted != name && cql.Unquote(quoted) != name {
 			t.Errorf("%s is quoted %s", name, quoted)
 		}
 	}
 	for _, s := range []string{"", `"`, "'", "a", `"a'`, `"a"b"`, `'''`, `""`} {
-		if got := Unquote(s); got != "" {
+		if got := cql.Unquote(s); got != "" {
 			t.Errorf("%s: %s", s, got)
 		}
 	}
-	if got := Unquote("'it''s'"); got != "it's" {
+	if got := cql.Unquote("'it''s'"); got != "it's" {
 		t.Error(got)
 	}
 }

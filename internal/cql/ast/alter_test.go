@@ -1,4 +1,4 @@
-package cql_test
+package ast_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 func native(name string) *cql.Type { return &cql.Type{Name: name} }
@@ -18,55 +19,55 @@ func TestParseSchema(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
-		want cql.Statement
+		want ast.Statement
 	}{
-		{"ALTER KEYSPACE IF EXISTS ks WITH durable_writes = 'true'", &cql.CreateKeyspace{
+		{"ALTER KEYSPACE IF EXISTS ks WITH durable_writes = 'true'", &ast.CreateKeyspace{
 			Keyspace: "ks", IfNotExists: true, Alter: true, Durable: true,
 		}},
 		{
 			"ALTER TABLE t ADD a int",
-			&cql.AlterTable{Table: named("", "t"), Add: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}},
+			&ast.AlterTable{Table: named("", "t"), Add: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}},
 		},
-		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &cql.AlterTable{
+		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &ast.AlterTable{
 			Table: named("ks", "t"), IfExists: true, IfNotExists: true,
 			Add: []cql.ColumnDefinition{
 				{Name: "a", Type: native("int"), Static: true},
 				{Name: "b", Type: &cql.Type{Kind: cql.Collection, Name: "set", Args: []*cql.Type{native("text")}}},
 			},
 		}},
-		{"ALTER TABLE t DROP compact", &cql.AlterTable{Table: named("", "t"), Drop: []string{"compact"}}},
+		{"ALTER TABLE t DROP compact", &ast.AlterTable{Table: named("", "t"), Drop: []string{"compact"}}},
 		{
 			"ALTER TABLE t DROP IF EXISTS (a, b)",
-			&cql.AlterTable{Table: named("", "t"), Drop: []string{"a", "b"}, IfNotExists: true},
+			&ast.AlterTable{Table: named("", "t"), Drop: []string{"a", "b"}, IfNotExists: true},
 		},
 		{
 			"ALTER TABLE t RENAME a TO b AND c TO d",
-			&cql.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}, {"c", "d"}}},
+			&ast.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}, {"c", "d"}}},
 		},
 		{
 			"ALTER TABLE t RENAME IF EXISTS a TO b",
-			&cql.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}}, IfNotExists: true},
+			&ast.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}}, IfNotExists: true},
 		},
-		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &cql.AlterTable{
+		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &ast.AlterTable{
 			Table: named("", "t"),
-			Options: []cql.Option{
+			Options: []ast.Option{
 				{Name: "comment", Kind: cql.String}, {Name: "default_time_to_live", Kind: cql.Integer, Text: "5"},
 			},
 		}},
-		{"ALTER MATERIALIZED VIEW IF EXISTS ks.v WITH comment = ''", &cql.AlterTable{
-			Table: named("ks", "v"), View: true, IfExists: true, Options: []cql.Option{{Name: "comment", Kind: cql.String}},
+		{"ALTER MATERIALIZED VIEW IF EXISTS ks.v WITH comment = ''", &ast.AlterTable{
+			Table: named("ks", "v"), View: true, IfExists: true, Options: []ast.Option{{Name: "comment", Kind: cql.String}},
 		}},
-		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &cql.CreateType{
+		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &ast.CreateType{
 			Type: named("", "u"), Alter: true, IfExists: true, IfNotExists: true,
 			Fields: []cql.ColumnDefinition{{Name: "a", Type: native("int")}},
 		}},
-		{"DROP KEYSPACE IF EXISTS ks", &cql.Drop{What: "KEYSPACE", Name: named("", "ks"), IfExists: true}},
-		{"DROP TABLE ks.t", &cql.Drop{What: "TABLE", Name: named("ks", "t")}},
-		{"DROP TYPE IF EXISTS u", &cql.Drop{What: "TYPE", Name: named("", "u"), IfExists: true}},
-		{"DROP INDEX ks.i", &cql.Drop{What: "INDEX", Name: named("ks", "i")}},
-		{"DROP MATERIALIZED VIEW v", &cql.Drop{What: "MATERIALIZED VIEW", Name: named("", "v")}},
+		{"DROP KEYSPACE IF EXISTS ks", &ast.Drop{What: "KEYSPACE", Name: named("", "ks"), IfExists: true}},
+		{"DROP TABLE ks.t", &ast.Drop{What: "TABLE", Name: named("ks", "t")}},
+		{"DROP TYPE IF EXISTS u", &ast.Drop{What: "TYPE", Name: named("", "u"), IfExists: true}},
+		{"DROP INDEX ks.i", &ast.Drop{What: "INDEX", Name: named("ks", "i")}},
+		{"DROP MATERIALIZED VIEW v", &ast.Drop{What: "MATERIALIZED VIEW", Name: named("", "v")}},
 	} {
-		if got, err := cql.Parse(c.text); err != nil || !reflect.DeepEqual(got, c.want) {
+		if got, err := ast.Parse(c.text); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %#v, %v\nwant %#v", c.text, got, err, c.want)
 		}
 	}
@@ -79,7 +80,7 @@ func TestParseSchemaErrors(t *testing.T) {
 		"ALTER TABLE t RENAME a b", "ALTER TYPE t ADD (a int)",
 		"DROP", "DROP t", "DROP TABLE IF NOT EXISTS t", "DROP TYPE text",
 	} {
-		s, err := cql.Parse(text)
+		s, err := ast.Parse(text)
 		if syntax := new(*cql.SyntaxError); !errors.As(err, syntax) {
 			t.Errorf("%s: %#v, %v", text, s, err)
 		}
@@ -92,7 +93,7 @@ func TestParseSchemaErrors(t *testing.T) {
 		{"ALTER TYPE t ALTER a TYPE text", cql.Unsupported + "ALTER TYPE ... ALTER"},
 		{"DROP ROLE r", cql.Unsupported + "DROP ROLE"},
 	} {
-		s, err := cql.Parse(c.text)
+		s, err := ast.Parse(c.text)
 		if invalid := new(*cql.InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
 			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
 		}
@@ -104,7 +105,7 @@ func TestParseScripts(t *testing.T) {
 	t.Parallel()
 	read := 0
 	for _, pattern := range []string{"*.cql", "systems/*.cql", "migration.golden"} {
-		names, err := filepath.Glob("../../schema/testdata/" + pattern)
+		names, err := filepath.Glob("../../../schema/testdata/" + pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, names, err)
 		}
@@ -113,13 +114,13 @@ func TestParseScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			script, err := cql.NewScript(string(text))
+			script, err := ast.NewScript(string(text))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, _, more := script.Next(); more; _, _, more = script.Next() {
 				span := script.PassOver()
-				_, err := cql.Parse(string(text[span.From:span.To]))
+				_, err := ast.Parse(string(text[span.From:span.To]))
 				if err != nil && err.Error() == cql.Unsupported+"ALTER TYPE ... RENAME" {
 					continue
 				}
@@ -144,7 +145,7 @@ func FuzzParseSchema(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := cql.Parse(text); (s == nil) == (err == nil) {
+		if s, err := ast.Parse(text); (s == nil) == (err == nil) {
 			t.Errorf("%#v and %v", s, err)
 		}
 	})

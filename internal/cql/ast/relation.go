@@ -1,46 +1,48 @@
-package cql
+package ast
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // where takes the conditions after WHERE.
-func (p *parser) where() []Relation { return several(p, "and", p.relation) }
+func (p *parser) where() []Relation { return cql.Several(p.Parser, "and", p.relation) }
 
 // relation takes one condition of WHERE.
 func (p *parser) relation() (r Relation) {
-	p.enter()
-	defer p.leave()
+	p.Enter()
+	defer p.Leave()
 	switch {
-	case p.word("token"):
+	case p.Word("token"):
 		r.Token = true
-		r.Columns = bracketed(p, p.column)
+		r.Columns = cql.Bracketed(p.Parser, p.Column)
 		p.operator(&r)
-	case p.isSign(0, "(") && p.isSign(2, ",", ")"):
+	case p.IsSign(0, "(") && p.IsSign(2, ",", ")"):
 		r.Tuple = true
-		r.Columns = bracketed(p, p.column)
+		r.Columns = cql.Bracketed(p.Parser, p.Column)
 		p.operator(&r, "in")
 		for _, v := range r.Values { // all tuples or all marks
-			if v.Kind != Tuple && v.Kind != Mark || v.Kind != r.Values[0].Kind {
-				p.syntax("tuples or marks must follow " + r.Operator)
+			if v.Kind != cql.Tuple && v.Kind != cql.Mark || v.Kind != r.Values[0].Kind {
+				p.Syntax("tuples or marks must follow " + r.Operator)
 			}
 		}
-	case p.sign("("):
+	case p.Sign("("):
 		r = p.relation()
-		p.expect(")")
-	case p.isWord(0, "expr") && p.isSign(1, "("):
-		if p.beyond("expr(...)") {
-			p.skip(2)
-			p.identifier()
-			p.expect(",")
+		p.Expect(")")
+	case p.IsWord(0, "expr") && p.IsSign(1, "("):
+		if p.Beyond("expr(...)") {
+			p.Skip(2)
+			p.Identifier()
+			p.Expect(",")
 			p.term()
-			p.expect(")")
+			p.Expect(")")
 			r.Operator = "EXPR"
 		}
 	default:
-		r.Columns = []string{p.column()}
-		if p.sign("[") {
+		r.Columns = []string{p.Column()}
+		if p.Sign("[") {
 			r.Key = p.key()
 			p.operator(&r)
 		} else {
@@ -65,7 +67,7 @@ func (p *parser) condition() Relation {
 // key takes what is in column[...], after its bracket.
 func (p *parser) key() *Term {
 	t := p.term()
-	p.expect("]")
+	p.Expect("]")
 	return &t
 }
 
@@ -73,25 +75,25 @@ var comparisons = []string{"=", "<", "<=", ">", ">=", "!="}
 
 // operator takes what a relation has after its columns: a comparison, or one of these words with what follows it.
 func (p *parser) operator(r *Relation, words ...string) {
-	t := p.token()
+	t := p.Token()
 	switch {
-	case p.isSign(0, comparisons...), t.kind == word && slices.Contains(words, t.text):
-		p.skip(1)
+	case p.IsSign(0, comparisons...), t.Kind == cql.Word && slices.Contains(words, t.Text):
+		p.Skip(1)
 	default:
-		p.unexpected("a comparison")
+		p.Unexpected("a comparison")
 		return
 	}
-	r.Operator = strings.ToUpper(t.text)
-	switch t.text {
+	r.Operator = strings.ToUpper(t.Text)
+	switch t.Text {
 	case "in":
 		p.in(r)
 		return
 	case "is":
-		p.words("not", "null")
+		p.Words("not", "null")
 		r.Operator = "IS NOT NULL"
 		return
 	case "contains":
-		if p.word("key") {
+		if p.Word("key") {
 			r.Operator = "CONTAINS KEY"
 		}
 	}
@@ -104,6 +106,6 @@ func (p *parser) in(r *Relation) {
 		r.Values = []Term{p.mark()}
 		return
 	}
-	p.expect("(")
+	p.Expect("(")
 	r.Values = p.terms(")")
 }

@@ -1,11 +1,13 @@
-package cql
+package ast
+
+import "github.com/denorm-go/denorm/internal/cql"
 
 // term takes a value.
 func (p *parser) term() Term {
 	t := p.simpleTerm()
 	for p.arithmetic() {
-		if t.Kind != Arithmetic {
-			t = Term{Kind: Arithmetic, Elems: []Term{t}}
+		if t.Kind != cql.Arithmetic {
+			t = Term{Kind: cql.Arithmetic, Elems: []Term{t}}
 		}
 		t.Elems = append(t.Elems, p.simpleTerm())
 	}
@@ -14,54 +16,54 @@ func (p *parser) term() Term {
 
 // terms takes values to a closing sign; there may be none.
 func (p *parser) terms(closing string) []Term {
-	if p.sign(closing) {
+	if p.Sign(closing) {
 		return nil
 	}
-	ts := several(p, ",", p.term)
-	p.expect(closing)
+	ts := cql.Several(p.Parser, ",", p.term)
+	p.Expect(closing)
 	return ts
 }
 
 // arithmetic takes a sign of arithmetic, if it comes next.
 func (p *parser) arithmetic() bool {
-	if !p.isSign(0, "+", "-", "*", "/", "%") || !p.beyond("arithmetic") {
+	if !p.IsSign(0, "+", "-", "*", "/", "%") || !p.Beyond("arithmetic") {
 		return false
 	}
-	p.skip(1)
+	p.Skip(1)
 	return true
 }
 
 // simpleTerm takes a value after which a sign of arithmetic may come.
 func (p *parser) simpleTerm() (t Term) {
-	p.enter()
-	defer p.leave()
+	p.Enter()
+	defer p.Leave()
 	switch {
 	case p.isMark():
 		t = p.mark()
 	case p.isLiteral():
 		t = p.literal()
-	case p.word("null"):
-		t.Kind = Null
-	case p.selects && p.isWord(0, "count") && p.isSign(2, "*"):
+	case p.Word("null"):
+		t.Kind = cql.Null
+	case p.selects && p.IsWord(0, "count") && p.IsSign(2, "*"):
 		return p.selected()
 	case p.isFunction():
 		t = p.call()
-	case p.isSign(0, "-"):
+	case p.IsSign(0, "-"):
 		if p.arithmetic() {
 			return p.simpleTerm()
 		}
-	case p.isSign(0, "(", "[", "{"):
-		if !p.selects || p.beyond("a selection of tuples, collections and values with their type") {
+	case p.IsSign(0, "(", "[", "{"):
+		if !p.selects || p.Beyond("a selection of tuples, collections and values with their type") {
 			t = p.composite()
 		}
 	case p.selects:
 		return p.selected()
-	case p.isWord(0, "cast") && p.isSign(1, "("):
-		if p.beyond("CAST of a value") {
+	case p.IsWord(0, "cast") && p.IsSign(1, "("):
+		if p.Beyond("CAST of a value") {
 			return p.selected()
 		}
 	default:
-		p.unexpected("a value")
+		p.Unexpected("a value")
 	}
 	if p.selects {
 		p.noPath()
@@ -71,12 +73,12 @@ func (p *parser) simpleTerm() (t Term) {
 
 // call takes a function.
 func (p *parser) call() Term {
-	t := Term{Kind: Call, Text: p.function()}
-	p.expect("(")
+	t := Term{Kind: cql.Call, Text: p.function()}
+	p.Expect("(")
 	t.Elems = p.terms(")")
 	// Cassandra counts rows if what is counted is the same in all of them.
-	if p.selects && t.Text == "count" && len(t.Elems) == 1 && t.Elems[0].Kind >= String && t.Elems[0].Kind <= Duration {
-		t.Elems[0] = Term{Kind: All}
+	if p.selects && t.Text == "count" && len(t.Elems) == 1 && t.Elems[0].Kind >= cql.String && t.Elems[0].Kind <= cql.Duration {
+		t.Elems[0] = Term{Kind: cql.All}
 	}
 	return t
 }
@@ -88,50 +90,50 @@ func (p *parser) composite() Term {
 		isType = p.isCast
 	}
 	switch {
-	case p.sign("["):
-		return Term{Kind: List, Elems: p.terms("]")}
-	case p.sign("{"):
+	case p.Sign("["):
+		return Term{Kind: cql.List, Elems: p.terms("]")}
+	case p.Sign("{"):
 		return p.braces()
 	case isType():
-		p.skip(1)
-		t := Term{Kind: Cast, Text: p.typeName().String()}
-		p.expect(")")
+		p.Skip(1)
+		t := Term{Kind: cql.Cast, Text: p.TypeName().String()}
+		p.Expect(")")
 		t.Elems = []Term{p.simpleTerm()}
 		return t
 	}
-	p.expect("(")
-	t := Term{Kind: Tuple, Elems: p.terms(")")}
+	p.Expect("(")
+	t := Term{Kind: cql.Tuple, Elems: p.terms(")")}
 	if t.Elems == nil {
-		p.unexpected("a value")
+		p.Unexpected("a value")
 	}
 	return t
 }
 
-func (p *parser) isLiteral() bool { return p.token().kind == literal }
+func (p *parser) isLiteral() bool { return p.Token().Kind == cql.Constant }
 
 // literal takes a literal, which comes next.
 func (p *parser) literal() Term {
-	t := p.token()
-	p.skip(1)
-	return Term{Kind: t.literal, Text: t.text}
+	t := p.Token()
+	p.Skip(1)
+	return Term{Kind: t.Literal, Text: t.Text}
 }
 
-func (p *parser) isMark() bool { return p.isSign(0, "?", ":") || p.isTemplate() }
+func (p *parser) isMark() bool { return p.IsSign(0, "?", ":") || p.isTemplate() }
 
 // isTemplate says whether a template comes next, in place of a name or a value.
 func (p *parser) isTemplate() bool {
-	t := p.token()
-	return t.kind == quoted && p.text[t.start] != '"'
+	t := p.Token()
+	return t.Kind == cql.Quoted && p.Text[t.Start] != '"'
 }
 
 func (p *parser) mark() Term {
-	t := Term{Kind: Mark, Mark: p.marks}
+	t := Term{Kind: cql.Mark, Mark: p.marks}
 	p.marks++
 	if p.isTemplate() {
-		p.skip(1)
-	} else if !p.sign("?") {
-		p.expect(":")
-		t.Text = p.identifier()
+		p.Skip(1)
+	} else if !p.Sign("?") {
+		p.Expect(":")
+		t.Text = p.Identifier()
 	}
 	return t
 }
@@ -142,69 +144,69 @@ func (p *parser) integer() *Term {
 	switch {
 	case p.isMark():
 		t = p.mark()
-	case p.token().literal == Integer:
+	case p.Token().Literal == cql.Integer:
 		t = p.literal()
 	default:
-		p.unexpected("an integer")
+		p.Unexpected("an integer")
 	}
 	return &t
 }
 
 // braces takes a set, a map or a value of a user-defined type, after its brace.
 func (p *parser) braces() Term {
-	t := Term{Kind: Set}
-	if p.sign("}") {
+	t := Term{Kind: cql.Set}
+	if p.Sign("}") {
 		return t
 	}
-	if p.isName(0) && p.isSign(1, ":") {
-		t.Kind = User
+	if p.IsName(0) && p.IsSign(1, ":") {
+		t.Kind = cql.User
 	}
-	for more := true; more; more = p.sign(",") {
-		if t.Kind == User {
-			t.Fields = append(t.Fields, p.identifier())
-			p.expect(":")
+	for more := true; more; more = p.Sign(",") {
+		if t.Kind == cql.User {
+			t.Fields = append(t.Fields, p.Identifier())
+			p.Expect(":")
 		}
 		t.Elems = append(t.Elems, p.term())
-		if t.Kind == Set && len(t.Elems) == 1 && p.isSign(0, ":") {
-			t.Kind = Map
+		if t.Kind == cql.Set && len(t.Elems) == 1 && p.IsSign(0, ":") {
+			t.Kind = cql.Map
 		}
-		if t.Kind == Map {
-			p.expect(":")
+		if t.Kind == cql.Map {
+			p.Expect(":")
 			t.Elems = append(t.Elems, p.term())
 		}
 	}
-	p.expect("}")
+	p.Expect("}")
 	return t
 }
 
 // isHint says whether (type) comes next, and not a tuple.
 func (p *parser) isHint() bool {
-	if t := p.ahead(1); t.kind != word && t.kind != quoted {
+	if t := p.Ahead(1); t.Kind != cql.Word && t.Kind != cql.Quoted {
 		return false
 	}
-	return p.isSign(2, ")", "<") || p.isSign(2, ".") && p.isName(3) && p.isSign(4, ")")
+	return p.IsSign(2, ")", "<") || p.IsSign(2, ".") && p.IsName(3) && p.IsSign(4, ")")
 }
 
 // columnFunctions are names that are none of functions of values.
-var columnFunctions = set("writetime maxwritetime ttl cast key json distinct")
+var columnFunctions = cql.WordSet("writetime maxwritetime ttl cast key json distinct")
 
 // isFunction says whether a function comes next, perhaps with its keyspace.
 func (p *parser) isFunction() bool {
 	n := 0
-	if p.isName(0) && p.isSign(1, ".") {
+	if p.IsName(0) && p.IsSign(1, ".") {
 		n = 2
 	}
-	t := p.ahead(n)
-	return p.isSign(n+1, "(") && (p.isWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text]))
+	t := p.Ahead(n)
+	return p.IsSign(n+1, "(") && (p.IsWord(n, "token") || p.IsName(n) && (t.Kind == cql.Quoted || !columnFunctions[t.Text]))
 }
 
 // function takes the name of a function, without the keyspace of those that Cassandra has of itself.
 func (p *parser) function() string {
-	if p.word("token") {
+	if p.Word("token") {
 		return "token"
 	}
-	name := p.identifier()
-	if !p.sign(".") {
+	name := p.Identifier()
+	if !p.Sign(".") {
 		return name
 	}
 	if name == "system" {

@@ -1,0 +1,67 @@
+package ast
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+)
+
+// Parse reads one statement; semicolons may follow it. The error is a [cql.SyntaxError], or a [cql.InvalidError].
+func Parse(text string) (s Statement, err error) {
+	if err := cql.With(text, false, func(core *cql.Parser) {
+		p := &parser{Parser: core}
+		s = p.statement()
+		for p.Sign(";") {
+		}
+		p.Ended()
+	}); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parser reads statements from tokens.
+type parser struct {
+	*cql.Parser
+
+	marks   int
+	selects bool // there may be columns in a term
+	// outer is the transaction whose statements are read, nil outside of one. Without Lets any name may be that of a LET.
+	outer *Transaction
+}
+
+func (p *parser) statement() Statement {
+	switch {
+	case p.Word("select"):
+		return p.selectStatement()
+	case p.isModification():
+		return p.modification()
+	case p.Word("begin"):
+		if p.Word("transaction") && p.Beyond("BEGIN TRANSACTION") {
+			return p.transaction()
+		}
+		return p.batch()
+	case p.Word("truncate"):
+		p.Table()
+		return &Truncate{Table: p.Name()}
+	case p.Word("use"):
+		return &Use{Keyspace: p.Keyspace()}
+	case p.Word("create"):
+		return p.create()
+	case p.Word("alter"):
+		return p.alter()
+	case p.Word("drop"):
+		return p.drop()
+	}
+	p.others("", "a statement", "grant", "revoke", "list", "describe", "desc")
+	return nil
+}
+
+// others fails at what is CQL and has no statement here, after a verb, or at what is none.
+func (p *parser) others(verb, want string, known ...string) {
+	if t := p.Token(); t.Kind == cql.Word && slices.Contains(known, t.Text) {
+		p.Unsupported(verb + strings.ToUpper(t.Text))
+	}
+	p.Unexpected(want)
+}
