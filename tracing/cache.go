@@ -6,11 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// cache keeps what was made once, up to a limit. It is read by every write and changes only while a service warms up,
+// maxTexts is how many bytes the texts of a key in a cache may have on average. Others may have written them.
+const maxTexts = 4 << 10
+
+// cache keeps what was made once, up to a limit in number and bytes. It is read by every write and changes only while a service warms up,
 // so readers take no lock and a change copies the map.
 type cache[K comparable, V any] struct {
 	limit int
 	mu    sync.Mutex
+	bytes int // of texts
 	kept  atomic.Pointer[map[K]V]
 }
 
@@ -25,16 +29,21 @@ func (c *cache[K, V]) get(key K) (V, bool) {
 	return value, ok
 }
 
-// add keeps value, unless the limit is met. It gives what is kept under key, and whether something is.
-func (c *cache[K, V]) add(key K, value V) (V, bool) {
+// add keeps value under key, which has these texts, unless the limit is met. It gives what is kept under key, and whether something is.
+func (c *cache[K, V]) add(key K, value V, texts ...string) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if earlier, ok := c.get(key); ok {
 		return earlier, true
 	}
-	if len(*c.kept.Load()) >= c.limit {
+	bytes := c.bytes
+	for _, text := range texts {
+		bytes += len(text)
+	}
+	if len(*c.kept.Load()) >= c.limit || bytes/maxTexts >= c.limit {
 		return value, false
 	}
+	c.bytes = bytes
 	next := maps.Clone(*c.kept.Load())
 	next[key] = value
 	c.kept.Store(&next)

@@ -113,7 +113,7 @@ func (i *instrument) of(l labels) series {
 	if known, ok := i.series.get(l); ok {
 		return known
 	}
-	if known, ok := i.series.add(l, i.build(l)); ok {
+	if known, ok := i.series.add(l, i.build(l), l.op, l.namespace, l.table, l.summary); ok {
 		return known
 	}
 	return i.build(l.other())
@@ -174,7 +174,7 @@ func (m *metrics) operationEnd(
 		for _, t := range tables {
 			count(t, writer.Applied)
 		}
-	} else if failed := asError(data.Err); failed != nil {
+	} else if failed := asError(data.Err); failed != nil && !(o.Resume && failed.Is(writer.ErrInvalid)) { // others may have named those tables
 		for i := range failed.Tables {
 			r := &failed.Tables[i]
 			t := table{r.Keyspace, r.Table}

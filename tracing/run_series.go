@@ -28,7 +28,7 @@ func (i *runInstrument[T]) of(l runLabels) metric.MeasurementOption {
 	if known, ok := i.series.get(l); ok {
 		return known
 	}
-	if known, ok := i.series.add(l, l.build(i.config)); ok {
+	if known, ok := i.series.add(l, l.build(i.config), l.set, l.table); ok {
 		return known
 	}
 	return l.other().build(i.config)

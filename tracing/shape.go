@@ -13,7 +13,7 @@ import (
 // A shape is what all operations, or requests, that look alike have in common. It is made once and kept, so that a span
 // which is not sampled costs no attributes although samplers see them.
 
-// maxShapes limits how many are kept. Beyond, they are made again each time.
+// maxShapes limits how many are kept, see also maxTexts. Beyond, they are made again each time.
 const maxShapes = 1000
 
 // operationShape is how the span of an operation starts. It is not a call to the database, so it has no attribute that marks
@@ -35,7 +35,7 @@ func (t *Tracer) operationShape(data session.OperationStart) operationShape {
 	if data.Continued {
 		attributes = append(attributes, continuedKey.Bool(true))
 	}
-	s, _ := t.operations.add(data, operationShape{trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(attributes...)})
+	s, _ := t.operations.add(data, operationShape{trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(attributes...)}, data.Op, data.Table)
 	return s
 }
 
@@ -74,7 +74,7 @@ func (t *Tracer) requestShape(data session.RequestStart) *requestShape {
 	if s, ok := t.requests.get(key); ok {
 		return s
 	}
-	s, _ := t.requests.add(key, t.newRequestShape(data))
+	s, _ := t.requests.add(key, t.newRequestShape(data), append(key.statements[:], key.op, key.keyspace)...)
 	return s
 }
 

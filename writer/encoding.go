@@ -27,6 +27,7 @@ const (
 	maxStored = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
 	maxParts  = 100_000   // requests, mutations, conditions and tables
 	maxTables = 1_000     // of an entity with conditions
+	maxOp     = 256       // bytes; MarshalBinary cuts
 )
 
 var (
@@ -76,7 +77,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		}
 		return nil, errNothingToResume
 	}
-	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
+	w := wireError{Op: e.Op[:min(len(e.Op), maxOp)], Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
 	if c := e.condition; c != nil {
 		w.Decision = wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables}
 		for _, one := range c.all() {
@@ -122,8 +123,9 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 // sets could have written; without it, they are limited to the keyspaces of the writer. If you cannot rule out forgery, sign the bytes, as
 // ExampleError_MarshalBinary_signed in example_test.go does.
 //
-// Time and memory grow with the bytes. The limits are 128 MiB, 100,000 mutations and 1,000,000 columns; 1,000 tables of an entity with
-// conditions; 64 KiB of text for the type of a column, with its user-defined types, and 1 MiB for all types that differ.
+// Time and memory grow with the bytes. The limits are 128 MiB, 100,000 mutations and 1,000,000 columns; 256 bytes of op, where MarshalBinary cuts
+// it; 1,000 tables of an entity with conditions; 64 KiB of text for the type of a column, with its user-defined types, and 1 MiB for all types
+// that differ.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")
@@ -154,7 +156,7 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireError) error() (*Error, error) {
-	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction || len(w.Paths)+len(w.Decision.Conditions) == 0 {
+	if len(w.Op) > maxOp || w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction || len(w.Paths)+len(w.Decision.Conditions) == 0 {
 		return nil, errStored
 	}
 	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true, link: traceparent(w.Link)}

@@ -75,17 +75,26 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: failed.Op, Resume: true, Link: failed.link})
+	op, err := failed.Op, error(nil)
+	if !empty {
+		failed = failed.doubted()
+		if err = w.rejected(failed); err != nil && failed.stored {
+			op = "Resume" // others may have written its own, one for each error
+		}
+	}
+	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Resume: true, Link: failed.link})
 	if empty {
 		if w.err != nil {
 			nothing = fmt.Errorf("%w; %w", w.err, nothing)
 		}
 		return w.refused(ctx, failed.Op, nothing)
 	}
-	failed = failed.doubted()
-	batch, err := w.fresh(ctx, failed)
+	batch := false
+	if err == nil {
+		batch, err = w.fresh(ctx, failed)
+	}
 	if err != nil {
-		end := session.OperationEnd{Op: failed.Op, Timestamp: failed.Timestamp, Mode: failed.Mode.String(), Err: err}
+		end := session.OperationEnd{Op: op, Timestamp: failed.Timestamp, Mode: failed.Mode.String(), Err: err}
 		w.tracer.TraceEnd(ctx, end)
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, err
 	}
@@ -130,21 +139,26 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	return p
 }
 
-// fresh rejects a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
-// strict one is rejected if they do not.
-func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
+// rejected is why nothing of a write may be sent again, whatever its age, or nil.
+func (w *Writer) rejected(failed *Error) error {
 	if err := w.admit(failed); err != nil {
-		return false, w.keep(failed, err)
+		return w.keep(failed, err)
 	}
 	if failed.Is(ErrConflict) {
 		e := *failed
 		e.refusal = fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
 			cmp.Or(failed.condition.err, errChanged))
-		return false, &e
+		return &e
 	}
 	if failed.onlyCounters() {
-		return false, failed.counted()
+		return failed.counted()
 	}
+	return nil
+}
+
+// fresh rejects a write that is too old to be sent again. batch is whether its tables still allow a logged batch; a strict one is rejected if
+// they do not.
+func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
 	if c := failed.condition; c != nil && c.Condition.Transactional {
 		return false, nil // its rows tell it from a new one however old it is, as rows of deleted entities stay
 	}

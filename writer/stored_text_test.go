@@ -84,3 +84,29 @@ func storedOf(t *testing.T, change tables.Change) wireError {
 	}
 	return stored
 }
+
+// A tracer keeps the op of each write, so whoever writes to the queue must not choose what it keeps: the op of a stored error is short, and
+// an error that is rejected has none of its own.
+func TestOpOfStoredErrorIsBounded(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	stored := storedOf(t, orderSet(t).Update(open, paid))
+	for n, refused := range map[int]bool{maxOp: false, maxOp + 1: true} {
+		stored.Op = strings.Repeat("x", n)
+		if err := new(Error).UnmarshalBinary(sealed(stored)); (err != nil) != refused {
+			t.Errorf("op of %d bytes: %v", n, err)
+		}
+	}
+	_, err := fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()).Write(t.Context(), strings.Repeat("x", maxOp+1), orderSet(t).Insert(open))
+	failed := transport(t, asError(t, err))
+	if failed.Op != strings.Repeat("x", maxOp) {
+		t.Errorf("op %q", failed.Op)
+	}
+	for want, w := range map[string]*Writer{failed.Op: fakeWriter(&fakeExecutor{}), "Resume": fakeWriter(&fakeExecutor{}, Resumes(itemSet(t)))} {
+		r := &recorder{}
+		_, _ = w.With(Trace(r)).Resume(t.Context(), failed)
+		if len(r.ends) != 1 || r.ends[0].Op != want || r.lines[0] != "start "+want+" of 0, resume true" {
+			t.Errorf("told %q", r.lines)
+		}
+	}
+}
