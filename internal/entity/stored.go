@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,6 +112,42 @@ func (s *Set) faultOfMutation(t *table, m *Mutation) string {
 		}
 		if i == s.expiry && m.expiresAt != expiryOf(v) {
 			return fmt.Sprintf("column %s: the stored write expires at another time than the column says", name)
+		}
+	}
+	if m.Kind == Remove { // elsewhere there is no row
+		return ""
+	}
+	return s.misplaced(t, m.Table, func(name string) *Value {
+		n := slices.Index(m.Names, name)
+		if n < 0 {
+			return nil
+		}
+		v, _ := m.Args[n].(*Value)
+		return v
+	})
+}
+
+// misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a row, or "". named gives
+// these, and nil for those that are not there. Rows under former functions are where they belong.
+func (s *Set) misplaced(t *table, name string, named func(column string) *Value) string {
+	of := func(i int) *Value { return cmp.Or(named(s.columns[i].name), &Value{typ: s.columns[i].cql}) }
+	if d := t.rotation; d != nil && t.rotated(instantOf(of(d.clock))) != name { // the clock is in the key
+		return "the table is of another time than the row"
+	}
+	for _, i := range t.key {
+		d := s.columns[i].derived
+		if d == nil || d.clock >= 0 && len(of(d.clock).data) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(d.versions, func(v version) bool {
+			at := int64(0)
+			if d.clock >= 0 {
+				at = instantOf(of(d.clock))
+			}
+			data, err := d.under(&v, at, of)
+			return errors.Is(err, errAbsent) || err == nil && bytes.Equal(data, of(i).data)
+		}) {
+			return "column " + s.columns[i].name + ": the value does not follow from the rest of the row"
 		}
 	}
 	return ""
@@ -259,5 +296,14 @@ func (s *Set) faultOf(c *Condition) string {
 			return fault
 		}
 	}
-	return ""
+	return s.misplaced(base, c.Table, func(name string) *Value {
+		n := slices.Index(of.columnNames, name)
+		switch {
+		case n >= 0 && n < len(c.base.key):
+			return c.base.key[n]
+		case n >= 0 && c.after != nil:
+			return &c.after[n]
+		}
+		return nil
+	})
 }
