@@ -97,7 +97,7 @@ func OldTimestamps() Option { return func(c *config) { c.at = true } }
 func Tables(names ...string) Option { return func(c *config) { c.only = names } }
 
 // Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or acknowledged rows may be
-// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL.
+// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL; that of a Versioned set at SERIAL.
 func Consistency(level session.Consistency) Option {
 	return func(c *config) { c.consistency = level }
 }
@@ -150,7 +150,9 @@ func DryRun() Option { return func(c *config) { c.dryRun = true } }
 // Rewrite makes [Reconciler.Repair] write an entity again, with a timestamp Settle ago, where a row cannot be put back with its own timestamp
 // because a delete of a newer write that was never completed covers it ([Shadowed]). All writes in flight are newer than that timestamp and win.
 // A write with an earlier timestamp that arrives later loses: resume stored errors first, and do not import with writer.At meanwhile. Rewrite
-// writes only when all replicas of the base row have answered.
+// writes only when all replicas of the base row have answered. Rewrite also puts rows into the base table that are older than 3/4 of
+// gc_grace_seconds, as after a restore: an entity that was deleted so long ago comes back if one of its rows was left. It does not apply to
+// sets with Versioned.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // KeepAhead makes a run carry out writes whose time is more than [Settle] in the future ([Ahead]), over other changes and deletes. Until that time
@@ -167,7 +169,7 @@ func RemoveAhead() Option { return func(c *config) { c.removeAhead = true } }
 // at most 1000. Without MaxRemovals, a run also ends with ErrTooMuch where the declaration of a key column seems to be wrong: before it first
 // changes a query table, it reads up to 128 rows of it, and ends if at least 5 of them, and 9 in 10, are not under the key that their base
 // row has or, before a removal, have no base row. A DryRun does so, too; Entity, and sets whose rows take patches, are not checked for other keys.
-// A given number replaces both. Less than 1 matches [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
+// A given number replaces both. Rows for which nothing proves a delete are removed only with a given number. Less than 1 matches [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {

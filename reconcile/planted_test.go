@@ -73,13 +73,18 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"a row is put into the base table however old it is", "../internal/repair/repair.go",
-		"case newest.At < r.Promotable:", "case false:",
+		"unproven := !whole || newest.At < r.Promotable", "unproven := !whole",
 		"../tables", "^TestRepairPurge$",
 	},
 	{
 		"no tombstone of the base table is ever purged", "repair.go",
 		" Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),", "",
 		".", "^TestFirstSightingsOutliveRuns$",
+	},
+	{
+		"a row of a set with Versioned is removed though nothing remembers a delete", "../internal/repair/versioned.go",
+		"case v.At == 0 && (q.At == 0 || q.At > r.Adopt):", "case v.At == 0 && q.At == 0:",
+		".", "^TestRestoredVersioned$",
 	},
 	{
 		"a row of a set with Versioned is removed above the version", "../internal/repair/versioned.go",

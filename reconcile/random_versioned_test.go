@@ -82,7 +82,7 @@ func (x *random) toldVersion(l *logged, res writer.Result, err error) (conflict 
 	return conflict
 }
 
-// plantVersioned loses a table, has writers die after their transactions, and puts rows that no version explains.
+// plantVersioned loses a table, has writers die after their transactions, and puts rows that versions do not explain.
 func (x *random) plantVersioned() {
 	x.Create("TRUNCATE shop." + owners)
 	for range 4 {
@@ -97,7 +97,7 @@ func (x *random) plantVersioned() {
 		x.writeVersion(x.remove(orphan), orphan)
 		lost.End()
 		x.plantArchived(ghost, time.Now().Add(-time.Hour).UnixMicro())
-		x.plantArchived(item{ID: x.id(), Owner: x.id()}, time.Now().Add(-time.Hour).UnixMicro())
+		x.plantArchived(orphan, time.Now().Add(-time.Hour).UnixMicro())
 	}
 }
 

@@ -66,13 +66,17 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		}
 	}()
 	rules := repair.Rules{
-		Old: c == repair.Proven, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
+		Old: c == repair.Proven && j.maxRemovals > 0, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
+		Adopt:    j.writers.Add(j.settle).UnixMicro(),
 		Undo:     j.removeAhead,
 		Keyspace: j.keyspace,
 	}
 	if !j.at {
 		rules.Delivered = time.Now().Add(-j.horizon()).UnixMicro()
+	}
+	if j.rewrite && j.adopt == 0 { // a person says that the base table has lost rows
+		rules.Old, rules.Promotable = false, 0
 	}
 	var began time.Time
 	again := false // written again, by Rewrite
@@ -111,7 +115,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
 			return Found, "a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced"
 		case j.base().version >= 0:
-			return Shadowed, "a delete covers the row: Modify the entity through its set, with no change, which writes it again"
+			return Shadowed, "a delete of a later version covers the row: delete the entity again, or Modify it with no change, which writes it again"
 		case !j.rewrite || l.Base == nil:
 			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
 				"option Rewrite (--rewrite) writes the entity again"
@@ -243,11 +247,11 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 	case !d.Later:
 		return ""
 	case j.store == nil:
-		return fmt.Sprintf("; it is left until %v after it was first seen, as a write that is still to be delivered may explain it, and that time is not "+
-			"stored: repair with State (--state) now, and with OnRemoval (--removed) after that time, which removes it", horizon)
+		return fmt.Sprintf("; a write that is still to be delivered may explain it until %v after it was first seen, which is not stored: repair with State "+
+			"(--state) now, and with OnRemoval (--removed) and MaxRemovals (--max-removals) after that time, which removes it", horizon)
 	default:
-		return "; it is left until " + s.sighting.First.Add(horizon).UTC().Format(time.RFC3339) +
-			", as a write that is still to be delivered may explain it: a repair after that time, with OnRemoval (--removed), removes it"
+		return "; a write that is still to be delivered may explain it until " + s.sighting.First.Add(horizon).UTC().Format(time.RFC3339) +
+			": a repair after that time, with OnRemoval (--removed) and MaxRemovals (--max-removals), removes it"
 	}
 }
 

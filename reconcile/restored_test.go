@@ -4,12 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
 )
 
 // A query table that was truncated is rebuilt while writers write, and a base table that was restored from an older backup gets back what
@@ -108,6 +114,123 @@ func TestRestoredBaseTableNeedsMaxRemovals(t *testing.T) {
 		}
 		if wrong := d.wrong(); len(wrong) > 0 {
 			t.Errorf("%d faults:\n%s", len(wrong), strings.Join(wrong[:min(9, len(wrong))], "\n"))
+		}
+	})
+}
+
+// A base table of a set with Versioned was restored, and lacks rows and later versions: the rows of the query table are the only copies, so a
+// repair leaves them, and says how to write them through the set.
+func TestRestoredVersioned(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s, w, r := openSet(t, c, tickets)
+		write := func(change tables.Change) gocql.UUID {
+			t.Helper()
+			res, err := w.Write(t.Context(), "ticket", change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Version
+		}
+		const deleted = 30 // since the backup
+		backup := make([]ticket, 31)
+		for id := range backup {
+			backup[id] = ticket{ID: id, Agent: "ada", Text: "old"}
+			backup[id].Version = write(tickets.Insert(backup[id]))
+		}
+		<-time.After(time.Hour)
+		for _, row := range backup[:5] {
+			row.Text = "new"
+			write(tickets.Update(backup[row.ID], row))
+		}
+		write(tickets.Delete(backup[deleted]))
+		w.Wait(t.Context())
+		want := rowsOf(t, s, "tickets")
+		<-time.After(time.Hour)
+		exec := func(statement string, values ...any) {
+			t.Helper()
+			if err := s.Writes().Query(statement, values...).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec("TRUNCATE tickets")
+		for _, row := range append(backup[:20:20], backup[deleted]) {
+			exec("INSERT INTO tickets (id, agent, text, version) VALUES (?, ?, ?, ?)", row.ID, row.Agent, row.Text, row.Version)
+		}
+		c.Node(3).Stop() // a removal would not wait for it
+		<-time.After(time.Minute)
+		report, err := r.Repair(t.Context(), tickets, handed, reconcile.MaxRemovals(100))
+		if !errors.Is(err, reconcile.ErrDrift) {
+			t.Errorf("%v\n%v", err, report)
+		}
+		reasons := map[reconcile.Class]string{reconcile.Orphan: "Insert the entity", reconcile.Newer: "Update the base row to it", reconcile.Missing: "delete the entity again"}
+		found := make(map[reconcile.Class]int)
+		for f := range report.Findings() {
+			if found[f.Class]++; !strings.Contains(f.Reason, reasons[f.Class]) {
+				t.Errorf("%s: %s", f.Class, f)
+			}
+		}
+		if got := fmt.Sprint(found); got != fmt.Sprint(map[reconcile.Class]int{reconcile.Orphan: 10, reconcile.Newer: 5, reconcile.Missing: 1}) {
+			t.Errorf("found %s", got)
+		}
+		if got := rowsOf(t, s, "tickets_by_agent"); !slices.Equal(got, want) {
+			t.Fatalf("after the repair the table has\n%s", strings.Join(got, "\n"))
+		}
+		var rows []ticket
+		iter := s.Reads().Query("SELECT id, agent, text FROM tickets_by_agent").Iter()
+		for row := (ticket{}); iter.Scan(&row.ID, &row.Agent, &row.Text); {
+			rows = append(rows, row)
+		}
+		if err := iter.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			base, err := writer.Load(t.Context(), w, "load", tickets, row)
+			switch {
+			case writer.OutcomeOf(err) == writer.NotFound:
+				write(tickets.Insert(row))
+			case err != nil:
+				t.Fatal(err)
+			case row.Text != base.Text:
+				row.Version = base.Version
+				write(tickets.Update(base, row))
+			}
+		}
+		write(tickets.Delete(backup[deleted]))
+		if report, err := r.Verify(t.Context(), tickets); err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+		if got := rowsOf(t, s, "tickets"); !slices.Equal(got, want) {
+			t.Errorf("the base table has\n%s", strings.Join(got, "\n"))
+		}
+	})
+}
+
+// Rows that are too old to be put into a restored base table stay for as long as nobody says what they are. Rewrite puts them there.
+func TestRestoredOldRows(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 40)
+		x.soon()
+		r := x.storing()
+		<-time.After(3*time.Hour + 30*time.Minute)
+		x.exec("TRUNCATE orders_by_id")
+		for _, o := range x.orders[:20] {
+			x.put("orders_by_id", o, o.UpdatedAt)
+		}
+		for range 3 { // nights
+			if report, err := r.Repair(t.Context(), orders.Orders, handed); !errors.Is(err, reconcile.ErrDrift) {
+				t.Errorf("%v\n%v", err, report)
+			}
+			<-time.After(2*time.Hour + 10*time.Minute)
+		}
+		if report, err := r.Repair(t.Context(), orders.Orders, handed, reconcile.MaxRemovals(20), reconcile.Rewrite()); err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+		for _, o := range x.orders {
+			if rows := x.rows(o); len(rows) != 3 {
+				t.Errorf("an order is in %d of 3 tables: %v", len(rows), rows)
+			}
 		}
 	})
 }

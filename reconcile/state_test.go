@@ -50,7 +50,8 @@ func TestFirstSightingsOutliveRuns(t *testing.T) {
 			var removed atomic.Int32
 			repair := func() reconcile.Finding {
 				t.Helper()
-				report, err := r.Repair(t.Context(), orders.Orders, reconcile.OnRemoval(func(reconcile.Removal) error { removed.Add(1); return nil }))
+				report, err := r.Repair(t.Context(), orders.Orders, reconcile.MaxRemovals(2),
+					reconcile.OnRemoval(func(reconcile.Removal) error { removed.Add(1); return nil }))
 				if err != nil && !errors.Is(err, reconcile.ErrDrift) {
 					t.Fatal(err)
 				}
@@ -60,9 +61,9 @@ func TestFirstSightingsOutliveRuns(t *testing.T) {
 				return reconcile.Finding{}
 			}
 			f := repair()
-			how := "repair with State (--state) now, and with OnRemoval (--removed) after that time, which removes it"
+			how := "repair with State (--state) now, and with OnRemoval (--removed) and MaxRemovals (--max-removals) after that time, which removes it"
 			if stored {
-				how = f.FirstSeen.Add(2*time.Hour).UTC().Format(time.RFC3339) + ", as a write that is still to be delivered may explain it: a repair after that time, with OnRemoval (--removed), removes it"
+				how = f.FirstSeen.Add(2*time.Hour).UTC().Format(time.RFC3339) + ": a repair after that time, with OnRemoval (--removed) and MaxRemovals (--max-removals), removes it"
 			}
 			if f.Outcome != reconcile.Found || f.Certainty != reconcile.Settled || !strings.Contains(f.Reason, "purged") || !strings.Contains(f.Reason, how) {
 				t.Errorf("stored %t: %v", stored, f)

@@ -191,7 +191,6 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		if err != nil {
 			return err
 		}
-		l.All = true // a read at SERIAL sees all transactions
 		l.Version = repair.Version{Pending: len(row.Pending) > 0}
 		if current := row.Current(); current != (gocql.UUID{}) {
 			l.Version.At = versioned.Timestamp(current)

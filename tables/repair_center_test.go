@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/entity"
@@ -46,6 +47,9 @@ func (x *repairer) inOneCenter(readAll bool) string {
 		here.apply(mutations, lawDelivered)
 	}
 	rules := repair.Rules{Old: x.rand.IntN(2) == 0}
+	if rules.Old {
+		rules.Promotable = math.MaxInt64
+	}
 	for range 3 {
 		l := here.look(lawDelivered)
 		l.All = !readAll

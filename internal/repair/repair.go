@@ -163,8 +163,8 @@ func (l Look) older(q *Row, f *Finding) Class {
 
 // Rules are what a repair has to know besides the rows.
 type Rules struct {
-	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen. Rows that
-	// nothing can prove are removed then.
+	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen, and whether
+	// rows that nothing can prove are then removed.
 	Old bool
 	// Delivered is the time, in microseconds, before which no write is that may still be delivered; 0 if timestamps do not tell. A base row
 	// that is older is put with its absent values left alone, not sent as null, which would be tombstones that cover nothing.
@@ -174,6 +174,9 @@ type Rules struct {
 	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
 	// removed at it.
 	Before int64
+	// Adopt is, for a set with Versioned that is adopted, the time until when rows may have been written without the library: those of
+	// entities that the base table does not have are removed.
+	Adopt int64
 	// Undo says that what is of the future is undone.
 	Undo     bool
 	Keyspace func(string) string // physical, of a declared one; nil: as declared
@@ -290,7 +293,9 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 		return Repair{}, nil
 	}
 	newest := rows[len(rows)-1]
-	remove := l.Promoted[""] >= newest.At || r.Old // covered by a delete, or given up by whoever wrote it
+	whole := newest.Whole() || newest.Patchable()
+	unproven := !whole || newest.At < r.Promotable // the base table cannot say whether it was deleted
+	remove := l.Promoted[""] >= newest.At || r.Old && unproven
 	switch {
 	case remove && !l.All:
 		return Repair{ReadAll: true}, nil
@@ -304,9 +309,9 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 			out.Send = append(out.Send, send...)
 		}
 		return out, nil
-	case !newest.Whole() && !newest.Patchable():
+	case !whole:
 		return Repair{Reason: "no table that has a row has all columns, so the base row cannot be made of them", Later: true}, nil
-	case newest.At < r.Promotable:
+	case unproven:
 		return Repair{Reason: purged(newest.At), Later: true}, nil
 	}
 	if newest.Patchable() {
@@ -333,5 +338,5 @@ const undated = "nothing says when the base row was written, so it cannot be sai
 
 func purged(at int64) string {
 	return "what was written at " + time.UnixMicro(at).UTC().Format(time.RFC3339) +
-		" is not put into the base table, which may have purged the tombstone of a later delete: deleted data would be there again"
+		" is not put into the base table, which may have purged a later delete: Rewrite (--rewrite) puts it there"
 }

@@ -14,8 +14,15 @@ type Version struct {
 	Pending bool
 }
 
+// Why rows of a set with Versioned are left: a row is in a query table only after its transaction, so the base table has lost something.
+const (
+	forgotten = "the base table has neither the row nor a delete of it: Insert the entity through its set, or delete the row at its own time"
+	restored  = "the row is of a later version than the base row, which was lost or restored: Update the base row to it; a Modify replaces it"
+)
+
 // DecideVersioned is [Decide] for a set with Versioned. The rows of the look were read first, and then the base row: as a row is in a query
-// table only after the transaction that wrote it, no later version explains one that the base row does not.
+// table only after the transaction that wrote it, no later version explains one that the base row does not. A row is removed only at a version
+// of the base row, or at that of a remembered delete.
 func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	switch {
 	case v.Pending:
@@ -39,13 +46,14 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 		q := rows[[2]string{f.Table, f.Key}]
 		at := v.At
 		switch {
-		case v.At == 0 && q.At == 0:
-			out.Reason = "nothing says when the row was written, nor is the delete of the entity remembered"
-			continue
+		case v.At == 0 && (q.At == 0 || q.At > r.Adopt):
+			return Repair{Reason: forgotten}, nil
+		case v.At == 0 && !l.All:
+			return Repair{ReadAll: true}, nil
 		case v.At == 0:
 			at = q.At
-		case q.At > v.At: // of a later version: the next look sees the base row of that
-			continue
+		case q.At > v.At:
+			return Repair{Reason: restored}, nil
 		}
 		m, err := q.Remove(at, r.Keyspace)
 		if err != nil {
