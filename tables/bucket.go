@@ -97,9 +97,9 @@ type Since struct {
 	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for
 	// none. Choose it later than the time of every row that exists when the first process that declares it starts. A process that
 	// does not declare it puts rows of that time and later into the old buckets, where the other processes do not look for them. So
-	// first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into
-	// the table's fingerprint: until then schema.Validate and schema.Validate return an error in a process with the Since. From Time
-	// on, they return one in a process without it.
+	// first run the statement of schema.Migration, or of denorm ddl --migrate, which puts the Since into
+	// the table's fingerprint: until then schema.Validate returns an error in a process with the Since. From Time
+	// on, it returns one in a process without it.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out if a time bucket is among
 	// the functions.

@@ -99,8 +99,8 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column except those of the
 // base key change, in any domain. The base row is written by lightweight transactions: an update or delete
 // applies only to the version it was made from, and anything else is a conflict. The query tables follow at the timestamp in the
-// version. If a client dies before it has written them all, the next one does the rest. There are no ghosts and no lost updates. The
-// latency is 2.8 to 2.9 times that of a plain update with Paxos v2, and 3.1 to 4.0 times with v1 (docs/conditions.md).
+// version. If a client dies before it has written them all, the next one does the rest. There are no ghosts and no lost updates. An
+// update takes longer than a plain one: docs/changes.md has the figures.
 //
 // The library fills the version. It also keeps a column named pending (map<timeuuid, blob>) in the base table, which is not a
 // field. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns are all

@@ -30,7 +30,7 @@ type Table struct {
 	// (timeuuid), which is not a field. Only a [Versioned] set can have such tables. Keyspace must be that of the base
 	// table, in which owners are looked up. A key has one owner per keyspace, so tenants with keyspaces of their own
 	// have one owner each. The table belongs to one entity: two sets that share it would not see each other's owners.
-	// writer.Check rejects that by the table's fingerprint.
+	// schema.Validate and schema.Ensure reject that by the table's fingerprint.
 	//
 	// Keys are compared by their bytes: "A@x.org" and "a@x.org" can have two owners, so write them in one spelling.
 	//

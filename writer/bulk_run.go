@@ -27,6 +27,7 @@ type bulkRun struct {
 	items    chan pulled
 	finished chan chunkDone
 	under    int   // writes in flight
+	panicked any   // what the source has panicked with
 	ending   error // of items that have not begun: nothing is read or begun any more
 	left     bool  // nor given
 
@@ -34,8 +35,9 @@ type bulkRun struct {
 }
 
 type pulled struct {
-	item Item
-	err  error
+	item     Item
+	err      error
+	panicked any // what the source has panicked with
 }
 
 type chunkDone struct {
@@ -149,7 +151,7 @@ func (r *bulkRun) pull(ctx context.Context) {
 			return
 		}
 		select { // else what was read so far would be taken for the whole source
-		case r.items <- pulled{err: errNotReturned}:
+		case r.items <- pulled{err: errNotReturned, panicked: recover()}:
 		case <-ctx.Done():
 		}
 	}()
@@ -163,7 +165,7 @@ func (r *bulkRun) readSource(ctx context.Context) {
 			return
 		}
 		select {
-		case r.items <- pulled{item, err}:
+		case r.items <- pulled{item: item, err: err}:
 		case <-ctx.Done():
 			return
 		}
@@ -175,6 +177,11 @@ func (r *bulkRun) readSource(ctx context.Context) {
 
 // because notes why the run ends early.
 func (r *bulkRun) because(err error) { r.counts.Cause = errors.Join(r.counts.Cause, err) }
+
+func (r *bulkRun) sourceFailed(p pulled) {
+	r.panicked = p.panicked
+	r.because(fmt.Errorf("the source: %w", p.err))
+}
 
 // stop begins nothing more.
 func (r *bulkRun) stop(err error) {
@@ -191,7 +198,7 @@ func (r *bulkRun) giveUnread() {
 				return
 			}
 			if p.err != nil {
-				r.because(fmt.Errorf("the source: %w", p.err))
+				r.sourceFailed(p)
 				return
 			}
 			r.giveUnwritten(&bulkItem{Done: Done{Item: p.item}}, errUnbegun, r.ending)
@@ -238,7 +245,7 @@ func (r *bulkRun) hand(i *bulkItem) {
 // accept takes in what was read.
 func (r *bulkRun) accept(p pulled) {
 	if p.err != nil {
-		r.because(fmt.Errorf("the source: %w", p.err)) // nothing comes after it
+		r.sourceFailed(p) // nothing comes after it
 		return
 	}
 	i := &bulkItem{Done: Done{Item: p.item}}

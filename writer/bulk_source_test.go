@@ -29,6 +29,32 @@ func TestWriteAllSaysThatTheSourceHasNotReturned(t *testing.T) {
 	})
 }
 
+// A panic of the source is one of the loop, whose caller can recover it. What was read before is written.
+func TestWriteAllPanicsAsTheSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		items := notesOf(t, 5, 5)
+		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
+			from(items)(yield)
+			panic("a line is too short")
+		})
+		written := 0
+		func() {
+			defer func() {
+				if got := recover(); got != "a line is too short" {
+					t.Errorf("recovered %v", got)
+				}
+			}()
+			for range b.All() {
+				written++
+			}
+		}()
+		if written != 5 || !errors.Is(b.Err(), errNotReturned) {
+			t.Errorf("%d items, %v", written, b.Err())
+		}
+	})
+}
+
 // A record that is two changes has one position. The second change is rejected, so the position is not saved: a run that begins after it would
 // leave that change out.
 func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {

@@ -2,6 +2,8 @@ package writer
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,23 +78,17 @@ func (w *Writer) Wait(ctx context.Context) error {
 	case w.removals == nil: // it was not made
 		return reject("Wait", w.err)
 	}
-	r := w.removals
-	for {
-		var done chan struct{}
-		r.mu.Lock()
-		for _, done = range r.under {
-			break
-		}
-		r.mu.Unlock()
-		if done == nil {
-			return nil
-		}
+	w.removals.mu.Lock()
+	under := slices.Collect(maps.Values(w.removals.under)) // and none of later writes
+	w.removals.mu.Unlock()
+	for _, done := range under {
 		select {
 		case <-done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	return nil
 }
 
 // conclude does what is left when every table has the write. It may fail: the next writer then does it. Nobody waits for it, unless

@@ -105,3 +105,24 @@ func TestRemovalsAreBounded(t *testing.T) {
 		t.Error("two for one entity")
 	}
 }
+
+// Wait waits for the removals of earlier writes alone, or it would not return next to a writer that goes on.
+func TestWaitNextToWriters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, _, _ := conditional(nil)
+		earlier, _ := w.removals.begin("earlier")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error)
+		go func() { done <- w.Wait(ctx) }()
+		synctest.Wait()
+		if _, ok := w.removals.begin("later"); !ok {
+			t.Fatal("no place")
+		}
+		earlier()
+		if err := <-done; err != nil {
+			t.Errorf("%v, though the removals of earlier writes are done", err)
+		}
+	})
+}
