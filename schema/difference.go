@@ -99,6 +99,8 @@ func Migration(differences []Difference) string {
 			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Fix))
 		case d.Extra:
 			b.WriteString(commentedOut("Not declared, and harmless", d.Fix))
+		case printable.Commands(d.Fix):
+			b.WriteString(commentedOut("A part of this is a command to a CI service that prints it", d.Fix))
 		case marksComment(d.Fix):
 			b.WriteString(commentedOut("cqlsh would take a part of this for a comment, run it with another client", d.Fix))
 		default:

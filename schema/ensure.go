@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
@@ -217,7 +218,7 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 }
 
 func (e *ensurer) exec(ctx context.Context, statement string) error {
-	return e.session.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec()
+	return request.Shown(e.session.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 
 // agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.

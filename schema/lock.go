@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/gocql/gocql"
 )
 
@@ -34,9 +35,9 @@ func newLock(session *gocql.Session, keyspace string) *lock {
 // one table. For other tables that would be wrong: dropped and made again under the same id they could get rows back from
 // a commit log.
 func (l *lock) create(ctx context.Context) error {
-	return l.session.Query(fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (name text PRIMARY KEY, owner uuid) WITH id = %s
+	return request.Shown(l.session.Query(fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (name text PRIMARY KEY, owner uuid) WITH id = %s
 		AND comment = 'serialises the creation of tables in development and tests'`, l.table, l.id())).
-		WithContext(ctx).RetryPolicy(driver.NoRetry).Exec()
+		WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 
 func (l *lock) id() gocql.UUID {
@@ -102,7 +103,7 @@ func (l *lock) cas(ctx context.Context, statement string, values ...any) (bool, 
 	row := make(map[string]any)
 	applied, err := l.session.Query(statement, values...).WithContext(ctx).RetryPolicy(driver.NoRetry).MapScanCAS(row)
 	if err != nil {
-		return false, err
+		return false, request.Shown(err)
 	}
 	return applied || row["owner"] == l.owner, nil
 }

@@ -91,15 +91,16 @@ func (ts *Types) define(t *cql.Type) (*UserType, error) {
 	if !cql.IsTable(t.Name) {
 		return nil, fmt.Errorf("the name of a user-defined type must be %s", cql.TableRule)
 	}
-	u := &UserType{Name: t.Name}
+	u, seen := &UserType{Name: t.Name}, make(map[string]bool)
 	for _, f := range t.Fields {
-		if !cql.IsColumn(f.Name) || u.Field(f.Name) >= 0 {
+		if !cql.IsColumn(f.Name) || seen[f.Name] {
 			return nil, fmt.Errorf("the fields of a user-defined type must be %s, and different", cql.ColumnRule)
 		}
 		typ, err := ts.resolve(f.Type, true)
 		if err != nil {
 			return nil, err
 		}
+		seen[f.Name] = true
 		u.Add(f.Name, typ, 0)
 	}
 	return u, nil

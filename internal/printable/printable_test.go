@@ -66,3 +66,12 @@ func FuzzPrintable(f *testing.F) {
 		}
 	})
 }
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"a # b::c": false, "a##b": true, "a\n \t::b": true, "::a": true, "": false} {
+		if printable.Commands(text) != want || printable.Commands(printable.Lines(text)) {
+			t.Errorf("%q: %t", text, !want)
+		}
+	}
+}

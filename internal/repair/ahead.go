@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -54,6 +55,8 @@ func (l Look) undo(r Rules) (out Repair, err error) {
 	switch {
 	case !r.Undo || l.BaseTable.Version() != "":
 		return Repair{Reason: l.HeldBack()}, nil
+	case right != nil && last == math.MaxInt64:
+		return Repair{Reason: fmt.Sprintf("a row has the last timestamp, so nothing can be put over it: delete it in CQL, USING TIMESTAMP %d", last)}, nil
 	case l.Base != nil && (right == nil || !right.Whole()):
 		return Repair{Reason: "the clock of a writer was ahead, and it has written the base row. No other row says what was there before. Choose KeepAhead " +
 			"(--ahead keep), or delete the entity after " + time.UnixMicro(last).UTC().Format(time.RFC3339)}, nil

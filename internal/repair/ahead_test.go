@@ -1,6 +1,7 @@
 package repair_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -52,6 +53,9 @@ func TestUndo(t *testing.T) {
 		if put := m.Kind == entity.Put; put && (m.Timestamp != ahead+1 || !ends) || !put && m.Timestamp != ahead {
 			t.Errorf("%s at %d, ends %t", m, m.Timestamp, ends)
 		}
+	}
+	if d := decide(true, base, row("crates_by_status", math.MaxInt64, "c")); !strings.Contains(d.Reason, "delete it in CQL") || len(d.Send)+len(d.Removes) > 0 {
+		t.Errorf("nothing is after the last timestamp: %+v", d)
 	}
 	if d := decide(true, row("crates", ahead, "a")); !strings.Contains(d.Reason, "No other row") || len(d.Send) > 0 {
 		t.Errorf("%+v", d)

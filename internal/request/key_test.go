@@ -39,7 +39,7 @@ func TestErrorIsShown(t *testing.T) {
 		t.Errorf("a text that forges a line of a log: %q", err)
 	}
 	for _, text := range []string{"unavailable", "denylisted partition [without an end"} {
-		if cause := errors.New(text); shown(cause) != cause { //nolint:errorlint // the same
+		if cause := errors.New(text); Shown(cause) != cause { //nolint:errorlint // the same
 			t.Errorf("%s was changed", text)
 		}
 	}

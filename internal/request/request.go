@@ -58,7 +58,7 @@ func (r *Request) End(err error) error {
 
 //go:noinline
 func (r *Request) fail(err error) error {
-	err = shown(hosts.Cause(r, err))
+	err = Shown(hosts.Cause(r, err))
 	result := hosts.ResultOf(err)
 	if result == hosts.TimedOut && time.Since(r.began) < r.Silence {
 		result = hosts.Cancelled

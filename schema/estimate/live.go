@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
@@ -53,7 +54,7 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 		}
 	}
 	if err := iter.Close(); err != nil {
-		return l, fmt.Errorf("estimate: read the sizes of %s: %w", table, err)
+		return l, fmt.Errorf("estimate: read the sizes of %s: %w", table, request.Shown(err))
 	}
 	switch {
 	case counted > 0:

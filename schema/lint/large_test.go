@@ -125,3 +125,43 @@ func TestNameWithoutWords(t *testing.T) {
 	}
 	lint.Check(s)
 }
+
+// A query is in a finding once, whatever it has, and not all of it.
+func TestFindingsOfOneQueryAreBounded(t *testing.T) {
+	t.Parallel()
+	list := " AND a IN (" + strings.TrimSuffix(strings.Repeat("?,", 50), ",") + ")"
+	s, err := schema.Review(schema.Source{File: "test", Text: "CREATE TABLE k.t (a int PRIMARY KEY, b text);\nSELECT * FROM k.t WHERE b = ?" + strings.Repeat(list, 300) + ";"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range lint.Check(s) {
+		if f.Code == "DN505" {
+			found++
+		}
+		if len(f.Query) > 10_000 {
+			t.Errorf("%s has %d bytes of the query", f.Code, len(f.Query))
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d findings of large lists", found)
+	}
+}
+
+// A fix that is a statement is one statement, whatever the name of a column.
+func TestFixOfVectorQueryIsOneStatement(t *testing.T) {
+	t.Parallel()
+	const column = `"v) ; DROP KEYSPACE k; --"`
+	s, err := schema.Review(schema.Source{File: "test", Text: "CREATE TABLE k.t (id int PRIMARY KEY, " + column + " vector<float, 3>);\n" +
+		"SELECT id FROM k.t ORDER BY " + column + " ANN OF [1, 2, 3] LIMIT 5;"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixes := ""
+	for _, f := range lint.Check(s) {
+		fixes += f.Fix + "\n"
+	}
+	if !strings.Contains(fixes, "CREATE INDEX ON k.t ("+column+") USING 'sai'") {
+		t.Error(fixes)
+	}
+}

@@ -216,9 +216,12 @@ func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
 	}
 }
 
+// maxQuery is how many bytes of a query a finding has.
+const maxQuery = 10_000
+
 // of says where a finding that a query shows comes from, and returns the finding.
 func (f *Finding) of(q *schema.Query) *Finding {
-	f.Query = q.Text
+	f.Query = q.Text[:min(len(q.Text), maxQuery)]
 	return f.at(q.At)
 }
 

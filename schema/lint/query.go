@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -96,7 +97,7 @@ func notServed(r *review) {
 			continue
 		}
 		if column := nearest(q); column != "" && !r.indexed(q, t) {
-			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+column+") USING 'sai'",
+			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+cql.Quote(column)+") USING 'sai'",
 				"a query wants the rows nearest by %s, which has no vector index", column).of(q)
 			continue
 		}
@@ -192,21 +193,22 @@ func filtering(r *review) {
 
 func largeIn(r *review) {
 	for q, t := range r.queries {
+		longest, unknown := 0, false
 		for _, w := range q.Where {
 			inKey := func(c schema.Column) bool { return slices.Contains(w.Columns, c.Name) }
 			if w.Op != "IN" || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
 				continue
 			}
-			fix := "one query for each partition, side by side"
-			switch {
-			case w.Values < 0:
-				r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
-			case w.Values > largest:
-				r.finding(t, fix, "a query names %d partitions", w.Values).of(q)
-			}
+			longest, unknown = max(longest, w.Values), unknown || w.Values < 0
 		}
-		if n := named(q, t); n > largest {
-			r.finding(t, "one query for each partition, side by side", "a query names %d partitions, by several lists", n).of(q)
+		fix := "one query for each partition, side by side"
+		switch n := named(q, t); {
+		case unknown:
+			r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
+		case longest > largest:
+			r.finding(t, fix, "a query names %d partitions", longest).of(q)
+		case n > largest:
+			r.finding(t, fix, "a query names %d partitions, by several lists", n).of(q)
 		}
 	}
 }

@@ -47,6 +47,7 @@ import (
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -322,12 +323,12 @@ func (c cassandra) tables(ctx context.Context, keyspace string) ([]table, error)
 	for iter.Scan(&t.name, &t.comment) {
 		out = append(out, t)
 	}
-	return out, iter.Close()
+	return out, request.Shown(iter.Close())
 }
 
 func (c cassandra) execute(ctx context.Context, statement string) error {
 	if err := c.session.Query(statement).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec(); err != nil {
-		return err
+		return request.Shown(err)
 	}
 	return c.session.AwaitSchemaAgreement(ctx)
 }

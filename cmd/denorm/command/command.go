@@ -70,6 +70,7 @@ func New(options ...Option) *cobra.Command {
 		}
 		quiet(sub)
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return shownError{err} })
 	return root
 }
 
@@ -108,6 +109,7 @@ func onlyDrift(err error) bool {
 func quiet(c *cobra.Command) {
 	run := c.RunE
 	c.SilenceUsage = true
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return shownError{err} })
 	c.RunE = func(c *cobra.Command, args []string) error {
 		err := run(c, args)
 		c.SilenceErrors = errors.Is(err, errFound)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -33,7 +35,14 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 			if err != nil {
 				return err
 			}
-			return s.config.writeText(c, found.CQL())
+			text := found.CQL()
+			for _, statement := range found.Statements() {
+				if printable.Commands(statement) {
+					err = errors.New("a statement is commented out: it has a command to a CI service (##, or a line that begins with ::) in it")
+					text = strings.Replace(text, statement+";\n", printable.Comment(statement+";"), 1)
+				}
+			}
+			return cmp.Or(s.config.writeText(c, text), err)
 		},
 	}
 	s.flags(c)
@@ -135,8 +144,8 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 		return err
 	}
 	breaking := schema.Breaking(found)
-	text := fmt.Sprintf("-- %d differences%s, of which %d matter.\n\n%s", len(found), in(declared), len(breaking), schema.Migration(found))
-	if err := s.config.writeText(c, text); err != nil {
+	head := printable.Comment(fmt.Sprintf("%d differences%s, of which %d matter.", len(found), in(declared), len(breaking)))
+	if err := s.config.writeText(c, head+"\n"+schema.Migration(found)); err != nil {
 		return err
 	}
 	if len(breaking) > 0 {

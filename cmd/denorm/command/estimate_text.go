@@ -31,8 +31,8 @@ func writeOutlook(out io.Writer, o *outlook) error {
 		for _, id := range o.unknown {
 			names = append(names, printable.Line(id.String()))
 		}
-		fmt.Fprintf(&b, "No volume is stated%s of %s: state how many rows a partition gets,\n  as in --volume '%s rows=2000/year', or in a file, "+
-			"-- denorm:volume %[3]s rows=2000/year\n", measured, strings.Join(names, ", "), names[0])
+		fmt.Fprintf(&b, "No volume is stated%s of %s: state how many rows a partition gets,\n  as in --volume '%[4]s rows=2000/year', or in a file, "+
+			"-- denorm:volume %[3]s rows=2000/year\n", measured, strings.Join(names, ", "), names[0], strings.ReplaceAll(names[0], "'", `'\''`))
 	}
 	for _, said := range o.strays {
 		fmt.Fprintln(&b, printable.Line(said))

@@ -55,14 +55,16 @@ func TestFolderFollowsNoLinks(t *testing.T) {
 		}
 	}
 	if out, code, err := run(t, nil, "lint", filepath.Join(dir, "a.cql"), filepath.Join(dir, "b.cql")); strings.Contains(out, "ghp_secret") ||
-		code != command.ExitError || !strings.Contains(err.Error(), "b.cql: a link that leads out of its folder: name its target") {
+		code != command.ExitError || !strings.Contains(err.Error(), "b.cql: a link: name its target") {
 		t.Errorf("a link that is named: exit code %d, %v\n%s", code, err, out)
 	}
 	if err := os.Symlink("a.cql", filepath.Join(dir, "inside")); err != nil {
 		t.Fatal(err)
 	}
-	if out, code, err := run(t, nil, "lint", filepath.Join(dir, "inside")); code != command.ExitFine {
-		t.Errorf("a link to a file beside it: exit code %d, %v\n%s", code, err, out)
+	for _, named := range []string{"inside", "c", "c/"} {
+		if out, code, err := run(t, nil, "lint", dir+"/"+named); code != command.ExitError || strings.Contains(out, "ghp_secret") {
+			t.Errorf("a link within its folder, or a folder that is one: exit code %d, %v\n%s", code, err, out)
+		}
 	}
 	if err := os.Remove(filepath.Join(dir, "b.cql")); err != nil {
 		t.Fatal(err)
@@ -86,6 +88,28 @@ func TestFilesThatAreNotRead(t *testing.T) {
 		out, code, err := run(t, nil, "lint", file)
 		if code != command.ExitError || !strings.HasSuffix(err.Error(), says) || strings.Contains(out+err.Error(), "ghp_secret") {
 			t.Errorf("exit code %d, %.200v\n%.200s", code, err, out)
+		}
+	}
+}
+
+// The folders on the way to a file are of whoever sends a change, too, as far as they are below the working folder.
+func TestFolderOnTheWayIsNoLink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "a.cql"), []byte("TOKEN=ghp_secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, "schema"); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := filepath.Abs("schema/a.cql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"schema/a.cql", "./schema/../schema/a.cql", whole} {
+		out, code, err := run(t, nil, "lint", file)
+		if strings.Contains(out, "ghp_secret") || code != command.ExitError || err.Error() != "schema: a link: name its target" {
+			t.Errorf("%s: exit code %d, %v\n%s", file, code, err, out)
 		}
 	}
 }

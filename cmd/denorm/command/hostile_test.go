@@ -185,3 +185,30 @@ SELECT * FROM shop.t WHERE "{0}" = ?;
 		t.Errorf("no message has the names: %s", out)
 	}
 }
+
+// Nothing in a schema, or in the name of a file, is a command to the service whose job prints what a command writes, or to a shell.
+func TestNamesAreNoCommands(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "x.cql")
+	text := "CREATE TABLE shop.\"##vso[task.prependpath]/tmp/evil\" (\"\n::add-path::/tmp\" int PRIMARY KEY);\nCREATE TABLE shop.\"x'; touch /tmp/pwned; '\" (a int, b int, PRIMARY KEY (a, b));\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"ddl", file}, {"estimate", file}, {"lint", file}, {"diagram", file}, {"lint", "--x\n::error::\x1b]0;evil\x07.cql"}, {"--x\n::error::\x1b"}} {
+		var out bytes.Buffer
+		c := New()
+		c.SetOut(&out)
+		c.SetErr(&out)
+		c.SetArgs(args)
+		err := c.ExecuteContext(t.Context())
+		if err != nil {
+			out.WriteString(err.Error())
+		}
+		if printable.Commands(out.String()) || strings.ContainsAny(out.String(), "\x1b\x07") || strings.Contains(out.String(), "--volume 'shop.\"x'; touch") {
+			t.Errorf("%q: %q", args, out.String())
+		}
+		if args[0] == "ddl" && (ExitCode(err) != ExitError || !strings.Contains(out.String(), "-- CREATE TABLE shop.\"#\\x23vso") || !strings.Contains(out.String(), "\nCREATE TABLE shop.\"x'")) {
+			t.Errorf("%v: %s", err, out.String())
+		}
+	}
+}

@@ -139,6 +139,9 @@ const maxFile = 16 << 20
 func texts(names []string) (sources []schema.Source, err error) {
 	for _, name := range names {
 		files := []string{name}
+		if link := linked(name); link != "" {
+			return nil, fmt.Errorf("%s: a link: name its target", link)
+		}
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
 			if files, err = below(name); err != nil {
 				return nil, err
@@ -153,6 +156,29 @@ func texts(names []string) (sources []schema.Source, err error) {
 		}
 	}
 	return sources, nil
+}
+
+// linked is the part of a path that is a link, or "". What is named may be of whoever sends a change for review, also the folders below the
+// working one, and a link may lead to a secret. A pipe of a shell is a link too.
+func linked(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return ""
+	}
+	path = filepath.Clean(path)
+	if wd, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
+		if below, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(below) {
+			path = below
+		}
+	}
+	for at := path; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return at
+		}
+		if filepath.IsAbs(path) { // the folders above are of whoever owns the machine
+			break
+		}
+	}
+	return ""
 }
 
 // below lists the files of a folder and the folders in it, in the order of their names: numbers in these as numbers, so V10 comes after V9. Those
@@ -184,13 +210,6 @@ func read(file string) (string, error) {
 	}
 	defer from.Close() //nolint:errcheck // it was only read
 
-	if info, err := from.Stat(); err == nil && info.Mode().IsRegular() { // a pipe of a shell is a link too
-		inside, err := os.OpenInRoot(filepath.Dir(file), filepath.Base(file))
-		if err != nil { // the file may be of whoever sends a change for review
-			return "", fmt.Errorf("%s: a link that leads out of its folder: name its target", file)
-		}
-		defer inside.Close() //nolint:errcheck // as above
-	}
 	text, err := io.ReadAll(io.LimitReader(from, maxFile+1))
 	switch {
 	case err != nil:
