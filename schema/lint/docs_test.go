@@ -15,7 +15,7 @@ import (
 const publicSchemas = `
 ## Public schemas
 
-The schemas and the queries of 35 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
+The schemas and the queries of 45 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
 problem is found if a finding names the same table or query for the same cause. Precision counts warnings and errors: first, all that are not in
 the review as false; then only those that are wrong.
 
@@ -25,11 +25,17 @@ the review as false; then only those that are wrong.
 | A, first, with --keyspace | 106 of 205 (0.52) | 90 of 157 (0.57) | 239 of 282 (0.85) | 273 of 282 (0.97) |
 | A, after the rules were corrected by it | 170 of 205 (0.83) | 139 of 157 (0.89) | 261 of 287 (0.91) | 285 of 287 (0.99) |
 | B, once, 2026-11-27 | 52 of 92 (0.57) | 49 of 71 (0.69) | 139 of 153 (0.91) | 145 of 153 (0.95) |
+| C, once, 2026-11-28 | 97 of 167 (0.58) | 89 of 144 (0.62) | 200 of 299 (0.67) | 228 of 299 (0.76) |
 
 In 13 schemas of A the queries name no keyspace. Each of these queries was DN506, and no rule looked at it, unless --keyspace was given.
 B was drawn before the rules were corrected by A, and no rule has changed because of it: expect of yours what it says. Most of what the rules miss
 needs to know what the rows mean: keys that lack a column, states that move a row, locks, hot partitions of a name or a word. COMPACT STORAGE, LWT
 on a fresh id, and types that are only imprecise are missed as well.
+
+C was drawn later, and no rule has changed because of it. 30 of its 167 problems need the order of statements in the code of the service.
+Without them, recall is 88 of 137 (0.64), and 80 of 118 (0.68) of errors and warnings. The rules miss 70 problems of C. 21 of them need that
+order, and 17 are large or busy partitions. In one schema, ALTER names the keyspace and CREATE does not.
+That causes 49 of the 71 wrong findings. Without this schema, precision is 197 of 244 (0.81), or 224 of 244 (0.92).
 
 A: MartaSamoilenko/e-commerce-platform, otaviano/braza-sso, thelastpickle/cassandra-reaper,
 trellis-ldp-archive/trellis-cassandra, rudrasura/distributed_job_scheduler, kuzznya/timepicker,
@@ -41,6 +47,10 @@ akka/akka-persistence-cassandra, twissandra/twissandra.
 
 B: RobertKowalczewski/BDDS, pbjpuffs/discurd, ByPrice/geoprice-consumer, KieranBroadfoot/horae, gdusbabek/collene,
 0xDjole/arky-engine, OpenNMS/newts, lero4kaa/wiki_streaming_project, hkroger/temperaturinator, scylladb/care-pet.
+
+C: SecureSECO/SearchSECODatabaseAPI, openstack/monasca-api, IFUNMAN1358/CorporateMessenger-Spring,
+Delmat237/Yowyob-ERP-Accounting-Backend, HamdanTariq26/supply-chain-pro, openzipkin/zipkin, temporalio/temporal, uber/peloton,
+sindiazi/munas-property-manager, barudisshu/comic-cloud-oauth2.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.
