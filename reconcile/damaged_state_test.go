@@ -293,3 +293,39 @@ func TestFirstSeenBeforeTheRow(t *testing.T) {
 		}
 	})
 }
+
+// The texts of a stored finding are of whoever wrote it: they are short, and make no line of their own in a log.
+func TestTextsOfStoredFindings(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.Create(reconcile.StateSchema("shop"))
+		x.exec("TRUNCATE orders_by_user")
+		<-time.After(time.Minute)
+		r := x.storing(reconcile.Settle(time.Second))
+		report, err := r.Verify(t.Context(), orders.Orders)
+		if !errors.Is(err, reconcile.ErrDrift) {
+			t.Fatal(err)
+		}
+		x.exec("UPDATE denorm_run SET state = 'incomplete' WHERE job = ? AND run = ?", "verify shop order", report.Run)
+		iter := x.s.Reads().Query("SELECT slice, entity, tbl, row_key FROM denorm_finding").Iter()
+		var slice int16
+		var entity, key []byte
+		var table string
+		for iter.Scan(&slice, &entity, &table, &key) {
+			x.exec("UPDATE denorm_finding SET differs = ?, reason = ?, outcome = 'repaired' WHERE subject = 'shop order' AND slice = ? AND entity = ? AND tbl = ? "+
+				"AND row_key = ?", "\x1b[2J", "x\n12:00 INFO"+strings.Repeat("x", 1<<20), slice, entity, table, key)
+		}
+		if err := iter.Close(); err != nil || table == "" {
+			t.Fatal(err, table)
+		}
+		report, _ = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run))
+		texts := ""
+		for f := range report.Findings() {
+			texts += f.String()
+		}
+		if strings.ContainsAny(texts, "\n\x1b") || len(texts) > 5000 || !strings.Contains(texts, `\x1b[2J: repaired: x\n12:00 INFO`) {
+			t.Errorf("%d bytes: %.300q", len(texts), texts)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/murmur3"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/repair"
 )
 
@@ -40,6 +41,9 @@ const sightingColumns = "entity, tbl, row_key, class, differs, certainty, base_a
 func scanSighting(s gocql.Scanner, f *sighting) error {
 	err := s.Scan(&f.entity, &f.table, &f.key, &f.class, &f.differs, &f.certainty, &f.baseAt, &f.rowAt, &f.first, &f.last, &f.run, &f.outcome, &f.reason)
 	f.first = later(f.first, later(moment(f.baseAt), moment(f.rowAt)))
+	for _, text := range []*string{&f.differs, &f.reason} {
+		*text = printable.Line((*text)[:min(len(*text), 1000)])
+	}
 	return err
 }
 
