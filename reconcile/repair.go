@@ -76,7 +76,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		rules.Delivered = time.Now().Add(-j.horizon()).UnixMicro()
 	}
 	if j.rewrite && j.adopt == 0 { // a person says that the base table has lost rows
-		rules.Old, rules.Promotable = false, 0
+		rules.Promotable = 0
 	}
 	var began time.Time
 	again := false // written again, by Rewrite

@@ -112,7 +112,8 @@ func TestCreateUnderRepair(t *testing.T) {
 			at = time.Now().UnixMicro() // its first statement arrives
 			x.put("orders_by_status", again, at)
 		}()
-		if report, err := r.Repair(t.Context(), orders.Orders, reconcile.OnRemoval(func(reconcile.Removal) error { return nil })); report == nil {
+		if report, err := r.Repair(t.Context(), orders.Orders, reconcile.MaxRemovals(100),
+			reconcile.OnRemoval(func(reconcile.Removal) error { return nil })); report == nil {
 			t.Fatal(err)
 		}
 		<-created
