@@ -144,7 +144,9 @@ func TestRestoredVersioned(t *testing.T) {
 			write(tickets.Update(backup[row.ID], row))
 		}
 		write(tickets.Delete(backup[deleted]))
-		w.Wait(t.Context())
+		if err := w.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		want := rowsOf(t, s, "tickets")
 		<-time.After(time.Hour)
 		exec := func(statement string, values ...any) {
