@@ -45,7 +45,7 @@ func TestEventOfAnotherClock(t *testing.T) {
 				saved = up
 				return nil
 			}))
-			for range bulk.All() { //nolint:revive // what it gives is in saved
+			for range bulk.All() { // what it gives is in saved
 			}
 			if saved != want || (bulk.Err() == nil) != (want == 1) {
 				t.Errorf("event of %v: committed up to %d, want %d: %v", at, saved, want, bulk.Err())
