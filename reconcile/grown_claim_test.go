@@ -34,7 +34,7 @@ func branches[P any]() *tables.Set[branch[P]] {
 	))
 }
 
-// Where the type of a key gets a field, owners and their unique keys are the same with the declaration from before and that of today: claims that
+// Where the type of a key gets a field, owners and their unique keys are the same with the old declaration and the new one: claims that
 // are lost are missed, and claimed again, and no others.
 func TestTypeOfAUniqueKeyGrows(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func TestTypeOfAClusteringKeyGrows(t *testing.T) {
 			}
 		}
 		c.Create("ALTER TYPE shop.place ADD country text")
-		// The next release writes some of them anew. It has a session of its own: gocql keeps what it prepared, with the type of then.
+		// The next release writes some of them again. It has a session of its own: gocql keeps what it prepared, with the type of then.
 		config := c.Config()
 		config.Keyspace = "shop"
 		released := tables.Must(session.Open(config))

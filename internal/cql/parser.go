@@ -279,7 +279,7 @@ func NewParser(script string) (*Parser, []Comment, error) {
 	return &Parser{Text: script, Tokens: tokens, Script: true}, l.comments, nil
 }
 
-// Alone reads a piece of a statement, as that of a script.
+// Alone reads a piece of a statement, as in a script.
 func Alone[T any](text string, take func(*Parser) T) (out T, err error) {
 	err = With(text, true, func(p *Parser) {
 		out = take(p)

@@ -155,7 +155,7 @@ func (l Layout) Row(values [][]byte) (TableRow, error) {
 // [Layout.Row] does.
 func (l Layout) Normalize(values [][]byte) error { return l.normalize(l.table.columns, values) }
 
-// normalize takes the values of the first of the table's columns, which has those of the key first.
+// normalize takes the values of the table's first columns: the key comes first.
 func (l Layout) normalize(columns []int, values [][]byte) error {
 	for n, i := range columns {
 		c := &l.set.columns[i]

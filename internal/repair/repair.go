@@ -174,7 +174,7 @@ type Rules struct {
 	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
 	// removed at it.
 	Before int64
-	// Adopt is, for a set with Versioned that is adopted, the time until when rows may have been written without the library: those of
+	// Adopt is, for a set with Versioned that is adopted, the time until when rows may have been written without the library: rows of
 	// entities that the base table does not have are removed.
 	Adopt int64
 	// Undo says that what is of the future is undone.

@@ -22,7 +22,7 @@ const (
 
 // DecideVersioned is [Decide] for a set with Versioned. The rows of the look were read first, and then the base row: as a row is in a query
 // table only after the transaction that wrote it, no later version explains one that the base row does not. A row is removed only at a version
-// of the base row, or at that of a remembered delete.
+// of the base row, or of a remembered delete.
 func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	switch {
 	case v.Pending:

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 )
 
-// The names of keyspaces, and those of a cluster, are no statement in a migration and no command to a CI service.
+// Names of keyspaces and names in a cluster are not read as statements of a migration, nor as commands of a CI service.
 func TestMigrationOfNamesIsNoStatement(t *testing.T) {
 	t.Parallel()
 	c := cassandratest.Listen(t, 1)

@@ -27,7 +27,7 @@ type parser struct {
 
 	marks   int
 	selects bool // there may be columns in a term
-	// outer is the transaction whose statements are read, nil outside of one. Without Lets any name may be that of a LET.
+	// outer is the transaction whose statements are read, nil outside of one. Without Lets any name may name a LET.
 	outer *Transaction
 }
 
@@ -58,7 +58,7 @@ func (p *parser) statement() Statement {
 	return nil
 }
 
-// others fails at what is CQL and has no statement here, after a verb, or at what is none.
+// others fails, after a verb: at CQL that has no statement here, and at what is not CQL.
 func (p *parser) others(verb, want string, known ...string) {
 	if t := p.Token(); t.Kind == cql.Word && slices.Contains(known, t.Text) {
 		p.Unsupported(verb + strings.ToUpper(t.Text))
