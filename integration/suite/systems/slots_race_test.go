@@ -63,7 +63,7 @@ type race struct {
 
 func (r *race) run(t *testing.T, n int, day time.Time) {
 	t.Helper()
-	s := suite.PlannedSlot(t, r.writer, day, n%24)
+	s := suite.PlannedSlot(t, r.place.Writer, day, n%24) // loses no answers, and has retries of its own
 	until := time.Now().Add(time.Hour)
 	r.dialer.LoseReplies(1 + n%4)
 	errs := make([]error, customers)
