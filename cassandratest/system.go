@@ -36,9 +36,9 @@ func (n *Node) system(s Statement, page query.Page) coordinator.Reply {
 			Code: gocql.ErrCodeInvalid, Message: cql.Unsupported + "a SELECT of " + t.Keyspace + "." + t.Name,
 		}}
 	default:
-		return n.cluster.data.Described(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, page)
+		return n.cluster.data.Described(n.Number, coordinator.Bound{Prepared: s.prepared, Values: s.bound}, page)
 	}
-	return n.cluster.data.Virtual(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, rows, page)
+	return n.cluster.data.Virtual(n.Number, coordinator.Bound{Prepared: s.prepared, Values: s.bound}, rows, page)
 }
 
 // row is what system.local and system.peers say about the node.

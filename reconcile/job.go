@@ -33,6 +33,8 @@ type job struct {
 	each    func(context.Context, *unit, *row) error // is called with each row of the base table, and nothing is compared; or nil
 	adopt   int64                                    // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
+	skewed error // what rejects a repair: this clock is too far from a node's
+
 	counts *pieces    // nil unless it is a unit of another engine
 	store  *store     // nil without State
 	stored *storedRun // nil without State, and for one entity
@@ -75,6 +77,9 @@ const (
 func (j *job) run(ctx context.Context) (*Report, error) {
 	for _, t := range j.compared() {
 		j.report.table(t.qualified())
+	}
+	if j.repairs && j.skewed != nil {
+		return nil, j.skewed
 	}
 	if err := j.begin(ctx); err != nil {
 		return nil, err

@@ -142,12 +142,17 @@ func (j *job) choose() error {
 	return nil
 }
 
-// checkPartitioner rejects clusters whose tokens are not those that ranges of the ring are made of here.
+// mostSkew is how far the clock of a run that repairs may be from a node's: writers reject versions that are further ahead.
+const mostSkew = 10 * time.Second
+
+// checkPartitioner rejects clusters whose tokens are not those that ranges of the ring are made of here. It also compares the clocks.
 func (j *job) checkPartitioner(ctx context.Context) error {
 	var name string
+	var began, now time.Time // the latter by the node's clock
 	err := j.pace.Do(ctx, points, func() error {
 		_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
-			return j.query(ctx, "SELECT partitioner FROM system.local WHERE key = 'local'", gocql.One).Scan(&name)
+			began = time.Now()
+			return j.query(ctx, "SELECT partitioner, toTimestamp(now()) FROM system.local WHERE key = 'local'", gocql.One).Scan(&name, &now)
 		}, nil)
 		return err
 	})
@@ -156,6 +161,10 @@ func (j *job) checkPartitioner(ctx context.Context) error {
 		return fmt.Errorf("denorm: reconcile: partitioner not read: %w", err)
 	case !strings.HasSuffix(name, ".Murmur3Partitioner"):
 		return invalid("the partitioner of the cluster is %s: tables can be compared under Murmur3Partitioner alone", name)
+	}
+	if began.Sub(now) > mostSkew || time.Until(now) > mostSkew {
+		j.skewed = invalid("the clocks of this machine and of a node differ by %v: put them right, as a repair writes at the present time",
+			began.Sub(now).Abs().Round(time.Second))
 	}
 	return nil
 }

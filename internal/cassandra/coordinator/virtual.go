@@ -7,8 +7,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Virtual carries out a SELECT on rows that are made for it.
-func (c *Cluster) Virtual(s Bound, rows []map[string][]byte, page query.Page) Reply {
+// Virtual carries out a SELECT on rows that are made for it, by the clock of a node.
+func (c *Cluster) Virtual(node int, s Bound, rows []map[string][]byte, page query.Page) Reply {
 	if err := s.Check(s.Values); err != nil {
 		return refused(err)
 	}
@@ -16,11 +16,11 @@ func (c *Cluster) Virtual(s Bound, rows []map[string][]byte, page query.Page) Re
 	if err != nil {
 		return refused(err)
 	}
-	return c.find(s, source, page)
+	return c.find(node, s, source, page)
 }
 
-// Described carries out a SELECT of a table about the schema.
-func (c *Cluster) Described(s Bound, page query.Page) Reply {
+// Described carries out a SELECT of a table about the schema, by the clock of a node.
+func (c *Cluster) Described(node int, s Bound, page query.Page) Reply {
 	if err := s.Check(s.Values); err != nil {
 		return refused(err)
 	}
@@ -35,7 +35,7 @@ func (c *Cluster) Described(s Bound, page query.Page) Reply {
 		}
 		c.described[s.Table.ID] = source
 	}
-	return c.find(s, source, page)
+	return c.find(node, s, source, page)
 }
 
 func (c *Cluster) make(t *catalog.Table, rows []map[string][]byte) (virtual, error) {
@@ -54,8 +54,9 @@ func (c *Cluster) make(t *catalog.Table, rows []map[string][]byte) (virtual, err
 	return source, nil
 }
 
-func (c *Cluster) find(s Bound, source virtual, page query.Page) Reply {
-	found, state, err := s.Read.Run(c.env(Request{Node: 1}, s), source, page)
+func (c *Cluster) find(node int, s Bound, source virtual, page query.Page) Reply {
+	r := Request{Node: node, now: c.tick() + c.nodes[node].skew.Microseconds()}
+	found, state, err := s.Read.Run(c.env(r, s), source, page)
 	if err != nil {
 		return refused(err)
 	}
