@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/estimate"
 	"github.com/denorm-go/denorm/schema/rotation"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"

@@ -30,11 +30,14 @@ import (
 // deeper than 100 levels. So are views of SELECT * with more than 100,000 columns in all. A template, as ${keyspace} or {{keyspace}}, may stand for a name, for an option or for a value.
 // More texts are read after the first, as [Review] does.
 func Parse(file, source string, more ...Source) (*Schema, error) {
-	return parse(false, append([]Source{{file, source}}, more...)...)
+	return parse(false, append([]Source{{File: file, Text: source}}, more...)...)
 }
 
-// Source is a CQL text, and the name of its file, for messages.
-type Source struct{ File, Text string }
+// Source is a CQL text.
+type Source struct {
+	File, Text string // the name is for messages
+	Keyspace   string // of names without one before the first USE; empty leaves it open
+}
 
 // Review is like [Parse], for a schema that is only reviewed and not created. A statement that it does not understand is not an error, but goes to
 // Unread, and package lint reports it. The same holds for a wrong note. Commands of cqlsh are skipped. Several texts are read one
@@ -46,7 +49,7 @@ func parse(review bool, sources ...Source) (*Schema, error) {
 	for _, s := range sources {
 		script, err := ast.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
 		if err == nil {
-			p.file, p.script, p.notes, p.keyspace = s.File, script, script.Comments, ""
+			p.file, p.script, p.notes, p.keyspace = s.File, script, script.Comments, s.Keyspace
 			clear(p.emptied)
 			err = p.read()
 		}

@@ -40,6 +40,17 @@ func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
 	})
 }
 
+// filtered is a column outside the key that a query restricts without an index of it, or empty.
+func (r *review) filtered(q *schema.Query, t *schema.Table) string {
+	for _, c := range t.Columns {
+		if (c.Kind == schema.Regular || c.Kind == schema.Static) && restricted(q, c.Name) &&
+			!slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Column() == c.Name }) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // nearest is the column of vectors by whose distance a query orders the rows, or empty.
 func nearest(q *schema.Query) string {
 	for _, o := range q.Order {
@@ -101,7 +112,17 @@ func notServed(r *review) {
 				"a query wants the rows nearest by %s, which has no vector index", column).of(q)
 			continue
 		}
-		if q.Verb != "SELECT" || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
+		if q.Verb != "SELECT" || q.AllowFiltering {
+			continue
+		}
+		if r.indexed(q, t) {
+			if column := r.filtered(q, t); column != "" {
+				r.finding(t, "a query table, or an index of "+cql.Quote(column)+" too (SAI)",
+					"a query goes by an index and restricts %s, which has none: Cassandra wants ALLOW FILTERING", column).of(q)
+			}
+			continue
+		}
+		if !located(q, t) {
 			continue
 		}
 		if reason := unserved(q, t); reason != "" {

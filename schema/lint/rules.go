@@ -3,7 +3,7 @@ package lint
 import (
 	"math"
 
-	"github.com/denorm-go/denorm/schema/estimate"
+	"github.com/denorm-go/denorm/internal/estimate"
 )
 
 // rules are all of them, by code. The first needs to know what the others have found.

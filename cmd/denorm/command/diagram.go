@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/diagram"
 )
 
 func newDiagram(config *config) *cobra.Command {

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/denorm-go/denorm/schema/estimate"
+	"github.com/denorm-go/denorm/internal/estimate"
 )
 
 // outlookJSON is the JSON output of estimate. Times are in seconds; null is never, or not within a hundred years.

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/estimate"
 )
 
 // source is where a schema comes from, by flags and arguments.
@@ -74,7 +74,7 @@ func (s *source) unused(c *cobra.Command) error {
 var errNoSource = errors.New("name a CQL file, or a cluster with --hosts")
 
 // known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that is one. If --keyspace
-// is for nothing else, there have to be such names, or with a cluster some of that keyspace.
+// is for nothing else, there have to be such names, or some of that keyspace.
 func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	var parts []*schema.Schema
 	if s.config.declared != nil {
@@ -83,6 +83,11 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	sources, err := texts(files)
 	if err != nil {
 		return nil, err
+	}
+	if len(s.keyspaces) == 1 && len(s.mapped) == 0 {
+		for i := range sources {
+			sources[i].Keyspace = s.keyspaces[0]
+		}
 	}
 	if s.review {
 		p, err := schema.Review(sources...)
@@ -94,7 +99,7 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		}
 		parts = append(parts, p)
 	} else if len(sources) > 0 {
-		p, err := schema.Parse(sources[0].File, sources[0].Text, sources[1:]...)
+		p, err := schema.Parse("", "", sources...)
 		if err != nil {
 			return nil, err
 		}
@@ -115,11 +120,11 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if len(s.keyspaces) != 1 {
 		return out, nil
 	}
-	used := func(keyspace string) bool { return keyspace == "" || len(s.hosts) > 0 && keyspace == s.keyspaces[0] }
+	used := func(keyspace string) bool { return keyspace == "" || keyspace == s.keyspaces[0] }
 	if only && len(out.Tables)+len(out.Queries) > 0 &&
 		!slices.ContainsFunc(out.Tables, func(t schema.Table) bool { return used(t.Keyspace) }) &&
 		!slices.ContainsFunc(out.Queries, func(q schema.Query) bool { return used(q.Table.Keyspace) }) {
-		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name one; leave it out")
+		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name another; leave it out")
 	}
 	return out.In(map[string]string{"": s.keyspaces[0]}), nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/estimate"
 )
 
 // foresight is how far ahead estimate looks, as the rules on size of package lint do.

@@ -17,7 +17,7 @@ import (
 func TestExported(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	for _, dir := range strings.Fields("cassandratest reader reconcile retry schema schema/diagram schema/estimate schema/lint schema/rotation session tables " +
+	for _, dir := range strings.Fields("cassandratest reader reconcile retry schema schema/lint schema/rotation session tables " +
 		"tracing writer cmd/denorm/command reconcile/temporal") {
 		names := publicNames(t, filepath.Join("../../..", dir))
 		if len(names) == 0 {

@@ -12,8 +12,8 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/estimate"
 	"github.com/denorm-go/denorm/session"
 )
 

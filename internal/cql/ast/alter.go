@@ -25,7 +25,7 @@ type Drop struct {
 // alter takes what follows ALTER.
 func (p *parser) alter() Statement {
 	switch {
-	case p.Word("keyspace"):
+	case p.keyspace():
 		return p.keyspaceAndOptions(&CreateKeyspace{Alter: true, IfNotExists: p.IfExists()})
 	case p.Table():
 		return p.alterTable()
@@ -108,7 +108,7 @@ func (p *parser) drop() Statement {
 	s := &Drop{}
 	name := p.Name
 	switch {
-	case p.Word("keyspace"):
+	case p.keyspace():
 		s.What = "KEYSPACE"
 		name = func() cql.Name { return cql.Name{Name: p.Keyspace()} }
 	case p.Table():

@@ -88,7 +88,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"DELETE * FROM t WHERE k = 1", "DELETE FROM t", "DELETE FROM t USING TTL 1 WHERE k = 1", "DELETE a[] FROM t WHERE k = 1",
 		"BEGIN BATCH", "BEGIN LOGGED BATCH APPLY BATCH", "BEGIN BATCH SELECT * FROM t; APPLY BATCH", "BEGIN BATCH; APPLY BATCH",
 		"BEGIN BATCH DELETE FROM t WHERE k = 1;; APPLY BATCH", "APPLY BATCH", "TRUNCATE", "USE", "USE a.b",
-		"CREATE KEYSPACE k", "CREATE SCHEMA k WITH replication = {}", "CREATE KEYSPACE k WITH replication = 'x'", "CREATE KEYSPACE k WITH x = 1",
+		"CREATE KEYSPACE k", "CREATE SCHEMA k", "CREATE KEYSPACE k WITH replication = 'x'", "CREATE KEYSPACE k WITH x = 1",
 		"CREATE KEYSPACE k WITH replication = {'class': ?}", "CREATE KEYSPACE a.b WITH replication = {}",
 		"CREATE KEYSPACE k WITH replication = {'a': '1', 'a': '2'}", "CREATE KEYSPACE k WITH durable_writes = true AND durable_writes = true",
 		"CREATE TABLE t", "CREATE TABLE t ()", "CREATE TABLE t (a)", "CREATE TABLE t (a map<int>)", "CREATE TABLE t (a list<int, int>)",

@@ -1,13 +1,15 @@
 package ast
 
-import "github.com/denorm-go/denorm/internal/cql"
+import (
+	"slices"
 
-import "slices"
+	"github.com/denorm-go/denorm/internal/cql"
+)
 
 // create takes what follows CREATE.
 func (p *parser) create() Statement {
 	switch {
-	case p.Word("keyspace"):
+	case p.keyspace():
 		return p.keyspaceAndOptions(&CreateKeyspace{IfNotExists: p.IfNotExists()})
 	case p.Table():
 		return p.createTable()
@@ -25,6 +27,9 @@ func (p *parser) create() Statement {
 	p.undefined("CREATE")
 	return nil
 }
+
+// keyspace takes the word, or its synonym.
+func (p *parser) keyspace() bool { return p.Word("keyspace") || p.Word("schema") }
 
 // undefined fails at what can be created, altered or dropped, and has no statement here.
 func (p *parser) undefined(verb string) {

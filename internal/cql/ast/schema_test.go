@@ -17,7 +17,8 @@ func TestKeyspaces(t *testing.T) {
 			"CREATE KEYSPACE IF NOT EXISTS ks WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3} AND durable_writes = FALSE",
 			&CreateKeyspace{Keyspace: "ks", IfNotExists: true, Replication: map[string]string{"class": "NetworkTopologyStrategy", "dc1": "3"}},
 		},
-		{"CREATE KEYSPACE ks WITH REPLICATION = {}", &CreateKeyspace{
+		{"DROP SCHEMA ks", &Drop{What: "KEYSPACE", Name: cql.Name{Name: "ks"}}},
+		{"CREATE SCHEMA ks WITH REPLICATION = {}", &CreateKeyspace{
 			Keyspace: "ks", Replication: map[string]string{}, Durable: true, KeepDurable: true,
 		}},
 	})

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
 	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/diagram"
 )
 
 // area is a rectangle of a picture.
@@ -156,7 +156,7 @@ func faults(t *testing.T, svg string) []string {
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	pictures := map[string]*schema.Schema{"everything": everything(t), "nothing": {}}
-	files, err := filepath.Glob("../testdata/systems/*.cql")
+	files, err := filepath.Glob("../../../../schema/testdata/systems/*.cql")
 	if err != nil || len(files) != 17 {
 		t.Fatalf("%d systems, %v", len(files), err)
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/estimate"
 )
 
 func reckon(t *testing.T, text string) *estimate.Estimate {
@@ -30,7 +30,7 @@ func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tole
 // cell for each column that is not in the key, so the two billion are reached after 2000 / (cells of an order) months.
 func TestMillionOrdersAMonth(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../testdata/systems/s16_order_delivery.cql")
+	text, err := os.ReadFile("../../schema/testdata/systems/s16_order_delivery.cql")
 	if err != nil {
 		t.Fatal(err)
 	}

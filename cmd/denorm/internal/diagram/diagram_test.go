@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/diagram"
 )
 
 func system(t *testing.T, name string) *schema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../testdata/systems", name+".cql"))
+	text, err := os.ReadFile(filepath.Join("../../../../schema/testdata/systems", name+".cql"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 // TestSystems: each picture is well-formed, and shows every table and column.
 func TestSystems(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../testdata/systems/*.cql")
+	files, err := filepath.Glob("../../../../schema/testdata/systems/*.cql")
 	if err != nil || len(files) != 17 {
 		t.Fatalf("%d systems, %v", len(files), err)
 	}

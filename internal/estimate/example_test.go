@@ -3,8 +3,8 @@ package estimate_test
 import (
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/estimate"
 )
 
 func Example() {

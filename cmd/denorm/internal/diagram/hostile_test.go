@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/diagram"
 )
 
 // A name is no instruction to Mermaid, however many percent signs it has.

@@ -3,8 +3,8 @@ package diagram_test
 import (
 	"fmt"
 
+	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/schema/diagram"
 )
 
 // Mermaid draws a schema where Markdown is shown.
