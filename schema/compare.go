@@ -11,7 +11,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -250,7 +250,7 @@ func (c *comparison) options(what string, t, live *Table) {
 		}
 		to := want
 		if name == optComment { // the statement replaces the comment as a whole
-			to = cql.Literal(fingerprint.Join(t.Comment(), live.Fingerprint))
+			to = cql.Literal(compare.Join(t.Comment(), live.Fingerprint))
 		}
 		d := Difference{
 			Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
 // declared is what a set says of a table.
@@ -95,7 +95,7 @@ func (c *comparison) expiry(t declared, live, base *Table) {
 			Reason: fmt.Sprintf("default_time_to_live is %d, that of the base table %d: an entity's rows vanish from one table and stay in the other",
 				ttl, of(base)), Fix: fix + strconv.Itoa(of(base)),
 		})
-	case ttl != 0 && fingerprint.Expires(t.table.Fingerprint):
+	case ttl != 0 && compare.Expires(t.table.Fingerprint):
 		c.add(live.ID, Difference{
 			Reason: fmt.Sprintf("default_time_to_live is %d: a row whose expiry is zero or nil ends after it, and ExpiresAt says that it "+
 				"does not", ttl), Note: true, endsExpiry: true, Fix: fix + "0",
@@ -153,9 +153,9 @@ func (c *comparison) alike(later, before []declared) {
 		c.alikeColumns(first, here)
 		c.alikeColumns(here, first)
 		now := time.Now() // and both ways: within one process nothing is rolled out
-		found := slices.Concat(fingerprint.Check(here.table.Fingerprint, first.table.Fingerprint, now),
-			fingerprint.Check(first.table.Fingerprint, here.table.Fingerprint, now))
-		if !slices.ContainsFunc(found, func(f fingerprint.Finding) bool { return !f.Note }) {
+		found := slices.Concat(compare.Check(here.table.Fingerprint, first.table.Fingerprint, now),
+			compare.Check(first.table.Fingerprint, here.table.Fingerprint, now))
+		if !slices.ContainsFunc(found, func(f compare.Finding) bool { return !f.Note }) {
 			continue
 		}
 		c.add(here.id, Difference{Reason: fmt.Sprintf("entities %s and %s both declare it, "+
@@ -181,11 +181,11 @@ func (c *comparison) alikeTables(has, lacks []declared) {
 // alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the
 // rows that it writes. That is an error if the other then cannot keep the tables in step, and otherwise a note.
 func (c *comparison) alikeColumns(has, lacks declared) {
-	loses := lacks.Conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
+	loses := lacks.Conditional || compare.Expires(lacks.table.Fingerprint) ||
 		slices.ContainsFunc(lacks.table.Columns, func(col entity.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
 	for _, col := range has.table.Columns {
 		if slices.ContainsFunc(lacks.table.Columns, func(other entity.ColumnDescription) bool { return other.Name == col.Name }) ||
-			fingerprint.Kept(col.Name, col.Type) != "" {
+			compare.Kept(col.Name, col.Type) != "" {
 			continue
 		}
 		d := Difference{Column: col.Name, Note: !loses}

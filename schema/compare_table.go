@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
 // compared is a declared or a live table.
@@ -97,8 +98,8 @@ func compareColumns(set *entity.Set, declared, live compared) []Difference {
 		if declared.column(l.Name) != nil || renamed[l.Name] {
 			continue
 		}
-		kept := fingerprint.Kept(l.Name, l.Type)
-		if fingerprint.Transacts(declared.Fingerprint) { // it is from before, and may be dropped
+		kept := compare.Kept(l.Name, l.Type)
+		if compare.Transacts(declared.Fingerprint) { // it is from before, and may be dropped
 			kept = ""
 		}
 		switch {
@@ -227,11 +228,11 @@ func thawed(text string) string {
 // compareFingerprint compares what a set declares of a table with what the processes declare that write it.
 func compareFingerprint(declared, live compared, now time.Time) []Difference {
 	var found []Difference
-	for _, f := range fingerprint.Check(declared.Fingerprint, live.Fingerprint, now) {
+	for _, f := range compare.Check(declared.Fingerprint, live.Fingerprint, now) {
 		d := Difference{Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
 		if f.Write != "" {
 			d.Begun = f.Begun
-			d.Fix, d.Impossible = fingerprint.Statement(declared.Name, declared.Comment, f.Write)
+			d.Fix, d.Impossible = compare.Statement(declared.Name, declared.Comment, f.Write)
 		}
 		found = append(found, d)
 	}

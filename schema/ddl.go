@@ -8,7 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
 // CQL returns the schema as text: a CREATE for everything in it, in an order in which they can be executed. The same schema
@@ -158,7 +158,7 @@ func (t *Table) Definition() string {
 	options := make(map[string]string)
 	maps.Copy(options, t.Options)
 	if t.Fingerprint != "" {
-		options[optComment] = cql.Literal(fingerprint.Join(t.Comment(), t.Fingerprint))
+		options[optComment] = cql.Literal(compare.Join(t.Comment(), t.Fingerprint))
 	}
 	return b.String() + withText(t.Columns, options)
 }

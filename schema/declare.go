@@ -12,7 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -223,7 +223,7 @@ func With(table string, options Options) Declaration {
 		}
 		t.Options = maps.Clone(t.Options)
 		maps.Copy(t.Options, literals)
-		if _, text := fingerprint.Split(t.Comment()); text != "" {
+		if _, text := compare.Split(t.Comment()); text != "" {
 			return fmt.Errorf("table %s: the comment ends in %s: what is in such brackets is the library's own", table, text)
 		}
 		return nil

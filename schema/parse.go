@@ -8,7 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
 // Parse reads CQL text: CREATE KEYSPACE, TYPE, TABLE, INDEX and MATERIALIZED VIEW, USE, and the queries that a service
@@ -449,7 +449,7 @@ func (v *View) resolve(base *Table, columns map[column]*Column) {
 
 // splitComment takes the fingerprint of the table out of its comment.
 func (t *Table) splitComment() {
-	own, text := fingerprint.Split(t.Comment())
+	own, text := compare.Split(t.Comment())
 	if text == "" {
 		return
 	}

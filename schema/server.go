@@ -5,7 +5,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
 // onServer says where the documentation of a server that is not Apache Cassandra contradicts what the sets rely on.
@@ -45,7 +45,7 @@ func (o *onOther) table(t declared, base bool, live *Table) {
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
 		o.against(t.id, dialect.Timestamps)
 	}
-	if (live == nil || live.TTL() == 0) && (base && versioned || fingerprint.Expires(t.table.Fingerprint)) {
+	if (live == nil || live.TTL() == 0) && (base && versioned || compare.Expires(t.table.Fingerprint)) {
 		o.against(t.id, dialect.Expiry)
 	}
 }

@@ -72,7 +72,7 @@ func (s *Set) Describe() Description {
 	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.Conditional(), Transactional: s.transacted}
 	for at, t := range slices.Concat(s.tables, s.unique) {
 		td := TableDescription{
-			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.tables), Fingerprint: s.fingerprint(t).String(),
+			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.tables), Fingerprint: s.fingerprint(t),
 		}
 		if t.rotation != nil {
 			td.Rotation = &Rotation{t.name, t.rotation.versions[0].bucket}

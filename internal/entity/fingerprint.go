@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +12,8 @@ import (
 )
 
 // fingerprint is what processes that write t have to declare alike.
-func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
-	var f fingerprint.Fingerprint
+func (s *Set) fingerprint(t *table) string {
+	var rules, buckets, sets []fingerprint.Clause
 	var seen []int
 	rule := func(i int) {
 		c := &s.columns[i]
@@ -20,11 +21,11 @@ func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
 			return
 		}
 		seen = append(seen, i)
-		r := fingerprint.Rule{Column: c.name}
+		r := fingerprint.Clause{Kind: fingerprint.SingleWriter, Words: []string{c.name}}
 		for _, v := range c.domain {
-			r.Values = append(r.Values, v.domainText())
+			r.Kind, r.Words = fingerprint.OneOf, append(r.Words, v.domainText())
 		}
-		f.Rules = append(f.Rules, r)
+		rules = append(rules, r)
 	}
 	for _, i := range t.key {
 		rule(i)
@@ -35,11 +36,11 @@ func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
 		for _, source := range d.sources {
 			rule(source)
 		}
-		f.Buckets = append(f.Buckets, fingerprint.Bucket{Column: s.columns[i].name, Functions: s.functions(d)})
+		buckets = append(buckets, fingerprint.Clause{Kind: fingerprint.Bucket, Words: append([]string{s.columns[i].name}, s.functions(d)...)})
 	}
 	names := func(kind fingerprint.Kind, there bool, names ...string) {
 		if there {
-			f.Sets = append(f.Sets, fingerprint.Names{Kind: kind, Names: names})
+			sets = append(sets, fingerprint.Clause{Kind: kind, Words: names})
 		}
 	}
 	column := func(kind fingerprint.Kind, i int) {
@@ -67,19 +68,23 @@ func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
 		names(fingerprint.Unique, unique != nil, unique...)
 	}
 	names(fingerprint.Owners, slices.Contains(s.unique, t), s.tables[0].name)
-	return f
+	slices.SortFunc(sets, func(a, b fingerprint.Clause) int {
+		return cmp.Compare(slices.Index(fingerprint.SetKinds, a.Kind), slices.Index(fingerprint.SetKinds, b.Kind))
+	})
+	return fingerprint.Of(slices.Concat(rules, buckets, sets))
 }
 
-func (s *Set) functions(d *derivation) []fingerprint.Function {
-	var out []fingerprint.Function
+func (s *Set) functions(d *derivation) (words []string) {
 	for n, v := range d.versions {
-		fn := fingerprint.Function{Text: v.bucket.compact()}
-		if n > 0 && d.clock >= 0 {
-			fn.From, fn.By = time.UnixMilli(v.from).UTC().Format(time.RFC3339Nano), s.columns[d.clock].name
+		switch {
+		case n > 0 && d.clock >= 0:
+			words = append(words, fingerprint.From(time.UnixMilli(v.from).UTC().Format(time.RFC3339Nano), s.columns[d.clock].name)...)
+		case n > 0:
+			words = append(words, fingerprint.Or)
 		}
-		out = append(out, fn)
+		words = append(words, v.bucket.compact())
 	}
-	return out
+	return words
 }
 
 // compact is the function without spaces.

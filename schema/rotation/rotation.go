@@ -46,7 +46,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
@@ -248,12 +248,12 @@ var suffix = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){1,3}$`)
 // madeForIt is an error if the fingerprint of a table with such a name says that it was made for another rotation.
 func (t *Tables) madeForIt(l table) error {
 	rest, ok := strings.CutPrefix(l.name, t.name+"_")
-	_, text := fingerprint.Split(l.comment)
+	_, text := compare.Split(l.comment)
 	if !ok || !suffix.MatchString(rest) || text == "" {
 		return nil
 	}
 	_, ours := t.rotation.Of(l.name)
-	f, err := fingerprint.Parse(text)
+	f, err := compare.Parse(text)
 	made := f.Rotation()
 	switch {
 	case err != nil && ours:

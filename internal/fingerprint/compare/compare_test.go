@@ -1,4 +1,4 @@
-package fingerprint_test
+package compare_test
 
 import (
 	"strings"
@@ -6,24 +6,25 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
 )
 
-var full = fingerprint.Fingerprint{
-	Rules: []fingerprint.Rule{
+var full = compare.Fingerprint{
+	Rules: []compare.Rule{
 		{Column: "status", Values: []string{
 			fingerprint.Text(`a "b"; [denorm:1] it's \ /* -- */`), fingerprint.Text("größe\n\xff"), fingerprint.Text(strings.Repeat("long", 50)), "-12", "true",
 			fingerprint.Other([]byte{0xca, 0xfe}), fingerprint.Other(make([]byte, 500)), fingerprint.Other(nil),
 		}},
 		{Column: "city"},
 	},
-	Buckets: []fingerprint.Bucket{
-		{Column: "slot", Functions: []fingerprint.Function{
+	Buckets: []compare.Bucket{
+		{Column: "slot", Functions: []compare.Function{
 			{Text: "every(24h0m0s,ts)"}, {Text: "hash(4,a,b)", From: "2024-03-01T00:00:00.5Z", By: "ts"},
 		}},
-		{Column: "part", Functions: []fingerprint.Function{{Text: "hash(4,id)"}, {Text: "hash(40,id)"}}},
+		{Column: "part", Functions: []compare.Function{{Text: "hash(4,id)"}, {Text: "hash(40,id)"}}},
 	},
-	Sets: []fingerprint.Names{
+	Sets: []compare.Names{
 		{Kind: fingerprint.Rotate, Names: []string{"month(ts)"}},
 		{Kind: fingerprint.Versioned, Names: []string{"version"}},
 		{Kind: fingerprint.LocalSerial},
@@ -50,16 +51,16 @@ func TestTextIsReadBack(t *testing.T) {
 		t.Errorf("marks of a comment: %s", text)
 	}
 	for _, own := range []string{"", "a page", "[denorm:1 nonsense]", "it's; [denorm:2"} {
-		gotOwn, gotText := fingerprint.Split(fingerprint.Join(own, text))
+		gotOwn, gotText := compare.Split(compare.Join(own, text))
 		if gotOwn != own || gotText != text {
 			t.Errorf("%q: %q and %q", own, gotOwn, gotText)
 		}
 	}
-	read, err := fingerprint.Parse(text)
+	read, err := compare.Parse(text)
 	if err != nil || read.String() != text {
 		t.Errorf("%v\n%s\n%s", err, read, text)
 	}
-	if got := (fingerprint.Fingerprint{}).String(); got != "[denorm:1]" {
+	if got := (compare.Fingerprint{}).String(); got != "[denorm:1]" {
 		t.Error(got)
 	}
 }
@@ -72,18 +73,18 @@ func FuzzCheck(f *testing.F) {
 	f.Add("[denorm:7 x]")
 	f.Add(`[denorm:1 one-of a "b"~0123456789abcdef 0x00~0123456789abcdef; bucket b hash(1,a) or hash(2,a); x-y z "]`)
 	f.Fuzz(func(t *testing.T, comment string) {
-		own, text := fingerprint.Split(comment)
-		if fingerprint.Join(own, text) != comment && text == "" {
+		own, text := compare.Split(comment)
+		if compare.Join(own, text) != comment && text == "" {
 			t.Errorf("%q became %q", comment, own)
 		}
-		if read, err := fingerprint.Parse(text); err == nil {
-			again, err := fingerprint.Parse(read.String())
+		if read, err := compare.Parse(text); err == nil {
+			again, err := compare.Parse(read.String())
 			if err != nil || again.String() != read.String() {
 				t.Errorf("%q became %q: %v", text, read, err)
 			}
 		}
-		var all []fingerprint.Finding
-		cost.Bound(t, len(comment), 1000, func() { all = fingerprint.Check(full.String(), text, time.Unix(0, 0)) })
+		var all []compare.Finding
+		cost.Bound(t, len(comment), 1000, func() { all = compare.Check(full.String(), text, time.Unix(0, 0)) })
 		for _, found := range all {
 			for _, s := range []string{found.Column, found.Reason, found.Write, found.Do} {
 				if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) || len(s) > 1<<18 {
@@ -102,14 +103,14 @@ func TestStatementKeepsWhatOthersKnow(t *testing.T) {
 		live     = `[denorm:1 one-of a "x" "z"; one-of b "x"; bucket c hash(8,id) or hash(4,id); bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`
 		want     = `[denorm:1 one-of a "x" "z"; one-of b "x" "y"; bucket c hash(8,id) or hash(4,id); bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`
 	)
-	found := fingerprint.Check(declared, live, time.Unix(0, 0))
+	found := compare.Check(declared, live, time.Unix(0, 0))
 	if len(found) != 2 || !found[0].Note || found[0].Write != "" || found[1].Write != want || found[1].Reason != `OneOf of b has got "y"` {
 		t.Errorf("%+v", found)
 	}
-	if found := fingerprint.Check(declared, want, time.Unix(0, 0)); len(found) != 1 || found[0].Write != "" {
+	if found := compare.Check(declared, want, time.Unix(0, 0)); len(found) != 1 || found[0].Write != "" {
 		t.Errorf("and then: %+v", found)
 	}
-	if found := fingerprint.Check(want, live, time.Unix(0, 0)); len(found) != 1 || found[0].Write != want {
+	if found := compare.Check(want, live, time.Unix(0, 0)); len(found) != 1 || found[0].Write != want {
 		t.Errorf("the newer one: %+v", found)
 	}
 }
@@ -118,7 +119,7 @@ func TestStatementKeepsWhatOthersKnow(t *testing.T) {
 func TestFunctionFromAnUnreadableTime(t *testing.T) {
 	t.Parallel()
 	for from, wrong := range map[string]bool{"2030-01-01T00:00:00Z": false, "2020-01-01T00:00:00Z": true, "2020-01-01": true, "T": true} {
-		found := fingerprint.Check("[denorm:1 bucket d day(ts)]", "[denorm:1 bucket d day(ts) from "+from+" by ts hour(ts)]", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		found := compare.Check("[denorm:1 bucket d day(ts)]", "[denorm:1 bucket d day(ts) from "+from+" by ts hour(ts)]", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		if len(found) != 1 || found[0].Note == wrong {
 			t.Errorf("%s: %+v", from, found)
 		}
@@ -136,7 +137,7 @@ func TestReasonsAreShort(t *testing.T) {
 		"[denorm:1 one-of a " + strings.Repeat(`"`+long[:5000]+`" `, 12) + "]",
 		"[denorm:1 " + strings.Repeat("unique-x;", 5000) + "]",
 	} {
-		found := fingerprint.Check(declared, live, time.Time{})
+		found := compare.Check(declared, live, time.Time{})
 		if len(found) == 0 {
 			t.Errorf("%.50s passes", live)
 		}
@@ -155,7 +156,7 @@ func TestAddedFunctionWithATime(t *testing.T) {
 	const declared, live = `[denorm:1 bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`, `[denorm:1 bucket d day(ts)]`
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for now, want := range map[time.Time]bool{start.Add(-time.Second): false, start: true} {
-		found := fingerprint.Check(declared, live, now)
+		found := compare.Check(declared, live, now)
 		if len(found) != 1 || found[0].Note || found[0].Write != declared ||
 			strings.Contains(found[0].Reason, "the Since has begun, and rows that a process without it has written") != want ||
 			found[0].Begun != want {
@@ -169,7 +170,7 @@ func TestAddedFunctionsWithTimes(t *testing.T) {
 	t.Parallel()
 	const live = `[denorm:1 bucket d day(ts); bucket e day(ts)]`
 	const declared = `[denorm:1 bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts); bucket e day(ts) from 2031-01-01T00:00:00Z by ts hour(ts)]`
-	found := fingerprint.Check(declared, live, time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC))
+	found := compare.Check(declared, live, time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC))
 	if len(found) != 1 || !found[0].Begun || strings.Count(found[0].Reason, "the Since has begun") != 1 ||
 		strings.Count(found[0].Reason, "put the Since into the fingerprint before a process with it starts") != 1 {
 		t.Errorf("%+v", found)

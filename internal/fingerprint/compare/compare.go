@@ -1,4 +1,4 @@
-package fingerprint
+package compare
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 // Finding is one disagreement of a declaration with a table.
@@ -227,13 +228,13 @@ func (c *comparison) sideBySide(d, l Bucket, contradict func(string) []Function)
 
 // sets compares what has to be the same, or may be there later.
 func (c *comparison) sets() {
-	for _, kind := range setKinds {
+	for _, kind := range fingerprint.SetKinds {
 		d, declared := c.declared.names(kind)
 		l, live := c.live.names(kind)
 		loss, later := without[kind]
 		switch {
 		case declared == live && slices.Equal(d, l):
-		case kind == Owners && !live: // of an earlier version of the library
+		case kind == fingerprint.Owners && !live: // of an earlier version of the library
 			c.ahead = append(c.ahead, "the table's fingerprint does not say in which table the owners are")
 		case later && !live:
 			c.ahead = append(c.ahead, clause(kind, d, true)+" is not in the fingerprint yet, and processes without it start: "+
@@ -249,13 +250,13 @@ func (c *comparison) sets() {
 }
 
 // clause is a clause of the set for a message.
-func clause(kind Kind, names []string, there bool) string {
+func clause(kind fingerprint.Kind, names []string, there bool) string {
 	switch {
 	case !there:
 		return "no " + called[kind]
 	case len(names) == 0:
 		return called[kind]
-	case kind == Owners:
+	case kind == fingerprint.Owners:
 		return "a Unique table with owners in " + some(names)
 	}
 	return called[kind] + "(" + some(names) + ")"

@@ -1,4 +1,4 @@
-package fingerprint
+package compare
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 // versionError says that a fingerprint is of a version that this one does not know.
@@ -31,7 +33,7 @@ var (
 // Parse reads a text as [Split] gives it.
 func Parse(text string) (Fingerprint, error) {
 	var f Fingerprint
-	body, ok := strings.CutPrefix(text, prefix)
+	body, ok := strings.CutPrefix(text, fingerprint.Prefix)
 	if !ok || len(text) > maxSize || !strings.HasSuffix(body, "]") {
 		return f, errMalformed
 	}
@@ -39,7 +41,7 @@ func Parse(text string) (Fingerprint, error) {
 	if !versionPattern.MatchString(number) {
 		return f, errMalformed
 	}
-	if number != version {
+	if number != fingerprint.Version {
 		return f, &versionError{number}
 	}
 	clauses, err := split(body)
@@ -55,7 +57,7 @@ func Parse(text string) (Fingerprint, error) {
 }
 
 // nameless are the kinds of [Names] that name nothing.
-var nameless = []Kind{LocalSerial, Transactional, SweepInserts}
+var nameless = []fingerprint.Kind{fingerprint.LocalSerial, fingerprint.Transactional, fingerprint.SweepInserts}
 
 // split cuts a text into clauses, and these into words.
 func split(body string) ([][]string, error) {
@@ -96,39 +98,41 @@ func split(body string) ([][]string, error) {
 
 // add reads one clause, which has words. None is there twice.
 func (f *Fingerprint) add(words []string) error {
-	kind, args := Kind(words[0]), words[1:]
+	kind, args := fingerprint.Kind(words[0]), words[1:]
 	column, rest := "", args
 	if len(args) > 0 && namePattern.MatchString(args[0]) {
 		column, rest = args[0], args[1:]
 	}
 	switch kind {
-	case oneOf, singleWriter:
+	case fingerprint.OneOf, fingerprint.SingleWriter:
 		r := Rule{Column: column, Values: rest}
-		if column == "" || (kind == oneOf) != (len(r.Values) > 0) || !all(r.Values, valuePattern) ||
+		if column == "" || (kind == fingerprint.OneOf) != (len(r.Values) > 0) || !all(r.Values, valuePattern) ||
 			slices.ContainsFunc(f.Rules, func(o Rule) bool { return o.Column == column }) {
 			return errMalformed
 		}
 		f.Rules = append(f.Rules, r)
-	case bucket:
+	case fingerprint.Bucket:
 		b := Bucket{Column: column}
 		if column == "" || slices.ContainsFunc(f.Buckets, func(o Bucket) bool { return o.Column == column }) || !b.functions(rest) {
 			return errMalformed
 		}
 		f.Buckets = append(f.Buckets, b)
-	case Rotate, Versioned, Compare, Mark, LocalSerial, Transactional, Unique, Owners, Stamp, ExpiresAt, SweepInserts:
+	default:
+		if !slices.Contains(fingerprint.SetKinds, kind) {
+			if !kindPattern.MatchString(words[0]) {
+				return errMalformed
+			}
+			f.unknown = append(f.unknown, words[0])
+			return nil
+		}
 		pattern := namePattern
-		if kind == Rotate {
+		if kind == fingerprint.Rotate {
 			pattern = functionPattern
 		}
 		if _, twice := f.names(kind); twice || !all(args, pattern) || slices.Contains(nameless, kind) != (len(args) == 0) {
 			return errMalformed
 		}
 		f.Sets = append(f.Sets, Names{kind, args})
-	default:
-		if !kindPattern.MatchString(words[0]) {
-			return errMalformed
-		}
-		f.unknown = append(f.unknown, words[0])
 	}
 	return nil
 }
@@ -169,9 +173,9 @@ func (b Bucket) column() (name, called string) { return b.Column, b.called() }
 // called is the rule for a message.
 func (r Rule) called() string {
 	if len(r.Values) == 0 {
-		return called[singleWriter]
+		return called[fingerprint.SingleWriter]
 	}
-	return called[oneOf] + "(" + some(r.Values) + ")"
+	return called[fingerprint.OneOf] + "(" + some(r.Values) + ")"
 }
 
 // some lists words, but not very many.
