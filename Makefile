@@ -34,9 +34,10 @@ RANDOMISED = $$(grep -rl --include='*_test.go' --exclude-dir=integration --exclu
 .PHONY: drivers
 # Left out are tests of what the fork does in another way, which docs/driver.md lists, those that open sessions with faults (session, internal/hosts) and the
 # in-process Cassandra's own, all of which are about gocql 1.7.
-drivers: ## the library and its tests with the fork of gocql by ScyllaDB; bugs of drivers that the library works around: docs/driver.md
+drivers: ## the library and its tests with the fork of gocql by ScyllaDB; what does not compile with version 2; bugs of drivers that the library works around: docs/driver.md
 	internal/tools/scylladb.sh -timeout 20m -skip '$(OTHERWISE)' ./writer ./reader ./retry ./schema/... ./tracing ./internal/request ./internal/pace \
 		./internal/driver/... ./internal/cqltype ./internal/entity ./internal/cassandra/catalog ./internal/testutil/suite
+	internal/tools/v2.sh
 	cd internal/tools/driverbugs && go test -count=1 ./...
 OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^(types|pairs)$$
 

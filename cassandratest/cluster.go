@@ -187,17 +187,10 @@ func (c *Cluster) Config() *gocql.ClusterConfig {
 	}
 	config.Port = c.port
 	config.ProtoVersion = driver.Protocol
-	config.Logger = quiet{}
+	driver.Silence(config)
 	config.Dialer = &dialer{cluster: c, config: config}
 	return config
 }
-
-// quiet is a logger for a driver that complains about every fault.
-type quiet struct{}
-
-func (quiet) Print(...any)          {}
-func (quiet) Printf(string, ...any) {}
-func (quiet) Println(...any)        {}
 
 // Replicas returns the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded partition key,
 // like the driver's routing key.

@@ -54,7 +54,7 @@ func (r sessionReader) once(ctx context.Context, statement string, values ...any
 		// Into pointers to pointers, because null is not false: an option that is not set is null.
 		into := make([]any, len(iter.Columns()))
 		for i, c := range iter.Columns() {
-			value, err := c.TypeInfo.NewWithError()
+			value, err := driver.New(c.TypeInfo)
 			if err != nil {
 				return nil, errors.Join(err, iter.Close())
 			}

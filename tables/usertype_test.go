@@ -131,10 +131,8 @@ func TestEncodeUserTypeAsDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	float := driver.NativeType(gocql.TypeFloat)
-	live := gocql.UDTTypeInfo{
-		NativeType: driver.NativeType(gocql.TypeUDT), KeySpace: "any", Name: "geo",
-		Elements: []gocql.UDTField{{Name: "lat", Type: float}, {Name: "lon", Type: float}},
-	}
+	fields := []gocql.UDTField{{Name: "lat", Type: float}, {Name: "lon", Type: float}}
+	live := driver.UserType("geo", fields)
 	want, err := gocql.Marshal(live, geo{1.5, -2})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +141,7 @@ func TestEncodeUserTypeAsDriver(t *testing.T) {
 	if err != nil || string(got) != string(want) {
 		t.Errorf("%x, %v, want %x", got, err, want)
 	}
-	live.Elements[0].Name = "latitude"
+	fields[0].Name = "latitude"
 	if _, err := gocql.Marshal(live, r.Mutations[0].Args[1]); err == nil || !strings.Contains(err.Error(), "declared is frozen<geo>") {
 		t.Errorf("another field: %v", err)
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -66,7 +66,6 @@ func (w *Writer) route(ctx context.Context, statements []string) {
 		return
 	}
 	for _, statement := range statements {
-		values := make([]any, strings.Count(statement, "?"))
-		_, _ = x.session.Query(statement, values...).WithContext(ctx).GetRoutingKey()
+		_ = driver.Route(ctx, x.session, statement)
 	}
 }

@@ -25,7 +25,7 @@ type Type struct {
 var kinds = func() map[string]gocql.Type {
 	kinds := make(map[string]gocql.Type)
 	for kind := gocql.TypeAscii; kind <= gocql.TypeTuple; kind++ { // there are gaps, whose names are none of CQL
-		kinds[kind.String()] = kind
+		kinds[driver.TypeName(kind)] = kind
 	}
 	kinds["text"] = gocql.TypeVarchar
 	return kinds
@@ -59,26 +59,25 @@ func (t *Type) Info() gocql.TypeInfo {
 	if t.info != nil {
 		return t.info
 	}
-	outer := driver.NativeType(t.kind)
 	switch t.kind {
 	case gocql.TypeMap:
-		return gocql.CollectionType{NativeType: outer, Key: t.elems[0].Info(), Elem: t.elems[1].Info()}
+		return driver.CollectionType(t.kind, t.elems[0].Info(), t.elems[1].Info())
 	case gocql.TypeList, gocql.TypeSet:
-		return gocql.CollectionType{NativeType: outer, Elem: t.elems[0].Info()}
+		return driver.CollectionType(t.kind, nil, t.elems[0].Info())
 	case gocql.TypeTuple:
-		info := gocql.TupleTypeInfo{NativeType: outer}
+		var elems []gocql.TypeInfo
 		for _, e := range t.elems {
-			info.Elems = append(info.Elems, e.Info())
+			elems = append(elems, e.Info())
 		}
-		return info
+		return driver.TupleType(elems)
 	case gocql.TypeUDT:
-		info := gocql.UDTTypeInfo{NativeType: outer, Name: t.user.Name}
+		var fields []gocql.UDTField
 		for _, f := range t.user.Fields {
-			info.Elements = append(info.Elements, gocql.UDTField{Name: f.Name, Type: f.Type.Info()})
+			fields = append(fields, gocql.UDTField{Name: f.Name, Type: f.Type.Info()})
 		}
-		return info
+		return driver.UserType(t.user.Name, fields)
 	}
-	return outer
+	return driver.NativeType(t.kind)
 }
 
 // Frozen says whether a collection or user-defined type is stored as one cell. A tuple always is.
@@ -214,7 +213,7 @@ func (t *Type) String() string { return t.spell(false) }
 func (t *Type) Definition() string { return t.spell(true) }
 
 func (t *Type) spell(define bool) string {
-	name := t.kind.String()
+	name := driver.TypeName(t.kind)
 	switch {
 	case t.kind == gocql.TypeVarchar:
 		name = "text"

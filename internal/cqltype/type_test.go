@@ -201,7 +201,7 @@ func TestMatchesMetadata(t *testing.T) {
 		{"text under its old code", "text", native(gocql.TypeText), true},
 		{"frozen is not carried", "frozen<set<int>>", mustParse(t, "set<int>").Info(), true},
 		{"list of unknown elements", "list<int>", native(gocql.TypeList), false},
-		{"tuple", "list<int>", gocql.TupleTypeInfo{NativeType: native(gocql.TypeTuple)}, false},
+		{"tuple", "list<int>", driver.TupleType(nil), false},
 		{"custom", "blob", native(gocql.TypeCustom), false},
 	}
 	for _, tc := range tests {

@@ -123,7 +123,9 @@ func TestUserTypesMatch(t *testing.T) {
 	typ := mustKnow(t, known(t), "frozen<place>")
 	text, number := driver.NativeType(gocql.TypeVarchar), driver.NativeType(gocql.TypeInt)
 	live := func(name string, fields ...gocql.UDTField) gocql.TypeInfo {
-		return gocql.UDTTypeInfo{NativeType: driver.NativeType(gocql.TypeUDT), KeySpace: "elsewhere", Name: name, Elements: fields}
+		info, _ := driver.UserType(name, fields).(gocql.UDTTypeInfo)
+		info.KeySpace = "elsewhere"
+		return info
 	}
 	city, zip := gocql.UDTField{Name: "city", Type: text}, gocql.UDTField{Name: "zip", Type: number}
 	if !typ.Matches(live("place", city, zip)) {
@@ -139,7 +141,7 @@ func TestUserTypesMatch(t *testing.T) {
 		"a field in between":    live("place", city, gocql.UDTField{Name: "more", Type: text}, zip),
 		"another field's name":  live("place", city, gocql.UDTField{Name: "zipcode", Type: number}),
 		"another field's type":  live("place", city, gocql.UDTField{Name: "zip", Type: text}),
-		"a tuple":               gocql.TupleTypeInfo{NativeType: driver.NativeType(gocql.TypeTuple), Elems: []gocql.TypeInfo{text, number}},
+		"a tuple":               driver.TupleType([]gocql.TypeInfo{text, number}),
 		"no user-defined type":  text,
 		"one without its parts": driver.NativeType(gocql.TypeUDT),
 	} {
@@ -149,8 +151,7 @@ func TestUserTypesMatch(t *testing.T) {
 	}
 	pair := mustParse(t, "tuple<text, int>")
 	for want, elems := range map[string][]gocql.TypeInfo{"yes": {text, number}, "order": {number, text}, "number": {text}} {
-		info := gocql.TupleTypeInfo{NativeType: driver.NativeType(gocql.TypeTuple), Elems: elems}
-		if got := pair.Matches(info); got != (want == "yes") {
+		if got := pair.Matches(driver.TupleType(elems)); got != (want == "yes") {
 			t.Errorf("tuple, %s: %t", want, got)
 		}
 	}

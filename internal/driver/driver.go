@@ -1,9 +1,12 @@
 // Package driver has what gocql and the fork of ScyllaDB, which takes its place by a replace directive, do differently, so that one code
-// serves both: docs/driver.md.
+// serves both; and the uses of gocql that version 2 of the driver has no more, or in another way: docs/driver.md.
 package driver
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/gocql/gocql"
 )
@@ -11,9 +14,32 @@ import (
 // Protocol is the version of the native protocol that sessions speak and types are encoded for: gocql 1.7 cannot speak 5.
 const Protocol = 4
 
-// NativeType is the driver's description of a type without parts, or of the outside of one with parts. The function of gocql that makes it
-// has one parameter less in the fork.
-func NativeType(kind gocql.Type) gocql.NativeType {
+// TypeName is the driver's name of a type, without its parts.
+func TypeName(kind gocql.Type) string { return kind.String() }
+
+// TypeString is the driver's text for a type with its parts.
+func TypeString(t gocql.TypeInfo) string { return fmt.Sprint(t) }
+
+// NativeType is the driver's description of a type without parts.
+func NativeType(kind gocql.Type) gocql.TypeInfo { return outer(kind) }
+
+// CollectionType describes a list, a set or a map. The first two have no key.
+func CollectionType(kind gocql.Type, key, elem gocql.TypeInfo) gocql.TypeInfo {
+	return gocql.CollectionType{NativeType: outer(kind), Key: key, Elem: elem}
+}
+
+// TupleType describes a tuple.
+func TupleType(elems []gocql.TypeInfo) gocql.TypeInfo {
+	return gocql.TupleTypeInfo{NativeType: outer(gocql.TypeTuple), Elems: elems}
+}
+
+// UserType describes a user-defined type.
+func UserType(name string, fields []gocql.UDTField) gocql.TypeInfo {
+	return gocql.UDTTypeInfo{NativeType: outer(gocql.TypeUDT), Name: name, Elements: fields}
+}
+
+// outer is a type without parts, or the outside of one with parts. The function of gocql that makes it has one parameter less in the fork.
+func outer(kind gocql.Type) gocql.NativeType {
 	switch newType := any(gocql.NewNativeType).(type) {
 	case func(byte, gocql.Type, string) gocql.NativeType:
 		return newType(Protocol, kind, "")
@@ -22,6 +48,24 @@ func NativeType(kind gocql.Type) gocql.NativeType {
 	}
 	panic("denorm: unknown version of gocql: NewNativeType has other parameters")
 }
+
+// New makes a pointer to a value of the Go type that the driver reads a type into.
+func New(t gocql.TypeInfo) (any, error) { return t.NewWithError() }
+
+// Route makes the driver find out which values of a statement are the partition key.
+func Route(ctx context.Context, s *gocql.Session, statement string) error {
+	_, err := s.Query(statement, make([]any, strings.Count(statement, "?"))...).WithContext(ctx).GetRoutingKey()
+	return err
+}
+
+// Silence makes the driver log nothing.
+func Silence(cluster *gocql.ClusterConfig) { cluster.Logger = silent{} }
+
+type silent struct{}
+
+func (silent) Print(...any)          {}
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
 
 // MarshalError says that a value cannot be sent, as its column is not of the declared type. gocql's type of that name, a string, is a struct
 // in the fork.

@@ -33,7 +33,7 @@ var _ gocql.Marshaler = (*Value)(nil)
 // are valid, and wrong, in many others.
 func (v *Value) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
 	if !v.typ.Matches(info) {
-		return nil, driver.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", info, v.typ))
+		return nil, driver.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", driver.TypeString(info), v.typ))
 	}
 	return v.data, nil
 }

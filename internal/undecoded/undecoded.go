@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // Error takes the place of an error of the driver. It names column and types only.
@@ -43,7 +45,7 @@ func Decode(column string, info gocql.TypeInfo, data []byte, into any) (err erro
 
 // As is the error of a column that cannot be decoded into a pointer.
 func As(column string, info gocql.TypeInfo, into any) error {
-	return &Error{Column: column, CQL: fmt.Sprint(info), Into: fmt.Sprintf("%T", into)}
+	return &Error{Column: column, CQL: driver.TypeString(info), Into: fmt.Sprintf("%T", into)}
 }
 
 // Cell scans a column into a pointer. What its type says of a value that it cannot decode may hold the value, so it is not passed on.

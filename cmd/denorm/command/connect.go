@@ -74,7 +74,7 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 // cluster is the configuration of a session.
 func (a *access) cluster(hosts []string) (*gocql.ClusterConfig, error) {
 	config := gocql.NewCluster(hosts...)
-	config.Logger = silent{}
+	driver.Silence(config)
 	return config, a.apply(config)
 }
 
@@ -135,10 +135,3 @@ func (s *source) connect() (*session.Session, error) {
 	}
 	return session.New(nil, reads)
 }
-
-// silent keeps the driver from writing into the output.
-type silent struct{}
-
-func (silent) Print(...any)          {}
-func (silent) Printf(string, ...any) {}
-func (silent) Println(...any)        {}

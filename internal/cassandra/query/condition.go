@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -180,7 +181,7 @@ func (f *filter) loose(want [][]byte) error {
 			continue
 		}
 		if f.ordered() {
-			return invalid("Invalid comparison with an empty %v for operator \"%s\"", f.column.Type.Kind(), f.operator)
+			return invalid("Invalid comparison with an empty %s for operator \"%s\"", driver.TypeName(f.column.Type.Kind()), f.operator)
 		}
 		want[i] = nil
 	}

@@ -195,9 +195,9 @@ func spell(t gocql.TypeInfo) string {
 	switch t := t.(type) {
 	case gocql.CollectionType:
 		if t.Key != nil {
-			return fmt.Sprintf("%v<%s, %s>", t.Type(), spell(t.Key), spell(t.Elem))
+			return fmt.Sprintf("%s<%s, %s>", driver.TypeName(t.Type()), spell(t.Key), spell(t.Elem))
 		}
-		return fmt.Sprintf("%v<%s>", t.Type(), spell(t.Elem))
+		return fmt.Sprintf("%s<%s>", driver.TypeName(t.Type()), spell(t.Elem))
 	case gocql.TupleTypeInfo:
 		var parts []string
 		for _, e := range t.Elems {
@@ -211,5 +211,5 @@ func spell(t gocql.TypeInfo) string {
 		}
 		return t.Name + "(" + strings.Join(parts, ", ") + ")"
 	}
-	return t.Type().String()
+	return driver.TypeName(t.Type())
 }
