@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/murmur3"
@@ -36,12 +37,11 @@ type table struct {
 	timed    []string
 	selects  string // up to the WHERE
 	ranges   string // all of it, of a range of tokens
-	gcGrace  time.Duration
-	ttl      time.Duration // default_time_to_live
-	part     int           // columns of the partition key, which come first
-	key      int           // of the primary key
-	version  int           // of the base table of a set with Versioned: which column has the version; else -1
-	tells    []int         // of that table: the columns of which a row that is not deleted has one at least
+	live     catalog.Table
+	part     int   // columns of the partition key, which come first
+	key      int   // of the primary key
+	version  int   // of the base table of a set with Versioned: which column has the version; else -1
+	tells    []int // of that table: the columns of which a row that is not deleted has one at least
 }
 
 func newTable(l entity.Layout, keyspace string) *table {

@@ -84,7 +84,7 @@ func (j *job) checkFill() error {
 		return invalid("Backfill: DryRun has no effect: Verify says what the table lacks")
 	case why != "":
 		return invalid("Backfill: table %s cannot be filled: %s", t.Name(), why)
-	case t.gcGrace < leastGrace:
+	case t.live.GCGrace < leastGrace:
 		return invalid("Backfill: gc_grace_seconds of table %s is less than an hour, so what writers remove could be purged before an older "+
 			"row is put: set it to that of the base table", t.Name())
 	}

@@ -17,8 +17,6 @@ import (
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
-	"github.com/denorm-go/denorm/internal/request"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -49,14 +47,7 @@ func (o opener) Open(ctx context.Context, kind string, set tables.Described, tab
 	}
 	u := units{job: j}
 	for _, t := range j.tables {
-		var id gocql.UUID
-		_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
-			return j.query(ctx, "SELECT id FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&id)
-		}, nil)
-		if err != nil {
-			return nil, fmt.Errorf("denorm: reconcile: id of %s not read: %w", t.qualified(), err)
-		}
-		u.ids = append(u.ids, id.String())
+		u.ids = append(u.ids, t.live.ID.String())
 	}
 	return u, nil
 }

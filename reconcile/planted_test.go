@@ -78,7 +78,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"no tombstone of the base table is ever purged", "repair.go",
-		" Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),", "",
+		" Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().live.GCGrace))).UnixMicro(),", "",
 		".", "^TestFirstSightingsOutliveRuns$",
 	},
 	{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
@@ -172,33 +173,29 @@ func (j *job) checkPartitioner(ctx context.Context) error {
 // readSchema reads what has to be known of all tables, and so finds those that do not exist.
 func (j *job) readSchema(ctx context.Context) error {
 	for _, t := range j.tables {
-		var grace, ttl int
+		var found []catalog.Table
 		err := j.pace.Do(ctx, points, func() error {
-			_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
-				err := j.query(ctx, "SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND "+
-					"table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&grace, &ttl)
-				if errors.Is(err, gocql.ErrNotFound) {
-					return request.Stop(err)
-				}
+			_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) (err error) {
+				found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name())
 				return err
 			}, nil)
 			return err
 		})
-		if errors.Is(err, gocql.ErrNotFound) {
+		switch {
+		case err != nil:
+			return fmt.Errorf("denorm: reconcile: schema of %s not read: %w", t.qualified(), err)
+		case len(found) == 0:
 			return invalid("the cluster has no table %s: create it, or give the session the right keyspace", t.qualified())
 		}
-		if err != nil {
-			return fmt.Errorf("denorm: reconcile: schema of %s not read: %w", t.qualified(), err)
-		}
-		t.gcGrace, t.ttl = time.Duration(grace)*time.Second, time.Duration(ttl)*time.Second
+		t.live = found[0]
 	}
 	base := j.base()
 	for _, t := range j.queries { // a row that has ended in one table alone would be missing there, and a repair would bring it back
-		if t.ttl != 0 && t.ttl != base.ttl {
+		if t.live.TTL != 0 && t.live.TTL != base.live.TTL {
 			return invalid("table %s has a default_time_to_live of %v, and the base table %s has %s, so its rows end at other times and cannot be compared: "+
 				"give both tables the same; or name the other query tables with Tables (--tables of the command) in Verify, Repair, Entity and Watch; Adopt "+
 				"compares all tables of the set, so leave this one out of the set; Backfill cannot fill it",
-				t.qualified(), t.ttl, base.qualified(), orNone(base.ttl))
+				t.qualified(), t.live.TTL, base.qualified(), orNone(base.live.TTL))
 		}
 	}
 	return nil
@@ -213,9 +210,9 @@ func orNone(d time.Duration) string {
 
 // horizon is how long something that was sent may still be delivered.
 func (j *job) horizon() time.Duration {
-	least := j.tables[0].gcGrace
+	least := j.tables[0].live.GCGrace
 	for _, t := range j.tables {
-		least = min(least, t.gcGrace)
+		least = min(least, t.live.GCGrace)
 	}
 	return max(least/2, time.Hour)
 }

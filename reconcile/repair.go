@@ -66,7 +66,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		}
 	}()
 	rules := repair.Rules{
-		Old: c == repair.Proven && j.maxRemovals > 0, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
+		Old: c == repair.Proven && j.maxRemovals > 0, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().live.GCGrace))).UnixMicro(),
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
 		Adopt:    j.writers.Add(j.settle).UnixMicro(),
 		Undo:     j.removeAhead,

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/catalog"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -18,7 +19,7 @@ import (
 // liveTable is what a write has to know of a table's schema.
 type liveTable struct {
 	gcGrace time.Duration
-	ttl     int // default_time_to_live, seconds
+	ttl     time.Duration // default_time_to_live
 	// derived says that writes of the table write more than the table: it has a materialized view or a trigger, so the
 	// coordinator makes a logged batch of a single statement.
 	derived bool
@@ -135,29 +136,18 @@ func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Cont
 // readLive reads from the schema tables of a coordinator.
 func readLive(session *gocql.Session) func(context.Context, string, string) (liveTable, error) {
 	return func(ctx context.Context, keyspace, table string) (t liveTable, err error) {
+		found, err := catalog.Tables(ctx, session, keyspace, table)
+		if err != nil || len(found) == 0 {
+			return t, cmp.Or(err, errNoTable)
+		}
+		t.gcGrace, t.ttl = found[0].GCGrace, found[0].TTL
 		var name string
-		var seconds int
-		found := false
-		scan := func(query string, names []any, row func(), dest ...any) {
-			if err != nil {
-				return
-			}
-			iter := session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
-			for iter.Scan(dest...) {
-				row()
-			}
-			err = iter.Close()
-		}
-		scan(`SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
-			[]any{keyspace, table}, func() { found = true }, &seconds, &t.ttl)
-		if err == nil && !found {
-			return t, errNoTable
-		}
-		t.gcGrace = time.Duration(seconds) * time.Second
-		scan(`SELECT base_table_name FROM system_schema.views WHERE keyspace_name = ?`,
+		err = catalog.Each(ctx, session, gocql.One, `SELECT base_table_name FROM system_schema.views WHERE keyspace_name = ?`,
 			[]any{keyspace}, func() { t.derived = t.derived || name == table }, &name)
-		scan(`SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
+		if err != nil {
+			return t, err
+		}
+		return t, catalog.Each(ctx, session, gocql.One, `SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
 			[]any{keyspace, table}, func() { t.derived = true }, &name)
-		return t, err
 	}
 }

@@ -204,7 +204,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 			}
 			if t.ttl != 0 {
 				again := *m
-				again.EndAs(entity.Written{Ends: (m.Timestamp/1_000_000 + int64(t.ttl)) * 1000})
+				again.EndAs(entity.Written{Ends: (m.Timestamp/1_000_000 + int64(t.ttl/time.Second)) * 1000})
 				mutations[n] = &again
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/catalog"
 )
 
 const (
@@ -60,15 +60,11 @@ func query(session *gocql.Session) (map[string]replication, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	attempt := &Attempt{Context: ctx}
-	iter := session.Query("SELECT keyspace_name, replication FROM system_schema.keyspaces").
-		WithContext(attempt).Consistency(gocql.LocalOne).RetryPolicy(driver.NoRetry).Idempotent(true).Iter()
 	found := map[string]replication{}
 	var name string
 	var options map[string]string
-	for iter.Scan(&name, &options) {
-		found[name] = newReplication(options)
-	}
-	err := iter.Close()
+	err := catalog.Each(attempt, session, gocql.LocalOne, "SELECT keyspace_name, replication FROM system_schema.keyspaces", nil,
+		func() { found[name] = newReplication(options) }, &name, &options)
 	attempt.End(ResultOf(err))
 	return found, err
 }

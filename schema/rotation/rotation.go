@@ -43,6 +43,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
@@ -208,7 +209,7 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 		if err := t.madeForIt(l); err != nil {
 			return p, err
 		}
-		names[i] = l.name
+		names[i] = l.Name
 	}
 	for at := now.Add(-w.Back); ; {
 		name, from, to := t.rotation.At(at)
@@ -246,19 +247,19 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 var suffix = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){1,3}$`)
 
 // madeForIt is an error if the fingerprint of a table with such a name says that it was made for another rotation.
-func (t *Tables) madeForIt(l table) error {
-	rest, ok := strings.CutPrefix(l.name, t.name+"_")
-	_, text := compare.Split(l.comment)
+func (t *Tables) madeForIt(l catalog.Table) error {
+	rest, ok := strings.CutPrefix(l.Name, t.name+"_")
+	_, text := compare.Split(l.Comment)
 	if !ok || !suffix.MatchString(rest) || text == "" {
 		return nil
 	}
-	_, ours := t.rotation.Of(l.name)
+	_, ours := t.rotation.Of(l.Name)
 	f, err := compare.Parse(text)
 	made := f.Rotation()
 	switch {
 	case err != nil && ours:
 		return fmt.Errorf("rotation: table %s.%s: %w, so which times it holds is not known: update the library, or remove [denorm:...] from the "+
-			"comment of the table; nothing is planned", t.keyspace, l.name, err)
+			"comment of the table; nothing is planned", t.keyspace, l.Name, err)
 	case err != nil, made == t.rotation.String(), made == "" && !ours:
 		return nil //nolint:nilerr // it is of this rotation, or of another declaration
 	case made == "":
@@ -266,7 +267,7 @@ func (t *Tables) madeForIt(l table) error {
 	}
 	return fmt.Errorf("rotation: table %s.%s was made for %s, and the set declares %s: its rows would be dropped too early, or not be found. "+
 		"Declare what the table was made for, or another name for tables of another period; nothing is planned",
-		t.keyspace, l.name, made, t.rotation)
+		t.keyspace, l.Name, made, t.rotation)
 }
 
 // Statements returns what Apply executes, in this order.
@@ -306,24 +307,15 @@ func (p Plan) Apply(ctx context.Context) error {
 
 // cluster is the seam to gocql.
 type cluster interface {
-	tables(ctx context.Context, keyspace string) ([]table, error)
+	tables(ctx context.Context, keyspace string) ([]catalog.Table, error)
 	execute(ctx context.Context, statement string) error
 }
 
-// table is one that exists.
-type table struct{ name, comment string }
-
 type cassandra struct{ session *gocql.Session }
 
-func (c cassandra) tables(ctx context.Context, keyspace string) ([]table, error) {
-	iter := c.session.Query(`SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = ?`, keyspace).
-		Consistency(gocql.One).RetryPolicy(driver.NoRetry).WithContext(ctx).Iter()
-	var out []table
-	var t table
-	for iter.Scan(&t.name, &t.comment) {
-		out = append(out, t)
-	}
-	return out, request.Shown(iter.Close())
+func (c cassandra) tables(ctx context.Context, keyspace string) ([]catalog.Table, error) {
+	out, err := catalog.Tables(ctx, c.session, keyspace)
+	return out, request.Shown(err)
 }
 
 func (c cassandra) execute(ctx context.Context, statement string) error {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -34,10 +35,10 @@ type fake struct {
 	done    []string
 }
 
-func (f *fake) tables(context.Context, string) ([]table, error) {
-	var out []table
+func (f *fake) tables(context.Context, string) ([]catalog.Table, error) {
+	var out []catalog.Table
 	for _, name := range f.names {
-		out = append(out, table{name, f.comment})
+		out = append(out, catalog.Table{Name: name, Comment: f.comment})
 	}
 	return out, f.err
 }
