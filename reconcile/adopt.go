@@ -127,11 +127,11 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		}
 		var claims []versioned.Key
 		if stored, ok := read.Columns.(*entity.Row); ok {
-			if _, err := b.base.QueryTableMutations(*stored, nextVersion(0), nil); err != nil { // it would be pending for good
+			if _, err := b.Base.QueryTableMutations(*stored, nextVersion(0), nil); err != nil { // it would be pending for good
 				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
 				return nil
 			}
-			if claims, err = j.freeKeys(ctx, b, b.base.TableRow(*stored)); err != nil {
+			if claims, err = j.freeKeys(ctx, b, b.Base.TableRow(*stored)); err != nil {
 				return err
 			}
 		}

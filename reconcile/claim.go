@@ -18,7 +18,7 @@ import (
 // claim is a key of a table of unique keys on the cluster, on behalf of an entity.
 func (j *job) claim(p place, own string) *cas.Claim {
 	c := p.t.ClaimOf(own, p.key, j.keyspace)
-	partition := j.transactions(c.Keyspace, c.PartitionKey, j.base().BaseRow(own, j.keyspace).Local())
+	partition := j.partition(c.Keyspace, c.PartitionKey, j.base().BaseRow(own, j.keyspace).Local())
 	return cas.NewClaim(c, &partition, func(owner *entity.Base) versioned.Store { return j.versionedBase(owner) })
 }
 
@@ -124,7 +124,7 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) (w
 		return "", err // the next look says what there is to do
 	}
 	stored, _ := row.Columns.(*entity.Row)
-	read := b.base.TableRow(*stored)
+	read := b.Base.TableRow(*stored)
 	var claims []versioned.Key
 	for _, f := range keys {
 		t := j.table(f.Table)

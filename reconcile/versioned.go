@@ -2,16 +2,13 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cas"
-	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
@@ -19,126 +16,51 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// transactions sends what lightweight transactions of one partition need, an attempt at a time.
-type transactions struct {
-	*access
-	request *request.Request
-	options cas.Options
-}
-
-func (a *access) transactions(keyspace string, partition []byte, local bool) transactions {
-	t := transactions{a, request.New(keyspace, partition, leastSilence), cas.Options{Key: partition, Consistency: a.consistency, Serial: gocql.Serial}}
-	if local {
-		t.options.Serial = gocql.LocalSerial
-	}
-	return t
-}
-
-// attempt makes one attempt at a request.
-func (t *transactions) attempt(ctx context.Context, send func(context.Context) error) error {
-	t.request.Begin(ctx)
-	return t.request.End(send(t.request)) //nolint:contextcheck // it is ctx now
-}
-
-// ReadSerial implements [cas.Partition].
-func (t *transactions) ReadSerial(ctx context.Context, s entity.Statement, dest []any) (found bool, err error) {
-	err = t.attempt(ctx, func(ctx context.Context) error {
-		err := t.query(ctx, s.Text, gocql.Consistency(t.options.Serial), s.Args...).RoutingKey(t.options.Key).Scan(dest...)
-		if errors.Is(err, gocql.ErrNotFound) {
-			return nil
-		}
-		found = err == nil
-		return err
-	})
-	return found, err
-}
-
-// Transact implements [cas.Partition].
-func (t *transactions) Transact(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
-	err = t.attempt(ctx, func(ctx context.Context) (err error) {
-		applied, row, err = cas.Swap(ctx, t.writes, statements, t.options)
-		return err
-	})
-	return applied, row, err
-}
-
-// exec makes one attempt at a statement without condition.
-func (t *transactions) exec(ctx context.Context, text string, args []any) error {
-	return t.attempt(ctx, func(ctx context.Context) error {
-		return t.writes.Query(text, args...).Consistency(t.consistency).DefaultTimestamp(false).RoutingKey(t.options.Key).Idempotent(true).
-			RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
-	})
-}
-
-// Try implements [versioned.Store].
-func (t *transactions) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
-	failed = retry.NotApplied
-	err = t.pace.Do(ctx, points, func() error {
-		_, err := t.retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
-			err := attempt(ctx)
-			if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
-				failed = retry.Unknown
-			}
-			return err
-		}, nil)
-		return err
-	})
-	return failed, err
-}
-
 // versionedBase is the base row of an entity of a set with Versioned.
 type versionedBase struct {
-	transactions
-	base *entity.Base
+	cas.Row
+	*access
 	seen time.Time // when it was read
 }
 
 var _ versioned.Store = (*versionedBase)(nil)
 
+func (a *access) partition(keyspace string, key []byte, local bool) cas.Partition {
+	return cas.Partition{
+		Session: cas.Sessions{Writes: a.writes, Reads: a.reads}, Options: cas.Options{Key: key, Consistency: a.consistency, Local: local},
+		Retrier: &a.retrier, Request: request.New(keyspace, key, leastSilence), Sent: new(atomic.Int32),
+	}
+}
+
 func (a *access) versionedBase(base *entity.Base) *versionedBase {
-	keyspace, _, partition := base.Place()
-	return &versionedBase{transactions: a.transactions(keyspace, partition, base.Local()), base: base}
+	keyspace, _, key := base.Place()
+	return &versionedBase{Row: cas.Row{Partition: a.partition(keyspace, key, base.Local()), Base: base}, access: a}
+}
+
+// Try implements [versioned.Store].
+func (b *versionedBase) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
+	err = b.pace.Do(ctx, points, func() (err error) {
+		failed, err = b.Row.Try(ctx, attempt)
+		return err
+	})
+	return failed, err
 }
 
 // Read implements [versioned.Store].
-func (b *versionedBase) Read(ctx context.Context) (out versioned.Row, err error) {
-	statement, dest, row := b.base.Select()
+func (b *versionedBase) Read(ctx context.Context) (versioned.Row, error) {
 	b.seen = time.Now()
-	found, err := b.ReadSerial(ctx, statement, dest)
-	switch keyspace, table, _ := b.base.Place(); {
-	case err != nil:
-		return out, fmt.Errorf("read %s.%s at SERIAL: %w", keyspace, table, err)
-	case !found:
-		return out, nil
+	row, err := b.Row.Read(ctx)
+	if err != nil {
+		keyspace, table, _ := b.Base.Place()
+		err = fmt.Errorf("read %s.%s at SERIAL: %w", keyspace, table, err)
 	}
-	read := row()
-	out = versioned.Row{Version: read.Version, Present: read.Present, Pending: read.Pending}
-	if out.Present {
-		out.Columns = &read
-	}
-	return out, nil
-}
-
-// Swap implements [versioned.Store]. A run makes none with a before-image.
-func (b *versionedBase) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
-	after, _ := swap.After.(*entity.Row)
-	applied, row, err := b.Transact(ctx, b.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
-	if err != nil || applied {
-		return versioned.Reply{Applied: applied}, err
-	}
-	reply.Version, _ = row[b.base.VersionColumn()].(gocql.UUID)
-	pending, _ := row[entity.PendingColumn].(map[gocql.UUID][]byte)
-	reply.Pending = slices.Collect(maps.Keys(pending))
-	return reply, nil
+	return row, err
 }
 
 // ApplyToQueryTables implements [versioned.Store].
 func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
-	var current entity.Row
-	if stored, ok := row.Columns.(*entity.Row); ok {
-		current = *stored
-	}
-	mutations, err := b.base.QueryTableMutations(current, version, keys)
+	mutations, err := b.Mutations(row, version, keys)
 	if err != nil {
 		return request.Stop(err)
 	}
@@ -148,12 +70,12 @@ func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Ro
 		if time.Since(b.seen) > staleAfter {
 			return request.Stop(errStale)
 		}
-		to := b.access.transactions(m.Keyspace, m.PartitionKey, false)
+		to := b.partition(m.Keyspace, m.PartitionKey, false)
 		statement, args := m.At(time.Now())
 		if statement == "" { // the row has expired meanwhile
 			continue
 		}
-		if err := to.exec(ctx, statement, args); err != nil {
+		if err := to.Exec(ctx, entity.Statement{Text: statement, Args: args}); err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
 	}
@@ -162,11 +84,8 @@ func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Ro
 
 // Clear implements [versioned.Store].
 func (b *versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error {
-	for _, v := range versions {
-		statement := b.base.Clear(v, time.Now())
-		if err := b.exec(ctx, statement.Text, statement.Args); err != nil {
-			return fmt.Errorf("clear pending of %s: %w", b.base, err)
-		}
+	if err := b.Row.Clear(ctx, versions, time.Now); err != nil {
+		return fmt.Errorf("clear pending of %s: %w", b.Base, err)
 	}
 	return nil
 }
@@ -197,7 +116,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		}
 		l.Base = nil
 		if read, ok := row.Columns.(*entity.Row); ok {
-			l.Base = &repair.Row{TableRow: b.base.TableRow(*read), At: l.Version.At}
+			l.Base = &repair.Row{TableRow: b.Base.TableRow(*read), At: l.Version.At}
 		}
 		if !j.placesOfClaims(s, l) {
 			return nil

@@ -52,13 +52,6 @@ func (p *plan) settle() {
 	}
 }
 
-// commit makes one attempt at a transaction of Cassandra 6. Found is what was there before.
-func (x gocqlTransactor) commit(ctx context.Context, t *entity.Transaction, o transaction) (*entity.Found, error) {
-	found := t.Found()
-	err := x.query(ctx, x.writes, t.Statement, o).Consistency(o.consistency).Scan(found.Dest()...)
-	return found, err
-}
-
 // mostTransactions is how often a write is sent in other forms, because of what its transaction has found.
 const mostTransactions = 8
 
@@ -74,7 +67,7 @@ func (w *Writer) decideTransaction(
 	if w.tracer.Requests() {
 		ctx = w.tracer.TraceRequestStart(ctx, session.RequestStart{
 			Op: op, Mode: Transaction.String(), Keyspace: first.Keyspace, Tables: tablesOf(all, mutations), Statements: []string{x.transaction().Text},
-			Consistency: session.Consistency(x.store.o.consistency),
+			Consistency: session.Consistency(x.store.Options.Consistency),
 		})
 	}
 	x.commit(ctx)
@@ -100,7 +93,7 @@ func (x *transacting) transaction() *entity.Transaction {
 func (x *transacting) commit(ctx context.Context) {
 	for range mostTransactions {
 		t := x.transaction()
-		found, failed, err := versioned.Try(ctx, x.store, func(ctx context.Context) (*entity.Found, error) { return x.store.commit(ctx, t) })
+		found, failed, err := versioned.Try(ctx, x.store, func(ctx context.Context) (*entity.Found, error) { return x.store.Commit(ctx, t) })
 		x.outcome = x.outcome.Then(failed)
 		if err != nil {
 			x.err = err
@@ -196,8 +189,8 @@ func (x *transacting) overcome(ctx context.Context, n int, found *entity.Found) 
 // has one of the two versions now.
 func (x *transacting) image(ctx context.Context, n int, was entity.Row) (again bool, err error) {
 	cond := x.all[n].Condition
-	store := x.store.w.store(x.store.op, cond.Base(), x.store.sent)
-	store.plain = true
+	store := x.store.w.store(x.store.op, cond.Base(), x.store.Sent)
+	store.Plain = true
 	now, _, err := versioned.Try(ctx, store, store.Read)
 	switch {
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
@@ -65,14 +66,14 @@ type markedRow struct {
 	mark *atomic.Pointer[[]byte]
 }
 
-func (x markedRow) swap(ctx context.Context, statements []entity.Statement, o transaction) (bool, map[string]any, error) {
+func (x markedRow) Swap(ctx context.Context, statements []entity.Statement, o cas.Options) (bool, map[string]any, error) {
 	for _, a := range statements[0].Args {
 		if v, ok := a.(*entity.Value); ok && v.Type() == "uuid" && len(x.sentMarks()) == 0 {
 			mark := append([]byte{}, v.Bytes()...)
 			x.mark.Store(&mark)
 		}
 	}
-	if _, _, err := x.fakeTransactor.swap(ctx, statements, o); err != nil {
+	if _, _, err := x.fakeTransactor.Swap(ctx, statements, o); err != nil {
 		return false, nil, err
 	}
 	return false, nil, nil
@@ -85,7 +86,7 @@ func (x markedRow) sentMarks() []byte {
 	return nil
 }
 
-func (x markedRow) read(_ context.Context, _ entity.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+func (x markedRow) Read(_ context.Context, _ entity.Statement, dest []any, _ bool, _ cas.Options) (bool, error) {
 	mark := x.sentMarks()
 	if !x.own {
 		mark = make([]byte, 16)

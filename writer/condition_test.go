@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -100,8 +101,8 @@ type ownVersion struct {
 	version chan gocql.UUID
 }
 
-func (x ownVersion) swap(ctx context.Context, statements []entity.Statement, o transaction) (bool, map[string]any, error) {
-	if applied, row, err := x.fakeTransactor.swap(ctx, statements, o); err != nil {
+func (x ownVersion) Swap(ctx context.Context, statements []entity.Statement, o cas.Options) (bool, map[string]any, error) {
+	if applied, row, err := x.fakeTransactor.Swap(ctx, statements, o); err != nil {
 		return applied, row, err
 	}
 	for _, a := range statements[0].Args {

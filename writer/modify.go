@@ -175,7 +175,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 	var sent atomic.Int32
 	row, err = runDetached(ctx, func() (row T, err error) {
 		store := w.store(op, base, &sent)
-		store.plain = plain
+		store.Plain = plain
 		read, _, err := versioned.Try(ctx, store, store.Read)
 		if err != nil {
 			return row, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
@@ -80,7 +81,7 @@ func (x *fakeTransactor) next(text string) scripted {
 	return s
 }
 
-func (x *fakeTransactor) swap(_ context.Context, statements []entity.Statement, _ transaction) (bool, map[string]any, error) {
+func (x *fakeTransactor) Swap(_ context.Context, statements []entity.Statement, _ cas.Options) (bool, map[string]any, error) {
 	if x.block != nil {
 		<-x.block
 	}
@@ -88,7 +89,7 @@ func (x *fakeTransactor) swap(_ context.Context, statements []entity.Statement, 
 	return s.applied, s.row, s.err
 }
 
-func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+func (x *fakeTransactor) Read(_ context.Context, s entity.Statement, dest []any, _ bool, _ cas.Options) (bool, error) {
 	a := x.next(s.Text)
 	x.texts = append(x.texts, "")
 	if a.found != nil {
@@ -97,7 +98,7 @@ func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any,
 	return a.found != nil, a.err
 }
 
-func (x *fakeTransactor) commit(_ context.Context, t *entity.Transaction, _ transaction) (*entity.Found, error) {
+func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ cas.Options) (*entity.Found, error) {
 	a, found := x.next(t.Text), t.Found()
 	x.texts, x.args = append(x.texts, t.Text), append(x.args, t.Args)
 	if a.found != nil {
@@ -115,7 +116,7 @@ func (x *fakeTransactor) commit(_ context.Context, t *entity.Transaction, _ tran
 	return found, a.err
 }
 
-func (x *fakeTransactor) exec(ctx context.Context, s entity.Statement, _ transaction) error {
+func (x *fakeTransactor) Exec(ctx context.Context, s entity.Statement, _ cas.Options) error {
 	if x.hold != nil {
 		select {
 		case <-x.hold:

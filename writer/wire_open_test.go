@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/testutil/streams"
@@ -65,7 +66,7 @@ func openWireConfigured(
 // newOf makes a writer that has one session for everything, so that the writes alone make connections.
 func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(writes), options...)
-	w.deep, w.reads, w.hosts, w.transact = true, writes, hosts.Of(writes), gocqlTransactor{writes, writes}
+	w.deep, w.reads, w.hosts, w.transact = true, writes, hosts.Of(writes), cas.Sessions{Writes: writes, Reads: writes}
 	return w, w.err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -22,7 +23,7 @@ type Writer struct {
 	retrier  req.Retrier
 	session  string              // its keyspace, or empty
 	physical func(string) string // maps declared keyspaces
-	transact transactor
+	transact cas.Session
 	batchlog *batchlog // shared with derived writers, as are live and removals
 	live     *live
 	removals *removals
@@ -45,7 +46,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 		c.err = c.shared.Use(s.Settings())
 	})
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
-	w.deep, w.transact, w.hosts = true, gocqlTransactor{writes, reads}, hosts.Of(writes)
+	w.deep, w.transact, w.hosts = true, cas.Sessions{Writes: writes, Reads: reads}, hosts.Of(writes)
 	if w.err != nil {
 		return nil, reject("New", w.err)
 	}

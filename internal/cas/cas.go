@@ -3,34 +3,13 @@ package cas
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 )
-
-// Options are what a transaction is sent with.
-type Options struct {
-	Key         []byte            // of the partition
-	Consistency gocql.Consistency // of the commit
-	Serial      gocql.SerialConsistency
-}
-
-// Swap makes one attempt at a transaction; several statements are one batch. If it was not applied, row has the timeuuids of
-// the row as it is, by column, and its pending.
-func Swap(
-	ctx context.Context, session *gocql.Session, statements []entity.Statement, o Options,
-) (applied bool, row map[string]any, err error) {
-	row = make(map[string]any)
-	s := together(statements)
-	q := session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
-	applied, err = Scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
-	return applied, row, err
-}
 
 // together is the statements as one. Several are a batch written as CQL, not a [gocql.Batch]: to read the answer to that, gocql either
 // makes a Go value for every column, which [Scan] says cannot be done, or must be told before the batch is sent how many columns come back.

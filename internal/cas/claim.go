@@ -11,19 +11,11 @@ import (
 	"github.com/denorm-go/denorm/internal/versioned"
 )
 
-// Partition makes attempts at the requests that transactions of one partition need.
-type Partition interface {
-	// ReadSerial reads a row at SERIAL.
-	ReadSerial(ctx context.Context, s entity.Statement, dest []any) (found bool, err error)
-	// Transact is [Swap].
-	Transact(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error)
-}
-
 // Claim is a key of a Unique table on the cluster, on behalf of an entity. It is for one goroutine.
 type Claim struct {
 	*entity.Claim
 
-	partition Partition
+	partition *Partition
 	store     func(owner *entity.Base) versioned.Store
 	bases     map[string]*entity.Base // of the owners that were seen
 }
@@ -31,7 +23,7 @@ type Claim struct {
 var _ versioned.Key = (*Claim)(nil)
 
 // NewClaim makes a claim. store gives the base row of an entity that has the key.
-func NewClaim(c *entity.Claim, p Partition, store func(owner *entity.Base) versioned.Store) *Claim {
+func NewClaim(c *entity.Claim, p *Partition, store func(owner *entity.Base) versioned.Store) *Claim {
 	return &Claim{c, p, store, make(map[string]*entity.Base)}
 }
 
@@ -43,7 +35,7 @@ func Ownerless(table string) error {
 // Read implements [versioned.Key].
 func (c *Claim) Read(ctx context.Context) (out versioned.Claim, err error) {
 	statement, dest, holder := c.Select()
-	found, err := c.partition.ReadSerial(ctx, statement, dest)
+	found, err := c.partition.read(ctx, statement, dest, false)
 	switch {
 	case err != nil:
 		return out, fmt.Errorf("read %s at SERIAL: %w", c.Claim, err)
