@@ -115,8 +115,8 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		}
 	}
 	for _, q := range j.queries { // the version puts the row into them
-		if why := j.checkSample(ctx, q, false); why != "" {
-			return errors.New(why)
+		if err := j.checkSample(ctx, q, false); err != nil {
+			return errors.New(err.Error()) // it is of the sample, not of what is read here
 		}
 	}
 	if !j.dryRun {

@@ -111,17 +111,16 @@ func (j *job) unheld(s *suspect, l repair.Look, began time.Time) (counted bool) 
 }
 
 // Why keys are not claimed.
-const (
-	heldByTwo = "two base rows have the unique key, and nothing says which is right: Modify one of them to another key, or delete it"
-	taken     = "another entity has the unique key, or has claimed it a moment ago: repair again; what is then shared is left to you"
-)
+const heldByTwo = "two base rows have the unique key, and nothing says which is right: Modify one of them to another key, or delete it"
 
-// reclaim claims unique keys for a base row that has them, and gives it a new version. It says why it did not, if another entity has one.
-func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) (why string, err error) {
+var errTaken = left("another entity has the unique key, or has claimed it a moment ago: repair again; what is then shared is left to you")
+
+// reclaim claims unique keys for a base row that has them, and gives it a new version. If another entity has one, the error is errTaken.
+func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) error {
 	b := j.baseOf(own)
 	row, _, err := versioned.Try(ctx, b, b.Read)
 	if err != nil || !row.Present || len(row.Pending) > 0 {
-		return "", err // the next look says what there is to do
+		return err // the next look says what there is to do
 	}
 	stored, _ := row.Columns.(*entity.Row)
 	read := b.Base.TableRow(*stored)
@@ -133,17 +132,17 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) (w
 		}
 	}
 	if len(claims) == 0 {
-		return "", nil
+		return nil
 	}
 	result := versioned.Reclaim(ctx, b, row, claims, nextVersion, j.settle)
 	var other *versioned.TakenError
 	switch {
 	case errors.As(result.Err, &other):
-		return taken, nil
+		return errTaken
 	case result.Outcome == retry.Applied:
-		return "", nil
+		return nil
 	}
-	return "", result.Err
+	return result.Err
 }
 
 func nextVersion(above int64) gocql.UUID {

@@ -42,40 +42,40 @@ func newTableSamples() tableSamples {
 
 // checkSamples ends the run, and says why, if nearly no row of a query table that is about to be changed has a counterpart: that is due to a wrong
 // declaration of a key column more often than to drift, and the run would remove all rows of the table.
-func (j *job) checkSamples(ctx context.Context, d repair.Repair) (why string) {
+func (j *job) checkSamples(ctx context.Context, d repair.Repair) error {
 	for _, q := range j.queries {
 		removes := slices.ContainsFunc(d.Removes, func(r repair.Row) bool { return r.Table() == q.Name() })
 		if removes || slices.ContainsFunc(d.Send, func(m entity.Mutation) bool { return m.Table == q.Name() }) {
-			if why := j.checkSample(ctx, q, removes); why != "" {
-				return why
+			if err := j.checkSample(ctx, q, removes); err != nil {
+				return err
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // checkSample is checkSamples for one table. Puts are checked as well as removals: rows that the run has put have counterparts, and a run that
 // continues it could not tell them from others.
-func (j *job) checkSample(ctx context.Context, q *table, removes bool) (why string) {
+func (j *job) checkSample(ctx context.Context, q *table, removes bool) error {
 	if j.one != nil || j.maxRemovals > 0 {
-		return ""
+		return nil
 	}
 	s, err := j.sampleOf(ctx, q)
 	if err != nil {
-		return fmt.Sprintf("%s is not changed, as a sample of its rows could not be read before: %v", q.qualified(), err)
+		return leftError{error: fmt.Errorf("%s is not changed, as a sample of its rows could not be read before: %w", q.qualified(), err)}
 	}
 	without := s.moved
 	if removes { // rows that a base table lacks are no reason not to put others
 		without += s.orphans
 	}
 	if !s.mismatched(without) {
-		return ""
+		return nil
 	}
 	err = fmt.Errorf("%w: nothing in %s is changed: of %d rows that were read there, %d have no row of %s with their key: probably the declaration "+
 		"of a column of its key does not match what the table holds, or base rows are lost; correct that, or, if such rows are to be removed, set "+
 		"MaxRemovals (--max-removals) to their number", ErrTooMuch, q.qualified(), s.rows, without, j.base().qualified())
 	j.fail(err)
-	return err.Error()
+	return leftError{error: err}
 }
 
 // sampleOf reads the sample of a table before its first change, and keeps it for the run.

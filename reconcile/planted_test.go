@@ -53,7 +53,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"a row that was put into the base table is not read back", "repair.go",
-		"\t\tif l, why = j.lookAtAll(ctx, s); why != \"\" {\n\t\t\treturn sent, why, nil\n\t\t}\n\t\tl.Promoted", "\t\tl.Promoted",
+		"\t\tif l, err = j.lookAtAll(ctx, s); err != nil {\n\t\t\treturn sent, err\n\t\t}\n\t\tl.Promoted", "\t\tl.Promoted",
 		".", "^TestClasses$",
 	},
 	{

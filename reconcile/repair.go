@@ -3,9 +3,9 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -28,41 +28,45 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
 	j.tracer.TraceUnitEnd(ctx, session.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
-	left := slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })
-	if !strings.HasPrefix(reason, removedOnly) && !strings.HasPrefix(reason, notHandedOut) {
-		left = -1
+	left := -1
+	if why := (leftError{}); errors.As(reason, &why) && why.removal {
+		left = slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })
 	}
 	for i := range found {
 		if found[i].Class == Shared { // which nothing repairs
 			continue
 		}
-		found[i].Outcome, found[i].Reason = outcome, reason
+		found[i].Outcome, found[i].Reason = outcome, errorText(reason)
 		if left >= 0 && found[i].Class != Ghost { // an entity is repaired as a whole
-			found[i].Reason = "not repaired, because the ghost of the same entity in " + found[left].Table + " is left: " + reason
+			found[i].Reason = "not repaired, because the ghost of the same entity in " + found[left].Table + " is left: " + errorText(reason)
 		}
 	}
 }
 
-// How reasons begin for which rows are not removed.
-const (
-	removedOnly  = "rows are removed only "
-	notHandedOut = "the row is not removed, as it could not be handed out before: "
-)
+// leftError says why an entity is left as it is, though no request has failed.
+type leftError struct {
+	error
+	removal bool // because a row of it cannot be removed
+}
+
+func (e leftError) Unwrap() error { return e.error }
+
+func left(why string) error { return leftError{error: errors.New(why)} }
 
 // repairable are the findings of a look that a repair is about.
 func repairable(l repair.Look) []repair.Finding {
 	return slices.DeleteFunc(l.Findings(), func(f repair.Finding) bool { return f.Class == Shared })
 }
 
-func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (outcome Outcome, reason string) {
+func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (outcome Outcome, reason error) {
 	tried := false
 	defer func() {
 		switch end := ctx.Err(); {
-		case end == nil || outcome == Repaired || !strings.Contains(reason, end.Error()): // or it is of something else
+		case end == nil || outcome == Repaired || !errors.Is(reason, end): // or it is of something else
 		case tried:
-			outcome, reason = Failed, "not completed: the run had stopped"
+			outcome, reason = Failed, errors.New("not completed: the run had stopped")
 		default:
-			outcome, reason = Found, "not attempted: the run had stopped"
+			outcome, reason = Found, errors.New("not attempted: the run had stopped")
 		}
 	}()
 	rules := repair.Rules{
@@ -82,79 +86,79 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	again := false // written again, by Rewrite
 	before := repairable(l)
 	if len(before) == 0 {
-		return Found, ""
+		return Found, nil
 	}
 	shared := len(l.Findings()) - len(before)
 	for range rounds {
 		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings) // what is new is not proven
-		if why := j.unrepairable(l); why != "" {
+		if why := j.unrepairable(l); why != nil {
 			return Found, why
 		}
-		sent, why, err := j.step(ctx, s, l, rules)
+		sent, err := j.step(ctx, s, l, rules)
 		tried = tried || sent > 0 && !j.dryRun
 		switch {
+		case errors.As(err, new(leftError)):
+			return Found, err
 		case err != nil:
-			return Failed, err.Error()
-		case why != "":
-			return Found, why
+			return Failed, err
 		case j.dryRun:
-			return Found, fmt.Sprintf("DryRun: would send %d statements", sent)
+			return Found, fmt.Errorf("DryRun: would send %d statements", sent)
 		}
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
-			return Failed, err.Error()
+			return Failed, err
 		}
 		after := repairable(l)
 		switch {
 		case len(l.Findings())-len(after) > shared: // somebody else has claimed it meanwhile
-			return Found, taken
+			return Found, errTaken
 		case len(after) == 0:
 			return j.agreed(ctx, l, began)
 		case !sameFindings(before, after):
 			before = after
 			continue
 		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
-			return Found, "a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced"
+			return Found, errors.New("a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced")
 		case j.base().version >= 0:
-			return Shadowed, "a delete of a later version covers the row: delete the entity again, or Modify it with no change, which writes it again"
+			return Shadowed, errors.New("a delete of a later version covers the row: delete the entity again, or Modify it with no change, which writes it again")
 		case !j.rewrite || l.Base == nil:
-			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
-				"option Rewrite (--rewrite) writes the entity again"
+			return Shadowed, errors.New("it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
+				"option Rewrite (--rewrite) writes the entity again")
 		case again:
-			return Shadowed, "it was written again, Settle ago, and is not there: a delete of a later time covers it; repair again after that time"
+			return Shadowed, errors.New("it was written again, Settle ago, and is not there: a delete of a later time covers it; repair again after that time")
 		}
 		if l, began, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
-			return Found, "an entity is written again only when all replicas of the base row have answered: " + err.Error()
+			return Found, fmt.Errorf("an entity is written again only when all replicas of the base row have answered: %w", err)
 		}
 		if after = repairable(l); !sameFindings(before, after) {
 			before = after
 			continue
 		}
-		if why, err = j.writeAgain(ctx, l, began.Add(-j.settle)); err != nil || why != "" {
-			return Failed, why + errorText(err)
+		if err = j.writeAgain(ctx, l, began.Add(-j.settle)); err != nil {
+			return Failed, err
 		}
 		again = true
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
-			return Failed, err.Error()
+			return Failed, err
 		}
 		if before = repairable(l); len(before) == 0 {
 			return j.agreed(ctx, l, began)
 		}
 	}
-	return Changed, changed
+	return Changed, errChanged
 }
 
-const changed = "the entity was written meanwhile"
+var errChanged = errors.New("the entity was written meanwhile")
 
 // agreed is what has become of an entity in which nothing differs any more.
-func (j *job) agreed(ctx context.Context, l repair.Look, began time.Time) (Outcome, string) {
+func (j *job) agreed(ctx context.Context, l repair.Look, began time.Time) (Outcome, error) {
 	next, err := j.stamp(ctx, l, began)
 	switch {
 	case err != nil:
-		return Failed, err.Error()
+		return Failed, err
 	case !next.IsZero():
-		return Changed, changed
+		return Changed, errChanged
 	}
-	return Repaired, ""
+	return Repaired, nil
 }
 
 func errorText(err error) string {
@@ -165,80 +169,80 @@ func errorText(err error) string {
 }
 
 // unrepairable says why rows cannot be repaired whatever the rules say.
-func (j *job) unrepairable(l repair.Look) string {
+func (j *job) unrepairable(l repair.Look) error {
 	if l.Unended() {
-		return errUnended.Error()
+		return errUnended
 	}
 	if l.Adopt != 0 {
-		return ""
+		return nil
 	}
 	for _, f := range l.Findings() {
 		if f.Class == repair.Undatable {
-			return "nothing says when the row was written, so it cannot be said which row is newer"
+			return errors.New("nothing says when the row was written, so it cannot be said which row is newer")
 		}
 	}
-	return ""
+	return nil
 }
 
-// step carries out what the rules say of a look. It gives how many statements were sent, or would be, or why nothing is done.
-func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.Rules) (sent int, why string, err error) {
+// step carries out what the rules say of a look. It gives how many statements were sent, or would be. A [leftError] says why nothing is done.
+func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.Rules) (sent int, err error) {
 	d, err := repair.Decide(l, rules)
 	if d.ReadAll {
-		if l, why = j.lookAtAll(ctx, s); why != "" || len(repairable(l)) == 0 {
-			return 0, why, nil
+		if l, err = j.lookAtAll(ctx, s); err != nil || len(repairable(l)) == 0 {
+			return 0, err
 		}
 		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings)
 		d, err = repair.Decide(l, rules)
 	}
 	if err != nil || d.Reason != "" {
-		return 0, d.Reason + j.later(s, d), err
+		return 0, cmp.Or(err, left(d.Reason+j.later(s, d)))
 	}
 	if d.RollForward {
 		if j.dryRun {
-			return 1, "", nil
+			return 1, nil
 		}
-		return 1, "", j.rollForward(ctx, s.entity)
+		return 1, j.rollForward(ctx, s.entity)
 	}
 	if len(d.Promote) > 0 {
 		if j.dryRun {
-			return len(d.Promote), "", nil
+			return len(d.Promote), nil
 		}
-		if why = j.brake(1); why != "" {
-			return 0, why, nil
+		if err = j.brake(1); err != nil {
+			return 0, err
 		}
 		sent = len(d.Promote)
 		if err = j.sendRow(ctx, d.Promote); err != nil {
-			return sent, "", err
+			return sent, err
 		}
 		promoted := d.Promoted
-		if l, why = j.lookAtAll(ctx, s); why != "" {
-			return sent, why, nil
+		if l, err = j.lookAtAll(ctx, s); err != nil {
+			return sent, err
 		}
 		l.Promoted, rules.Old = promoted, false
 		if d, err = repair.Decide(l, rules); err != nil || d.Reason != "" {
-			return sent, d.Reason, err
+			return sent, cmp.Or(err, left(d.Reason))
 		}
 	}
-	if why = j.checkSamples(ctx, d); why != "" {
-		return sent, why, nil
+	if err = j.checkSamples(ctx, d); err != nil {
+		return sent, err
 	}
-	if why = j.handOut(l, d.Removes); why != "" {
-		return sent, why, nil
+	if err = j.handOut(l, d.Removes); err != nil {
+		return sent, err
 	}
 	if j.dryRun {
-		return len(d.Send) + len(d.Claim), "", nil
+		return len(d.Send) + len(d.Claim), nil
 	}
 	if l.Base != nil && slices.ContainsFunc(d.Send, func(m entity.Mutation) bool {
 		return m.Table == j.base().Name() && m.Kind == entity.Put && m.Timestamp > l.Base.At
 	}) {
-		if why = j.brake(1); why != "" { // another base row takes the place of this one
-			return sent, why, nil
+		if err = j.brake(1); err != nil { // another base row takes the place of this one
+			return sent, err
 		}
 	}
 	if err = j.send(ctx, d.Send); err == nil && len(d.Claim) > 0 {
-		why, err = j.reclaim(ctx, s.entity, d.Claim)
+		err = j.reclaim(ctx, s.entity, d.Claim)
 	}
-	return sent + len(d.Send), why, err
+	return sent + len(d.Send), err
 }
 
 // later says from when on something that is left may be removed, and how.
@@ -256,29 +260,29 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 }
 
 // lookAtAll looks with the base row as all replicas have it, or says why it cannot.
-func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, why string) {
-	l, _, err := j.lookSoon(ctx, s, gocql.All)
+func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, err error) {
+	l, _, err = j.lookSoon(ctx, s, gocql.All)
 	if err != nil {
-		why = removedOnly + "when all replicas of the base row have answered: " + err.Error()
+		err = leftError{fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), true}
 	}
-	return l, why
+	return l, err
 }
 
 // handOut gives the rows that are about to be removed, or to lose values, to the caller, or says why they cannot be removed.
-func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
+func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 	classes := make(map[[2]string]repair.Class)
 	for _, f := range l.Findings() {
 		classes[[2]string{f.Table, f.Key}] = f.Class
 	}
 	for _, q := range rows {
 		if j.onRemoval == nil {
-			return removedOnly + "if they are handed out before: give OnRemoval, or --removed of the command"
+			return leftError{errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), true}
 		}
 		if j.dryRun {
 			continue
 		}
-		if why := j.brake(1); why != "" {
-			return why
+		if err := j.brake(1); err != nil {
+			return err
 		}
 		class, found := classes[[2]string{q.Table(), q.Key()}]
 		switch {
@@ -289,40 +293,40 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
 			class = repair.Differing
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
-			return notHandedOut + err.Error()
+			return leftError{fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), true}
 		}
 	}
-	return ""
+	return nil
 }
 
 // brake counts rows that are removed or put into the base table, and ends the run when there are too many.
-func (j *job) brake(rows int64) (why string) {
+func (j *job) brake(rows int64) error {
 	most := int64(j.maxRemovals)
 	if most == 0 {
 		most = min(defaultMaxRemovals, max(100, j.read.Load()/100))
 	}
 	if j.removed.Add(rows) <= most {
-		return ""
+		return nil
 	}
 	err := fmt.Errorf("%w: %d so far; look at the base table first, and raise MaxRemovals (--max-removals) if it is right", ErrTooMuch, most)
 	j.fail(err)
-	return err.Error()
+	return leftError{error: err}
 }
 
 // writeAgain writes the base row to all tables at a time Settle before it was read: all writes of before then, it shows.
-func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) (why string, err error) {
+func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) error {
 	at := then.UnixMicro()
 	if expires(l.Base) {
-		return "the row expires, and the set has no ExpiresAt: written again it would stay for good", nil
+		return errors.New("the row expires, and the set has no ExpiresAt: written again it would stay for good")
 	}
 	if at <= l.Base.At {
-		return "the entity was written less than Settle ago: repair it again later", nil
+		return errors.New("the entity was written less than Settle ago: repair it again later")
 	}
 	mutations, err := l.Base.Deliver(at, true, j.keyspace)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return "", j.send(ctx, mutations)
+	return j.send(ctx, mutations)
 }
 
 // expires says whether a row has values that expire, other than by ExpiresAt.
