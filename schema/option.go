@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 )
@@ -177,9 +177,8 @@ func literalOf(o ast.Option) string {
 // quotable says whether the text of an option is a number, true or false, of which the server does not keep the quotes.
 func quotable(o ast.Option) bool {
 	is, err := ast.ParseOption(o.Text)
-	by, _ := ast.ParseOption(serverDefaults[o.Name])
 	kinds := []cql.TermKind{cql.Integer, cql.Float, cql.Boolean}
-	return err == nil && slices.Contains(kinds, is.Kind) && slices.Contains(kinds, by.Kind) && is.Map == nil && by.Map == nil
+	return err == nil && slices.Contains(kinds, is.Kind) && is.Map == nil && option.Numeric(o.Name)
 }
 
 // latency matches what one of the options with a policy waits for: a percentile, or milliseconds.
@@ -285,28 +284,15 @@ func normalOption(option string, m map[string]string) map[string]string {
 
 // serverDefaults are the options of a table for which nothing is said, in Cassandra 4 and 5. What a server's
 // configuration chooses is not among them.
-var serverDefaults = map[string]string{
-	optComment:                    "''",
-	optCompaction:                 mapLiteral(map[string]string{"class": "SizeTieredCompactionStrategy"}),
-	optCompression:                mapLiteral(map[string]string{"class": "LZ4Compressor"}),
-	optTTL:                        "0",
-	optGCGrace:                    "864000",
-	optAdditional:                 "'99p'",
-	"allow_auto_snapshot":         "true",
-	"bloom_filter_fp_chance":      "0.01",
-	optCaching:                    mapLiteral(map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}),
-	"cdc":                         "false",
-	"crc_check_chance":            "1",
-	optExtensions:                 "{}",
-	"incremental_backups":         "true",
-	"max_index_interval":          "2048",
-	"memtable":                    "'default'",
-	"memtable_flush_period_in_ms": "0",
-	"min_index_interval":          "128",
-	optReadRepair:                 "'BLOCKING'",
-	optSpeculative:                "'99p'",
-	optTransactions:               "'off'",
-}
+var serverDefaults = func() map[string]string {
+	all := map[string]string{
+		"allow_auto_snapshot": "true", "cdc": "false", "incremental_backups": "true", "memtable": "'default'", optTransactions: "'off'",
+	}
+	for name, value := range option.Defaults() {
+		all[name] = liveLiteral(name, value)
+	}
+	return all
+}()
 
 // since4 are options that Cassandra 4.0 has removed, and others the options of single versions that have no default here.
 var (
@@ -333,7 +319,7 @@ func rejected(o ast.Option) (why string, kept bool) {
 		}
 		fallthrough
 	default:
-		if err := catalog.CheckOption(o); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+		if err := option.Check(o); err != nil {
 			return "Cassandra answers: " + err.Error(), false
 		}
 	}

@@ -292,27 +292,9 @@ func liveOptions(row map[string]any) map[string]string {
 		if slices.Contains(notOptions, name) || value == nil || !cql.IsColumn(name) {
 			continue
 		}
-		var literal string
-		switch v := value.(type) {
-		case map[string]string:
-			literal = mapLiteral(normalOption(name, v))
-		case map[string][]byte:
-			literal = "{}" // extensions; they hold nothing that this package could show
-		case string:
-			if name == "memtable" && v == "" {
-				continue
-			}
-			literal = literalOf(ast.Option{Name: name, Kind: cql.String, Text: v})
-		case float64:
-			literal = strconv.FormatFloat(v, 'f', -1, 64)
-		case float32:
-			literal = strconv.FormatFloat(float64(v), 'f', -1, 32)
-		case bool, int, int8, int16, int64:
-			literal = fmt.Sprint(v)
-		default: // no option of today
-			continue
+		if literal := liveLiteral(name, value); literal != "" {
+			t.Options[name] = literal
 		}
-		t.Options[name] = literal
 	}
 	live := t.Options
 	t.Options = map[string]string{optCompaction: live[optCompaction]} // on which a default depends
@@ -322,6 +304,28 @@ func liveOptions(row map[string]any) map[string]string {
 		}
 	}
 	return live
+}
+
+// liveLiteral is the literal of an option that a server tells, empty for what is no option of today.
+func liveLiteral(name string, value any) string {
+	switch v := value.(type) {
+	case map[string]string:
+		return mapLiteral(normalOption(name, v))
+	case map[string][]byte:
+		return "{}" // extensions; they hold nothing that this package could show
+	case string:
+		if name == "memtable" && v == "" {
+			return ""
+		}
+		return literalOf(ast.Option{Name: name, Kind: cql.String, Text: v})
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+	case bool, int, int8, int16, int64:
+		return fmt.Sprint(v)
+	}
+	return ""
 }
 
 // value gives that of a column of a row, or the zero value.

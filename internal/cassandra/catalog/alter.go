@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -223,13 +224,13 @@ func (t *Table) rename(k *Keyspace, stmt *ast.AlterTable) error {
 }
 
 func (t *Table) alterOptions(k *Keyspace, options []ast.Option) error {
-	if _, err := t.options.set(options, true); err != nil {
+	if _, err := t.options.Set(options, true); err != nil {
 		return err
 	}
-	if t.Counter && t.options.number(optTTL) > 0 {
+	if t.Counter && t.options.Number(option.TTL) > 0 {
 		return invalid("Cannot set default_time_to_live on a table with counters")
 	}
-	if len(k.viewsOf(t.Name)) > 0 && t.options.number(optGCGrace) == 0 {
+	if len(k.viewsOf(t.Name)) > 0 && t.options.Number(option.GCGrace) == 0 {
 		return invalid("Cannot alter gc_grace_seconds of the base table of a materialized view to 0, " +
 			"since this value is used to TTL undelivered updates. Setting gc_grace_seconds too low might cause " +
 			"undelivered updates to expire before being replayed.")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -37,7 +38,7 @@ func (s *Schema) createTable(name cql.Name, stmt *ast.CreateTable) (*Change, err
 // newTable makes a table of a keyspace, without putting it there.
 func (s *Schema) newTable(k *Keyspace, name string, stmt *ast.CreateTable) (*Table, error) {
 	whole := k.Name + "." + name
-	t := &Table{Keyspace: k.Name, Name: name, options: defaults()}
+	t := &Table{Keyspace: k.Name, Name: name, options: option.Defaults()}
 	for _, d := range stmt.Columns {
 		if slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Name == d.Name }) {
 			return nil, invalid("Duplicate column '%s' declaration for table '%s'", d.Name, whole)
@@ -47,7 +48,7 @@ func (s *Schema) newTable(k *Keyspace, name string, stmt *ast.CreateTable) (*Tab
 	if len(stmt.Partition) == 0 {
 		return nil, invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", whole) //nolint:misspell // so does Cassandra
 	}
-	id, err := t.options.set(stmt.Options, false)
+	id, err := t.options.Set(stmt.Options, false)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
@@ -97,9 +98,9 @@ func (s *Schema) declare(text string) error {
 		return err
 	}
 	t.System = true
-	t.options[optGCGrace], t.options[optFlush] = 604800, 3600000
+	t.options[option.GCGrace], t.options[option.Flush] = 604800, 3600000
 	if k.Name == "system" {
-		t.options[optGCGrace] = 0
+		t.options[option.GCGrace] = 0
 	}
 	k.tables[t.Name] = t.arrange()
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -25,7 +26,7 @@ type Table struct {
 	System         bool // of the system: read-only
 
 	named   map[string]*Column
-	options options
+	options option.Options
 	dropped []droppedColumn
 	view    *view // nil unless it is one
 }
@@ -97,8 +98,8 @@ func (t *Table) arrange() *Table {
 		}
 		t.Counter = t.Counter || c.Type.Kind() == gocql.TypeCounter
 	}
-	t.DefaultTTL, t.GCGrace = t.options.number(optTTL), t.options.number(optGCGrace)
-	t.Repaired = t.options[optReadRepair] != "NONE"
+	t.DefaultTTL, t.GCGrace = t.options.Number(option.TTL), t.options.Number(option.GCGrace)
+	t.Repaired = t.options[option.ReadRepair] != "NONE"
 	return t
 }
 

@@ -1,4 +1,5 @@
-package catalog
+// Package option has the options of a table in Cassandra 5.0: their defaults, and what is wrong with a value.
+package option
 
 import (
 	"math"
@@ -11,14 +12,14 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// options are what WITH says of a table, by the names of the columns of system_schema.tables: string, int, float64, bool or
+// Options are what WITH says of a table, by the names of the columns of system_schema.tables: string, int, float64, bool or
 // map[string]string. What is not there is null.
-type options map[string]any
+type Options map[string]any
 
 // The options that are looked at.
 const (
-	optTTL         = "default_time_to_live"
-	optGCGrace     = "gc_grace_seconds"
+	TTL            = "default_time_to_live"
+	GCGrace        = "gc_grace_seconds"
 	optCompaction  = "compaction"
 	optCompression = "compression"
 	optCaching     = "caching"
@@ -26,7 +27,7 @@ const (
 	optCRC         = "crc_check_chance"
 	optMinIndex    = "min_index_interval"
 	optMaxIndex    = "max_index_interval"
-	optReadRepair  = "read_repair"
+	ReadRepair     = "read_repair"
 	optSpeculative = "speculative_retry"
 	optWritePolicy = "additional_write_policy"
 	optExtensions  = "extensions"
@@ -35,15 +36,15 @@ const (
 	optIncremental = "incremental_backups"
 	optCDC         = "cdc"
 	optComment     = "comment"
-	optFlush       = "memtable_flush_period_in_ms"
+	Flush          = "memtable_flush_period_in_ms"
 	optID          = "id"
 )
 
-// defaults are the options of a table that WITH says nothing of.
-func defaults() options {
-	return options{
-		optComment: "", optTTL: 0, optGCGrace: 864000, optBloom: 0.01, optCRC: 1.0, optMinIndex: 128, optMaxIndex: 2048,
-		optFlush: 0, optReadRepair: "BLOCKING", optSpeculative: "99p", optWritePolicy: "99p",
+// Defaults are the options of a table that WITH says nothing of.
+func Defaults() Options {
+	return Options{
+		optComment: "", TTL: 0, GCGrace: 864000, optBloom: 0.01, optCRC: 1.0, optMinIndex: 128, optMaxIndex: 2048,
+		Flush: 0, ReadRepair: "BLOCKING", optSpeculative: "99p", optWritePolicy: "99p",
 		optCaching: map[string]string{"keys": "ALL", "rows_per_partition": "NONE"},
 		optCompaction: map[string]string{
 			"class": compactions + "SizeTieredCompactionStrategy", "min_threshold": "4", "max_threshold": "32",
@@ -53,7 +54,8 @@ func defaults() options {
 	}
 }
 
-func (o options) number(name string) int {
+// Number is an option that is a number, or 0.
+func (o Options) Number(name string) int {
 	n, _ := o[name].(int)
 	return n
 }
@@ -69,21 +71,26 @@ const (
 	mapOption
 )
 
+// Numeric says whether an option is a number, true or false.
+func Numeric(name string) bool {
+	return slices.Contains([]kind{intOption, floatOption, boolOption}, kinds[name])
+}
+
 // kinds are the options that there are.
 var kinds = map[string]kind{
-	optComment: textOption, optReadRepair: textOption, optSpeculative: textOption, optWritePolicy: textOption,
+	optComment: textOption, ReadRepair: textOption, optSpeculative: textOption, optWritePolicy: textOption,
 	optMemtable: textOption, optID: textOption,
-	optTTL: intOption, optGCGrace: intOption, optMinIndex: intOption, optMaxIndex: intOption, optFlush: intOption,
+	TTL: intOption, GCGrace: intOption, optMinIndex: intOption, optMaxIndex: intOption, Flush: intOption,
 	optBloom: floatOption, optCRC: floatOption,
 	optCDC: boolOption, optSnapshot: boolOption, optIncremental: boolOption,
 	optCaching: mapOption, optCompaction: mapOption, optCompression: mapOption, optExtensions: mapOption,
 }
 
-// set carries WITH out and gives the id that it asks for.
-func (o options) set(list []ast.Option, alter bool) (id gocql.UUID, err error) {
+// Set carries WITH out and gives the id that it asks for.
+func (o Options) Set(list []ast.Option, alter bool) (id gocql.UUID, err error) {
 	for _, option := range list {
 		if _, ok := kinds[option.Name]; !ok {
-			return id, syntax("Unknown property '%s'", option.Name)
+			return id, Syntax("Unknown property '%s'", option.Name)
 		}
 	}
 	bloom := false
@@ -106,12 +113,12 @@ func (o options) set(list []ast.Option, alter bool) (id gocql.UUID, err error) {
 	return id, o.check()
 }
 
-// CheckOption gives the error of an option that is wrong whatever the other options, the configuration of the nodes and classes of others are.
-func CheckOption(option ast.Option) error {
-	o, class := defaults(), option.Map["class"]
+// Check gives the error of an option that is wrong whatever the other options, the configuration of the nodes and classes of others are.
+func Check(option ast.Option) error {
+	o, class := Defaults(), option.Map["class"]
 	_, known := compressions[strings.TrimPrefix(class, compressors)]
 	switch {
-	case option.Name == optMemtable, option.Name == optCompression && class != "" && !known,
+	case option.Name == optMemtable, option.Name == optExtensions && option.Map != nil, option.Name == optCompression && class != "" && !known,
 		option.Name == optCompaction && strings.Contains(class, ".") && !strings.HasPrefix(class, compactions):
 		return nil
 	case option.Name == optMinIndex:
@@ -127,35 +134,35 @@ func CheckOption(option ast.Option) error {
 
 func tableID(text string, alter bool) (gocql.UUID, error) {
 	if alter {
-		return gocql.UUID{}, config("Cannot alter table id.")
+		return gocql.UUID{}, Config("Cannot alter table id.")
 	}
 	id, err := gocql.ParseUUID(text)
 	if err != nil {
-		return id, config("Invalid table id")
+		return id, Config("Invalid table id")
 	}
 	return id, nil
 }
 
-func (o options) setOne(option ast.Option) (err error) {
+func (o Options) setOne(option ast.Option) (err error) {
 	name, text := option.Name, option.Text
 	if kinds[name] == mapOption {
 		if option.Map == nil {
-			return syntax("Invalid value for property '%s'. It should be a map.", name)
+			return Syntax("Invalid value for property '%s'. It should be a map.", name)
 		}
 		o[name], err = mapValue(name, option.Map)
 		return err
 	}
 	if option.Map != nil {
-		return syntax("Invalid value for property '%s'. It should be a string", name)
+		return Syntax("Invalid value for property '%s'. It should be a string", name)
 	}
 	switch kinds[name] {
 	case intOption:
 		if o[name], err = strconv.Atoi(text); err != nil {
-			return syntax("Invalid integer value %s for '%s'", text, name)
+			return Syntax("Invalid integer value %s for '%s'", text, name)
 		}
 	case floatOption:
 		if o[name], err = strconv.ParseFloat(text, 64); err != nil {
-			return syntax("Invalid double value %s for '%s'", text, name)
+			return Syntax("Invalid double value %s for '%s'", text, name)
 		}
 	case boolOption:
 		return o.setBool(name, text)
@@ -165,10 +172,10 @@ func (o options) setOne(option ast.Option) (err error) {
 	return nil
 }
 
-func (o options) setBool(name, text string) error {
+func (o Options) setBool(name, text string) error {
 	yes := slices.Contains([]string{"1", "true", "yes"}, strings.ToLower(text))
 	if !yes && !slices.Contains([]string{"0", "false", "no"}, strings.ToLower(text)) {
-		return syntax("Invalid boolean value %s for '%s'. Positive values can be '1', 'true' or 'yes'. "+
+		return Syntax("Invalid boolean value %s for '%s'. Positive values can be '1', 'true' or 'yes'. "+
 			"Negative values can be '0', 'false' or 'no'.", text, name)
 	}
 	switch {
@@ -181,9 +188,9 @@ func (o options) setBool(name, text string) error {
 	return nil
 }
 
-func (o options) setText(name, text string) error {
+func (o Options) setText(name, text string) error {
 	switch name {
-	case optReadRepair:
+	case ReadRepair:
 		text = strings.ToUpper(text)
 		if text != "BLOCKING" && text != "NONE" {
 			return &Error{Code: gocql.ErrCodeServer, Message: "java.lang.IllegalArgumentException: " +
@@ -191,7 +198,7 @@ func (o options) setText(name, text string) error {
 		}
 	case optMemtable:
 		if text != "default" {
-			return config("Memtable configuration \"%s\" not found.", text)
+			return Config("Memtable configuration \"%s\" not found.", text)
 		}
 		delete(o, name)
 		return nil
@@ -214,7 +221,7 @@ var (
 // speculation is a policy of when to ask one more replica, as Cassandra spells it. It names one option for both that there
 // are.
 func speculation(text string) (string, error) {
-	refused := config("Invalid value %s for option '%s'", text, optSpeculative)
+	refused := Config("Invalid value %s for option '%s'", text, optSpeculative)
 	switch upper := strings.ToUpper(text); upper {
 	case "ALWAYS":
 		return upper, nil
@@ -238,7 +245,7 @@ func speculation(text string) (string, error) {
 		case err != nil:
 			return "", refused
 		case n <= 0 || n >= 100:
-			return "", config("Invalid value %s for PERCENTILE option '%s': must be between (0.0 and 100.0)", text, optSpeculative)
+			return "", Config("Invalid value %s for PERCENTILE option '%s': must be between (0.0 and 100.0)", text, optSpeculative)
 		}
 		return strconv.FormatFloat(n, 'f', -1, 64) + "p", nil
 	}
@@ -256,28 +263,28 @@ func speculation(text string) (string, error) {
 const maxTTL = 20 * 365 * 24 * 60 * 60
 
 // check rejects values that are out of bounds.
-func (o options) check() error {
+func (o Options) check() error {
 	bloom, _ := o[optBloom].(float64)
 	crc, _ := o[optCRC].(float64)
 	if bloom <= 6.71e-5 || bloom > 1 {
-		return config("%s must be larger than 6.71E-5 and less than or equal to 1.0 (got %s)", optBloom, javaDouble(bloom))
+		return Config("%s must be larger than 6.71E-5 and less than or equal to 1.0 (got %s)", optBloom, javaDouble(bloom))
 	}
 	if crc < 0 || crc > 1 {
-		return config("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", optCRC, javaDouble(crc))
+		return Config("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", optCRC, javaDouble(crc))
 	}
 	for _, least := range []struct {
 		name string
 		n    int
-	}{{optTTL, 0}, {optGCGrace, 0}, {optMinIndex, 1}, {optFlush, 0}} {
-		if n := o.number(least.name); n < least.n {
-			return config("%s must be greater than or equal to %d (got %d)", least.name, least.n, n)
+	}{{TTL, 0}, {GCGrace, 0}, {optMinIndex, 1}, {Flush, 0}} {
+		if n := o.Number(least.name); n < least.n {
+			return Config("%s must be greater than or equal to %d (got %d)", least.name, least.n, n)
 		}
 	}
-	if n := o.number(optTTL); n > maxTTL {
-		return config("%s must be less than or equal to %d (got %d)", optTTL, maxTTL, n)
+	if n := o.Number(TTL); n > maxTTL {
+		return Config("%s must be less than or equal to %d (got %d)", TTL, maxTTL, n)
 	}
-	if low, high := o.number(optMinIndex), o.number(optMaxIndex); high < low {
-		return config("%s must be greater than or equal to %s (%d) (got %d)", optMaxIndex, optMinIndex, low, high)
+	if low, high := o.Number(optMinIndex), o.Number(optMaxIndex); high < low {
+		return Config("%s must be greater than or equal to %s (%d) (got %d)", optMaxIndex, optMinIndex, low, high)
 	}
 	return nil
 }

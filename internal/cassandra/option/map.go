@@ -1,10 +1,13 @@
-package catalog
+package option
 
 import (
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/gocql/gocql"
 )
 
 const (
@@ -23,7 +26,7 @@ func mapValue(name string, value map[string]string) (map[string]string, error) {
 		return compression(value)
 	}
 	if len(value) > 0 {
-		return nil, unsupported("%s", name)
+		return nil, &Error{Code: gocql.ErrCodeInvalid, Message: cql.Unsupported + name}
 	}
 	return value, nil
 }
@@ -38,15 +41,15 @@ func caching(value map[string]string) (map[string]string, error) {
 		out[name] = strings.ToUpper(value[name])
 	}
 	if len(unknown) > 0 {
-		return nil, config("Invalid caching sub-options [%s]: only 'keys' and 'rows_per_partition' are allowed",
+		return nil, Config("Invalid caching sub-options [%s]: only 'keys' and 'rows_per_partition' are allowed",
 			strings.Join(unknown, ", "))
 	}
 	if keys := out["keys"]; keys != "ALL" && keys != "NONE" {
-		return nil, config("Invalid value '%s' for caching sub-option 'keys': only 'ALL' and 'NONE' are allowed", value["keys"])
+		return nil, Config("Invalid value '%s' for caching sub-option 'keys': only 'ALL' and 'NONE' are allowed", value["keys"])
 	}
 	rows := out["rows_per_partition"]
 	if n, err := strconv.Atoi(rows); rows != "ALL" && rows != "NONE" && (err != nil || n < 0) {
-		return nil, config("Invalid value '%s' for caching sub-option 'rows_per_partition': only 'ALL', 'NONE', "+
+		return nil, Config("Invalid value '%s' for caching sub-option 'rows_per_partition': only 'ALL', 'NONE', "+
 			"and integer values are allowed", value["rows_per_partition"])
 	}
 	return out, nil
@@ -74,7 +77,7 @@ var (
 func compaction(value map[string]string) (map[string]string, error) {
 	class := value["class"]
 	if class == "" {
-		return nil, config("Missing sub-option 'class' for the 'compaction' option")
+		return nil, Config("Missing sub-option 'class' for the 'compaction' option")
 	}
 	if !strings.Contains(class, ".") {
 		class = compactions + class
@@ -82,7 +85,7 @@ func compaction(value map[string]string) (map[string]string, error) {
 	name := strings.TrimPrefix(class, compactions)
 	own, ok := strategies[name]
 	if !ok {
-		return nil, config("Unable to find compaction strategy class '%s'", class)
+		return nil, Config("Unable to find compaction strategy class '%s'", class)
 	}
 	var unknown []string
 	for _, option := range slices.Sorted(maps.Keys(value)) {
@@ -91,7 +94,7 @@ func compaction(value map[string]string) (map[string]string, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, config("Properties specified [%s] are not understood by %s", strings.Join(unknown, ", "), name)
+		return nil, Config("Properties specified [%s] are not understood by %s", strings.Join(unknown, ", "), name)
 	}
 	out := maps.Clone(value)
 	out["class"] = class
@@ -113,20 +116,20 @@ var compressions = map[string][]string{
 func compression(value map[string]string) (map[string]string, error) {
 	if len(value) == 0 || strings.EqualFold(value["enabled"], "false") {
 		if value["class"] != "" {
-			return nil, config("The 'class' option must not be specified when compression is disabled")
+			return nil, Config("The 'class' option must not be specified when compression is disabled")
 		}
 		return map[string]string{"enabled": "false"}, nil
 	}
 	class := value["class"]
 	if class == "" {
-		return nil, config("Missing sub-option 'class' for the 'compression' option.")
+		return nil, Config("Missing sub-option 'class' for the 'compression' option.")
 	}
 	if !strings.Contains(class, ".") {
 		class = compressors + class
 	}
 	own, ok := compressions[strings.TrimPrefix(class, compressors)]
 	if !ok {
-		return nil, config("Could not create Compression for type %s", class)
+		return nil, Config("Could not create Compression for type %s", class)
 	}
 	out := map[string]string{"class": class, "chunk_length_in_kb": "16"}
 	for _, name := range slices.Sorted(maps.Keys(value)) {
@@ -136,16 +139,16 @@ func compression(value map[string]string) (map[string]string, error) {
 		case name == "chunk_length_in_kb":
 			n, err := strconv.Atoi(text)
 			if err != nil {
-				return nil, config("Invalid value [%s] for option [chunk_length_in_kb]", text)
+				return nil, Config("Invalid value [%s] for option [chunk_length_in_kb]", text)
 			}
 			if n <= 0 || n&(n-1) != 0 {
-				return nil, config("chunk_length_in_kb must be a power of 2")
+				return nil, Config("chunk_length_in_kb must be a power of 2")
 			}
 			out[name] = strconv.Itoa(n)
 		case name == "min_compress_ratio":
 			f, err := strconv.ParseFloat(text, 64)
 			if err != nil {
-				return nil, config("Invalid value [%s] for option [min_compress_ratio]", text)
+				return nil, Config("Invalid value [%s] for option [min_compress_ratio]", text)
 			}
 			if f != 0 {
 				out[name] = javaDouble(f)
@@ -153,7 +156,7 @@ func compression(value map[string]string) (map[string]string, error) {
 		case slices.Contains(own, name):
 			out[name] = text
 		default:
-			return nil, config("Unknown compression options %s", name)
+			return nil, Config("Unknown compression options %s", name)
 		}
 	}
 	return out, nil

@@ -1,0 +1,28 @@
+package option
+
+import (
+	"fmt"
+
+	"github.com/gocql/gocql"
+)
+
+// Error is what Cassandra answers to a statement that it rejects.
+type Error struct {
+	Code    int // of the native protocol, as gocql.ErrCodeInvalid
+	Message string
+	// Keyspace and Table are those of gocql.ErrCodeAlreadyExists; Table is empty if it is a keyspace that exists.
+	Keyspace, Table string
+}
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }
+
+// Syntax rejects what is no CQL.
+func Syntax(format string, args ...any) error {
+	return &Error{Code: gocql.ErrCodeSyntax, Message: fmt.Sprintf(format, args...)}
+}
+
+// Config rejects a value.
+func Config(format string, args ...any) error {
+	return &Error{Code: gocql.ErrCodeConfig, Message: fmt.Sprintf(format, args...)}
+}
