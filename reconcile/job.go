@@ -91,7 +91,7 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 	ctx = j.traced(ctx)
 	var done sync.WaitGroup
 	ended := make(chan struct{})
-	if j.onProgress != nil || j.tracer.Runs() {
+	if j.onProgress != nil || len(j.tracer) > 0 {
 		done.Go(func() { j.tell(ctx, ended) })
 	}
 	if j.stored != nil {

@@ -33,7 +33,7 @@ type config struct {
 	maxRemovals int
 	onRemoval   func(Removal) error
 	onProgress  func(Progress)
-	tracer      request.Tracers
+	tracer      tracers
 	spool       string
 	writers     time.Time
 	state       string
@@ -205,5 +205,5 @@ func OnProgress(f func(Progress)) Option { return func(c *config) { c.onProgress
 // Trace sets the tracer that is told of runs, if it is a [session.RunTracer]: package tracing has one for OpenTelemetry. It replaces an
 // earlier one; nil turns tracing off.
 func Trace(t session.Tracer) Option {
-	return func(c *config) { c.tracer = request.NewTracers(t) }
+	return func(c *config) { c.tracer = request.Which[session.RunTracer](request.NewTracers(t)) }
 }

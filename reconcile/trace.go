@@ -23,7 +23,7 @@ func (j *job) traced(ctx context.Context) context.Context {
 }
 
 func (j *job) tracedEnd(ctx context.Context, err error) {
-	if !j.tracer.Runs() {
+	if len(j.tracer) == 0 {
 		return
 	}
 	end := session.RunEnd{Kind: j.kind, Entity: j.entity, Err: err, Complete: j.full() && ctx.Err() == nil && j.report.Uncovered == 0}

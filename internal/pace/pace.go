@@ -201,14 +201,6 @@ func (p *Pace) TryAcquire() bool {
 	return true
 }
 
-// Return gives back room that was not used.
-func (p *Pace) Return() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.inFlight--
-	p.admit()
-}
-
 // Release is the end of a request that was given room, with what it took and its error.
 func (p *Pace) Release(kind int, took time.Duration, err error) {
 	p.mu.Lock()

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -15,7 +16,6 @@ type Tracers struct {
 	operations []session.Tracer
 	requests   []session.RequestTracer
 	retries    []session.RetryTracer
-	runs       []session.RunTracer
 	links      []session.LinkTracer
 }
 
@@ -45,12 +45,19 @@ func (t *Tracers) add(tracer session.Tracer) {
 	if r, ok := tracer.(session.RetryTracer); ok {
 		t.retries = append(t.retries, r)
 	}
-	if r, ok := tracer.(session.RunTracer); ok {
-		t.runs = append(t.runs, r)
-	}
 	if l, ok := tracer.(session.LinkTracer); ok {
 		t.links = append(t.links, l)
 	}
+}
+
+// Which are the tracers that implement T.
+func Which[T any](tracers Tracers) (out []T) {
+	for _, one := range tracers.operations {
+		if t, ok := one.(T); ok {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // Any reports whether there are any tracers.
@@ -59,18 +66,10 @@ func (t *Tracers) Any() bool { return len(t.operations) > 0 }
 // Requests reports whether any tracer is told of requests, so that no data is gathered in vain.
 func (t *Tracers) Requests() bool { return len(t.requests) > 0 }
 
-// orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
-func orOuter(outer, inner context.Context) context.Context {
-	if inner == nil {
-		return outer
-	}
-	return inner
-}
-
 // TraceStart implements [session.Tracer].
 func (t *Tracers) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
 	for _, one := range t.operations {
-		ctx = orOuter(ctx, one.TraceStart(ctx, data)) //nolint:fatcontext // one within the other is meant
+		ctx = cmp.Or(one.TraceStart(ctx, data), ctx) //nolint:fatcontext // one within the other is meant
 	}
 	return ctx
 }
@@ -85,7 +84,7 @@ func (t *Tracers) TraceEnd(ctx context.Context, data session.OperationEnd) {
 // TraceRequestStart implements [session.RequestTracer].
 func (t *Tracers) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
 	for _, one := range t.requests {
-		ctx = orOuter(ctx, one.TraceRequestStart(ctx, data)) //nolint:fatcontext // as above
+		ctx = cmp.Or(one.TraceRequestStart(ctx, data), ctx) //nolint:fatcontext // as above
 	}
 	return ctx
 }
