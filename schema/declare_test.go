@@ -238,3 +238,12 @@ func TestOptionsThatBreakASet(t *testing.T) {
 		}
 	}
 }
+
+// Only the server can say whether extensions are right: they are those of its plugins.
+func TestDeclareExtensions(t *testing.T) {
+	t.Parallel()
+	own := schema.With("k.t", schema.Options{Other: map[string]string{"extensions": "{'a': '0x00'}"}})
+	if _, err := schema.Declare(schema.CQL("CREATE TABLE k.t (id int PRIMARY KEY)"), own); err != nil {
+		t.Error(err)
+	}
+}
