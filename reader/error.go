@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -22,7 +23,7 @@ var (
 type invalidError string
 
 func (e invalidError) Error() string        { return string(e) }
-func (invalidError) Outcome() retry.Outcome { return retry.Invalid }
+func (invalidError) Internal() request.Told { return request.Told(retry.Invalid) }
 
 // QueryError says why a query is rejected, and which column it lacks or cannot have. It matches [ErrInvalid].
 type QueryError struct {
@@ -38,8 +39,8 @@ func (e *QueryError) Error() string {
 	return "denorm: " + op + "invalid query: " + entity.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
 }
 
-// Outcome is Invalid, for writer.OutcomeOf.
-func (e *QueryError) Outcome() retry.Outcome { return retry.Invalid }
+// Internal is for writer.OutcomeOf: Invalid.
+func (e *QueryError) Internal() request.Told { return request.Told(retry.Invalid) }
 
 // Is matches ErrInvalid.
 func (e *QueryError) Is(target error) bool { return target == ErrInvalid }
@@ -85,8 +86,8 @@ type Error struct {
 // Bucket is the value of one derived column of a partition key.
 type Bucket = session.Bucket
 
-// Outcome is NotApplied, for writer.OutcomeOf: nothing was read.
-func (e *Error) Outcome() retry.Outcome { return retry.NotApplied }
+// Internal is for writer.OutcomeOf: NotApplied, as nothing was read.
+func (e *Error) Internal() request.Told { return request.Told(retry.NotApplied) }
 
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -71,7 +71,7 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 	if j.dryRun || err != nil && (!errors.Is(err, ErrIncomplete) || errors.Is(err, ErrStopped) || errors.Is(err, ErrTooMuch) || ctx.Err() != nil) {
 		return given, err
 	}
-	report, failed := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}))...)
+	report, failed := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}), func(c *config) { c.adopted = j.adopt })...)
 	if report == nil {
 		given.uncovered(failed)
 		return given, errors.Join(err, failed)
@@ -84,6 +84,8 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 
 func (j *job) checkAdopt() error {
 	switch {
+	case j.skewed != nil:
+		return j.skewed
 	case j.writers.IsZero():
 		return invalid("Adopt: say with option Writers when the last process that wrote without the library had ended")
 	case j.writers.After(time.Now()):

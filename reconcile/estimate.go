@@ -45,7 +45,7 @@ var ErrUnknown = errors.New("denorm: reconcile: the size is not known")
 // of the run. Nodes report what is in their data files, a few minutes after it was flushed. Nodes that do not answer are assumed to own as much data
 // as the others. The error matches [ErrUnknown] if the base table is not reported, and ErrInvalid as the error of [Reconciler.Verify] does.
 //
-// Package schema/estimate answers another question from the declaration: how large partitions become.
+// The command denorm estimate answers another question: how large partitions become.
 func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options ...Option) (Estimate, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

@@ -36,6 +36,7 @@ type config struct {
 	tracer      tracers
 	spool       string
 	writers     time.Time
+	adopted     int64 // of the repair after the versions of Adopt: job.adopt
 	state       string
 	resume      gocql.UUID
 	ranges      int // that each table is cut into
@@ -97,7 +98,8 @@ func OldTimestamps() Option { return func(c *config) { c.at = true } }
 func Tables(names ...string) Option { return func(c *config) { c.only = names } }
 
 // Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or acknowledged rows may be
-// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL; that of a Versioned set at SERIAL.
+// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL; that of a Versioned set at SERIAL,
+// and in an adoption also at ALL.
 func Consistency(level session.Consistency) Option {
 	return func(c *config) { c.consistency = level }
 }
@@ -169,7 +171,8 @@ func RemoveAhead() Option { return func(c *config) { c.removeAhead = true } }
 // at most 1000. Without MaxRemovals, a run also ends with ErrTooMuch where the declaration of a key column seems to be wrong: before it first
 // changes a query table, it reads up to 128 rows of it, and ends if at least 5 of them, and 9 in 10, are not under the key that their base
 // row has or, before a removal, have no base row. A DryRun does so, too; Entity, and sets whose rows take patches, are not checked for other keys.
-// A given number replaces both. Rows for which nothing proves a delete are removed only with a given number. Less than 1 matches [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
+// A given number replaces both, and allows to remove rows for which nothing proves a delete, but not with [Rewrite]. Less than 1 matches
+// [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {

@@ -104,7 +104,7 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	if err := j.choose(); err != nil {
 		return nil, err
 	}
-	if err := j.checkPartitioner(ctx); err != nil {
+	if err := j.checkNode(ctx); err != nil {
 		return nil, err
 	}
 	return j, j.readSchema(ctx)
@@ -146,8 +146,8 @@ func (j *job) choose() error {
 // mostSkew is how far the clock of a run that repairs may be from a node's: writers reject versions that are further ahead.
 const mostSkew = 10 * time.Second
 
-// checkPartitioner rejects clusters whose tokens are not those that ranges of the ring are made of here. It also compares the clocks.
-func (j *job) checkPartitioner(ctx context.Context) error {
+// checkNode rejects clusters whose tokens are not those that ranges of the ring are made of here, and compares the clocks.
+func (j *job) checkNode(ctx context.Context) error {
 	var name string
 	var began, now time.Time // the latter by the node's clock
 	err := j.pace.Do(ctx, points, func() error {

@@ -70,9 +70,9 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		}
 	}()
 	rules := repair.Rules{
-		Old: c == repair.Proven && j.maxRemovals > 0, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().live.GCGrace))).UnixMicro(),
+		Old: c == repair.Proven, Unproven: j.maxRemovals > 0, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().live.GCGrace))).UnixMicro(),
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
-		Adopt:    j.writers.Add(j.settle).UnixMicro(),
+		Adopt:    j.adopted,
 		Undo:     j.removeAhead,
 		Keyspace: j.keyspace,
 	}
@@ -80,7 +80,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		rules.Delivered = time.Now().Add(-j.horizon()).UnixMicro()
 	}
 	if j.rewrite && j.adopt == 0 { // a person says that the base table has lost rows
-		rules.Promotable = 0
+		rules.Unproven, rules.Promotable = false, 0
 	}
 	var began time.Time
 	again := false // written again, by Rewrite

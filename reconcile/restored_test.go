@@ -236,3 +236,56 @@ func TestRestoredOldRows(t *testing.T) {
 		}
 	})
 }
+
+// Rewrite is how a restored base table gets its rows back, so it removes no row that nothing proves deleted, whatever MaxRemovals allows.
+func TestRewriteRemovesNothingUnproven(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 1)
+		x.soon()
+		o := orders.New(gocql.MustRandomUUID(), nil)
+		o.Status = "of another service"
+		x.put("orders_by_user", o, time.Now().UnixMicro())
+		r := x.storing()
+		repair := func(options ...reconcile.Option) {
+			t.Helper()
+			if report, err := r.Repair(t.Context(), orders.Orders, append(options, handed, reconcile.MaxRemovals(20))...); report == nil {
+				t.Fatal(err)
+			}
+		}
+		<-time.After(time.Minute)
+		repair(reconcile.Rewrite())
+		<-time.After(3 * time.Hour)
+		repair(reconcile.Rewrite())
+		if len(x.rows(o)) != 1 {
+			t.Errorf("after Rewrite: %v", x.rows(o))
+		}
+		if repair(); len(x.rows(o)) != 0 {
+			t.Error("not the premise: a repair without Rewrite leaves it")
+		}
+	})
+}
+
+// The option of an adoption, among the defaults of a process, makes no repair remove what a restored base table of a Versioned set has lost.
+func TestWritersInARepair(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s, w, r := openSet(t, c, tickets, handed)
+		if _, err := w.Write(t.Context(), "ticket", tickets.Insert(ticket{ID: 1, Agent: "ada"})); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Writes().Query("TRUNCATE tickets").Exec(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour)
+		if _, err := r.Repair(t.Context(), tickets, reconcile.Writers(time.Now())); !errors.Is(err, reconcile.ErrDrift) {
+			t.Error(err)
+		}
+		if rows := rowsOf(t, s, "tickets_by_agent"); len(rows) != 1 {
+			t.Errorf("the repair has left %v", rows)
+		}
+	})
+}

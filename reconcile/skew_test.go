@@ -17,7 +17,11 @@ func TestRepairByASkewedClock(t *testing.T) {
 		for skew, want := range map[time.Duration]bool{-time.Hour: true, time.Hour: true, 5 * time.Second: false} {
 			c.Node(1).Skew(skew)
 			_, repair := r.Repair(t.Context(), tickets)
-			_, adopt := r.Adopt(t.Context(), tickets, reconcile.Writers(time.Now()))
+			began := time.Now()
+			_, adopt := r.Adopt(t.Context(), tickets, reconcile.Writers(began))
+			if waited := time.Since(began); want && waited > time.Minute {
+				t.Errorf("%v: Adopt said so after %v", skew, waited)
+			}
 			if _, err := r.Verify(t.Context(), tickets); err != nil {
 				t.Errorf("%v: verify: %v", skew, err)
 			}

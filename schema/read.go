@@ -31,7 +31,7 @@ type sessionReader struct {
 }
 
 func newReader(s *session.Session) sessionReader {
-	return sessionReader{s.Reads(), request.NewRetrier(retry.Policy{}, s.Settings().Budget)}
+	return sessionReader{s.Reads(), request.NewRetrier(retry.Policy{AttemptTimeout: 12 * time.Second, MaxElapsedTime: time.Minute}, s.Settings().Budget)}
 }
 
 // rows asks the next node if one does not answer.
@@ -74,8 +74,8 @@ func (r sessionReader) once(ctx context.Context, statement string, values ...any
 }
 
 // Read reads the live schema of the keyspaces from whichever node coordinates. Without names, it reads all keyspaces but Cassandra's own. A
-// keyspace that does not exist is left out. Unread has the functions and aggregates. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
-// It ends with ctx; each request has the time limit of the session.
+// keyspace that does not exist is left out. Unread has the functions and aggregates. Reading gocql's own metadata would miss replication,
+// gc_grace_seconds and most other options. It ends with ctx. Each table of the schema is read within 12 s, and for a minute from other nodes.
 func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func putMissing(x *repairer, l *repair.Look) []entity.Mutation {
 // importIsOld decides as if the writes of the case had been made thirty days later, with At: by their timestamps they are older than any
 // horizon, while their mutations are still on their way.
 func importIsOld(_ *repairer, l *repair.Look) []entity.Mutation {
-	d, err := repair.Decide(*l, repair.Rules{Old: true, Promotable: math.MaxInt64})
+	d, err := repair.Decide(*l, repair.Rules{Old: true, Unproven: true, Promotable: math.MaxInt64})
 	if err != nil {
 		panic(err)
 	}

@@ -134,7 +134,7 @@ func (b *Bulk) reject(err error) { b.invalid = errors.Join(b.invalid, err) }
 
 // All carries out the run and yields each item that was read exactly once, in order of completion. If the loop is left early, the run
 // ends when the writes in flight are done; their items are not yielded. A second loop yields nothing. If the source panics, the loop panics with
-// the same value, after the items that were read.
+// the same value, after the items that were read, unless the run has ended before.
 func (b *Bulk) All() iter.Seq[Done] {
 	return func(yield func(Done) bool) {
 		if b.ranged || b.invalid != nil {

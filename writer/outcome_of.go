@@ -1,6 +1,10 @@
 package writer
 
-import "errors"
+import (
+	"errors"
+
+	req "github.com/denorm-go/denorm/internal/request"
+)
 
 // OutcomeOf says what became of the call that returned err, so that a service has one switch for all of its answers:
 //
@@ -55,8 +59,8 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 		return NotApplied, true
 	case *BulkError:
 		return Unknown, true // of many items, each of which has an outcome
-	case interface{ Outcome() Outcome }: // of package reader
-		return err.Outcome(), true
+	case interface{ Internal() req.Told }: // of package reader
+		return Outcome(err.Internal()), true
 	case interface{ Unwrap() error }:
 		return outcomeIn(err.Unwrap())
 	case interface{ Unwrap() []error }:

@@ -188,6 +188,20 @@ func TestOutcomeOf(t *testing.T) {
 	})
 }
 
+// A service's own error, whose method looks like one of the library, hides nothing.
+type serviceError struct{ error }
+
+func (serviceError) Outcome() writer.Outcome { return writer.NotApplied }
+
+func (e serviceError) Unwrap() error { return e.error }
+
+func TestOutcomeOfAnErrorWithAnOutcomeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	if got := writer.OutcomeOf(serviceError{writer.ErrUnknown}); got != writer.Unknown {
+		t.Errorf("%v, want %v", got, writer.Unknown)
+	}
+}
+
 // What is not the library's is not known, and its sentinels stand for themselves, as in a fake.
 func TestOutcomeOfOtherErrors(t *testing.T) {
 	t.Parallel()

@@ -102,7 +102,7 @@ func (c *cellRepair) row(q *Row) {
 			if baseAt == at { // the server decides between the two by their bytes
 				c.copy(c.look.Base, name, q, q.Layout())
 			}
-		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old, c.look.foreignCell(q, at):
+		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old && c.rules.Unproven, c.look.foreignCell(q, at):
 			removes = true
 			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), entity.Written{At: at}, c.rules.Keyspace))
 		case at < c.rules.Promotable:

@@ -17,6 +17,7 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 			in.Rows = append(in.Rows, q)
 		}
 	}
+	remove := r.Old && r.Unproven
 	switch {
 	case l.Base != nil && l.Base.Outside() != "":
 		return l, Repair{Reason: unlisted("the base row", l.Base)}, true, nil
@@ -24,9 +25,9 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 		return l, Repair{}, false, nil
 	case l.Base != nil:
 		return l, Repair{Reason: unlisted("a row that is newer than the base row", &out[0])}, true, nil
-	case !r.Old && len(in.Rows) > 0:
+	case !remove && len(in.Rows) > 0:
 		return in, Repair{}, false, nil
-	case !r.Old || slices.ContainsFunc(out, timeless):
+	case !remove || slices.ContainsFunc(out, timeless):
 		return l, Repair{Reason: unlisted("a row without a base row", &out[0]), Later: !slices.ContainsFunc(out, timeless)}, true, nil
 	case !l.All:
 		return l, Repair{ReadAll: true}, true, nil

@@ -163,9 +163,9 @@ func (l Look) older(q *Row, f *Finding) Class {
 
 // Rules are what a repair has to know besides the rows.
 type Rules struct {
-	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen, and whether
-	// rows that nothing can prove are then removed.
-	Old bool
+	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen. Unproven says
+	// that rows are then removed, too, for which nothing proves a delete.
+	Old, Unproven bool
 	// Delivered is the time, in microseconds, before which no write is that may still be delivered; 0 if timestamps do not tell. A base row
 	// that is older is put with its absent values left alone, not sent as null, which would be tombstones that cover nothing.
 	Delivered int64
@@ -295,7 +295,7 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 	newest := rows[len(rows)-1]
 	whole := newest.Whole() || newest.Patchable()
 	unproven := !whole || newest.At < r.Promotable // the base table cannot say whether it was deleted
-	remove := l.Promoted[""] >= newest.At || r.Old && unproven
+	remove := l.Promoted[""] >= newest.At || r.Old && r.Unproven && unproven
 	switch {
 	case remove && !l.All:
 		return Repair{ReadAll: true}, nil

@@ -82,7 +82,7 @@ func TestNulls(t *testing.T) {
 	without := rowOf(t, set, "crates", 2000, map[string][]byte{"id": id, "status": []byte("a")})
 	older := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{"id": id, "status": []byte("a"), "note": []byte("x")})
 	for _, old := range []bool{false, true} {
-		d, err := repair.Decide(lookAt(set, &without, older), repair.Rules{Old: old})
+		d, err := repair.Decide(lookAt(set, &without, older), repair.Rules{Old: old, Unproven: true})
 		if got := notes(d.Send); err != nil || !slices.Equal(got, []string{"null", "null"}) {
 			t.Errorf("an older row, old %t: %v, note %v", old, err, got)
 		}
@@ -138,12 +138,12 @@ func TestOutsideOfDomain(t *testing.T) {
 		for _, status := range tt.status {
 			rows = append(rows, row("crates_by_status", status, tt.at))
 		}
-		d, err := repair.Decide(lookAt(set, tt.base, rows...), repair.Rules{Old: tt.old})
+		d, err := repair.Decide(lookAt(set, tt.base, rows...), repair.Rules{Old: tt.old, Unproven: true})
 		if err != nil || len(d.Promote) != tt.promoted || len(d.Send) != tt.sent || len(d.Removes) != tt.removed || (d.Reason != "") != tt.reason || d.Later != tt.later {
 			t.Errorf("%s: %+v, %v", tt.name, d, err)
 		}
 	}
-	d, _ := repair.Decide(lookAt(set, nil, row("crates_by_status", "x", 900)), repair.Rules{Old: true})
+	d, _ := repair.Decide(lookAt(set, nil, row("crates_by_status", "x", 900)), repair.Rules{Old: true, Unproven: true})
 	for _, m := range d.Send {
 		if m.Table != "crates_by_status" || m.Kind != entity.Remove || m.Timestamp != 900 {
 			t.Errorf("sent: %v of %s at %d", m.Kind, m.Table, m.Timestamp)
@@ -158,7 +158,7 @@ func TestOutsideOfDomain(t *testing.T) {
 	}
 	alone := lookAt(set, nil, row("crates_by_status", "x", 900))
 	alone.All = false
-	if d, err := repair.Decide(alone, repair.Rules{Old: true}); err != nil || !d.ReadAll || len(d.Send) > 0 {
+	if d, err := repair.Decide(alone, repair.Rules{Old: true, Unproven: true}); err != nil || !d.ReadAll || len(d.Send) > 0 {
 		t.Errorf("not read from all replicas: %+v, %v", d, err)
 	}
 }

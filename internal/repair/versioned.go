@@ -17,6 +17,7 @@ type Version struct {
 // Why rows of a set with Versioned are left: a row is in a query table only after its transaction, so the base table has lost something.
 const (
 	forgotten = "the base table has neither the row nor a delete of it: Insert the entity through its set, or delete the row at its own time"
+	deleted   = "the row is of a later version than the delete that the base table remembers: Insert the entity, or delete the row at its own time"
 	restored  = "the row is of a later version than the base row, which was lost or restored: Update the base row to it; a Modify replaces it"
 )
 
@@ -52,6 +53,8 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 			return Repair{ReadAll: true}, nil
 		case v.At == 0:
 			at = q.At
+		case q.At > v.At && l.Base == nil:
+			return Repair{Reason: deleted}, nil
 		case q.At > v.At:
 			return Repair{Reason: restored}, nil
 		}

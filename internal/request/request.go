@@ -102,3 +102,6 @@ func (r *Request) Done() <-chan struct{} { return r.limit().Done() }
 
 // Err implements [context.Context].
 func (r *Request) Err() error { return r.limit().Err() }
+
+// Told is what an error of another package of the library says of its call, in a method Internal. Errors of a service cannot have it.
+type Told retry.Outcome

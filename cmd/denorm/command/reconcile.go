@@ -99,7 +99,8 @@ It sends mutations of writes that were attempted again, with the same values and
 	r.tablesFlag(c)
 	r.methodFlags(c)
 	r.repairFlags(c)
-	c.Flags().BoolVar(&r.rewrite, "rewrite", false, "write an entity again, at a time --settle ago, where a delete covers a row that should be there")
+	c.Flags().BoolVar(&r.rewrite, "rewrite", false, "write an entity again, at a time --settle ago, where a delete covers a row that should be there; "+
+		"and put old rows back into the base table, which brings deleted entities back if one of their rows is left")
 	return c
 }
 
@@ -108,7 +109,7 @@ func (r *run) repairFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&r.dryRun, "dry-run", false, "say how many statements would be sent, and send none")
 	f.IntVar(&r.maxRemovals, "max-removals", 0, "end when more rows would be removed or put into the base table "+
-		"(default: 1 in 100 that were read, at least 100, at most 1000)")
+		"(default: 1 in 100 that were read, at least 100, at most 1000); if given, also allow to remove rows that nothing proves deleted")
 	f.StringVar(&r.ahead, "ahead", "", "keep or remove a write with a time more than --settle in the future (default: leave its entity): keep puts it into "+
 		"all tables, over other changes and deletes; remove puts the other row of the entity over it")
 	f.StringVar(&r.removed, "removed", "", "new file for the rows that are removed, one JSON object a line; without it none is removed")
