@@ -111,6 +111,7 @@ func mutationsOf(c tables.Change, at int64) []entity.Mutation {
 
 // untilGone repairs until nothing changes, and once more after the horizon. back says whether what was deleted is there again.
 func (x *repairer) untilGone(back func(l *repair.Look) bool) string {
+	x.rules.Unproven = true
 	for _, x.rules.Old = range []bool{false, true} {
 		for before := []repair.Finding(nil); ; {
 			l := x.look(lawEpoch)

@@ -315,7 +315,7 @@ func (x *repairer) untilAgreed() string {
 		if after := x.look(second); slices.Equal(ofAge(after), before) {
 			if after.Base == nil { // nothing that may still come: it has been long
 				x.did[deedGiveUp]++
-				x.rules.Old = true
+				x.rules.Old, x.rules.Unproven = true, true
 				continue
 			}
 			x.did[deedRewrite]++
