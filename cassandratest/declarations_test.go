@@ -129,7 +129,7 @@ func connect(t *testing.T, c *cassandratest.Cluster, keyspace string) *session.S
 	return s
 }
 
-// refused wants both start-up checks to fail, with a word.
+// refused wants Validate to fail, with a word.
 func (p process) refused(set tables.Described, word string) {
 	p.Helper()
 	var different *schema.DifferenceError

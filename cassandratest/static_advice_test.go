@@ -23,7 +23,7 @@ type untiered struct {
 	Tier          string `db:"-"`
 }
 
-// A live column that is static is left out of the table of a set that declares it. So declared both start-up checks pass, and none of them
+// A live column that is static is left out of the table of a set that declares it. So declared Validate passes, and no difference
 // says to name the column after all.
 func TestStaticAdvice(t *testing.T) {
 	t.Parallel()

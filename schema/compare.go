@@ -148,7 +148,8 @@ func (c *comparison) typ(t *Type) {
 		c.add(t.ID, Difference{Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
 		return
 	}
-	c.add(t.ID, compareFields(internal(t.set), t.String(), t.Name, t.described(), live.described(), false)...)
+	frozen := t.set != nil // the columns of sets: what is not frozen has no field for which it matters
+	c.add(t.ID, compareFields(internal(t.set), t.String(), t.Name, t.described(), live.described(), frozen)...)
 }
 
 // internal is what a set declares, nil if there is none.
@@ -180,11 +181,9 @@ func (t *Table) described() compared {
 }
 
 func (c *comparison) table(t *Table) {
-	lives := c.lives(t)
+	lives := c.live.lives(t)
 	for _, live := range lives {
-		one := *t
-		one.ID = live.ID
-		c.exists(&one, live)
+		c.exists(t, live)
 	}
 	switch {
 	case t.rotation != nil, len(lives) > 0:
@@ -200,8 +199,9 @@ func (c *comparison) exists(t, live *Table) {
 	if c.unversioned[internal(t.set)] {
 		return
 	}
-	declared, is := t.described(), live.described()
-	found := compareColumns(internal(t.set), declared, is)
+	declared := t.described()
+	declared.Name = live.String()
+	found := compareColumns(internal(t.set), declared, live.described())
 	for i := range found {
 		of := t.Column(found[i].Column)
 		if found[i].Extra && fillsBase(t, live.Column(found[i].Column)) {
@@ -212,16 +212,22 @@ func (c *comparison) exists(t, live *Table) {
 			found[i].Reason += "; as soon as it does, these materialized views, which are of SELECT *, have it, too: " + views
 		}
 	}
-	c.add(t.ID, found...)
+	c.add(live.ID, found...)
 	if len(found) > 0 && found[0].unversioned {
 		c.unversioned[internal(t.set)] = t.set != nil
 		return
 	}
 	c.options("TABLE", t, live)
+	c.fingerprint(t, live, t.Fingerprint)
+}
+
+// fingerprint compares what a set declares of a table with what the processes declare that write it.
+func (c *comparison) fingerprint(t, live *Table, fingerprint string) {
+	declared, is := compared{Name: live.String(), Fingerprint: fingerprint, Comment: t.Comment()}, live.described()
 	if _, ok := t.Options[optComment]; !ok { // it is the service's own, and stays
 		declared.Comment = is.Comment
 	}
-	c.add(t.ID, compareFingerprint(declared, is, time.Now())...)
+	c.add(live.ID, compareFingerprint(declared, is, time.Now())...)
 }
 
 // fillsBase says whether a live column of a query table is one that the set declares in its base table alone.
@@ -245,7 +251,7 @@ func (c *comparison) options(what string, t, live *Table) {
 			continue
 		}
 		_, declared := t.Options[name]
-		if t.set != nil && (name == optTransactions || name == optTTL && !declared) { // see set
+		if t.set != nil && (name == optTransactions || name == optTTL && !c.declaresTTL(t.ID)) { // see set
 			continue
 		}
 		to := want
@@ -254,7 +260,7 @@ func (c *comparison) options(what string, t, live *Table) {
 		}
 		d := Difference{
 			Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
-			Fix:    fmt.Sprintf("ALTER %s %s WITH %s = %s", what, t.ID, name, to),
+			Fix:    fmt.Sprintf("ALTER %s %s WITH %s = %s", what, live.ID, name, to),
 		}
 		switch {
 		case declared:
@@ -272,7 +278,7 @@ func (c *comparison) options(what string, t, live *Table) {
 		} else if want == "" {
 			d.Fix, d.Impossible = "", "what it was before is not known: declare it"
 		}
-		c.add(t.ID, d)
+		c.add(live.ID, d)
 	}
 }
 
@@ -350,15 +356,18 @@ func (c *comparison) entity(e *Entity) {
 	base := c.live.Keyspace(e.Tables[0].Keyspace)
 	var told []string
 	for _, id := range e.Tables {
-		live, declared := c.live.Table(id), c.declared.Table(id)
-		if live == nil || declared == nil {
+		declared := c.declared.Table(id)
+		lives := c.live.lives(declared)
+		if len(lives) == 0 {
 			continue
 		}
-		if _, said := declared.Options[optGCGrace]; live.GCGrace() == 0 && !said && !ungrouped(e, declared) {
-			c.found = slices.DeleteFunc(c.found, func(d Difference) bool { // what is said of it as an option that is not declared
-				return d.Keyspace == id.Keyspace && d.Table == id.Name && d.Extra && strings.HasPrefix(d.Reason, optGCGrace+" ")
-			})
-			c.add(id, noGrace(c.server, id))
+		for _, live := range lives {
+			if _, said := declared.Options[optGCGrace]; live.GCGrace() == 0 && !said && !ungrouped(e, declared) {
+				c.found = slices.DeleteFunc(c.found, func(d Difference) bool { // what is said of it as an option that is not declared
+					return d.Keyspace == live.Keyspace && d.Table == live.Name && d.Extra && strings.HasPrefix(d.Reason, optGCGrace+" ")
+				})
+				c.add(live.ID, noGrace(c.server, live.ID))
+			}
 		}
 		k := c.live.Keyspace(id.Keyspace)
 		if base == nil || k == nil || k == base || slices.Contains(told, k.Name) || maps.Equal(k.Replication, base.Replication) {

@@ -45,35 +45,45 @@ func (c *comparison) set(e *Entity) {
 	if len(all) == 0 || c.unversioned[e.set.Internal()] {
 		return
 	}
-	declaresTTL := slices.ContainsFunc(e.Tables, func(id ID) bool {
-		t := c.declared.Table(id)
-		return t != nil && t.Options[optTTL] != ""
-	})
 	var base *Table
 	for _, t := range all {
-		for _, live := range c.lives(c.declared.Table(t.id)) {
-			if base == nil {
-				base = live
-			}
-			if !declaresTTL {
+		declared := c.declared.Table(t.id)
+		for _, live := range c.live.lives(declared) {
+			base = cmp.Or(base, live)
+			if !c.declaresTTL(t.id) {
 				c.expiry(t, live, base)
 			}
 			c.mode(t, live)
+			c.fingerprint(declared, live, t.table.Fingerprint)
 		}
 	}
 }
 
-// lives are the live tables that a declared one stands for: several if it rotates.
-func (c *comparison) lives(t *Table) []*Table {
-	if t.rotation == nil {
-		if live := c.live.Table(t.ID); live != nil {
+// declaresTTL says whether a set with a table declares the TTL of any of its tables. Each TTL is then compared by itself, see options, and else
+// all of a set together.
+func (c *comparison) declaresTTL(id ID) bool {
+	return slices.ContainsFunc(c.declared.Entities, func(e Entity) bool {
+		return e.set != nil && slices.Contains(e.Tables, id) && slices.ContainsFunc(e.Tables, func(id ID) bool {
+			t := c.declared.Table(id)
+			return t != nil && t.Options[optTTL] != ""
+		})
+	})
+}
+
+// lives are the live tables that a declared one stands for: several if it rotates. There are none of a table that an entity has and its schema lacks.
+func (s *Schema) lives(t *Table) []*Table {
+	switch {
+	case t == nil:
+		return nil
+	case t.rotation == nil:
+		if live := s.Table(t.ID); live != nil {
 			return []*Table{live}
 		}
 		return nil
 	}
 	var out []*Table
-	for i := range c.live.Tables {
-		if live := &c.live.Tables[i]; live.Keyspace == t.Keyspace && t.Rotates(live.Name) {
+	for i := range s.Tables {
+		if live := &s.Tables[i]; live.Keyspace == t.Keyspace && t.Rotates(live.Name) {
 			out = append(out, live)
 		}
 	}

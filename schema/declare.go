@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -32,11 +31,14 @@ func (f about) declare(s *Schema) error { return f(s) }
 func Declare(parts ...Declaration) (*Schema, error) {
 	s := &Schema{}
 	var errs []error
-	late := func(p Declaration) int {
-		if _, ok := p.(about); ok {
-			return 1
+	late := func(p Declaration) int { // what says that something is declared twice comes after what may declare it
+		switch p.(type) {
+		case *Schema:
+			return 0
+		case about, replicated:
+			return 2
 		}
-		return 0
+		return 1
 	}
 	for _, p := range slices.SortedStableFunc(slices.Values(parts), func(a, b Declaration) int { return late(a) - late(b) }) {
 		if whole, ok := p.(*Schema); p == nil || ok && whole == nil {
@@ -80,32 +82,33 @@ func (s *Schema) unusedKeyspaces(parts []Declaration) []error {
 // lifetimes rejects options under which the tables of a set do not keep what its writes promise.
 func (s *Schema) lifetimes() []error {
 	var errs []error
+	told := make(map[string]bool) // of a table that several sets share
 	fail := func(t *Table, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("schema: With %s: "+format, append([]any{t.ID}, args...)...))
+		err := fmt.Errorf("schema: With %s: "+format, append([]any{t.ID}, args...)...)
+		if !told[err.Error()] {
+			errs = append(errs, err)
+		}
+		told[err.Error()] = true
 	}
-	var base *Table
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		if t.set == nil {
-			continue
-		}
-		d := t.set.Internal().Describe()
-		if len(d.Tables) == 1 {
-			continue
-		}
-		n := slices.IndexFunc(d.Tables, func(o entity.TableDescription) bool { return ID{o.Keyspace, o.Name} == t.ID })
-		if n == 0 {
-			base = t
-		}
-		switch {
-		case d.Conditional && t.TTL() != 0:
-			fail(t, "TTL is %v: rows vanish, and a condition or a unique key of the set with them: leave it out", t.TTL())
-		case !d.Conditional && base.TTL() != 0 && (t.TTL() == 0 || t.TTL() > base.TTL()):
-			fail(t, "TTL is %v, that of the base table %s is %v: base rows vanish, and rows of theirs stay: give this table the TTL of the "+
-				"base table, or a shorter one", t.TTL(), base.ID, base.TTL())
-		}
-		if d.Atomic && t.option(optGCGrace) == "0" && !d.Tables[n].Unique {
-			fail(t, "GCGrace is none, and the set is Atomic: the batchlog would drop every logged batch it is in")
+	for i := range s.Entities {
+		all := s.tablesOf(&s.Entities[i])
+		var base *Table
+		for _, d := range all {
+			t := s.Table(d.id)
+			if t == nil || len(all) == 1 {
+				continue
+			}
+			base = cmp.Or(base, t)
+			switch {
+			case d.Conditional && t.TTL() != 0:
+				fail(t, "TTL is %v: rows vanish, and a condition or a unique key of the set with them: leave it out", t.TTL())
+			case !d.Conditional && base.TTL() != 0 && (t.TTL() == 0 || t.TTL() > base.TTL()):
+				fail(t, "TTL is %v, that of the base table %s is %v: base rows vanish, and rows of theirs stay: give this table the TTL of the "+
+					"base table, or a shorter one", t.TTL(), base.ID, base.TTL())
+			}
+			if d.Description.Atomic && t.option(optGCGrace) == "0" && !d.table.Unique {
+				fail(t, "GCGrace is none, and the set is Atomic: the batchlog would drop every logged batch it is in")
+			}
 		}
 	}
 	return errs
@@ -192,7 +195,7 @@ func (t *Table) share(other *Table) error {
 		known := t.Column(c.Name)
 		switch {
 		case known == nil && c.Kind == Regular:
-			t.Columns = append(t.Columns, c)
+			t.Columns = append(slices.Clip(t.Columns), c) // they may be the caller's
 		case known == nil, known.Kind != c.Kind, known.Type != c.Type, known.Desc != c.Desc:
 			return fmt.Errorf("table %s is declared twice, and column %s not alike: declare the same key and types in both sets", t.ID, cql.Quote(c.Name))
 		}

@@ -16,6 +16,9 @@ func (s *Schema) declareType(t Type) error {
 		return nil
 	}
 	if len(compareFields(nil, "", "", known.described(), t.described(), true)) == 0 {
+		if known.set == nil {
+			known.set = t.set
+		}
 		return nil
 	}
 	return fmt.Errorf("type %s is declared with different fields, %s as %s, and %s as %s: declare the same fields in the same order in both, "+

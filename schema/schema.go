@@ -88,7 +88,7 @@ type Type struct {
 	Fields []Field
 	At     Position
 
-	set tables.Described // that declares it; nil if none does
+	set tables.Described // that declares it, the first of several; nil if none does
 }
 
 // Field is a field of a [Type].

@@ -21,7 +21,7 @@ func onServer(server dialect.Server, declared, live *Schema) []Difference {
 				o.first(t.id)
 				o.against(t.id, uses(all)...)
 			}
-			o.table(t, n == 0, live.Table(t.id))
+			o.table(t, n == 0, live.lives(declared.Table(t.id)))
 		}
 	}
 	return o.found
@@ -40,12 +40,13 @@ func (o *onOther) first(id ID) {
 	}
 }
 
-func (o *onOther) table(t declared, base bool, live *Table) {
+func (o *onOther) table(t declared, base bool, lives []*Table) {
 	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c entity.ColumnDescription) bool { return c.Name == entity.PendingColumn })
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
 		o.against(t.id, dialect.Timestamps)
 	}
-	if (live == nil || live.TTL() == 0) && (base && versioned || compare.Expires(t.table.Fingerprint)) {
+	ends := len(lives) > 0 && !slices.ContainsFunc(lives, func(live *Table) bool { return live.TTL() == 0 })
+	if !ends && (base && versioned || compare.Expires(t.table.Fingerprint)) {
 		o.against(t.id, dialect.Expiry)
 	}
 }
