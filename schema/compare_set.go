@@ -54,7 +54,9 @@ func (c *comparison) set(e *Entity) {
 				c.expiry(t, live, base)
 			}
 			c.mode(t, live)
-			c.fingerprint(declared, live, t.table.Fingerprint)
+			if declared.Fingerprint != "" { // else the schema is to have none
+				c.fingerprint(declared, live, t.table.Fingerprint)
+			}
 		}
 	}
 }
