@@ -46,7 +46,8 @@ func TestLifetimesOfSharedTables(t *testing.T) {
 		"base of both":         {[]tables.Described{one, two}, []schema.Declaration{ttl("by_id", hour)}, "With by_owner: TTL is 0s, that of the base table by_id is 1h0m0s"},
 		"query table and base": {[]tables.Described{chained, next}, []schema.Declaration{ttl("by_owner", hour)}, "With by_city: TTL is 0s, that of the base table by_owner is 1h0m0s"},
 		"each its own base": {
-			[]tables.Described{chained, next}, []schema.Declaration{ttl("by_id", 2*hour), ttl("by_owner", hour), ttl("by_city", 90*time.Minute)},
+			[]tables.Described{chained, next},
+			[]schema.Declaration{ttl("by_id", 2*hour), ttl("by_owner", hour), ttl("by_city", 90*time.Minute)},
 			"With by_city: TTL is 1h30m0s, that of the base table by_owner is 1h0m0s",
 		},
 		"together": {[]tables.Described{chained, next}, []schema.Declaration{ttl("by_id", 2*hour), ttl("by_owner", hour), ttl("by_city", hour)}, ""},
@@ -152,8 +153,10 @@ func TestTablesThatRotateTogether(t *testing.T) {
 		t.Keyspace = keyspace
 		return t
 	}
-	declared = schema.Must(schema.Declare(schema.Sets(lots("apart", in("a", tables.Table{Name: "lots", PartKey: []string{"id"}, SortKey: []string{"at"},
-		Rotate: tables.Month("at")}), in("b", tables.Table{Name: "lots_by_owner", PartKey: []string{"owner"}, SortKey: []string{"at", "id"}, Rotate: tables.Month("at")})))))
+	declared = schema.Must(schema.Declare(schema.Sets(lots("apart", in("a", tables.Table{
+		Name: "lots", PartKey: []string{"id"}, SortKey: []string{"at"},
+		Rotate: tables.Month("at"),
+	}), in("b", tables.Table{Name: "lots_by_owner", PartKey: []string{"owner"}, SortKey: []string{"at", "id"}, Rotate: tables.Month("at")})))))
 	live := altered(declared, "", nil)
 	live.Keyspaces = []schema.Keyspace{
 		{Name: "a", Replication: map[string]string{"class": "NetworkTopologyStrategy", "dc1": "3"}},
@@ -220,8 +223,10 @@ func TestDeclareTakesASchemaInAnyOrder(t *testing.T) {
 		"text":      {[]schema.Declaration{first, schema.CQL("CREATE TABLE by_id (id text PRIMARY KEY)")}, "table by_id is declared twice"},
 		"keyspaces": {[]schema.Declaration{other, schema.Keyspaces(schema.Keyspace{Name: "k"})}, "keyspace k is declared twice"},
 		"keyspace of text": {
-			[]schema.Declaration{schema.CQL("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"),
-				schema.Keyspaces(schema.Keyspace{Name: "k"})},
+			[]schema.Declaration{
+				schema.CQL("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"),
+				schema.Keyspaces(schema.Keyspace{Name: "k"}),
+			},
 			"keyspace k is declared twice",
 		},
 	} {
