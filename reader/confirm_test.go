@@ -318,7 +318,7 @@ func TestUnconfirmable(t *testing.T) {
 			From(regrown, "by_host").Eq("host", "h").Confirm()),
 		"table by_host: Confirm: no keyspace of the base table: ": read(strict, From(far, "by_host").Eq("host", "h").Confirm()),
 	} {
-		var invalid *QueryError
+		var invalid *queryError
 		if !errors.As(err, &invalid) || !errors.Is(err, ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

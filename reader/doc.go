@@ -13,7 +13,7 @@
 // A [Query] is on a table declared in package tables. It must say everything that Cassandra has to know to read only what
 // is asked for. Every column of the partition key that is not derived equals a value. So do the first clustering columns,
 // or none of them; the next one may have a range. If buckets follow from a time, the range of that time must have both
-// ends. A [*QueryError] names what is missing before anything is sent. There is no ALLOW FILTERING, no IN and no secondary
+// ends. An error that matches [ErrInvalid] names what is missing before anything is sent. There is no ALLOW FILTERING, no IN and no secondary
 // index behind a query: it costs its partitions.
 //
 // Rows of all partitions come in the clustering order of the table, or in reverse, as [Query.OrderBy] says. Rows with equal

@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of [New].
+	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of [New]. The text names the
+	// column that the query lacks or cannot have.
 	ErrInvalid error = invalidError("denorm: invalid query")
 
 	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or is not a token.
@@ -25,13 +26,13 @@ type invalidError string
 func (e invalidError) Error() string        { return string(e) }
 func (invalidError) Internal() request.Told { return request.Told(retry.Invalid) }
 
-// QueryError says why a query is rejected, and which column it lacks or cannot have. It matches [ErrInvalid].
-type QueryError struct {
+// queryError says why a query is rejected, and which column it lacks or cannot have.
+type queryError struct {
 	Op, Table, Column, Reason string
 	cause                     error
 }
 
-func (e *QueryError) Error() string {
+func (e *queryError) Error() string {
 	op := ""
 	if e.Op != "" {
 		op = e.Op + ": "
@@ -40,13 +41,13 @@ func (e *QueryError) Error() string {
 }
 
 // Internal is for writer.OutcomeOf: Invalid.
-func (e *QueryError) Internal() request.Told { return request.Told(retry.Invalid) }
+func (e *queryError) Internal() request.Told { return request.Told(retry.Invalid) }
 
 // Is matches ErrInvalid.
-func (e *QueryError) Is(target error) bool { return target == ErrInvalid }
+func (e *queryError) Is(target error) bool { return target == ErrInvalid }
 
 // Unwrap returns the cause, if there is one.
-func (e *QueryError) Unwrap() error { return e.cause }
+func (e *queryError) Unwrap() error { return e.cause }
 
 // optionError is why there is no reader. It matches [ErrInvalid].
 type optionError struct{ cause error }
@@ -56,10 +57,10 @@ func (e *optionError) Is(target error) bool { return target == ErrInvalid }
 func (e *optionError) Unwrap() error        { return e.cause }
 
 func (q *query) invalid(column, reason string) error {
-	return &QueryError{Table: q.name, Column: column, Reason: reason}
+	return &queryError{Table: q.name, Column: column, Reason: reason}
 }
 
-// reason is the sentence of an error of package tables, without what QueryError says itself.
+// reason is the sentence of an error of package tables, without what queryError says itself.
 func reason(err error) string {
 	var invalid *tables.InvalidError
 	if errors.As(err, &invalid) {
@@ -78,13 +79,10 @@ type Error struct {
 	Keyspace, Table string // physical; of [Transaction] all tables, with commas between them, and the keyspace of the first
 	Partition       int    // from 1, in the order of the query; 0 of [Transaction], as are Partitions and Buckets
 	Partitions      int
-	Buckets         []Bucket // empty if the table has none in its partition key
-	Attempts        int      // of the page that failed
+	Buckets         []session.Bucket // empty if the table has none in its partition key
+	Attempts        int              // of the page that failed
 	Err             error
 }
-
-// Bucket is the value of one derived column of a partition key.
-type Bucket = session.Bucket
 
 // Internal is for writer.OutcomeOf: NotApplied, as nothing was read.
 func (e *Error) Internal() request.Told { return request.Told(retry.NotApplied) }

@@ -131,7 +131,7 @@ func ExampleTransaction() {
 }
 
 // The error names what a query lacks, before anything is sent.
-func ExampleQueryError() {
+func ExampleList_invalid() {
 	r, _, end := openReadings()
 	defer end()
 

@@ -31,7 +31,7 @@ func TestNil(t *testing.T) {
 		{t.Context(), r, From(noSet, "logs"), "the set is nil"},
 	} {
 		_, _, err := List(c.ctx, c.r, "list", c.q)
-		var refused *QueryError
+		var refused *queryError
 		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || refused.Reason != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}

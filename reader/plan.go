@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/session"
 )
 
 // plan is what one read asks: partitions in groups, of which one after the other is merged.
@@ -32,7 +33,7 @@ type partition struct {
 	key    []*entity.Value
 	id     []byte // orders rows of equal clustering keys
 	scans  []scan // one after the other
-	shown  []Bucket
+	shown  []session.Bucket
 }
 
 // scan is one statement on a partition, with what is bound to it.
@@ -108,7 +109,7 @@ func selectFrom(keyspace string, columns []string) string {
 }
 
 func slotsError(table string, err error) error {
-	e := &QueryError{Table: table, Reason: err.Error(), cause: err}
+	e := &queryError{Table: table, Reason: err.Error(), cause: err}
 	switch err := err.(type) { //nolint:errorlint // both come as they are
 	case *entity.MissingError:
 		e.Column, e.Reason = err.Column, err.Reason
@@ -132,7 +133,7 @@ func (p *plan) place(s *entity.Slot) *partition {
 		out.id = binary.AppendUvarint(out.id, uint64(len(v.Bytes())))
 		out.id = append(out.id, v.Bytes()...)
 		if p.equal[name] == nil {
-			out.shown = append(out.shown, Bucket{Column: name, Value: shown(v)})
+			out.shown = append(out.shown, session.Bucket{Column: name, Value: shown(v)})
 		}
 	}
 	out.scans = p.scans(out)

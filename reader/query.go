@@ -249,7 +249,7 @@ func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
 	}
 	v, err = b.layout.Encode(c.column, c.value)
 	if err != nil {
-		return nil, false, &QueryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
+		return nil, false, &queryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
 	}
 	if fault := b.layout.BucketFault(c.column, v); fault != "" && c.op == eq {
 		return nil, false, b.invalid(c.column, fault)

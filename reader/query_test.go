@@ -90,9 +90,9 @@ func TestRefusedQueries(t *testing.T) {
 	r := newReader(f, "shop")
 	for _, tc := range tests {
 		got, token, err := List(t.Context(), r, "list", tc.q)
-		var refused *QueryError
+		var refused *queryError
 		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || len(got) > 0 {
-			t.Errorf("%s: %v, want a *QueryError", tc.name, err)
+			t.Errorf("%s: %v, want a *queryError", tc.name, err)
 			continue
 		}
 		if !strings.HasPrefix(err.Error(), "denorm: list: invalid query: ") || !strings.Contains(err.Error(), tc.want) {

@@ -67,7 +67,7 @@ func (r *Rows[T]) Token() Token {
 }
 
 // All yields the rows. It can be ranged over once: a second loop goes on after the last row that was yielded, with the rest of the
-// limit. The error, if any, comes last, without a row; it is a [*QueryError] if the query was rejected, otherwise an [*Error].
+// limit. The error, if any, comes last, without a row; it matches [ErrInvalid] if the query was rejected, and is an [*Error] otherwise.
 func (r *Rows[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := r.all(func(row T) bool { return yield(row, nil) }); err != nil {
@@ -79,10 +79,10 @@ func (r *Rows[T]) All() iter.Seq2[T, error] {
 func (r *Rows[T]) all(yield func(T) bool) error {
 	q := r.query
 	if r.ctx == nil && r.reader == nil && r.op == "" && !q.made {
-		return &QueryError{Reason: "the Rows are a zero value: they are made by reader.Read"}
+		return &queryError{Reason: "the Rows are a zero value: they are made by reader.Read"}
 	}
 	if fault := unusable(r.ctx, r.reader, r.op); fault != "" {
-		return &QueryError{Op: r.op, Table: q.name, Reason: fault}
+		return &queryError{Op: r.op, Table: q.name, Reason: fault}
 	}
 	if r.given != nil {
 		q.token = r.Token()
@@ -99,11 +99,11 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 	defer func() { r.reader.tracer.TraceEnd(ctx, end) }()
 	err := func() error {
 		if r.reader.err != nil {
-			return &QueryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
+			return &queryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
 		}
 		p, err := r.reader.plan(&q.query)
 		if err != nil {
-			var refused *QueryError
+			var refused *queryError
 			if errors.As(err, &refused) {
 				refused.Op = r.op
 			}

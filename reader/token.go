@@ -104,7 +104,7 @@ func (b *bound) position(mark []byte) (*position, error) {
 		return nil, nil
 	}
 	refuse := func(reason string) error {
-		return &QueryError{Table: b.name, Reason: reason, cause: ErrToken}
+		return &queryError{Table: b.name, Reason: reason, cause: ErrToken}
 	}
 	data, err := base64.RawURLEncoding.DecodeString(string(b.token))
 	if err != nil || len(data) < 1+markSize || data[0] != tokenVersion {

@@ -17,15 +17,15 @@ import (
 // derived ones that follow from the others. The rows come in the order of the queries; nil stands for a row that does not exist, or of an entity
 // that was deleted. The transaction waits for others of the same partitions, and is retried as any read.
 //
-// Nothing is sent, and the error is a [*QueryError], if a query does not name one row, or has Confirm, After, OrderBy or Limit, if there are
+// Nothing is sent, and the error matches [ErrInvalid], if a query does not name one row, or has Confirm, After, OrderBy or Limit, if there are
 // more queries than [Partitions] allows, or if a set is not Transactional. Otherwise the error is an [*Error], and there are no rows. It is
 // experimental, as such sets are; docs/accord.md in the repository says more.
 func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Query[T]) ([]*T, error) {
 	if fault := unusable(ctx, r, op); fault != "" {
-		return nil, &QueryError{Op: op, Reason: fault}
+		return nil, &queryError{Op: op, Reason: fault}
 	}
 	if len(queries) == 0 {
-		return nil, &QueryError{Op: op, Reason: "there is no query: give one for each row"}
+		return nil, &queryError{Op: op, Reason: "there is no query: give one for each row"}
 	}
 	var names []string
 	for _, q := range queries {
@@ -58,16 +58,16 @@ func unusable(ctx context.Context, r *Reader, op string) string {
 
 func transaction[T any](ctx context.Context, r *Reader, op string, queries []Query[T], end *session.OperationEnd) ([]*T, error) {
 	if r.err != nil {
-		return nil, &QueryError{Op: op, Reason: r.err.Error(), cause: r.err}
+		return nil, &queryError{Op: op, Reason: r.err.Error(), cause: r.err}
 	}
 	if len(queries) > r.partitions {
-		return nil, &QueryError{Op: op, Reason: strconv.Itoa(len(queries)) + " queries are more than the option Partitions allows"}
+		return nil, &queryError{Op: op, Reason: strconv.Itoa(len(queries)) + " queries are more than the option Partitions allows"}
 	}
 	var plans rowPlans
 	for _, q := range queries {
 		p, err := r.rowPlan(q.query)
 		if err != nil {
-			var refused *QueryError
+			var refused *queryError
 			if errors.As(err, &refused) {
 				refused.Op = op
 			}

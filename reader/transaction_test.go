@@ -208,7 +208,7 @@ func TestTransactionRejects(t *testing.T) {
 		"no table of this name":                         {base, From(set, "ticket")},
 	} {
 		_, err := Transaction(t.Context(), r, "check", queries...)
-		var refused *QueryError
+		var refused *queryError
 		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || refused.Op != "check" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -55,8 +55,7 @@ func TestStrictKeyspaces(t *testing.T) {
 					t.Errorf("%s, %s: %v", name, call, err)
 				}
 			}
-			var refused *reader.QueryError
-			if _, _, err := reader.List(ctx, r, "op", reader.From(pages, "pages").Eq("name", "a")); !errors.As(err, &refused) {
+			if _, _, err := reader.List(ctx, r, "op", reader.From(pages, "pages").Eq("name", "a")); !errors.Is(err, reader.ErrInvalid) {
 				t.Errorf("%s, list: %v", name, err)
 			}
 		}

@@ -205,8 +205,8 @@ func Spool(dir string) Option {
 // OnProgress makes a run call f about every second, and at the end, from one goroutine.
 func OnProgress(f func(Progress)) Option { return func(c *config) { c.onProgress = f } }
 
-// Trace sets the tracer that is told of runs, if it is a [session.RunTracer]: package tracing has one for OpenTelemetry. It replaces an
-// earlier one; nil turns tracing off.
+// Trace sets the tracer that is told of runs: that of tracing.New. Others are told nothing. It replaces an earlier one; nil turns tracing
+// off.
 func Trace(t session.Tracer) Option {
-	return func(c *config) { c.tracer = request.Which[session.RunTracer](request.NewTracers(t)) }
+	return func(c *config) { c.tracer = request.Which[request.RunTracer](request.NewTracers(t)) }
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 )
@@ -58,30 +59,30 @@ func (o *told) all() []string {
 	return append(o.lines, fmt.Sprintf("%d units open", o.open), fmt.Sprintf("%d rows in units", o.rows), fmt.Sprintf("%d repaired", o.repaired))
 }
 
-func (o *told) TraceRunStart(ctx context.Context, data session.RunStart) context.Context {
+func (o *told) TraceRunStart(ctx context.Context, data request.RunStart) context.Context {
 	o.say("start %s %s %d", data.Kind, data.Entity, len(data.Tables))
 	o.full = data.Full
 	return ctx
 }
 
-func (o *told) TraceRunEnd(_ context.Context, data session.RunEnd) {
+func (o *told) TraceRunEnd(_ context.Context, data request.RunEnd) {
 	o.say("end %s %s %t %d rows", data.Kind, data.Entity, data.Complete, data.Tables[0].Rows)
 }
 
-func (o *told) TraceRun(context.Context, session.RunState) {
+func (o *told) TraceRun(context.Context, request.RunState) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.states++
 }
 
-func (o *told) TraceUnitStart(ctx context.Context, _ session.UnitStart) context.Context {
+func (o *told) TraceUnitStart(ctx context.Context, _ request.UnitStart) context.Context {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open++
 	return ctx
 }
 
-func (o *told) TraceUnitEnd(_ context.Context, data session.UnitEnd) {
+func (o *told) TraceUnitEnd(_ context.Context, data request.UnitEnd) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open--
@@ -91,6 +92,6 @@ func (o *told) TraceUnitEnd(_ context.Context, data session.UnitEnd) {
 	}
 }
 
-func (o *told) TraceFinding(_ context.Context, data session.RunFinding) {
+func (o *told) TraceFinding(_ context.Context, data request.RunFinding) {
 	o.say("found %s %s %s %s", strings.TrimPrefix(data.Table, "shop."), data.Class, data.Certainty, data.Outcome)
 }

@@ -47,15 +47,15 @@ func costs(tb testing.TB) map[string]struct {
 		tracer tracer
 		most   float64
 	}{
-		"no provider":        {tracing.New(), 0},
-		"noop tracers":       {tracing.New(tracing.WithTracerProvider(nooptrace.NewTracerProvider())), 4},
-		"noop meters":        {tracing.New(tracing.WithMeterProvider(noopmetric.NewMeterProvider())), 4},
-		"meters":             {tracing.New(tracing.WithMeterProvider(meters)), 4},
-		"sampled never":      {tracing.New(tracing.WithTracerProvider(never)), 12},
-		"sampled":            {tracing.New(tracing.WithTracerProvider(always)), 60},
-		"sampled and meters": {tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)), 60},
-		"slog, off":          {tracing.Slog(nil), 0},
-		"slog at info":       {tracing.Slog(slog.New(slog.NewTextHandler(io.Discard, nil))), 4},
+		"no provider":        {tracing.New().(tracer), 0},
+		"noop tracers":       {tracing.New(tracing.WithTracerProvider(nooptrace.NewTracerProvider())).(tracer), 4},
+		"noop meters":        {tracing.New(tracing.WithMeterProvider(noopmetric.NewMeterProvider())).(tracer), 4},
+		"meters":             {tracing.New(tracing.WithMeterProvider(meters)).(tracer), 4},
+		"sampled never":      {tracing.New(tracing.WithTracerProvider(never)).(tracer), 12},
+		"sampled":            {tracing.New(tracing.WithTracerProvider(always)).(tracer), 60},
+		"sampled and meters": {tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)).(tracer), 60},
+		"slog, off":          {tracing.Slog(nil).(tracer), 0},
+		"slog at info":       {tracing.Slog(slog.New(slog.NewTextHandler(io.Discard, nil))).(tracer), 4},
 	}
 }
 
@@ -112,7 +112,7 @@ func BenchmarkWriteOfThreeRequests(b *testing.B) {
 func BenchmarkParallelWrites(b *testing.B) {
 	w := fanOut(b)
 	meters, _ := meter(b)
-	tracer := tracing.New(tracing.WithMeterProvider(meters))
+	tracer := tracing.New(tracing.WithMeterProvider(meters)).(tracer)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

@@ -8,8 +8,8 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// SchemaURL identifies the version of the semantic conventions from which names and units are taken.
-const SchemaURL = semconv.SchemaURL
+// schemaURL identifies the version of the semantic conventions from which names and units are taken.
+const schemaURL = semconv.SchemaURL
 
 // What the conventions have no name for.
 const (
@@ -71,11 +71,11 @@ func appendError(to []attribute.KeyValue, errorType, status string) []attribute.
 
 // appendCoordinator adds what is known of a coordinator.
 func appendCoordinator(to []attribute.KeyValue, host session.Host) []attribute.KeyValue {
-	if ip := host.IP(); ip != "" {
-		to = append(to, semconv.ServerAddress(ip), semconv.NetworkPeerAddress(ip))
-		to = appendCounts(to, semconv.ServerPort(host.Port()), semconv.NetworkPeerPort(host.Port()))
+	if host.IP != "" {
+		to = append(to, semconv.ServerAddress(host.IP), semconv.NetworkPeerAddress(host.IP))
+		to = appendCounts(to, semconv.ServerPort(host.Port), semconv.NetworkPeerPort(host.Port))
 	}
-	return appendTexts(to, semconv.CassandraCoordinatorID(host.ID()), semconv.CassandraCoordinatorDC(host.Datacentre()))
+	return appendTexts(to, semconv.CassandraCoordinatorID(host.ID), semconv.CassandraCoordinatorDC(host.Datacentre))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -8,7 +8,7 @@
 // without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. To use the global
 // providers of OpenTelemetry, pass them: tracing.WithTracerProvider(otel.GetTracerProvider()).
 //
-// Names and units are those of the OpenTelemetry semantic conventions 1.43.0 ([SchemaURL]): the stable conventions of
+// Names and units are those of the OpenTelemetry semantic conventions 1.43.0: the stable conventions of
 // database clients, and those of Cassandra, which are published with status Development. Names that they do not define
 // begin with denorm.
 //

@@ -32,14 +32,15 @@ func ExampleNew_spans() {
 	exporter := tracetest.NewInMemoryExporter()
 	tp := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))
 	tracer := tracing.New(tracing.WithTracerProvider(tp))
+	requests := tracer.(session.RequestTracer)
 
 	ctx := tracer.TraceStart(context.Background(), session.OperationStart{Op: "createOrder", Changes: 1})
 	for _, table := range []string{"orders_by_id", "orders_by_user"} {
-		request := tracer.TraceRequestStart(ctx, session.RequestStart{
+		request := requests.TraceRequestStart(ctx, session.RequestStart{
 			Op: "createOrder", Mode: writer.FanOut.String(), Keyspace: "shop", Tables: []string{table},
 			Statements: []string{"INSERT INTO shop." + table + " (order_id) VALUES (?) USING TIMESTAMP ?"},
 		})
-		tracer.TraceRequestEnd(request, session.RequestEnd{Outcome: writer.Applied, Attempts: 1})
+		requests.TraceRequestEnd(request, session.RequestEnd{Outcome: writer.Applied, Attempts: 1})
 	}
 	tracer.TraceEnd(ctx, session.OperationEnd{Op: "createOrder", Mode: writer.FanOut.String(), Requests: 2, Attempts: 2})
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"go.opentelemetry.io/otel/trace"
@@ -23,9 +24,10 @@ func TestOnlyRequestsAreCalls(t *testing.T) {
 	tracer.TraceEnd(tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationModify, Op: "pay"}),
 		session.OperationEnd{Operation: session.OperationModify, Op: "pay", Rounds: 1})
 	readTo(t.Context(), tracer)
-	run := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: "verify", Entity: "order"})
-	tracer.TraceUnitEnd(tracer.TraceUnitStart(run, session.UnitStart{Kind: "verify", Table: "shop.orders_by_user"}), session.UnitEnd{Rows: 1})
-	tracer.TraceRunEnd(run, session.RunEnd{Kind: "verify", Entity: "order"})
+	runs := tracer.(req.RunTracer)
+	run := runs.TraceRunStart(t.Context(), req.RunStart{Kind: "verify", Entity: "order"})
+	runs.TraceUnitEnd(runs.TraceUnitStart(run, req.UnitStart{Kind: "verify", Table: "shop.orders_by_user"}), req.UnitEnd{Rows: 1})
+	runs.TraceRunEnd(run, req.RunEnd{Kind: "verify", Entity: "order"})
 
 	calls, others := make(map[string]int), make(map[string]int)
 	for _, s := range exporter.GetSpans() {

@@ -38,7 +38,7 @@ func TestReadErrorType(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, requests told %v", name, told), func(t *testing.T) {
 				t.Parallel()
 				meters, metrics := meter(t)
-				tracer := tracing.New(tracing.WithMeterProvider(meters))
+				tracer := tracing.New(tracing.WithMeterProvider(meters)).(readTracer)
 				failed := &reader.Error{Op: "newest", Table: "logs", Err: err}
 				ctx := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "newest", Table: "logs"})
 				want := "unavailable"

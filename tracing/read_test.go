@@ -3,6 +3,7 @@ package tracing_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -25,7 +26,8 @@ type readTracer interface {
 }
 
 // readTo tells a tracer of a read of two partitions, one of which is repeated and then fails.
-func readTo(ctx context.Context, t readTracer) {
+func readTo(ctx context.Context, told session.Tracer) {
+	t := told.(readTracer)
 	failed := &reader.Error{
 		Op: "newest", Table: "logs", Partition: 2, Partitions: 2, Err: &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum},
 	}
@@ -33,7 +35,7 @@ func readTo(ctx context.Context, t readTracer) {
 	for n := range 2 {
 		p := t.TraceRequestStart(ctx, session.RequestStart{
 			Op: "newest", Keyspace: "shop", Tables: []string{"logs"}, Statements: []string{"SELECT text FROM shop.logs WHERE host=?"}, Partition: n + 1,
-			Buckets: []reader.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: session.LocalQuorum, Idempotent: true,
+			Buckets: []session.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: session.LocalQuorum, Idempotent: true,
 		})
 		if n == 0 {
 			t.TraceRequestEnd(p, session.RequestEnd{Rows: 5, Pages: 1, Returned: 8, PageSize: 10, Attempts: 1})
@@ -58,7 +60,7 @@ func TestReads(t *testing.T) {
 	golden.Check(t, "read_metrics.golden", table(collect(t, metrics)))
 	readTo(t.Context(), tracing.New()) // nobody listens
 	rejected := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "rejected"})
-	tracer.TraceEnd(rejected, session.OperationEnd{Operation: session.OperationRead, Op: "rejected", Err: &reader.QueryError{Table: "logs"}})
+	tracer.TraceEnd(rejected, session.OperationEnd{Operation: session.OperationRead, Op: "rejected", Err: fmt.Errorf("rejected: %w", reader.ErrInvalid)})
 	if got := table(collect(t, metrics)); !strings.Contains(got, "denorm.invalid") {
 		t.Errorf("a rejected query counts as\n%s", got)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/denorm-go/denorm/session"
+	req "github.com/denorm-go/denorm/internal/request"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
@@ -33,7 +33,7 @@ const (
 	certaintyKey = attribute.Key("denorm.reconcile.certainty")
 )
 
-var _ session.RunTracer = (*Tracer)(nil)
+var _ req.RunTracer = (*otelTracer)(nil)
 
 // runMetrics is the instruments of runs.
 type runMetrics struct {
@@ -103,7 +103,7 @@ func (m *runMetrics) begin(tables []string, began time.Time) {
 }
 
 // complete notes that all rows of the tables were read.
-func (m *runMetrics) complete(tables []session.RunTable) {
+func (m *runMetrics) complete(tables []req.RunTable) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, table := range tables {
@@ -141,18 +141,18 @@ type (
 	unit struct{ span trace.Span }
 )
 
-// TraceRunStart implements [session.RunTracer].
-func (t *Tracer) TraceRunStart(ctx context.Context, data session.RunStart) context.Context {
+// TraceRunStart implements [req.RunTracer].
+func (t *otelTracer) TraceRunStart(ctx context.Context, data req.RunStart) context.Context {
 	if t.runs != nil && data.Full {
 		t.runs.begin(data.Tables, data.Began)
 	}
 	ctx, span := t.startSpan(ctx, data.Kind+" "+data.Entity, []trace.SpanStartOption{trace.WithAttributes(append(
 		[]attribute.KeyValue{kindKey.String(data.Kind), setKey.String(data.Entity)}, t.attributes...)...)})
-	return &following[Tracer, run]{ctx, t, run{span}}
+	return &following[otelTracer, run]{ctx, t, run{span}}
 }
 
-// TraceRunEnd implements [session.RunTracer].
-func (t *Tracer) TraceRunEnd(ctx context.Context, data session.RunEnd) {
+// TraceRunEnd implements [req.RunTracer].
+func (t *otelTracer) TraceRunEnd(ctx context.Context, data req.RunEnd) {
 	if t.runs != nil && data.Complete {
 		t.runs.complete(data.Tables)
 		for _, table := range data.Tables {
@@ -188,8 +188,8 @@ func driftBound(findings, rows int) float64 {
 	return min(1, p+1.96*math.Sqrt(p*(1-min(p, 1))/n))
 }
 
-// TraceRun implements [session.RunTracer].
-func (t *Tracer) TraceRun(ctx context.Context, data session.RunState) {
+// TraceRun implements [req.RunTracer].
+func (t *otelTracer) TraceRun(ctx context.Context, data req.RunState) {
 	if t.runs == nil {
 		return
 	}
@@ -199,8 +199,8 @@ func (t *Tracer) TraceRun(ctx context.Context, data session.RunState) {
 	m.progress.to.Record(ctx, data.Done, m.progress.of(l))
 }
 
-// TraceUnitStart implements [session.RunTracer].
-func (t *Tracer) TraceUnitStart(ctx context.Context, data session.UnitStart) context.Context {
+// TraceUnitStart implements [req.RunTracer].
+func (t *otelTracer) TraceUnitStart(ctx context.Context, data req.UnitStart) context.Context {
 	name := "scan " + data.Table
 	if data.Repair {
 		name = "repair " + data.Table
@@ -208,11 +208,11 @@ func (t *Tracer) TraceUnitStart(ctx context.Context, data session.UnitStart) con
 	ctx, span := t.startSpan(ctx, name, []trace.SpanStartOption{trace.WithAttributes(append([]attribute.KeyValue{
 		kindKey.String(data.Kind), tablesKey.StringSlice([]string{data.Table}),
 	}, t.attributes...)...)})
-	return &following[Tracer, unit]{ctx, t, unit{span}}
+	return &following[otelTracer, unit]{ctx, t, unit{span}}
 }
 
-// TraceUnitEnd implements [session.RunTracer].
-func (t *Tracer) TraceUnitEnd(ctx context.Context, data session.UnitEnd) {
+// TraceUnitEnd implements [req.RunTracer].
+func (t *otelTracer) TraceUnitEnd(ctx context.Context, data req.UnitEnd) {
 	if t.runs != nil && data.Rows > 0 {
 		rows := &t.runs.rows
 		rows.to.Add(ctx, int64(data.Rows), rows.of(runLabels{kind: data.Kind, table: data.Table}))
@@ -223,8 +223,8 @@ func (t *Tracer) TraceUnitEnd(ctx context.Context, data session.UnitEnd) {
 	}
 }
 
-// TraceFinding implements [session.RunTracer].
-func (t *Tracer) TraceFinding(ctx context.Context, data session.RunFinding) {
+// TraceFinding implements [req.RunTracer].
+func (t *otelTracer) TraceFinding(ctx context.Context, data req.RunFinding) {
 	if t.runs == nil {
 		return
 	}

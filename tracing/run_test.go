@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
-	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 )
 
@@ -21,27 +21,27 @@ func testRuns(t *testing.T) {
 	t.Helper()
 	provider, exporter := recorder(t)
 	meters, reader := meter(t)
-	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
-	one := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.c"}, Began: time.Now()})
-	tracer.TraceRunEnd(one, session.RunEnd{Kind: "repair", Entity: "order", Tables: []session.RunTable{{Table: "shop.c"}}})
+	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)).(req.RunTracer)
+	one := tracer.TraceRunStart(t.Context(), req.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.c"}, Began: time.Now()})
+	tracer.TraceRunEnd(one, req.RunEnd{Kind: "repair", Entity: "order", Tables: []req.RunTable{{Table: "shop.c"}}})
 	for _, failure := range []error{nil, errors.New("user 'ada' was not read")} {
-		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{
+		ctx := tracer.TraceRunStart(t.Context(), req.RunStart{
 			Kind: "repair", Entity: "order", Tables: []string{"shop.a", "shop.b"}, Began: time.Now().Add(-time.Hour), Full: true,
 		})
-		unit := tracer.TraceUnitStart(ctx, session.UnitStart{Kind: "repair", Table: "shop.a"})
-		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: "repair", Table: "shop.a", Rows: 300, Err: failure})
-		unit = tracer.TraceUnitStart(ctx, session.UnitStart{Kind: "repair", Table: "shop.a", Repair: true})
-		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: "repair", Table: "shop.a", Outcome: "repaired"})
-		tracer.TraceFinding(ctx, session.RunFinding{
+		unit := tracer.TraceUnitStart(ctx, req.UnitStart{Kind: "repair", Table: "shop.a"})
+		tracer.TraceUnitEnd(unit, req.UnitEnd{Kind: "repair", Table: "shop.a", Rows: 300, Err: failure})
+		unit = tracer.TraceUnitStart(ctx, req.UnitStart{Kind: "repair", Table: "shop.a", Repair: true})
+		tracer.TraceUnitEnd(unit, req.UnitEnd{Kind: "repair", Table: "shop.a", Outcome: "repaired"})
+		tracer.TraceFinding(ctx, req.RunFinding{
 			Kind: "repair", Table: "shop.b", Class: "missing", Certainty: "settled", Outcome: "repaired", FirstSeen: time.Now(),
 		})
-		tracer.TraceFinding(ctx, session.RunFinding{
+		tracer.TraceFinding(ctx, req.RunFinding{
 			Kind: "verify", Table: "shop.b", Class: "orphan", Certainty: "settled", Outcome: "found", FirstSeen: time.Now(),
 		})
-		tracer.TraceRun(ctx, session.RunState{Kind: "repair", Entity: "order", Done: 0.5, Waiting: 2, Limit: 40})
-		tracer.TraceRunEnd(ctx, session.RunEnd{
+		tracer.TraceRun(ctx, req.RunState{Kind: "repair", Entity: "order", Done: 0.5, Waiting: 2, Limit: 40})
+		tracer.TraceRunEnd(ctx, req.RunEnd{
 			Kind: "repair", Entity: "order", Complete: failure == nil, Err: failure,
-			Tables: []session.RunTable{{Table: "shop.a", Rows: 300}, {Table: "shop.b", Rows: 300, Findings: 3}},
+			Tables: []req.RunTable{{Table: "shop.a", Rows: 300}, {Table: "shop.b", Rows: 300, Findings: 3}},
 		})
 	}
 	<-time.After(time.Minute)

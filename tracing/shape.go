@@ -20,7 +20,7 @@ const maxShapes = 1000
 // one: see the package comment.
 type operationShape []trace.SpanStartOption
 
-func (t *Tracer) operationShape(data session.OperationStart) operationShape {
+func (t *otelTracer) operationShape(data session.OperationStart) operationShape {
 	data.Changes, data.Limit, data.Link = 0, 0, ""
 	if s, ok := t.operations.get(data); ok {
 		return s
@@ -62,7 +62,7 @@ type requestShape struct {
 	start  []trace.SpanStartOption
 }
 
-func (t *Tracer) requestShape(data session.RequestStart) *requestShape {
+func (t *otelTracer) requestShape(data session.RequestStart) *requestShape {
 	if len(data.Statements) > keyStatements {
 		return t.newRequestShape(data)
 	}
@@ -78,7 +78,7 @@ func (t *Tracer) requestShape(data session.RequestStart) *requestShape {
 	return s
 }
 
-func (t *Tracer) newRequestShape(data session.RequestStart) *requestShape {
+func (t *otelTracer) newRequestShape(data session.RequestStart) *requestShape {
 	l := labels{op: data.Op, namespace: data.Keyspace, operation: operationName(data.Statements)}
 	if len(data.Tables) == 1 {
 		l.table = data.Tables[0]

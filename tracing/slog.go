@@ -10,16 +10,13 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// SlogTracer logs writes and reads. It is made by [Slog] and safe for concurrent use. The zero value logs nothing.
-type SlogTracer struct {
-	logger                  *slog.Logger
-	success, retry, failure slog.Level
-}
+// slogTracer logs writes and reads. It is made by [Slog] and safe for concurrent use.
+type slogTracer struct{ logger *slog.Logger }
 
 var (
-	_ session.Tracer        = (*SlogTracer)(nil)
-	_ session.RequestTracer = (*SlogTracer)(nil)
-	_ session.RetryTracer   = (*SlogTracer)(nil)
+	_ session.Tracer        = (*slogTracer)(nil)
+	_ session.RequestTracer = (*slogTracer)(nil)
+	_ session.RetryTracer   = (*slogTracer)(nil)
 )
 
 // Slog makes a tracer for [writer.Trace] and [reader.Trace] that logs to logger:
@@ -52,38 +49,11 @@ var (
 //
 // No value and no error text is logged. The handler gets the context of the write or request, so a handler that links logs to traces finds
 // the span, if [Multi] has the tracer that makes spans before this one. A nil logger logs nothing.
-func Slog(logger *slog.Logger, options ...SlogOption) *SlogTracer {
+func Slog(logger *slog.Logger) session.Tracer {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	t := &SlogTracer{logger: logger, success: slog.LevelDebug, retry: slog.LevelWarn, failure: slog.LevelError}
-	for _, o := range options {
-		if o != nil {
-			o(t)
-		}
-	}
-	return t
-}
-
-// SlogOption is an argument of [Slog].
-type SlogOption func(*SlogTracer)
-
-// WithSuccessLevel sets the level of writes and requests that were applied, of reads that ended well, and of requests that met a conflict.
-// Default: debug.
-func WithSuccessLevel(level slog.Level) SlogOption {
-	return func(t *SlogTracer) { t.success = level }
-}
-
-// WithRetryLevel sets the level of attempts and requests that failed, and of writes and calls of Modify that were not applied. Default:
-// warn.
-func WithRetryLevel(level slog.Level) SlogOption {
-	return func(t *SlogTracer) { t.retry = level }
-}
-
-// WithFailureLevel sets the level of writes that only some tables have, or of which that is not known, of writes that are too old to be
-// resumed, and of reads that failed. Default: error.
-func WithFailureLevel(level slog.Level) SlogOption {
-	return func(t *SlogTracer) { t.failure = level }
+	return &slogTracer{logger}
 }
 
 // loggedOperation and loggedRequest are under way.
@@ -102,11 +72,11 @@ type loggedRequest struct {
 }
 
 // TraceStart implements [session.Tracer].
-func (t *SlogTracer) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
+func (t *slogTracer) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
 	if !t.enabled(ctx) {
 		return ctx
 	}
-	return &following[SlogTracer, loggedOperation]{ctx, t, loggedOperation{OperationStart: data, start: time.Now()}}
+	return &following[slogTracer, loggedOperation]{ctx, t, loggedOperation{OperationStart: data, start: time.Now()}}
 }
 
 // lines are the messages of operations.
@@ -117,7 +87,7 @@ var lines = [...]struct{ done, failed string }{
 }
 
 // TraceEnd implements [session.Tracer].
-func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
+func (t *slogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	o := find[loggedOperation](ctx, t)
 	if o == nil || o.Operation != data.Operation {
 		return
@@ -176,7 +146,7 @@ func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 }
 
 // TraceRequestStart implements [session.RequestTracer].
-func (t *SlogTracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
+func (t *slogTracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
 	if !t.enabled(ctx) {
 		return ctx
 	}
@@ -185,11 +155,11 @@ func (t *SlogTracer) TraceRequestStart(ctx context.Context, data session.Request
 		o.requests.start(data.Mode, "", nil)
 	}
 	r := loggedRequest{RequestStart: data, start: time.Now(), operation: o}
-	return &following[SlogTracer, loggedRequest]{ctx, t, r}
+	return &following[slogTracer, loggedRequest]{ctx, t, r}
 }
 
 // TraceRequestEnd implements [session.RequestTracer]. A partition of a read has a line only if it failed.
-func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
+func (t *slogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
 	r := find[loggedRequest](ctx, t)
 	if r == nil {
 		return
@@ -197,10 +167,10 @@ func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 	if data.Err != nil && r.operation != nil {
 		r.operation.requests.failed(requestErrorType(data.Err, data.Reason))
 	}
-	read, level := r.Partition > 0, t.success
+	read, level := r.Partition > 0, slog.LevelDebug
 	outcome := requestOutcome(data, read)
 	if data.Err != nil && !expected(outcome) {
-		level = t.retry
+		level = slog.LevelWarn
 	}
 	if read && data.Err == nil || !t.logs(ctx, level) {
 		return
@@ -220,39 +190,39 @@ func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 }
 
 // TraceRetry implements [session.RetryTracer].
-func (t *SlogTracer) TraceRetry(ctx context.Context, data session.Retry) {
+func (t *slogTracer) TraceRetry(ctx context.Context, data session.Retry) {
 	r := find[loggedRequest](ctx, t)
-	if r == nil || !t.logs(ctx, t.retry) {
+	if r == nil || !t.logs(ctx, slog.LevelWarn) {
 		return
 	}
 	class := classOf(data.Verdict.Outcome)
 	attributes := append(r.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", class))
 	attributes = appendReason(attributes, data.Err, data.Verdict.Reason)
 	attributes = append(attributes, slog.Float64("wait_ms", milliseconds(data.Wait)))
-	t.logger.LogAttrs(ctx, t.retry, "attempt failed", appendHost(attributes, data.Host)...)
+	t.logger.LogAttrs(ctx, slog.LevelWarn, "attempt failed", appendHost(attributes, data.Host)...)
 }
 
 // enabled says whether anything may have to be logged.
-func (t *SlogTracer) enabled(ctx context.Context) bool {
-	return t.logs(ctx, max(t.success, t.retry, t.failure, slog.LevelInfo))
+func (t *slogTracer) enabled(ctx context.Context) bool {
+	return t.logs(ctx, slog.LevelError)
 }
 
-// logs says whether lines of the level are logged; a zero SlogTracer logs none.
-func (t *SlogTracer) logs(ctx context.Context, level slog.Level) bool {
-	return t.logger != nil && t.logger.Enabled(ctx, level)
+// logs says whether lines of the level are logged.
+func (t *slogTracer) logs(ctx context.Context, level slog.Level) bool {
+	return t.logger.Enabled(ctx, level)
 }
 
 // level is that of the line of an operation. A read has no outcome, and what went as expected no reason.
-func (t *SlogTracer) level(of session.Operation, outcome, reason string) slog.Level {
+func (t *slogTracer) level(of session.Operation, outcome, reason string) slog.Level {
 	switch {
 	case reason == "" && (outcome == "" || outcome == writer.Applied.String()):
-		return t.success
+		return slog.LevelDebug
 	case reason == "", outcome == outcomeRejected, outcome == "" && reason == typeInvalid:
 		return slog.LevelInfo
 	case outcome == writer.NotApplied.String(), of == session.OperationModify: // its write has a line of its own
-		return t.retry
+		return slog.LevelWarn
 	}
-	return t.failure
+	return slog.LevelError
 }
 
 // text is that of a write or read.
@@ -290,10 +260,10 @@ func appendReason(to []slog.Attr, err error, reason string) []slog.Attr {
 }
 
 func appendHost(to []slog.Attr, host session.Host) []slog.Attr {
-	if ip := host.IP(); ip != "" {
-		to = append(to, slog.String("address", ip), slog.Int("port", host.Port()))
+	if host.IP != "" {
+		to = append(to, slog.String("address", host.IP), slog.Int("port", host.Port))
 	}
-	return appendTextAttrs(to, slog.String("dc", host.Datacentre()))
+	return appendTextAttrs(to, slog.String("dc", host.Datacentre))
 }
 
 func sinceAttr(start time.Time) slog.Attr {

@@ -16,24 +16,19 @@ import (
 func TestSlog(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		least   slog.Level
-		options []tracing.SlogOption
+		least slog.Level
 	}{
 		"slog":        {least: slog.LevelDebug},
 		"slog_info":   {least: slog.LevelInfo},
 		"slog_errors": {least: slog.LevelError},
-		"slog_levels": {least: slog.LevelInfo, options: []tracing.SlogOption{
-			tracing.WithSuccessLevel(slog.LevelInfo), tracing.WithRetryLevel(slog.LevelDebug),
-			tracing.WithFailureLevel(slog.LevelWarn), nil,
-		}},
-		"slog_off": {least: slog.LevelError + 1},
+		"slog_off":    {least: slog.LevelError + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { // for its clock
 				var out bytes.Buffer
 				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: test.least}))
-				tracer := tracing.Slog(logger, test.options...)
+				tracer := tracing.Slog(logger).(readTracer)
 				for _, w := range []func(testing.TB) told{fanOut, failing, resumed, moved, fallenBack, spent, left, rejected} {
 					slowly := waits{tracer}
 					w(t).to(t.Context(), slowly)
@@ -45,10 +40,10 @@ func TestSlog(t *testing.T) {
 }
 
 // waits makes every request take 1.5 ms.
-type waits struct{ *tracing.SlogTracer }
+type waits struct{ readTracer }
 
 func (w waits) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
-	ctx = w.SlogTracer.TraceRequestStart(ctx, data)
+	ctx = w.readTracer.TraceRequestStart(ctx, data)
 	time.Sleep(1500 * time.Microsecond)
 	return ctx
 }
@@ -56,5 +51,4 @@ func (w waits) TraceRequestStart(ctx context.Context, data session.RequestStart)
 func TestSlogNil(t *testing.T) {
 	t.Parallel()
 	failing(t).to(t.Context(), tracing.Slog(nil))
-	failing(t).to(t.Context(), new(tracing.SlogTracer)) // which Slog did not make
 }

@@ -26,7 +26,7 @@ type operation struct {
 }
 
 // TraceStart implements [session.Tracer].
-func (t *Tracer) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
+func (t *otelTracer) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
 	modify := data.Operation == session.OperationModify
 	if t.off() || modify && t.spans == nil { // no metric is of a Modify
 		return ctx
@@ -50,7 +50,7 @@ func (t *Tracer) TraceStart(ctx context.Context, data session.OperationStart) co
 	if span == nil && (t.metrics == nil || modify) && find[operation](ctx, t) == nil { // or the Modify around it would have what this one ends with
 		return ctx
 	}
-	return &following[Tracer, operation]{ctx, t, operation{OperationStart: data, span: span, start: time.Now()}}
+	return &following[otelTracer, operation]{ctx, t, operation{OperationStart: data, span: span, start: time.Now()}}
 }
 
 // linkTo makes a link to the span of a traceparent, if it is one.
@@ -66,7 +66,7 @@ func linkTo(traceparent string) trace.SpanStartOption {
 const traceparentKey = "traceparent"
 
 // TraceLink implements [session.LinkTracer]. A span that is not sampled has no link, because backends do not have that span.
-func (t *Tracer) TraceLink(ctx context.Context) string {
+func (t *otelTracer) TraceLink(ctx context.Context) string {
 	o := find[operation](ctx, t)
 	if o == nil || o.span == nil || !o.span.SpanContext().IsSampled() {
 		return ""
@@ -77,7 +77,7 @@ func (t *Tracer) TraceLink(ctx context.Context) string {
 }
 
 // TraceEnd implements [session.Tracer].
-func (t *Tracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
+func (t *otelTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	o := find[operation](ctx, t)
 	if o == nil {
 		return
@@ -141,7 +141,7 @@ type request struct {
 }
 
 // TraceRequestStart implements [session.RequestTracer].
-func (t *Tracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
+func (t *otelTracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
 	if t.off() {
 		return ctx
 	}
@@ -158,7 +158,7 @@ func (t *Tracer) TraceRequestStart(ctx context.Context, data session.RequestStar
 	if span == nil && t.metrics == nil {
 		return ctx
 	}
-	return &following[Tracer, request]{ctx, t, request{span: span, start: time.Now(), shape: shape, read: read, operation: o}}
+	return &following[otelTracer, request]{ctx, t, request{span: span, start: time.Now(), shape: shape, read: read, operation: o}}
 }
 
 func bucketText(buckets []session.Bucket) string {
@@ -170,7 +170,7 @@ func bucketText(buckets []session.Bucket) string {
 }
 
 // TraceRequestEnd implements [session.RequestTracer].
-func (t *Tracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
+func (t *otelTracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
 	r := find[request](ctx, t)
 	if r == nil {
 		return
@@ -213,7 +213,7 @@ func outcomeTexts(outcomes []writer.Outcome) []string {
 }
 
 // TraceRetry implements [session.RetryTracer].
-func (t *Tracer) TraceRetry(ctx context.Context, data session.Retry) {
+func (t *otelTracer) TraceRetry(ctx context.Context, data session.Retry) {
 	r := find[request](ctx, t)
 	if r == nil {
 		return
@@ -237,7 +237,7 @@ func (t *Tracer) TraceRetry(ctx context.Context, data session.Retry) {
 var unnamed = semconv.DBSystemNameCassandra.Value.AsString()
 
 // startSpan starts a span, if there are to be any. It gives nil for one that does not record.
-func (t *Tracer) startSpan(
+func (t *otelTracer) startSpan(
 	ctx context.Context, name string, options []trace.SpanStartOption,
 ) (context.Context, trace.Span) {
 	if t.spans == nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
@@ -14,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -54,7 +56,7 @@ func TestSpans(t *testing.T) {
 			golden.Check(t, name+".golden", tree(spans))
 			for _, s := range spans {
 				if scope := s.InstrumentationScope; s.Name != "POST /orders" &&
-					(scope.Name != tracing.Scope || scope.SchemaURL != tracing.SchemaURL) {
+					(scope.Name != tracing.Scope || scope.SchemaURL != semconv.SchemaURL) {
 					t.Errorf("%s has the scope %v", s.Name, scope)
 				}
 			}
@@ -70,7 +72,7 @@ func severalKinds(tb testing.TB) told {
 			start: session.RequestStart{
 				Mode: writer.SamePartition.String(), Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
 			},
-			end: session.RequestEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
+			end: session.RequestEnd{Outcome: writer.Applied, Host: session.Host(hosts.NodeOf(new(gocql.HostInfo)))},
 		}
 	}
 	one, two := []string{"orders_by_id"}, []string{"orders_by_id", "orders_by_user"}
@@ -163,7 +165,7 @@ func (s *sampler) Description() string { return "test" }
 func TestRequestsAlone(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
-	tracer := tracing.New(tracing.WithTracerProvider(provider))
+	tracer := tracing.New(tracing.WithTracerProvider(provider)).(readTracer)
 	p := failing(t).requests[1]
 	tracer.TraceRequestEnd(tracer.TraceRequestStart(t.Context(), p.start), p.end)
 	tracer.TraceRequestEnd(t.Context(), p.end)

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
@@ -90,7 +91,7 @@ func coordinator(tb testing.TB, ip, dc string) session.Host {
 	}
 	set("port", 9042)
 	set("dataCenter", dc)
-	return session.HostOf(host)
+	return session.Host(hosts.NodeOf(host))
 }
 
 func insert(table string) string {

@@ -6,6 +6,7 @@ import (
 
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/session"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -14,9 +15,9 @@ import (
 // Scope is the name of the instrumentation scope of all spans and metrics.
 const Scope = "github.com/denorm-go/denorm/tracing"
 
-// Tracer reports writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several
+// otelTracer reports writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several
 // writers.
-type Tracer struct {
+type otelTracer struct {
 	spans      trace.Tracer // nil if there are to be none
 	metrics    *metrics     // nil if there are to be none
 	attributes []attribute.KeyValue
@@ -24,55 +25,52 @@ type Tracer struct {
 	operations *cache[session.OperationStart, operationShape]
 	requests   *cache[requestKey, *requestShape]
 	runs       *runMetrics // nil if there are to be no metrics
-	err        error
 }
 
 var (
-	_ session.Tracer        = (*Tracer)(nil)
-	_ session.RequestTracer = (*Tracer)(nil)
-	_ session.RetryTracer   = (*Tracer)(nil)
-	_ session.LinkTracer    = (*Tracer)(nil)
+	_ session.Tracer        = (*otelTracer)(nil)
+	_ session.RequestTracer = (*otelTracer)(nil)
+	_ session.RetryTracer   = (*otelTracer)(nil)
+	_ session.LinkTracer    = (*otelTracer)(nil)
 )
 
 // New makes a tracer for [writer.Trace] and [reader.Trace]. It records nothing without the providers of
 // [WithTracerProvider] and [WithMeterProvider]; it does not use the global providers of OpenTelemetry. New does not
-// fail: an instrument that its provider rejects records nothing, and [Tracer.Err] says so. Options that are nil are
-// ignored.
+// fail: an instrument that its provider rejects records nothing, and OpenTelemetry's error handler is told why (see
+// otel.SetErrorHandler). Options that are nil are ignored.
 //
 // The op of a call becomes denorm.op of spans and metrics unchanged. It must not contain an id or any other value of a
 // row: everybody who reads traces would see it, and each value would be a separate time series ([WithMaxSeries]).
-func New(options ...Option) *Tracer {
+func New(options ...Option) session.Tracer {
 	c := config{maxSeries: defaultMaxSeries}
 	for _, o := range options {
 		if o != nil {
 			o(&c)
 		}
 	}
-	t := &Tracer{
+	t := &otelTracer{
 		attributes: c.attributes, statements: !c.noStatements,
 		operations: newCache[session.OperationStart, operationShape](maxShapes),
 		requests:   newCache[requestKey, *requestShape](maxShapes),
 	}
 	version := version()
 	if c.traces != nil {
-		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(SchemaURL))
+		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(schemaURL))
 	}
 	if c.meters != nil {
-		meter := c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(SchemaURL))
+		meter := c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(schemaURL))
 		var errs [2]error
 		t.metrics, errs[0] = newMetrics(meter, c)
 		t.runs, errs[1] = newRunMetrics(meter, c)
-		t.err = errors.Join(errs[:]...)
+		if err := errors.Join(errs[:]...); err != nil {
+			otel.Handle(err)
+		}
 	}
 	return t
 }
 
-// Err says which instruments the meter provider rejected, and why; it is nil if none. The SDK of OpenTelemetry rejects
-// none, but the API lets a provider do so. The providers handle later errors, such as a failed export.
-func (t *Tracer) Err() error { return t.err }
-
 // off says whether nothing is recorded.
-func (t *Tracer) off() bool { return t.spans == nil && t.metrics == nil }
+func (t *otelTracer) off() bool { return t.spans == nil && t.metrics == nil }
 
 // Multi combines several tracers into one, for [writer.Trace] and [reader.Trace]. Each is told only what it implements:
 // a tracer that implements neither [session.RequestTracer] nor [session.RetryTracer] is not told of requests and

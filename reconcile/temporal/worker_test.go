@@ -26,6 +26,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/engine"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/schema"
@@ -317,11 +318,11 @@ func TestOtherDeclaration(t *testing.T) {
 // panics is a tracer that panics with something secret.
 type panics struct {
 	session.Tracer
-	session.RunTracer
+	request.RunTracer
 }
 
-// TraceUnitStart implements [session.RunTracer].
-func (panics) TraceUnitStart(context.Context, session.UnitStart) context.Context { panic("secrettext") }
+// TraceUnitStart implements [request.RunTracer].
+func (panics) TraceUnitStart(context.Context, request.UnitStart) context.Context { panic("secrettext") }
 
 // Sets and options that cannot be meant are rejected.
 func TestRegisterRejects(t *testing.T) {

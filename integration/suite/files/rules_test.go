@@ -16,6 +16,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.yaml.in/yaml/v4"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -150,8 +151,8 @@ func exported(t *testing.T) map[string]metric {
 		t.Fatal(err)
 	}
 	tracer := tracing.New(tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))))
-	operate(t, tracer)
-	reconciled(t, tracer)
+	operate(t, tracer.(toldTracer))
+	reconciled(t, tracer.(req.RunTracer))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -178,8 +179,15 @@ func exported(t *testing.T) map[string]metric {
 	return known
 }
 
+// toldTracer is told of requests and retries.
+type toldTracer interface {
+	session.Tracer
+	session.RequestTracer
+	session.RetryTracer
+}
+
 // operate tells a tracer of writes that end in every way, in every mode, and of a read that fails.
-func operate(t *testing.T, tracer *tracing.Tracer) {
+func operate(t *testing.T, tracer toldTracer) {
 	t.Helper()
 	const op, table, statement = "createOrder", "orders_by_user", "INSERT INTO shop.orders_by_user (order_id) VALUES (?)"
 	failure := func(outcomes ...writer.Outcome) *writer.Error {
@@ -214,20 +222,20 @@ func operate(t *testing.T, tracer *tracing.Tracer) {
 }
 
 // reconciled tells a tracer of runs whose repairs end in every way.
-func reconciled(t *testing.T, tracer *tracing.Tracer) {
+func reconciled(t *testing.T, tracer req.RunTracer) {
 	t.Helper()
 	const set, table = "order", "shop.orders_by_user"
 	for _, kind := range []string{"verify", "repair", "backfill", "adopt", "watch"} {
-		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Began: time.Now(), Full: true})
-		unit := tracer.TraceUnitStart(ctx, session.UnitStart{Kind: kind, Table: table})
-		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: kind, Table: table, Rows: 1})
+		ctx := tracer.TraceRunStart(t.Context(), req.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Began: time.Now(), Full: true})
+		unit := tracer.TraceUnitStart(ctx, req.UnitStart{Kind: kind, Table: table})
+		tracer.TraceUnitEnd(unit, req.UnitEnd{Kind: kind, Table: table, Rows: 1})
 		for outcome := reconcile.Found; outcome <= reconcile.Failed; outcome++ {
-			tracer.TraceFinding(ctx, session.RunFinding{
+			tracer.TraceFinding(ctx, req.RunFinding{
 				Kind: kind, Table: table, Class: reconcile.Missing.String(), Certainty: reconcile.Settled.String(), Outcome: outcome.String(),
 			})
 		}
-		tracer.TraceRun(ctx, session.RunState{Kind: kind, Entity: set, Done: 1})
-		tracer.TraceRunEnd(ctx, session.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []session.RunTable{{Table: table, Rows: 1}}})
+		tracer.TraceRun(ctx, req.RunState{Kind: kind, Entity: set, Done: 1})
+		tracer.TraceRunEnd(ctx, req.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []req.RunTable{{Table: table, Rows: 1}}})
 	}
 }
 

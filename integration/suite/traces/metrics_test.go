@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
@@ -51,7 +52,7 @@ func collect(t *testing.T, reader sdkmetric.Reader) map[string]instrument {
 	}
 	instruments := make(map[string]instrument)
 	for _, scope := range all.ScopeMetrics {
-		if scope.Scope.Name != tracing.Scope || scope.Scope.SchemaURL != tracing.SchemaURL {
+		if scope.Scope.Name != tracing.Scope || scope.Scope.SchemaURL != semconv.SchemaURL {
 			t.Errorf("scope %+v", scope.Scope)
 		}
 		for _, m := range scope.Metrics {

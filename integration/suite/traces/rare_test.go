@@ -64,7 +64,7 @@ func attributeOf(s sdktrace.ReadOnlySpan, key attribute.Key) attribute.Value {
 }
 
 // followed is a tracer, the spans it has ended and the metrics it has recorded.
-func followed() (*tracing.Tracer, ended, sdkmetric.Reader) {
+func followed() (session.Tracer, ended, sdkmetric.Reader) {
 	spans, reader := make(ended, 100), sdkmetric.NewManualReader()
 	return tracing.New(
 		tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))),

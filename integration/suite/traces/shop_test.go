@@ -24,7 +24,6 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
-	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -39,11 +38,8 @@ type shop struct {
 	w        *writer.Writer
 }
 
-func open(t *testing.T, tracer *tracing.Tracer, options ...session.Option) *shop {
+func open(t *testing.T, tracer session.Tracer, options ...session.Option) *shop {
 	t.Helper()
-	if err := tracer.Err(); err != nil {
-		t.Fatal(err)
-	}
 	s := &shop{keyspace: cluster.Keyspace(t, 3, orders.Schema.Statements()...), dialer: new(faulty.Dialer)}
 	s.reads = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")

@@ -1,11 +1,11 @@
-package session
+package request
 
 import (
 	"context"
 	"time"
 )
 
-// RunTracer is told of the runs of package reconcile: a verification, a repair or a backfill. A [Tracer] may implement it too. Methods are
+// RunTracer is told of the runs of package reconcile: a verification, a repair or a backfill. The tracer of tracing.New implements it. Methods are
 // called by several goroutines at once. No field but Err holds a value of a row. A nil context that a method returns stands for the one it
 // was given.
 type RunTracer interface {
