@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +22,11 @@ type Estimate struct {
 	Tables []TableEstimate
 	// Spool is how many bytes a Verify writes to temporary files ([Spool]); 0 if its records fit into memory.
 	Spool int64
-
-	page int64 // rows
+	// Requests is how many requests a Verify needs at least to read all tables. Rows that differ need more.
+	Requests int64
+	// Puts is how many requests a Backfill of one query table needs at least to read the base table and put each row. Then it verifies the
+	// table.
+	Puts int64
 }
 
 // TableEstimate is what nodes report of a table.
@@ -51,7 +53,7 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 	if err != nil {
 		return Estimate{}, err
 	}
-	e := Estimate{Entity: j.entity, page: int64(j.pageSize)}
+	e := Estimate{Entity: j.entity}
 	for _, t := range j.compared() {
 		s, err := j.sizes(ctx, t)
 		if err != nil {
@@ -72,45 +74,24 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 		}
 		e.Tables[0].Rows = int64(partitions * each)
 	}
+	e.count(e.Tables[0].Rows, int64(j.pageSize))
+	return e, nil
+}
+
+// count says what follows from the rows of the base table.
+func (e *Estimate) count(rows, page int64) {
 	for i := range e.Tables {
-		e.Tables[i].Rows = e.Tables[0].Rows
+		e.Tables[i].Rows = rows
 	}
-	if spool := 2 * recordSize * e.Rows() / int64(len(e.Tables)) * int64(len(j.compared())-1); spool > spoolParts*spoolChunk {
+	reading := segmentsPerTable + rows/page // requests that read one table
+	e.Requests, e.Puts = int64(len(e.Tables))*reading, reading+rows
+	if spool := 2 * recordSize * rows * int64(len(e.Tables)-1); spool > spoolParts*spoolChunk {
 		e.Spool = spool
 	}
-	return e, nil
 }
 
 // recordSize is about what a row takes in a spool.
 const recordSize = 120
-
-// Rows returns the number of rows of all tables, which a Verify reads.
-func (e Estimate) Rows() (rows int64) {
-	for _, t := range e.Tables {
-		rows += t.Rows
-	}
-	return rows
-}
-
-// Requests returns how many requests a Verify needs at least to read all tables. Rows that differ need more.
-func (e Estimate) Requests() int64 { return e.reading(len(e.Tables)) }
-
-// Puts returns how many requests a Backfill of one query table needs at least to read the base table and put each row. Then it verifies the
-// table.
-func (e Estimate) Puts() int64 {
-	if len(e.Tables) == 0 {
-		return 0
-	}
-	return e.reading(1) + e.Tables[0].Rows
-}
-
-// reading is in how many requests the first tables are read.
-func (e Estimate) reading(tables int) (requests int64) {
-	for _, t := range e.Tables[:tables] {
-		requests += segmentsPerTable + t.Rows/cmp.Or(e.page, defaultPageSize)
-	}
-	return requests
-}
 
 // sizes are what nodes report of a table.
 type sizes struct {

@@ -77,11 +77,11 @@ func (r *run) writeEstimate(out io.Writer, e reconcile.Estimate) error {
 		}
 		fmt.Fprintf(&b, "%-30s about %s rows, %s\n", t.Table, grouped(int(t.Rows)), size)
 	}
-	fmt.Fprintf(&b, "verify or repair:              %s requests%s", grouped(int(e.Requests())), r.lasting(e.Requests()))
+	fmt.Fprintf(&b, "verify or repair:              %s requests%s", grouped(int(e.Requests)), r.lasting(e.Requests))
 	if e.Spool > 0 {
 		fmt.Fprintf(&b, ", a temporary file of %s", mebibytes(e.Spool))
 	}
-	fmt.Fprintf(&b, "\nbackfill of one query table:   %s requests%s, and then verify\n", grouped(int(e.Puts())), r.lasting(e.Puts()))
+	fmt.Fprintf(&b, "\nbackfill of one query table:   %s requests%s, and then verify\n", grouped(int(e.Puts)), r.lasting(e.Puts))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -118,7 +118,7 @@ type estimateTableJSON struct {
 }
 
 func (r *run) estimateJSON(e reconcile.Estimate) estimateJSON {
-	out := estimateJSON{Set: r.name, Tables: []estimateTableJSON{}, Requests: e.Requests(), Puts: e.Puts(), Spool: e.Spool}
+	out := estimateJSON{Set: r.name, Tables: []estimateTableJSON{}, Requests: e.Requests, Puts: e.Puts, Spool: e.Spool}
 	if r.rate > 0 {
 		requests, puts := r.seconds(out.Requests), r.seconds(out.Puts)
 		out.Seconds, out.Putting = &requests, &puts
