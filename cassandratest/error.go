@@ -102,16 +102,6 @@ func ReadFailure(received, required, failures int) Error {
 	})
 }
 
-// CASWriteUnknown says that it is not known whether a lightweight transaction was decided. Cassandra sends it from protocol 5 on;
-// gocql accepts it in 4, too.
-func CASWriteUnknown(received, required int) Error {
-	var tail []byte
-	tail = binary.BigEndian.AppendUint16(tail, uint16(gocql.Serial))
-	tail = binary.BigEndian.AppendUint32(tail, uint32(received))
-	tail = binary.BigEndian.AppendUint32(tail, uint32(required))
-	return Code(gocql.ErrCodeCASWriteUnknown, tail...)
-}
-
 // Unprepared says that the statement of an EXECUTE, or the first of a BATCH, is not prepared, though it is.
 var Unprepared = Error{name: "UNPREPARED", message: func(r *Request) message.Message {
 	var id []byte

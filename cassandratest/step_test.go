@@ -29,7 +29,8 @@ func TestErrors(t *testing.T) {
 		fails := []Error{
 			Code(gocql.ErrCodeAlreadyExists, []byte("\x00\x02ks\x00\x01t")...),
 			Code(gocql.ErrCodeFunctionFailure, []byte("\x00\x02ks\x00\x01f\x00\x01\x00\x03int")...),
-			Unavailable(gocql.EachQuorum, 2, 1), ReadTimeout(1, 2), ReadFailure(1, 2, 1), CASWriteUnknown(1, 2),
+			Unavailable(gocql.EachQuorum, 2, 1), ReadTimeout(1, 2), ReadFailure(1, 2, 1),
+			Code(gocql.ErrCodeCASWriteUnknown, []byte("\x00\x08\x00\x00\x00\x01\x00\x00\x00\x02")...),
 		}
 		for _, code := range []int{
 			gocql.ErrCodeServer, gocql.ErrCodeProtocol, gocql.ErrCodeCredentials, gocql.ErrCodeOverloaded, gocql.ErrCodeBootstrapping,

@@ -45,7 +45,7 @@ func TestDeclare(t *testing.T) {
 			Comment: "a user's page", Compaction: schema.Leveled(), Compression: schema.Chunks(4), GCGrace: 3 * time.Hour,
 		}),
 		schema.With("orders_by_status", schema.Options{
-			Compaction: schema.TimeWindow(36 * time.Hour), Compression: schema.NoCompression(), TTL: 90 * 24 * time.Hour, GCGrace: schema.NoGCGrace,
+			Compaction: schema.TimeWindow(36 * time.Hour), Compression: map[string]string{"enabled": "false"}, TTL: 90 * 24 * time.Hour, GCGrace: schema.NoGCGrace,
 			Other: map[string]string{"speculative_retry": "'95p'", "bloom_filter_fp_chance": "0.10"},
 		}),
 		schema.CQL(`CREATE TYPE place (street text, "City" text); SELECT * FROM orders_by_id WHERE order_id = ?`),

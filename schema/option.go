@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Compaction is the option of that name; see [TimeWindow] and [Leveled].
 	Compaction map[string]string
-	// Compression is the option of that name; see [Chunks] and [NoCompression].
+	// Compression is the option of that name; see [Chunks]. {"enabled": "false"} turns it off.
 	Compression map[string]string
 	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is compared with
 	// the live table even if it is 0. A query table may have a shorter TTL than the base table of its set, but not a longer
@@ -70,9 +70,6 @@ func Leveled() map[string]string { return map[string]string{"class": "LeveledCom
 func Chunks(kib int) map[string]string {
 	return map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": strconv.Itoa(kib)}
 }
-
-// NoCompression returns the setting that turns compression off.
-func NoCompression() map[string]string { return map[string]string{"enabled": "false"} }
 
 // The options that this package knows by name.
 const (

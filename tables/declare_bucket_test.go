@@ -224,7 +224,7 @@ func TestRotatedRows(t *testing.T) {
 				t.Errorf("%v: %v, want %s", c, m, want)
 			}
 		}
-		stmt, names, values, err := set.SelectRow("shop", r)
+		stmt, names, values, err := set.Internal().SelectRow("shop", r)
 		if err != nil || stmt != "SELECT id,at FROM shop."+want+" WHERE id=? AND at=?" || len(names) != 2 || len(values) != 2 {
 			t.Errorf("%s, %v, %v, %v", stmt, names, values, err)
 		}
@@ -232,7 +232,7 @@ func TestRotatedRows(t *testing.T) {
 	if _, err := set.Insert(row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}).Internal().Render(1, nil); err == nil {
 		t.Error("a table of the year 10000: want a refusal")
 	}
-	if _, _, _, err := set.SelectRow("", row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+	if _, _, _, err := set.Internal().SelectRow("", row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
 		t.Error("a table of the year 10000: want a refusal")
 	}
 }

@@ -30,10 +30,10 @@ func TestSelectAndKey(t *testing.T) {
 	if _, again := s.Select(); again[0] != "tenant" {
 		t.Error("Select gives out its own names")
 	}
-	if stmt, _ := s.SelectIn(""); stmt != "SELECT tenant,id,name FROM things WHERE tenant=? AND id=?" {
+	if stmt, _ := s.Internal().SelectIn(""); stmt != "SELECT tenant,id,name FROM things WHERE tenant=? AND id=?" {
 		t.Errorf("SelectIn: %s", stmt)
 	}
-	if stmt, _ := s.SelectIn("t7"); stmt != "SELECT tenant,id,name FROM t7.things WHERE tenant=? AND id=?" {
+	if stmt, _ := s.Internal().SelectIn("t7"); stmt != "SELECT tenant,id,name FROM t7.things WHERE tenant=? AND id=?" {
 		t.Errorf("SelectIn: %s", stmt)
 	}
 	key, err := s.Key(row{Tenant: "t", ID: uuid1, Name: ptr("\xff")}) // other fields are not looked at

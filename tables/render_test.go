@@ -241,7 +241,7 @@ func TestRenderConcurrently(t *testing.T) {
 						t.Errorf("keyspace %s: %s", keyspace, m.Statement)
 					}
 				}
-				stmt, _ := s.SelectIn(keyspace)
+				stmt, _ := s.Internal().SelectIn(keyspace)
 				if !strings.Contains(stmt, " "+keyspace+".jobs ") {
 					t.Errorf("keyspace %s: %s", keyspace, stmt)
 				}

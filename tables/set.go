@@ -135,19 +135,8 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 
 // Select returns the CQL that reads an entity's base row, the before-image of an Update, by its key, and the names of
 // the values to bind. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a
-// deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
+// deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use writer.Load.
 func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
-
-// SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
-func (s *Set[T]) SelectIn(keyspace string) (stmt string, names []string) {
-	return s.set.SelectIn(keyspace)
-}
-
-// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only
-// SelectRow names the table that has the row. It uses the fields of row that identify the entity.
-func (s *Set[T]) SelectRow(keyspace string, row T) (stmt string, names []string, values []any, err error) {
-	return s.set.SelectRow(keyspace, row)
-}
 
 // Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
 // if the row has no valid key. Other fields of row are not looked at.

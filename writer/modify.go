@@ -140,7 +140,7 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
 	base := set.Internal().Describe().Tables[0]
 	keyspace := w.physical(base.Keyspace)
-	statement, _, values, err := set.SelectRow(keyspace, key)
+	statement, _, values, err := set.Internal().SelectRow(keyspace, key)
 	if err != nil {
 		return row, reject(op, err)
 	}

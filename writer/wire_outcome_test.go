@@ -67,7 +67,7 @@ func wireFaults() map[string]wireFault {
 		"read timeout":           {fail(cassandratest.ReadTimeout(1, 2)), maybe, maybe},
 		"read failure":           {fail(cassandratest.ReadFailure(1, 2, 1)), maybe, maybe},
 		"CDC failure":            {failWith(gocql.ErrCodeCDCWriteFailure, ""), maybe, maybe},
-		"CAS unknown":            {fail(cassandratest.CASWriteUnknown(1, 2)), maybe, maybe},
+		"CAS unknown":            {fail(cassandratest.Code(gocql.ErrCodeCASWriteUnknown, []byte("\x00\x08\x00\x00\x00\x01\x00\x00\x00\x02")...)), maybe, maybe},
 		"no such error":          {fail(cassandratest.Code(0x4321)), maybe, maybe},
 		"dropped":                {[]cassandratest.Step{cassandratest.Drop}, maybe, maybe},
 		"applied, dropped":       {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, maybe, maybe},

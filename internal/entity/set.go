@@ -16,7 +16,7 @@ func (s *Set) Entity() string { return s.entity }
 // Select is [Set.SelectIn] of the declared keyspace.
 func (s *Set) Select() (stmt string, names []string) { return s.SelectIn(s.tables[0].keyspace) }
 
-// SelectIn is that of tables.Set.
+// SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
 func (s *Set) SelectIn(keyspace string) (stmt string, names []string) {
 	base := s.tables[0]
 	return base.statements(keyspace, base.name).sel, slices.Clone(base.keyNames)

@@ -59,7 +59,7 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 		before := row
 		row.Address = address
 		Write(t, p.Writer, "saveAddress", customers.UnfrozenAddresses.Update(before, row))
-		statement, names, values, err := customers.UnfrozenAddresses.SelectRow(p.Keyspace, row)
+		statement, names, values, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
 		if err != nil {
 			t.Fatal(err)
 		}

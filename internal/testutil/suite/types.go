@@ -133,7 +133,7 @@ func store(t *testing.T, p *Place, change tables.Change, want Row) {
 		}
 		id = before.ID
 	}
-	statement, names, values, err := Rows.SelectRow("", Row{ID: id})
+	statement, names, values, err := Rows.Internal().SelectRow("", Row{ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
