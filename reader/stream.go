@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
@@ -158,8 +157,8 @@ func (r *read[T]) send(
 	outcome, err := request.New(keyspace, page.key, leastSilence).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
 		end.Attempts++
 		a := r.source.page(ctx, page)
-		if h := a.Host(); h != nil && r.tracer.Any() {
-			end.Host = session.Host(hosts.NodeOf(h))
+		if h := a.Host(); h != nil {
+			end.Host = session.HostOf(h)
 		}
 		rows = a.NumRows()
 		decode(a)

@@ -39,7 +39,8 @@ import (
 //
 // The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
-// a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, and for a set with neither Stamp nor Versioned.
+// a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, for a set with neither Stamp nor Versioned, and where the
+// clocks of this machine and of a node differ by more than 10 s, but for a [DryRun].
 // The report is nil if the run could not begin: the call is not valid, another run is in progress, or what it needs cannot be read.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
@@ -84,7 +85,7 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 
 func (j *job) checkAdopt() error {
 	switch {
-	case j.skewed != nil:
+	case j.skewed != nil && !j.dryRun:
 		return j.skewed
 	case j.writers.IsZero():
 		return invalid("Adopt: say with option Writers when the last process that wrote without the library had ended")

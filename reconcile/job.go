@@ -78,7 +78,7 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 	for _, t := range j.compared() {
 		j.report.table(t.qualified())
 	}
-	if j.repairs && j.skewed != nil {
+	if j.repairs && !j.dryRun && j.skewed != nil {
 		return nil, j.skewed
 	}
 	if err := j.begin(ctx); err != nil {

@@ -171,7 +171,7 @@ func RemoveAhead() Option { return func(c *config) { c.removeAhead = true } }
 // at most 1000. Without MaxRemovals, a run also ends with ErrTooMuch where the declaration of a key column seems to be wrong: before it first
 // changes a query table, it reads up to 128 rows of it, and ends if at least 5 of them, and 9 in 10, are not under the key that their base
 // row has or, before a removal, have no base row. A DryRun does so, too; Entity, and sets whose rows take patches, are not checked for other keys.
-// A given number replaces both, and allows to remove rows for which nothing proves a delete, but not with [Rewrite]. Less than 1 matches
+// A given number replaces both, and allows to remove rows for which nothing proves a delete, but not in a repair with [Rewrite]. Less than 1 matches
 // [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
@@ -205,7 +205,7 @@ func Spool(dir string) Option {
 // OnProgress makes a run call f about every second, and at the end, from one goroutine.
 func OnProgress(f func(Progress)) Option { return func(c *config) { c.onProgress = f } }
 
-// Trace sets the tracer that is told of runs: that of tracing.New. Others are told nothing. It replaces an earlier one; nil turns tracing
+// Trace sets the tracer that is told of runs: that of tracing.New, also in a tracing.Multi. Others are told nothing. It replaces an earlier one; nil turns tracing
 // off.
 func Trace(t session.Tracer) Option {
 	return func(c *config) { c.tracer = request.Which[request.RunTracer](request.NewTracers(t)) }

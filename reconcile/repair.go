@@ -247,15 +247,19 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 
 // later says from when on something that is left may be removed, and how.
 func (j *job) later(s *suspect, d repair.Repair) string {
+	how := "with OnRemoval (--removed) and MaxRemovals (--max-removals)"
+	if j.rewrite && j.adopt == 0 {
+		how += " and without Rewrite (--rewrite)"
+	}
 	switch horizon := j.horizon(); {
 	case !d.Later:
 		return ""
 	case j.store == nil:
 		return fmt.Sprintf("; a write that is still to be delivered may explain it until %v after it was first seen, which is not stored: repair with State "+
-			"(--state) now, and with OnRemoval (--removed) and MaxRemovals (--max-removals) after that time, which removes it", horizon)
+			"(--state) now, and "+how+" after that time, which removes it", horizon)
 	default:
 		return "; a write that is still to be delivered may explain it until " + s.sighting.First.Add(horizon).UTC().Format(time.RFC3339) +
-			": a repair after that time, with OnRemoval (--removed) and MaxRemovals (--max-removals), removes it"
+			": a repair after that time, " + how + ", removes it"
 	}
 }
 

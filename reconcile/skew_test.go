@@ -22,6 +22,9 @@ func TestRepairByASkewedClock(t *testing.T) {
 			if waited := time.Since(began); want && waited > time.Minute {
 				t.Errorf("%v: Adopt said so after %v", skew, waited)
 			}
+			if _, err := r.Repair(t.Context(), tickets, reconcile.DryRun()); err != nil {
+				t.Errorf("%v: a dry run: %v", skew, err)
+			}
 			if _, err := r.Verify(t.Context(), tickets); err != nil {
 				t.Errorf("%v: verify: %v", skew, err)
 			}

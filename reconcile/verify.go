@@ -35,8 +35,9 @@ func (j *job) runDigest(ctx context.Context) (*Report, error) {
 // of earlier writes again, with the same values and the same timestamps, so it undoes no write of others. A row that is missing or differs is
 // put with the timestamp of the base row. A row that is newer than the base row is put into all tables with its own timestamp. A row without
 // a base row is put into the base table with its own timestamp, and is removed if a delete covers it there. In a Versioned set it is left, unless
-// the base row remembers its delete. A row under a former key is removed with its own timestamp. A set whose rows never move is repaired column by column: the newer of two values is put into the other
-// table with its own timestamp.
+// the base row remembers its delete. A row under a former key is removed with its own timestamp. A set whose rows never move is repaired column
+// by column: the newer of two values is put into the other table with its own timestamp. Where the clocks of this machine and of a node differ
+// by more than 10 s, it is ErrInvalid, but for a [DryRun].
 func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

@@ -167,13 +167,5 @@ type Retry struct {
 	Err error
 }
 
-// Host is a node of the cluster. Fields that are not known are empty, and all of them if no node was reached.
-type Host struct {
-	ID         string // a UUID as text
-	IP         string // that the node is connected to
-	Port       int
-	Datacentre string
-}
-
 // Bucket is the value of one derived column of a partition key.
 type Bucket struct{ Column, Value string }

@@ -46,7 +46,7 @@ func (x *repairer) inOneCenter(readAll bool) string {
 		x.apply(mutations, lawDelivered)
 		here.apply(mutations, lawDelivered)
 	}
-	rules := repair.Rules{Old: x.rand.IntN(2) == 0, Unproven: true}
+	rules := repair.Rules{Old: x.rand.IntN(2) == 0, Unproven: x.rand.IntN(2) == 0}
 	if rules.Old {
 		rules.Promotable = math.MaxInt64
 	}

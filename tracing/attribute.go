@@ -71,11 +71,11 @@ func appendError(to []attribute.KeyValue, errorType, status string) []attribute.
 
 // appendCoordinator adds what is known of a coordinator.
 func appendCoordinator(to []attribute.KeyValue, host session.Host) []attribute.KeyValue {
-	if host.IP != "" {
-		to = append(to, semconv.ServerAddress(host.IP), semconv.NetworkPeerAddress(host.IP))
-		to = appendCounts(to, semconv.ServerPort(host.Port), semconv.NetworkPeerPort(host.Port))
+	if ip := host.IP(); ip != "" {
+		to = append(to, semconv.ServerAddress(ip), semconv.NetworkPeerAddress(ip))
+		to = appendCounts(to, semconv.ServerPort(host.Port()), semconv.NetworkPeerPort(host.Port()))
 	}
-	return appendTexts(to, semconv.CassandraCoordinatorID(host.ID), semconv.CassandraCoordinatorDC(host.Datacentre))
+	return appendTexts(to, semconv.CassandraCoordinatorID(host.ID()), semconv.CassandraCoordinatorDC(host.Datacentre()))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -192,7 +192,7 @@ func (m *metrics) requestEnd(ctx context.Context, r *request, data session.Reque
 	if !r.read {
 		l.errorType, l.status = errorType, status
 		if m.requestDuration.config.serverAddress {
-			l.address, l.port = data.Host.IP, data.Host.Port
+			l.address, l.port = data.Host.IP(), data.Host.Port()
 		}
 		if data.Attempts > 0 {
 			m.requestDuration.since(ctx, r.start, l)

@@ -260,10 +260,10 @@ func appendReason(to []slog.Attr, err error, reason string) []slog.Attr {
 }
 
 func appendHost(to []slog.Attr, host session.Host) []slog.Attr {
-	if host.IP != "" {
-		to = append(to, slog.String("address", host.IP), slog.Int("port", host.Port))
+	if ip := host.IP(); ip != "" {
+		to = append(to, slog.String("address", ip), slog.Int("port", host.Port()))
 	}
-	return appendTextAttrs(to, slog.String("dc", host.Datacentre))
+	return appendTextAttrs(to, slog.String("dc", host.Datacentre()))
 }
 
 func sinceAttr(start time.Time) slog.Attr {

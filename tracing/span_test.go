@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
@@ -72,7 +71,7 @@ func severalKinds(tb testing.TB) told {
 			start: session.RequestStart{
 				Mode: writer.SamePartition.String(), Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
 			},
-			end: session.RequestEnd{Outcome: writer.Applied, Host: session.Host(hosts.NodeOf(new(gocql.HostInfo)))},
+			end: session.RequestEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
 		}
 	}
 	one, two := []string{"orders_by_id"}, []string{"orders_by_id", "orders_by_user"}

@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/denorm-go/denorm/internal/driver/drivertest"
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
@@ -91,7 +90,7 @@ func coordinator(tb testing.TB, ip, dc string) session.Host {
 	}
 	set("port", 9042)
 	set("dataCenter", dc)
-	return session.Host(hosts.NodeOf(host))
+	return session.HostOf(host)
 }
 
 func insert(table string) string {

@@ -41,6 +41,8 @@ var (
 //
 // The op of a call becomes denorm.op of spans and metrics unchanged. It must not contain an id or any other value of a
 // row: everybody who reads traces would see it, and each value would be a separate time series ([WithMaxSeries]).
+//
+// Do not embed the tracer in a type of your own, which would hide its other methods: combine tracers with [Multi].
 func New(options ...Option) session.Tracer {
 	c := config{maxSeries: defaultMaxSeries}
 	for _, o := range options {

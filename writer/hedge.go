@@ -49,7 +49,7 @@ func (f *sender) hedged(ctx context.Context) error {
 		select {
 		case a := <-answers:
 			under--
-			f.request.host = session.Host(hosts.NodeOf(a.from.attempt.host))
+			f.request.host = session.HostOf(a.from.attempt.host)
 			if a.err == nil {
 				return nil
 			}

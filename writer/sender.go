@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/pace"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
@@ -182,7 +181,7 @@ func (f *sender) again(ctx context.Context, n int) error {
 	f.sent.Add(1)
 	r.Begin(ctx)
 	err := r.End(f.s.w.exec.execute(&r.Request, &r.attempt)) //nolint:contextcheck // r is ctx now
-	f.request.host = session.Host(hosts.NodeOf(r.attempt.host))
+	f.request.host = session.HostOf(r.attempt.host)
 	if err != nil {
 		return f.note(err)
 	}

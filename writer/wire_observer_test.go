@@ -71,7 +71,7 @@ func TestWireTracedKeepsObservers(t *testing.T) {
 					t.Errorf("the session's observers were told of %d queries and %d batches, there were 3 and 1", own.queries, own.batches)
 				}
 				for i, host := range tracer.hosts {
-					if host.ID == "" || host.IP == "" || host.Port == 0 || host.Datacentre == "" {
+					if host.ID() == "" || host.IP() == "" || host.Port() == 0 || host.Datacentre() == "" {
 						t.Errorf("the tracer does not learn the coordinator of request %d of %d", i, len(tracer.hosts))
 					}
 				}

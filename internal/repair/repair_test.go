@@ -161,6 +161,10 @@ func TestOutsideOfDomain(t *testing.T) {
 	if d, err := repair.Decide(alone, repair.Rules{Old: true, Unproven: true}); err != nil || !d.ReadAll || len(d.Send) > 0 {
 		t.Errorf("not read from all replicas: %+v, %v", d, err)
 	}
+	alone.All = true
+	if d, err := repair.Decide(alone, repair.Rules{Old: true}); err != nil || len(d.Send) > 0 || !d.Later {
+		t.Errorf("removed though nothing proves it: %+v, %v", d, err)
+	}
 }
 
 // The work for the rows of one entity grows with their number, not with its square.

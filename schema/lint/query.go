@@ -116,7 +116,12 @@ func notServed(r *review) {
 			continue
 		}
 		if r.indexed(q, t) {
-			if column := r.filtered(q, t); column != "" {
+			switch column := r.filtered(q, t); {
+			case column == "":
+			case nearest(q) != "":
+				r.finding(t, "an index of "+cql.Quote(column)+" too (SAI)",
+					"a query wants the nearest rows and restricts %s, which has no index: Cassandra rejects it", column).of(q)
+			default:
 				r.finding(t, "a query table, or an index of "+cql.Quote(column)+" too (SAI)",
 					"a query goes by an index and restricts %s, which has none: Cassandra wants ALLOW FILTERING", column).of(q)
 			}

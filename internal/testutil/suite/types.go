@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -298,7 +299,9 @@ func (p typeTests) Stored(t *testing.T) {
 func (p typeTests) DeclaredSchema(t *testing.T) {
 	p.Place = p.Open(t, 3)
 	declared := schema.Must(schema.Declare(schema.Sets(Rows)))
-	if err := schema.Ensure(t.Context(), testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // other tests change the schema meanwhile
+	defer cancel()
+	if err := schema.Ensure(ctx, testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared); err != nil {
 		t.Fatal(err)
 	}
 	if err := schema.Validate(t.Context(), p.Session, schema.Sets(Rows)); err != nil {

@@ -1,0 +1,42 @@
+package session
+
+import (
+	"net"
+
+	"github.com/gocql/gocql"
+)
+
+// Host is a node of the cluster. The zero value is no node.
+type Host struct{ info *gocql.HostInfo }
+
+// HostOf is the node that gocql knows by info, which may be nil.
+func HostOf(info *gocql.HostInfo) Host { return Host{info} }
+
+// Known reports whether h is a node.
+func (h Host) Known() bool { return h.info != nil }
+
+// node is what gocql knows of h: nothing if h is not a node.
+func (h Host) node() *gocql.HostInfo {
+	if h.info == nil {
+		return new(gocql.HostInfo)
+	}
+	return h.info
+}
+
+// IP is the address that the node is connected to; empty if it is not known.
+func (h Host) IP() string {
+	ip, _, err := net.SplitHostPort(h.node().ConnectAddressAndPort()) // ConnectAddress panics if there is none
+	if err != nil || ip == net.IPv4zero.String() {
+		return ""
+	}
+	return ip
+}
+
+// Port is that of the address; 0 if it is not known.
+func (h Host) Port() int { return h.node().Port() }
+
+// ID is the host id, a UUID as text; empty if it is not known.
+func (h Host) ID() string { return h.node().HostID() }
+
+// Datacentre is that of the node; empty if it is not known.
+func (h Host) Datacentre() string { return h.node().DataCenter() }
