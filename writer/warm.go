@@ -34,6 +34,7 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 		return reject("Warm", err)
 	}
 	var errs []error
+	var statements []string
 	patient := w.patient()
 	for _, set := range sets {
 		for i, t := range set.Internal().Describe().Tables {
@@ -49,9 +50,10 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 				errs = append(errs, err)
 				continue
 			}
-			w.route(ctx, set.Internal().Statements(i, keyspace))
+			statements = append(statements, set.Internal().Statements(i, keyspace)...)
 		}
 	}
+	w.route(ctx, statements) // last: a node that does not answer takes its time, and what the reads need
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("denorm: Warm: %w", err)
 	}
