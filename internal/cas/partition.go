@@ -34,24 +34,24 @@ func (p *Partition) begin(ctx context.Context) context.Context {
 // Transact makes one attempt at a transaction, see [Session].
 func (p *Partition) Transact(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
 	applied, row, err = p.Session.Swap(p.begin(ctx), statements, p.Options)
-	return applied, row, p.Request.End(err) //nolint:contextcheck // it is that of begin
+	return applied, row, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
 }
 
 // Commit makes one attempt at a transaction of Cassandra 6.
 func (p *Partition) Commit(ctx context.Context, t *entity.Transaction) (*entity.Found, error) {
 	found, err := p.Session.Commit(p.begin(ctx), t, p.Options)
-	return found, p.Request.End(err) //nolint:contextcheck // it is that of begin
+	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
 }
 
 // Exec makes one attempt at a statement without condition.
 func (p *Partition) Exec(ctx context.Context, s entity.Statement) error {
-	return p.Request.End(p.Session.Exec(p.begin(ctx), s, p.Options)) //nolint:contextcheck // it is that of begin
+	return p.Request.End(p.Session.Exec(p.begin(ctx), s, p.Options)) //nolint:contextcheck // begin has made it from the caller's
 }
 
 // read makes one attempt at reading a row, at SERIAL or, if plain, at the level of the commit.
 func (p *Partition) read(ctx context.Context, s entity.Statement, dest []any, plain bool) (found bool, err error) {
 	found, err = p.Session.Read(p.begin(ctx), s, dest, plain, p.Options)
-	return found, p.Request.End(err) //nolint:contextcheck // it is that of begin
+	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
 }
 
 // Try implements [versioned.Store].
@@ -110,7 +110,7 @@ func (r *Row) Mutations(row versioned.Row, version gocql.UUID, keys [][]byte) ([
 	return r.Base.QueryTableMutations(current, version, keys)
 }
 
-// Clear is that of [versioned.Store] by a clock.
+// Clear implements [versioned.Store], by a clock.
 func (r *Row) Clear(ctx context.Context, versions []gocql.UUID, now func() time.Time) error {
 	for _, v := range versions {
 		if err := r.Exec(ctx, r.Base.Clear(v, now())); err != nil {

@@ -16,7 +16,7 @@ type Session interface {
 	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids of the row as it
 	// is, by column, and its pending.
 	Swap(ctx context.Context, statements []entity.Statement, o Options) (applied bool, row map[string]any, err error)
-	// Read reads one row into dest, at the serial level or, if plain, at that of the commit, and says whether there is one.
+	// Read reads one row into dest, at the serial level or, if plain, at the level of the commit, and says whether there is one.
 	Read(ctx context.Context, s entity.Statement, dest []any, plain bool, o Options) (found bool, err error)
 	// Commit sends a transaction of Cassandra 6, and gives what it found: what was there before.
 	Commit(ctx context.Context, t *entity.Transaction, o Options) (*entity.Found, error)

@@ -10,7 +10,7 @@ import (
 type Error struct {
 	Code    int // of the native protocol, as gocql.ErrCodeInvalid
 	Message string
-	// Keyspace and Table are those of gocql.ErrCodeAlreadyExists; Table is empty if it is a keyspace that exists.
+	// Keyspace and Table name what exists, for gocql.ErrCodeAlreadyExists; Table is empty if it is a keyspace that exists.
 	Keyspace, Table string
 }
 

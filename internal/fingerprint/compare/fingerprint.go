@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
-// Fingerprint is what must be declared alike. The zero value is that of a table about which nothing has to be.
+// Fingerprint is what must be declared alike. The zero value is for a table about which nothing has to be.
 type Fingerprint struct {
 	Rules   []Rule   // the key columns that may change
 	Buckets []Bucket // the derived key columns
