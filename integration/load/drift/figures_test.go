@@ -42,7 +42,7 @@ reason, a table at ALL disagrees otherwise than by what is left, or a process th
 
 | | planted | found | repaired | left, with its reason |
 | --- | --- | --- | --- | --- |
-`, s.orders, rate, len(s.want))
+`, s.orders, rate(), len(s.want))
 	var names []string
 	count := make(map[string]int)
 	repaired := make(map[string]int)

@@ -22,8 +22,15 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// rate is how many writes a second the service makes meanwhile.
-const rate = 200
+
+// rate is how many writes a second the service makes meanwhile. 200 would change each of 6,000 orders between the reads of two tables, and a run
+// looks each of those up.
+func rate() int {
+	if *long {
+		return 200
+	}
+	return 50
+}
 
 // service writes as an order service does: new orders, and changes of those that nothing is planted in. A write that fails is resumed until
 // it is acknowledged.
@@ -47,7 +54,7 @@ func serve(t *testing.T, p *suite.Place, count, planted int, loaded int64, settl
 		w := suite.NewWriter(t, p.Session)
 		s.group.Go(func() {
 			own := make([]orders.Order, 0, 100)
-			tick := time.NewTicker(time.Second * workers / rate)
+			tick := time.NewTicker(time.Second * workers / time.Duration(rate()))
 			defer tick.Stop()
 			for i := planted + n; ; i += workers {
 				select {
