@@ -22,7 +22,6 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-
 // rate is how many writes a second the service makes meanwhile. 200 would change each of 6,000 orders between the reads of two tables, and a run
 // looks each of those up.
 func rate() int {
