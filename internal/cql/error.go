@@ -22,7 +22,10 @@ func (e *SyntaxError) Error() string {
 
 // InvalidError is that of a statement which is CQL, and which Cassandra rejects whatever the schema, or which this package
 // does not know.
-type InvalidError struct{ Text string }
+type InvalidError struct {
+	Text        string
+	Unsupported bool // Cassandra accepts it
+}
 
 func (e *InvalidError) Error() string { return e.Text }
 

@@ -114,7 +114,7 @@ func (p *Parser) Unsupported(what string) {
 	if p.Script {
 		p.Invalid(what + " is not understood here")
 	} else {
-		p.Invalid(Unsupported + what)
+		p.notSyntax(&InvalidError{Text: Unsupported + what, Unsupported: true})
 	}
 }
 

@@ -76,7 +76,7 @@ func rejected(r *review) {
 		if keyspace == "" {
 			keyspace = unnamedKeyspace
 		}
-		if err := prepare(on, ast.Bound(q.Text), keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+		if err := prepare(on, ast.Bound(q.Text), keyspace); err != nil {
 			r.finding(t, "correct the statement", "Cassandra rejects a statement: %s", strings.ReplaceAll(err.Error(), unnamedKeyspace+".", "")).of(q)
 		}
 	}
@@ -93,10 +93,8 @@ func prepare(on *catalog.Schema, text, keyspace string) (err error) {
 	var no *catalog.Error
 	switch {
 	case !errors.As(err, &no):
-	case no.Code == gocql.ErrCodeSyntax, strings.HasSuffix(no.Message, "does not exist"):
+	case no.Code == gocql.ErrCodeSyntax, no.Reason != 0:
 		return nil // the statement was read before, in the text that it is from, and its table is known, perhaps by another name
-	case strings.HasPrefix(no.Message, "Type error: cannot assign result of function"):
-		return nil // of types that Cassandra takes for each other, such as bigint and timestamp, the engine knows few
 	}
 	return err
 }

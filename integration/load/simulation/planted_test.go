@@ -85,8 +85,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	{
 		"a patch that comes after its end deletes the row", "internal/entity/patch.go",
 		"\tout := new(Mutation)\n\tm.compileMerge(out, keys, key, at, ended)\n",
-		"\t_ = ended\n\tout := &Mutation{Args: appendValues([]any{at}, key)}\n\tgone := qb.Delete(qualified(m.Keyspace, m.Table))\n" +
-			"\tout.Statement, out.Names = trimmed(gone.TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
+		"\t_ = ended\n\tout := &Mutation{Args: appendValues([]any{at}, key)}\n\tout.Statement, out.Names = removeText(qualified(m.Keyspace, m.Table), keys)\n",
 		"ExpiresAt, Patch: login",
 	},
 	{

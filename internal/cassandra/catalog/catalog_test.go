@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
@@ -284,12 +285,12 @@ func TestRefusals(t *testing.T) {
 			Code: gocql.ErrCodeInvalid, Message: "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
 		},
 		"CREATE TABLE ks.u (a int PRIMARY KEY, v vector<float, 3>)": {
-			Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: type vector<float, 3>",
+			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: "not supported by the in-process Cassandra: type vector<float, 3>",
 		},
 		"CREATE TABLE ks.u (a int PRIMARY KEY, v 'org.X')": {
-			Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: type 'org.X'",
+			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: "not supported by the in-process Cassandra: type 'org.X'",
 		},
-		"TRUNCATE ks.t": {Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: *ast.Truncate"},
+		"TRUNCATE ks.t": {Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: "not supported by the in-process Cassandra: *ast.Truncate"},
 	} {
 		if got := refuse(t, s, text); *got != want {
 			t.Errorf("%s: %+v, want %+v", text, *got, want)

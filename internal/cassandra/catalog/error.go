@@ -24,4 +24,6 @@ func unauthorized(format string, args ...any) error {
 }
 
 // unsupported rejects what Cassandra would accept.
-func unsupported(format string, args ...any) error { return invalid(cql.Unsupported+format, args...) }
+func unsupported(format string, args ...any) error {
+	return &Error{Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: fmt.Sprintf(cql.Unsupported+format, args...)}
+}

@@ -26,7 +26,7 @@ func mapValue(name string, value map[string]string) (map[string]string, error) {
 		return compression(value)
 	}
 	if len(value) > 0 {
-		return nil, &Error{Code: gocql.ErrCodeInvalid, Message: cql.Unsupported + name}
+		return nil, &Error{Code: gocql.ErrCodeInvalid, Reason: Unsupported, Message: cql.Unsupported + name}
 	}
 	return value, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
@@ -12,4 +13,10 @@ func invalid(format string, args ...any) error {
 	return &catalog.Error{Code: gocql.ErrCodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-func unsupported(format string, args ...any) error { return invalid(cql.Unsupported+format, args...) }
+func unsupported(format string, args ...any) error {
+	return because(option.Unsupported, cql.Unsupported+format, args...)
+}
+
+func because(reason option.Reason, format string, args ...any) error {
+	return &catalog.Error{Code: gocql.ErrCodeInvalid, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}

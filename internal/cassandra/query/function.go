@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/binary"
 
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -58,7 +59,7 @@ func (c *compiler) call(t ast.Term, typ *cqltype.Type) (func(*Env) []byte, error
 		return nil, err
 	}
 	if of.Kind() != typ.Kind() && (of.Kind() != gocql.TypeTimeUUID || typ.Kind() != gocql.TypeUUID) {
-		return nil, invalid("Type error: cannot assign result of function system.%s (type %s) to a value of type %s", t.Text, of, typ)
+		return nil, because(option.Mistyped, "Type error: cannot assign result of function system.%s (type %s) to a value of type %s", t.Text, of, typ)
 	}
 	return f, nil
 }

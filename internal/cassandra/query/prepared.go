@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -67,11 +68,15 @@ type compiler struct {
 func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
 	stmt, err := ast.Parse(text)
 	if err != nil {
-		var syntax *cql.SyntaxError
-		if errors.As(err, &syntax) {
-			return nil, &catalog.Error{Code: gocql.ErrCodeSyntax, Message: err.Error()}
+		out := &catalog.Error{Code: gocql.ErrCodeInvalid, Message: err.Error()}
+		var no *cql.InvalidError
+		switch {
+		case errors.As(err, new(*cql.SyntaxError)):
+			out.Code = gocql.ErrCodeSyntax
+		case errors.As(err, &no) && no.Unsupported:
+			out.Reason = option.Unsupported
 		}
-		return nil, invalid("%v", err)
+		return nil, out
 	}
 	p := &Prepared{Text: text, Keyspace: keyspace, Statement: stmt}
 	batch, ok := stmt.(*ast.Batch)
@@ -145,7 +150,7 @@ func (c *compiler) open(name cql.Name) error {
 		return invalid("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
 	}
 	if c.schema.Keyspace(keyspace) == nil {
-		return invalid("keyspace %s does not exist", keyspace)
+		return because(option.Missing, "keyspace %s does not exist", keyspace)
 	}
 	if c.table = c.schema.Table(keyspace, name.Name); c.table == nil {
 		return c.missing(keyspace, name.Name)
@@ -163,7 +168,7 @@ func (c *compiler) missing(keyspace, name string) error {
 	case view:
 		return invalid("Cannot directly modify a materialized view")
 	}
-	return invalid("table %s does not exist", name)
+	return because(option.Missing, "table %s does not exist", name)
 }
 
 // route finds the marks of the partition key.
