@@ -268,7 +268,7 @@ func (c *comparison) options(what string, t, live *Table) {
 			d.endsExpiry, d.Reason = true, fmt.Sprintf("default_time_to_live is %s and none is declared: rows vanish that the declaration keeps; if they are "+
 				"meant to, declare it in the CQL file or by schema.With(table, schema.Options{TTL: %s * time.Second})", got, got)
 		default:
-			d.Extra, d.Reason = true, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
+			d.Extra, d.option, d.Reason = true, name, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
 		}
 		if name == optTransactions {
 			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that, or migrate this one: docs/accord.md"
@@ -363,8 +363,8 @@ func (c *comparison) entity(e *Entity) {
 		}
 		for _, live := range lives {
 			if _, said := declared.Options[optGCGrace]; live.GCGrace() == 0 && !said && !ungrouped(e, declared) {
-				c.found = slices.DeleteFunc(c.found, func(d Difference) bool { // what is said of it as an option that is not declared
-					return d.Keyspace == live.Keyspace && d.Table == live.Name && d.Extra && strings.HasPrefix(d.Reason, optGCGrace+" ")
+				c.found = slices.DeleteFunc(c.found, func(d Difference) bool {
+					return d.Keyspace == live.Keyspace && d.Table == live.Name && d.option == optGCGrace
 				})
 				c.add(live.ID, noGrace(c.server, live.ID))
 			}

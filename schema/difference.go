@@ -33,8 +33,9 @@ type Difference struct {
 	// what to do about it. It is empty in all other differences.
 	Server string
 
-	endsExpiry  bool // Fix makes rows stay that vanish now
-	unversioned bool // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables
+	option      string // that the declaration leaves to the cluster
+	endsExpiry  bool   // Fix makes rows stay that vanish now
+	unversioned bool   // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables
 }
 
 // String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
