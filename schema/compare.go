@@ -81,7 +81,7 @@ func (c *comparison) noKeyspaces() {
 			continue
 		}
 		c.add(ID{Keyspace: name}, Difference{
-			Reason: "does not exist", Impossible: "its replication is not declared: create it, or declare it with schema.Keyspaces",
+			absent: true, Reason: "does not exist", Impossible: "its replication is not declared: create it, or declare it with schema.Keyspaces",
 		})
 		c.absent = append(c.absent, name)
 	}
@@ -93,7 +93,7 @@ func (c *comparison) keyspace(k *Keyspace) {
 	case len(k.Replication) == 0:
 		return
 	case live == nil:
-		c.add(id, Difference{Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
+		c.add(id, Difference{absent: true, Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
 		return
 	case !sameReplication(k.Replication, live.Replication):
 		reason := fmt.Sprintf("replication is %s, declared %s; a change needs a full repair of the keyspace afterwards",
@@ -145,7 +145,7 @@ func sameReplication(declared, live map[string]string) bool {
 func (c *comparison) typ(t *Type) {
 	live := named(c.live.Types, t.ID)
 	if live == nil {
-		c.add(t.ID, Difference{Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
+		c.add(t.ID, Difference{absent: true, Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
 		return
 	}
 	frozen := t.set != nil // the columns of sets: what is not frozen has no field for which it matters
@@ -190,7 +190,7 @@ func (c *comparison) table(t *Table) {
 	case named(c.live.Views, t.ID) != nil:
 		c.add(t.ID, asView)
 	default:
-		c.add(t.ID, Difference{Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
+		c.add(t.ID, Difference{absent: true, Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
 	}
 }
 
@@ -309,7 +309,7 @@ func (c *comparison) index(i *Index) {
 			Reason: "index " + cql.Quote(i.Name) + " is called " + cql.Quote(other.Name), Fix: "DROP INDEX " + other.String() + ";\n" + create,
 		})
 	case live == nil:
-		c.add(table, Difference{Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
+		c.add(table, Difference{absent: true, Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
 	case !live.same(i):
 		c.add(table, Difference{
 			Reason: fmt.Sprintf("index %s, declared %s", strings.TrimSpace(live.body()), i.body()),
@@ -331,7 +331,7 @@ func (c *comparison) view(v *View) {
 	live := named(c.live.Views, v.ID)
 	switch {
 	case live == nil:
-		c.add(v.ID, Difference{Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body()})
+		c.add(v.ID, Difference{absent: true, Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body()})
 	case v.shape() != live.shape():
 		c.add(v.ID, Difference{
 			Reason:     "the view is another one: " + live.shape() + ", declared " + v.shape(),

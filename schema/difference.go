@@ -33,6 +33,7 @@ type Difference struct {
 	// what to do about it. It is empty in all other differences.
 	Server string
 
+	absent      bool   // what is declared does not exist
 	option      string // that the declaration leaves to the cluster
 	endsExpiry  bool   // Fix makes rows stay that vanish now
 	unversioned bool   // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables

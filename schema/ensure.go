@@ -147,7 +147,7 @@ func (e *ensurer) validate(ctx context.Context) error {
 		err := breaking(differences(ctx, e.session, e.declared))
 		var found *DifferenceError
 		if !errors.As(err, &found) || time.Since(began) > settle ||
-			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.Column == "" && strings.Contains(d.Reason, "not exist") }) {
+			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.absent }) {
 			return err
 		}
 		if waited := wait(ctx, 100*time.Millisecond); waited != nil {

@@ -76,7 +76,7 @@ func noPresent(declared, live *Schema) []Difference {
 		t := &present.Tables[i]
 		if declared.Tables[i].rotation != nil && live.Table(t.ID) == nil && slices.Contains(live.names(), t.Keyspace) {
 			out = append(out, Difference{
-				Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body(),
+				Keyspace: t.Keyspace, Table: t.Name, absent: true, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body(),
 			})
 		}
 	}
