@@ -9,6 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
@@ -48,7 +49,8 @@ func (c Cassandra) Open(t *testing.T, replication int, statements ...string) *Pl
 
 func (p *Place) use(t *testing.T, s *session.Session) {
 	t.Helper()
-	p.Session, p.Writer = s, NewWriter(t, s, writer.Timeout(30*time.Second))
+	p.Session = s
+	p.Writer = NewWriter(t, s, writer.Timeout(30*time.Second), writer.Retry(retry.Policy{MaxAttempts: 12, MaxElapsedTime: 28 * time.Second})) // on a busy machine
 	var err error
 	if p.Reader, err = reader.New(s); err != nil {
 		t.Fatal(err)
