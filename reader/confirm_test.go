@@ -257,7 +257,7 @@ func TestBreakWhileBaseRowsAreRead(t *testing.T) {
 			return nil
 		}
 		told := &tally{}
-		for _, err := range Read(t.Context(), newReader(f, "shop", PageSize(3), Trace(told)), "list", lastEntries(3).Confirm()).All() {
+		for _, err := range Read(t.Context(), newReader(f, "shop", PageSize(3), traced(told)), "list", lastEntries(3).Confirm()).All() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +276,7 @@ func TestTracerOfConfirmedRows(t *testing.T) {
 	t.Parallel()
 	f, want := entered(t, 1, third)
 	told := &tally{}
-	if _, _, err := List(t.Context(), newReader(f, "shop", Trace(told)), "list", lastEntries(1).Confirm()); err != nil {
+	if _, _, err := List(t.Context(), newReader(f, "shop", traced(told)), "list", lastEntries(1).Confirm()); err != nil {
 		t.Fatal(err)
 	}
 	if told.end.Rows != len(want) || told.end.Unconfirmed != 60-len(want) {

@@ -32,7 +32,7 @@ func TestFailureOfThePageAheadIsTold(t *testing.T) {
 		return nil
 	}
 	n := &noting{}
-	r := newReader(f, "shop", Trace(n), PageSize(2), quick).With(Retry(retry.Policy{MaxAttempts: 1}))
+	r := newReader(f, "shop", traced(n), PageSize(2), quick).With(Retry(retry.Policy{MaxAttempts: 1}))
 	var err error
 	first := true
 	for _, e := range Read(t.Context(), r, "all", lastHours(set, 1)).All() {
@@ -98,7 +98,7 @@ func TestReadEndsByAPanic(t *testing.T) {
 	n := &noting{}
 	func() {
 		defer func() { _ = recover() }()
-		for _, err := range Read(t.Context(), newReader(f, "shop", Trace(n)), "all", lastHours(set, 1)).All() {
+		for _, err := range Read(t.Context(), newReader(f, "shop", traced(n)), "all", lastHours(set, 1)).All() {
 			t.Log(err)
 			panic("x")
 		}
@@ -145,7 +145,7 @@ func TestBudgetOfBaseRows(t *testing.T) {
 		return nil
 	}
 	b := &budgets{}
-	r := newReader(f, "shop", Trace(b), Parallel(1))
+	r := newReader(f, "shop", traced(b), Parallel(1))
 	r.shared.Budget = settings.NewBudget(1, 0)
 	r.shared.Budget.Take(1)
 	r.retrier = request.NewRetrier(r.policy, r.shared.Budget)

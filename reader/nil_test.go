@@ -89,7 +89,7 @@ func TestTracerWithoutContext(t *testing.T) {
 	set, f := filled(t, 1)
 	l := &lost{}
 	ctx := context.WithValue(t.Context(), notingKey{}, "caller: ")
-	if _, _, err := List(ctx, newReader(f, "shop", Trace(l)), "all", lastHours(set, 1)); err != nil {
+	if _, _, err := List(ctx, newReader(f, "shop", traced(l)), "all", lastHours(set, 1)); err != nil {
 		t.Fatal(err)
 	}
 	for _, note := range l.notes {

@@ -49,6 +49,12 @@ func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
+// use takes the settings of a session.
+func (c *config) use(s *session.Session) {
+	c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
+	c.tracer = request.TracersOf(c.shared)
+}
+
 // Retry sets how the request of one page is retried. Default: that of [retry.Policy], but with attempts of up to 5.5 s,
 // none of which begins later than 10 s after the first.
 func Retry(policy retry.Policy) Option {
@@ -60,13 +66,7 @@ func Retry(policy retry.Policy) Option {
 	}
 }
 
-// Trace makes the reader report to t, which may also implement [session.RequestTracer] and [session.RetryTracer]. Nil, also as a nil
-// pointer, turns tracing off, which is the default and costs nothing.
-func Trace(t session.Tracer) Option {
-	return func(c *config) { c.tracer = request.NewTracers(t) }
-}
-
-// Session makes the reader use the keyspaces of s and, if s has one, its retry budget. s must be derived, by [session.Session.With],
+// Session makes the reader use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by [session.Session.With],
 // from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return func(c *config) {
@@ -78,7 +78,7 @@ func Session(s *session.Session) Option {
 			c.fail("Session: it has other connections than the reader: derive it by With from the session that New was given")
 			return
 		}
-		c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
+		c.use(s)
 	}
 }
 

@@ -18,7 +18,7 @@ type Reader struct {
 	retrier request.Retrier
 }
 
-// New makes a reader, which uses the session's connections for reads, the keyspaces of the session and, if the session has one, its
+// New makes a reader, which uses the session's connections for reads, the keyspaces and the tracer of the session and, if the session has one, its
 // retry budget. The consistency level of its requests is that of the option [Consistency]. The error names every option that is not
 // valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reader, error) {
@@ -28,7 +28,7 @@ func New(s *session.Session, options ...Option) (*Reader, error) {
 	reads := s.Reads()
 	in := func(c *config) {
 		c.reads = reads
-		c.err = c.shared.Use(s.Settings())
+		c.use(s)
 	}
 	r := newReader(gocqlSource{reads}, reads.Query("").Keyspace(), append([]Option{in}, options...)...)
 	if r.err != nil {

@@ -64,7 +64,7 @@ func TestTracer(t *testing.T) {
 		return nil
 	}
 	n := &noting{}
-	r := newReader(f, "shop", Trace(n), Parallel(1), quick)
+	r := newReader(f, "shop", traced(n), Parallel(1), quick)
 	if _, _, err := List(t.Context(), r, "all", lastHours(set, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func TestTransaction(t *testing.T) {
 	t.Parallel()
 	set, f := filledTickets(t)
 	n := &noting{}
-	rows, err := Transaction(t.Context(), newReader(f, "shop", Trace(n)), "check",
+	rows, err := Transaction(t.Context(), newReader(f, "shop", traced(n)), "check",
 		From(set, "tickets").Eq("id", "b"),
 		From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "b"),
 		From(set, "tickets_by_queue").Eq("queue", "blue").Eq("id", "b"),
@@ -130,7 +130,7 @@ func TestTransactionFails(t *testing.T) {
 		t.Errorf("%v, %v", rows, err)
 	}
 	n := &noting{}
-	if _, err := Transaction(t.Context(), r.With(Trace(n)), "check", queries...); err == nil || strings.Join(n.notes[2:], "\n") !=
+	if _, err := Transaction(t.Context(), r.With(traced(n)), "check", queries...); err == nil || strings.Join(n.notes[2:], "\n") !=
 		"    end of it: 0 rows, 1 pages, 1 attempts, \"invalid\", true\n  end of check: 2 partitions, 0 rows, "+err.Error() {
 		t.Errorf("%v, %q", err, n.notes)
 	}

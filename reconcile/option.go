@@ -58,6 +58,7 @@ func (r *Reconciler) options(more []Option) (config, error) {
 		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: 256,
 		pageSize: defaultPageSize,
 		every:    defaultEvery, ranges: segmentsPerTable, restored: maxFindings,
+		tracer: request.Which[request.RunTracer](request.TracersOf(r.shared)),
 	}
 	for _, o := range slices.Concat(r.defaults, more) {
 		if o == nil {
@@ -204,9 +205,3 @@ func Spool(dir string) Option {
 
 // OnProgress makes a run call f about every second, and at the end, from one goroutine.
 func OnProgress(f func(Progress)) Option { return func(c *config) { c.onProgress = f } }
-
-// Trace sets the tracer that is told of runs: that of tracing.New, also in a tracing.Multi. Others are told nothing. It replaces an earlier one; nil turns tracing
-// off.
-func Trace(t session.Tracer) Option {
-	return func(c *config) { c.tracer = request.Which[request.RunTracer](request.NewTracers(t)) }
-}

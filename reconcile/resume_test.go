@@ -121,14 +121,14 @@ func TestEntityIsNoFullRun(t *testing.T) {
 		x.differ(x.orders[0])
 		<-time.After(time.Minute)
 		told, last := &told{}, reconcile.Progress{}
-		if _, err := reconcile.Entity(t.Context(), x.r, orders.Orders, x.orders[0], reconcile.Trace(told),
+		if _, err := reconcile.Entity(t.Context(), x.telling(told), orders.Orders, x.orders[0],
 			reconcile.OnProgress(func(p reconcile.Progress) { last = p })); err != nil {
 			t.Fatal(err)
 		}
 		if told.states > 0 || told.full || last.Done != 1 {
 			t.Errorf("told %d times how far it is, full %t, at the end %+v", told.states, told.full, last)
 		}
-		if _, err := x.r.Verify(t.Context(), orders.Orders, reconcile.Trace(told)); err != nil || !told.full {
+		if _, err := x.telling(told).Verify(t.Context(), orders.Orders); err != nil || !told.full {
 			t.Errorf("%v, full %t", err, told.full)
 		}
 	})

@@ -16,6 +16,16 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
+// telling is a Reconciler that reports to a tracer.
+func (x *world) telling(tracer session.Tracer) *reconcile.Reconciler {
+	x.t.Helper()
+	r, err := reconcile.New(x.s.With(session.Trace(tracer)), reconcile.Settle(30*time.Second))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return r
+}
+
 // A run tells a tracer of itself, of each range that it reads, of repairs and findings, and how far it is.
 func TestTrace(t *testing.T) {
 	t.Parallel()
@@ -24,7 +34,7 @@ func TestTrace(t *testing.T) {
 		drifts[5].plant(x, x.orders[0])
 		<-time.After(time.Minute)
 		told := &told{}
-		if _, err := x.r.Repair(t.Context(), orders.Orders, reconcile.Trace(told)); err != nil {
+		if _, err := x.telling(told).Repair(t.Context(), orders.Orders); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{

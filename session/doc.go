@@ -19,7 +19,7 @@
 //	w.With(writer.Session(tenant))
 //	r.With(reader.Session(tenant))
 //
-// Writers and readers report to a [Tracer], set by writer.Trace and reader.Trace.
+// Writers, readers and reconcilers report to a [Tracer], set by [Trace].
 //
 // # Your own sessions
 //

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -194,4 +196,16 @@ func TestOpenWithPolicy(t *testing.T) {
 			s.Close()
 		}
 	})
+}
+
+// The second of two tracers would take the place of the first without a word, but for one that With gives in place of an earlier one.
+func TestTraceTwice(t *testing.T) {
+	t.Parallel()
+	s, one := new(session.Session), session.Trace(tracing.Slog(slog.Default()))
+	if err := s.With(one, one).Settings().Err; err == nil || !strings.Contains(err.Error(), "tracing.Multi") {
+		t.Errorf("two in one call: %v", err)
+	}
+	if err := s.With(one).With(one).Settings().Err; err != nil {
+		t.Errorf("one in each of two calls: %v", err)
+	}
 }

@@ -27,6 +27,7 @@ type Option func(*config)
 
 type config struct {
 	settings.Shared
+	traced  bool // by an option of the call at hand
 	localDC string
 	adjust  []func(*gocql.ClusterConfig)
 	opening bool // the options are those of Open
@@ -37,6 +38,7 @@ func (c *config) fail(format string, args ...any) {
 }
 
 func (c *config) apply(options []Option) error {
+	c.traced = false
 	for _, o := range options {
 		if o == nil {
 			c.fail("an option is nil")
@@ -87,6 +89,23 @@ func Budget(b *retry.Budget) Option {
 		} else if !c.Budget.Made() {
 			c.fail("Budget: retry: the budget was not made by NewBudget")
 		}
+	}
+}
+
+// Trace makes writers, readers and reconcilers of the session report to t, which may also implement [RequestTracer], [RetryTracer] and
+// [LinkTracer]. Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of gocql are called as
+// without it. The coordinator of a batch is known if the host selection policy was set by [Open], [Configure] or [SelectHosts].
+// A tracer given to [Session.With] replaces the one before. Two in one call are an error: join them with tracing.Multi. Runs of package
+// reconcile are told to the tracer of tracing.New only, also in a tracing.Multi.
+//
+// The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
+// createOrder, and must hold no id, name or other value of a row.
+func Trace(t Tracer) Option {
+	return func(c *config) {
+		if c.traced {
+			c.fail("Trace: there are two, and the second would take the place of the first: join them by tracing.Multi")
+		}
+		c.Tracer, c.traced = t, true
 	}
 }
 

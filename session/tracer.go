@@ -136,7 +136,7 @@ type RequestStart struct {
 // RequestEnd is what is known when a request has ended.
 type RequestEnd struct {
 	Attempts    int
-	Host        Host   // coordinator of the last attempt; zero if none was reached, see also writer.Trace
+	Host        Host   // coordinator of the last attempt; zero if none was reached, see also [Trace]
 	Reason      string // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
 	BudgetSpent bool   // another attempt was due, but the retry budget was spent
 	Err         error

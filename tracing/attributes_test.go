@@ -18,7 +18,7 @@ func TestAttributesOfACall(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := openTraced(t, c)
 		meters, metrics := meter(t)
-		w := s.w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(s.provider), tracing.WithMeterProvider(meters))))
+		w := s.w.With(s.by(tracing.New(tracing.WithTracerProvider(s.provider), tracing.WithMeterProvider(meters))))
 		outer := tracing.ContextWithAttributes(t.Context(), attribute.String("shop.channel", "web"), attribute.String("shop.tier", "one"))
 		inner := tracing.ContextWithAttributes(outer, attribute.String("shop.tier", "two"))
 		ann := guest{GuestID: gocql.MustRandomUUID(), Name: "ann"}

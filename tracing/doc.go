@@ -1,8 +1,8 @@
 // Package tracing reports logical writes to OpenTelemetry, as spans and metrics ([New]), and to log/slog ([Slog]). A
-// writer takes one tracer; [Multi] combines several into one.
+// session takes one tracer; [Multi] combines several into one.
 //
-//	w, err := writer.New(session,
-//		writer.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
+//	s, err := session.Open(cluster,
+//		session.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
 //
 // The package has no global state: providers come from options only. Without [WithTracerProvider] there are no spans,
 // without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. To use the global
@@ -94,7 +94,7 @@
 //
 // # Reads
 //
-// A Tracer can be given to [reader.Trace], too. A read has a span of kind INTERNAL named by its op, from the first row to
+// A read has a span of kind INTERNAL named by its op, from the first row to
 // the last, including the time that the caller spends between rows. Each partition that was read has a child span of kind
 // CLIENT, until its last page, named by its query summary: SELECT and the table. The reads of base rows that confirm a
 // page have a span below that of the partition. Retries are events, as for requests.

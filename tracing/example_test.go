@@ -18,11 +18,9 @@ import (
 // The providers are those of the service, with its exporters and its sampler.
 func ExampleNew() {
 	service := func(
-		s *session.Session, tp *sdktrace.TracerProvider, mp *sdkmetric.MeterProvider,
-	) (*writer.Writer, error) {
-		return writer.New(s,
-			writer.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))),
-		)
+		cluster *gocql.ClusterConfig, tp *sdktrace.TracerProvider, mp *sdkmetric.MeterProvider,
+	) (*session.Session, error) {
+		return session.Open(cluster, session.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
 	}
 	_ = service
 }
@@ -82,8 +80,8 @@ func ExampleSlog() {
 
 // Spans for those who look into a slow order, and a log of what failed.
 func ExampleMulti() {
-	service := func(s *session.Session, tp *sdktrace.TracerProvider, logger *slog.Logger) (*writer.Writer, error) {
-		return writer.New(s, writer.Trace(tracing.Multi(
+	service := func(cluster *gocql.ClusterConfig, tp *sdktrace.TracerProvider, logger *slog.Logger) (*session.Session, error) {
+		return session.Open(cluster, session.Trace(tracing.Multi(
 			tracing.New(tracing.WithTracerProvider(tp)),
 			tracing.Slog(logger),
 		)))

@@ -49,7 +49,7 @@ func TestResumesLinkToTheirWrite(t *testing.T) {
 		s := openTraced(t, c)
 		lost := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
 		other, resumed := recorder(t)
-		w := s.w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(other))))
+		w := s.w.With(s.by(tracing.New(tracing.WithTracerProvider(other))))
 		_, err := s.w.Write(t.Context(), "addMemo", memos.Insert(newMemo()))
 		first := stored(t, err)
 		_, err = w.Resume(t.Context(), first)
@@ -77,7 +77,7 @@ func TestResumesLinkToTheirWrite(t *testing.T) {
 		resumed.Reset()
 		rule := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
 		never := sdktrace.NewTracerProvider(sdktrace.WithSampler(recordOnly{}))
-		_, err = s.w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(never)))).Write(t.Context(), "addMemo", memos.Insert(newMemo()))
+		_, err = s.w.With(s.by(tracing.New(tracing.WithTracerProvider(never)))).Write(t.Context(), "addMemo", memos.Insert(newMemo()))
 		rule.End()
 		if _, err := w.Resume(t.Context(), stored(t, err)); err != nil {
 			t.Fatal(err)

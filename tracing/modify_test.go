@@ -58,7 +58,7 @@ func connect(t *testing.T, c *cassandratest.Cluster) *gocql.Session {
 // open gives a writer on the tables of guests, with this tracer.
 func open(t *testing.T, c *cassandratest.Cluster, tracer session.Tracer) *writer.Writer {
 	t.Helper()
-	w, err := writer.New(testsession.New(t, connect(t, c), connect(t, c)), writer.Trace(tracer), writer.WithClock(writer.NewClock(time.Now)))
+	w, err := writer.New(testsession.New(t, connect(t, c), connect(t, c), session.Trace(tracer)), writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,9 @@ func TestGroupsAreGivenUp(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := openTraced(t, c)
 		meters, metrics := meter(t)
-		w := s.w.With(writer.Group(grouping), writer.Session(s.session.With(session.Budget(retry.NewBudget(2, 0.001)))), writer.Trace(
-			tracing.Multi(tracing.New(tracing.WithTracerProvider(s.provider)), tracing.New(tracing.WithMeterProvider(meters)))))
+		w := s.w.With(writer.Group(grouping), s.by(
+			tracing.Multi(tracing.New(tracing.WithTracerProvider(s.provider)), tracing.New(tracing.WithMeterProvider(meters))),
+			session.Budget(retry.NewBudget(2, 0.001))))
 		c.When(cassandratest.Batch).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
 		if _, err := w.Write(t.Context(), "addMemo", memos.Insert(newMemo())); writer.OutcomeOf(err) != writer.Unknown {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ var (
 	_ session.RetryTracer   = (*slogTracer)(nil)
 )
 
-// Slog makes a tracer for [writer.Trace] and [reader.Trace] that logs to logger:
+// Slog makes a tracer for [session.Trace] that logs to logger:
 //
 //	message                   level  attributes
 //	"write applied"           debug  op, mode, attempts, requests, duration_ms, resume if it is one

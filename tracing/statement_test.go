@@ -61,11 +61,10 @@ func openTraced(t *testing.T, c *cassandratest.Cluster) *traced {
 	t.Helper()
 	c.Create(schema.Must(schema.Declare(schema.Sets(memos, guests, pageHits))).In(map[string]string{"": "shop"}).Statements()...)
 	provider, exporter := recorder(t)
-	s := &traced{Cluster: c, session: testsession.New(t, connect(t, c), connect(t, c)), provider: provider, exporter: exporter}
+	s := &traced{Cluster: c, provider: provider, exporter: exporter}
+	s.session = testsession.New(t, connect(t, c), connect(t, c), session.Trace(tracing.New(tracing.WithTracerProvider(provider))))
 	var err error
-	s.w, err = writer.New(s.session, writer.WithClock(writer.NewClock(time.Now)),
-		writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))
-	if err != nil {
+	if s.w, err = writer.New(s.session, writer.WithClock(writer.NewClock(time.Now))); err != nil {
 		t.Fatal(err)
 	}
 	<-time.After(time.Second) // connections are made, keyspaces known
@@ -75,10 +74,15 @@ func openTraced(t *testing.T, c *cassandratest.Cluster) *traced {
 	return s
 }
 
+// by is the option of a writer that reports to another tracer.
+func (s *traced) by(tracer session.Tracer, options ...session.Option) writer.Option {
+	return writer.Session(s.session.With(append(options, session.Trace(tracer))...))
+}
+
 // reader is one whose reads are traced like the writes.
 func (s *traced) reader(t *testing.T, tracer session.Tracer, options ...reader.Option) *reader.Reader {
 	t.Helper()
-	r, err := reader.New(s.session, append(options, reader.Trace(tracer))...)
+	r, err := reader.New(s.session.With(session.Trace(tracer)), options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestSeriesOfRejectedErrors(t *testing.T) {
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		s := openTraced(t, c)
 		meters, reader := meter(t)
-		w := s.w.With(writer.Trace(tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(10))))
+		w := s.w.With(s.by(tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(10))))
 		own := w.With(writer.Resumes(tables.Must(tables.New[memo]("other", tables.Table{Name: "others", PartKey: []string{"memo_id"}}))))
 		for i := range 20 {
 			lost := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))

@@ -34,7 +34,7 @@ var (
 	_ session.LinkTracer    = (*otelTracer)(nil)
 )
 
-// New makes a tracer for [writer.Trace] and [reader.Trace]. It records nothing without the providers of
+// New makes a tracer for [session.Trace]. It records nothing without the providers of
 // [WithTracerProvider] and [WithMeterProvider]; it does not use the global providers of OpenTelemetry. New does not
 // fail: an instrument that its provider rejects records nothing, and OpenTelemetry's error handler is told why (see
 // otel.SetErrorHandler). Options that are nil are ignored.
@@ -74,7 +74,7 @@ func New(options ...Option) session.Tracer {
 // off says whether nothing is recorded.
 func (t *otelTracer) off() bool { return t.spans == nil && t.metrics == nil }
 
-// Multi combines several tracers into one, for [writer.Trace] and [reader.Trace]. Each is told only what it implements:
+// Multi combines several tracers into one, for [session.Trace]. Each is told only what it implements:
 // a tracer that implements neither [session.RequestTracer] nor [session.RetryTracer] is not told of requests and
 // retries, and if none does, the writer does not even gather that data. The tracers start in the order given, each with
 // the context that the previous one returned, and end in reverse order: spans of the second are children of those of

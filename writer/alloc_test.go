@@ -76,7 +76,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	if grouped := write(groupedWriter(t)); grouped > got+most {
 		t.Errorf("%v allocations of one request for the three, more than %d above those of three", grouped, most)
 	}
-	if off := write(w.With(Trace(nil))); off > got {
+	if off := write(w.With(traced(nil))); off > got {
 		t.Errorf("tracing that is off costs %v allocations", off-got)
 	}
 }

@@ -88,7 +88,7 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 			}
 			return nil
 		}}
-		w := fakeWriter(x, Trace(&modes{}), shared(session.Budget(retry.NewBudget(100_000, 0))))
+		w := fakeWriter(x, traced(&modes{}), shared(session.Budget(retry.NewBudget(100_000, 0))))
 		if _, err := w.Write(context.Background(), "op", viewSet(t).Add(newView()), orderSet(t).Update(open, paid)); err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func TestCountersAreApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x, r := &fakeExecutor{}, &recorder{}
-			w := fakeWriter(x, Trace(r)).With(test.with)
+			w := fakeWriter(x, traced(r)).With(test.with)
 			res, err := w.Write(t.Context(), "op", test.changes...)
 			if err != nil {
 				t.Fatal(err)

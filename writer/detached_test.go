@@ -44,7 +44,7 @@ func TestCallLeavesStragglers(t *testing.T) {
 					return nil
 				}}
 				start := time.Now()
-				res, err := fakeWriter(x, Trace(tracer)).Write(ctx, "op", test.change)
+				res, err := fakeWriter(x, traced(tracer)).Write(ctx, "op", test.change)
 				if took := time.Since(start); took < time.Second || took > time.Second+10*time.Millisecond {
 					t.Errorf("returned after %v", took)
 				}
@@ -257,7 +257,7 @@ func TestCallGroundsWhatHasNotBegun(t *testing.T) {
 				hold := make(chan struct{})
 				x := &fakeExecutor{answer: func(context.Context, attempt) error { return nil }}
 				ctx, options, want := call(t)
-				options = append(options, Trace(hangingTracer{stragglerTracer{ended: &ended, late: &late}, hold}))
+				options = append(options, traced(hangingTracer{stragglerTracer{ended: &ended, late: &late}, hold}))
 				res, err := fakeWriter(x, options...).Write(ctx, "op", orderSet(t).Insert(newOrder(Open)))
 				e := asError(t, err)
 				if !e.NotApplied() || !errors.Is(err, want) || res.Attempts != 0 {

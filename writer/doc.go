@@ -64,7 +64,7 @@
 //
 // # Observing
 //
-// [Trace] takes a [session.Tracer]; package tracing has tracers for OpenTelemetry and log/slog. No error, trace or log line holds a bound value.
+// [session.Trace] takes a [session.Tracer]; package tracing has tracers for OpenTelemetry and log/slog. No error, trace or log line holds a bound value.
 //
 // # Guarantees
 //

@@ -83,7 +83,7 @@ func TestGuardInAnOutage(t *testing.T) {
 					return grace(tenDays)(ctx, keyspace, table)
 				}
 				x, r := &fakeExecutor{}, &recorder{}
-				w := newWriter(x, "shop", read, Trace(r))
+				w := newWriter(x, "shop", read, traced(r))
 				res, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
 				e := asError(t, err)
 				if errors.Is(err, ErrInvalid) || !errors.Is(err, cause) || !e.NotApplied() || len(e.Tables) != 3 || len(x.sent()) > 0 {

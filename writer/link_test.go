@@ -52,13 +52,13 @@ func TestErrorsLinkToTheirWrite(t *testing.T) {
 		} {
 			x := &fakeExecutor{answer: fail("orders_by_user", errSyntax, errSyntax)}
 			w, l := fakeWriter(x), &linking{give: test.first}
-			_, err := w.With(Trace(l)).Write(t.Context(), "op", orderSet(t).Insert(open))
+			_, err := w.With(traced(l)).Write(t.Context(), "op", orderSet(t).Insert(open))
 			l.give = test.second
 			for range 2 {
 				if err == nil {
 					t.Fatalf("%s, %s: no error", name, how)
 				}
-				_, err = w.With(Trace(l)).Resume(t.Context(), keep(asError(t, err)))
+				_, err = w.With(traced(l)).Resume(t.Context(), keep(asError(t, err)))
 			}
 			if err != nil || !slices.Equal(l.told, test.want) {
 				t.Errorf("%s, %s: %v, told %q, want %q", name, how, err, l.told, test.want)
@@ -94,7 +94,7 @@ func TestForgedLinksAreDropped(t *testing.T) {
 	if err := forged.UnmarshalBinary(sealed(stored)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.With(Trace(l)).Resume(t.Context(), forged); err != nil || !slices.Equal(l.told, []string{""}) {
+	if _, err := w.With(traced(l)).Resume(t.Context(), forged); err != nil || !slices.Equal(l.told, []string{""}) {
 		t.Errorf("%v, told %q", err, l.told)
 	}
 }

@@ -40,7 +40,6 @@ type config struct {
 	policy      retry.Policy
 	hedge       time.Duration
 	tracer      req.Tracers
-	traced      bool // by an option of the New or With at hand
 	retried     bool // by Retry in the New or With at hand
 	choice      choice
 	chosen      choice // by Logged or Concurrent in the New or With at hand
@@ -71,6 +70,12 @@ func defaults() config {
 
 func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
+}
+
+// use takes the settings of a session.
+func (c *config) use(s *session.Session) {
+	c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
+	c.tracer = req.TracersOf(c.shared)
 }
 
 // apply takes options of New or With.
@@ -148,22 +153,6 @@ func Hedge(d time.Duration) Option {
 	})
 }
 
-// Trace makes the writer report to t, which may also implement [session.RequestTracer], [session.RetryTracer] and [session.LinkTracer].
-// Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of the session are called as
-// without it. The coordinator of a batch is known if the host selection policy of the session was set by [session.Configure] or
-// [session.SelectHosts]. A tracer given to With replaces that of New. Two in one call are an error: join them with tracing.Multi.
-//
-// The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
-// createOrder, and must hold no id, name or other value of a row.
-func Trace(t session.Tracer) Option {
-	return option(func(c *config) {
-		if c.traced {
-			c.fail("Trace: there are two, and the second would take the place of the first: join them by tracing.Multi")
-		}
-		c.tracer, c.traced = req.NewTracers(t), true
-	})
-}
-
 // Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
 // write fails. With [Concurrent] in the same New or With it is an error. Both have no effect on sets that are [tables.Transactional].
 func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
@@ -232,7 +221,7 @@ func At(timestamp int64) Option {
 // 2000.
 const earliest = 631_152_000_000_000
 
-// Session makes the writer use the keyspaces of s and, if s has one, its retry budget. s must be derived, by [session.Session.With], from
+// Session makes the writer use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by [session.Session.With], from
 // the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return option(func(c *config) {
@@ -242,7 +231,7 @@ func Session(s *session.Session) Option {
 		case s.Reads() != c.reads || s.Writes() != c.writes:
 			c.fail("Session: it has other connections than the writer: derive it by With from the session that New was given")
 		default:
-			c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
+			c.use(s)
 		}
 	})
 }

@@ -33,7 +33,7 @@ func TestNothingShowsValues(t *testing.T) {
 	moved.Name = "other" + secret
 	r := &recorder{}
 	x := &fakeExecutor{answer: fail("patients_by_name", errSimple, errSyntax)}
-	w := fakeWriter(x, Trace(r), once(), Concurrent())
+	w := fakeWriter(x, traced(r), once(), Concurrent())
 	e := failed(t, w, set.Insert(row))
 	if !bytes.Contains(boundBytes(x.sent()), []byte(secret)) {
 		t.Fatal("the secret was not sent: the test tests nothing")

@@ -1,11 +1,11 @@
 package writer
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/gocql/gocql"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/session"
 )
@@ -13,9 +13,15 @@ import (
 // shared is what a session with these options tells a writer, for writers without a session.
 func shared(options ...session.Option) Option {
 	return option(func(c *config) {
-		c.err = errors.Join(c.err, c.shared.Use(new(session.Session).With(options...).Settings()))
+		before := c.tracer
+		if c.use(new(session.Session).With(options...)); c.shared.Tracer == nil {
+			c.tracer = before
+		}
 	})
 }
+
+// traced is what a session with a tracer tells a writer, and leaves the rest.
+func traced(t session.Tracer) Option { return option(func(c *config) { c.tracer = req.NewTracers(t) }) }
 
 // otherSession has connections that no writer has.
 func otherSession(tb testing.TB) *session.Session {

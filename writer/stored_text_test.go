@@ -104,7 +104,7 @@ func TestOpOfStoredErrorIsBounded(t *testing.T) {
 	}
 	for want, w := range map[string]*Writer{failed.Op: fakeWriter(&fakeExecutor{}), "Resume": fakeWriter(&fakeExecutor{}, Resumes(itemSet(t)))} {
 		r := &recorder{}
-		_, _ = w.With(Trace(r)).Resume(t.Context(), failed)
+		_, _ = w.With(traced(r)).Resume(t.Context(), failed)
 		if len(r.ends) != 1 || r.ends[0].Op != want || r.lines[0] != "start "+want+" of 0, resume true" {
 			t.Errorf("told %q", r.lines)
 		}

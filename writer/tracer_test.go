@@ -136,7 +136,7 @@ func TestTracer(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				r := &recorder{}
-				w := fakeWriter(&fakeExecutor{answer: test.answer}, Trace(r))
+				w := fakeWriter(&fakeExecutor{answer: test.answer}, traced(r))
 				_, err := w.Write(t.Context(), "op", test.change(t))
 				lines := slices.Sorted(slices.Values(r.lines))
 				want := slices.Sorted(slices.Values(test.want))
@@ -156,7 +156,7 @@ func TestTracer(t *testing.T) {
 func TestTracerOfRefusalAndResume(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	w := fakeWriter(&fakeExecutor{answer: fail("orders_by_id", errSimple, errSyntax)}, Trace(r), once())
+	w := fakeWriter(&fakeExecutor{answer: fail("orders_by_id", errSimple, errSyntax)}, traced(r), once())
 	if _, err := w.Write(t.Context(), "op", tables.Change{}); err == nil {
 		t.Error("not refused")
 	}
@@ -190,15 +190,15 @@ func TestTracerOfRefusalAndResume(t *testing.T) {
 func TestTracerOfWritesAlone(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, Trace(struct{ session.Tracer }{r}), Retry(retry.Policy{}))
+	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, traced(struct{ session.Tracer }{r}), Retry(retry.Policy{}))
 	_ = failed(t, w, orderSet(t).Insert(newOrder(Open)))
 	if len(r.lines) != 2 {
 		t.Errorf("told\n%s", strings.Join(r.lines, "\n"))
 	}
-	if w := w.With(Trace(nil)); w.tracer.Any() {
-		t.Error("Trace(nil) does not turn tracing off")
+	if w := w.With(traced(nil)); w.tracer.Any() {
+		t.Error("traced(nil) does not turn tracing off")
 	}
-	if w := w.With(Trace((*recorder)(nil))); w.tracer.Any() {
+	if w := w.With(traced((*recorder)(nil))); w.tracer.Any() {
 		t.Error("Trace of a nil pointer does not turn tracing off")
 	}
 }

@@ -256,7 +256,7 @@ func TestWireGroupIsTraced(t *testing.T) {
 		r := new(recorder)
 		s.When(cassandratest.Batch, cassandratest.Nth(2)).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
 		for range 2 {
-			if _, _, err := s.create(t, s.w.With(Trace(r))); err != nil {
+			if _, _, err := s.create(t, s.w.With(traced(r))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -302,7 +302,7 @@ func TestWireGroupThatIsNotSent(t *testing.T) {
 		<-time.After(eofDelay + 150*time.Millisecond) // then it has noticed, and still waits for the next
 		r := new(recorder)
 		from := len(s.Journal())
-		result, err := s.w.With(Trace(r)).Write(t.Context(), "op", orderSet(t).Insert(o))
+		result, err := s.w.With(traced(r)).Write(t.Context(), "op", orderSet(t).Insert(o))
 		sent := s.writes(from)
 		if err != nil || len(sent) != 3 || result.Requests != 3 || result.Groups != 0 || result.Attempts != 3 {
 			t.Errorf("%+v, %v, sent %v", result, err, sent)
@@ -327,7 +327,7 @@ func TestWireGroupIsOneStraggler(t *testing.T) {
 		r := new(lateTracer)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := s.w.With(Trace(r)).Write(ctx, "op", orderSet(t).Insert(fresh())); err == nil {
+		if _, err := s.w.With(traced(r)).Write(ctx, "op", orderSet(t).Insert(fresh())); err == nil {
 			t.Fatal("no error")
 		}
 		if end := r.ends[0]; end.Requests != 1 || end.Groups != 1 || end.Stragglers != 1 {
@@ -344,7 +344,7 @@ func TestWireGroupWithoutTokensIsTraced(t *testing.T) {
 		s := openWireGroups(t, 3, shared(session.Budget(retry.NewBudget(2, 0.001))))
 		s.When(cassandratest.Batch).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
 		r := new(recorder)
-		if _, sent, err := s.create(t, s.w.With(Trace(r))); err == nil || len(sent) != 3 {
+		if _, sent, err := s.create(t, s.w.With(traced(r))); err == nil || len(sent) != 3 {
 			t.Fatalf("%v, %v", sent, err)
 		}
 		unsent := slices.DeleteFunc(slices.Clone(r.lines), func(line string) bool {

@@ -60,7 +60,7 @@ func TestWireTracedKeepsObservers(t *testing.T) {
 					c.QueryObserver, c.BatchObserver = &own, &own
 				})
 				var tracer hostTracer
-				w := s.w.With(Trace(&tracer), hedge)
+				w := s.w.With(traced(&tracer), hedge)
 				if _, err := w.Write(t.Context(), "fan-out", orderSet(t).Insert(newOrder(Open))); err != nil {
 					t.Fatal(err)
 				}

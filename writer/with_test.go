@@ -20,7 +20,7 @@ func TestWith(t *testing.T) {
 	w := fakeWriter(x)
 	before := *w
 	derived := w.With(Logged(), Timeout(time.Second), Consistency(session.All), BatchLimit(10_000),
-		shared(session.Keyspaces(map[string]string{"": "tenant"})), At(time.Now().UnixMicro()), Trace(&recorder{}), once())
+		shared(session.Keyspaces(map[string]string{"": "tenant"})), At(time.Now().UnixMicro()), traced(&recorder{}), once())
 	if w.choice != before.choice || w.timeout != before.timeout || w.consistency != before.consistency ||
 		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer.Any() ||
 		!reflect.DeepEqual(w.policy, before.policy) || w.physical("") != "shop" {
@@ -39,21 +39,6 @@ func TestWith(t *testing.T) {
 	}
 	if bad := w.With(Timeout(0)); bad.err == nil || w.err != nil {
 		t.Error("an option that is not valid concerns the derived writer alone")
-	}
-}
-
-// The second of two tracers would take the place of the first without a word, but for one that With gives in place of that of New.
-func TestTraceTwice(t *testing.T) {
-	t.Parallel()
-	twice := []Option{Trace(&recorder{}), Trace(&recorder{})}
-	once := fakeWriter(&fakeExecutor{}, Trace(&recorder{}))
-	for name, w := range map[string]*Writer{"New": fakeWriter(&fakeExecutor{}, twice[0], twice[1]), "With": once.With(twice...)} {
-		if _, err := w.Write(t.Context(), "createOrder"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "tracing.Multi") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := once.With(twice[0]).With(twice[1]).Write(t.Context(), "createOrder"); err != nil {
-		t.Errorf("With after New, and after With: %v", err)
 	}
 }
 

@@ -31,7 +31,7 @@ type Writer struct {
 	deep     bool          // the executor needs a large stack
 }
 
-// New makes a writer. The writer uses the keyspaces of the session and, if the session has one, its retry budget. The consistency
+// New makes a writer. The writer uses the keyspaces and the tracer of the session and, if the session has one, its retry budget. The consistency
 // level of its requests is that of the option [Consistency]. The error names every option that is not valid.
 func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	if s == nil || s.Reads() == nil {
@@ -43,7 +43,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	}
 	in := newOption(func(c *config) {
 		c.writes, c.reads = writes, reads
-		c.err = c.shared.Use(s.Settings())
+		c.use(s)
 	})
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
 	w.deep, w.transact, w.hosts = true, cas.Sessions{Writes: writes, Reads: reads}, hosts.Of(writes)
@@ -85,7 +85,7 @@ func (w *Writer) prepare() {
 	if w.retried {
 		w.checkPolicy()
 	}
-	w.traced, w.chosen, w.retried = false, auto, false
+	w.chosen, w.retried = auto, false
 	shared, session := w.shared, w.session
 	w.physical = func(logical string) string {
 		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so

@@ -79,12 +79,12 @@ func (l *lost) TraceRequestStart(ctx context.Context, d session.RequestStart) co
 func TestTracerWithoutContext(t *testing.T) {
 	t.Parallel()
 	l := &lost{}
-	w := fakeWriter(&fakeExecutor{}, Trace(l))
+	w := fakeWriter(&fakeExecutor{}, traced(l))
 	caller := into(t.Context(), "caller")
 	if _, err := w.Write(caller, "op", orderSet(t).Insert(newOrder(Open))); err != nil {
 		t.Fatal(err)
 	}
-	withCondition, _, _ := conditional(nil, Trace(l))
+	withCondition, _, _ := conditional(nil, traced(l))
 	if _, err := withCondition.Write(caller, "op", itemSet(t).Insert(newItem())); err != nil {
 		t.Fatal(err)
 	}

@@ -85,12 +85,11 @@ func (d *Database) open(ctx context.Context, c Cassandra) error {
 		}
 	}
 	d.Reader = orders.NewReader(reads)
-	s, err := session.New(writes, reads)
+	s, err := session.New(writes, reads, session.Trace(c.Trace))
 	if err != nil {
 		return err
 	}
-	d.Writer, err = writer.New(s, writer.Trace(c.Trace),
-		writer.Retry(retry.Policy{MaxElapsedTime: lastAttempt}), writer.Timeout(writeTimeout))
+	d.Writer, err = writer.New(s, writer.Retry(retry.Policy{MaxElapsedTime: lastAttempt}), writer.Timeout(writeTimeout))
 	if err != nil {
 		return err
 	}

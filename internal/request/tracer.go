@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -26,6 +27,12 @@ func NewTracers(tracers ...session.Tracer) Tracers {
 		all.add(t)
 	}
 	return all
+}
+
+// TracersOf are those of a session.
+func TracersOf(s settings.Shared) Tracers {
+	t, _ := s.Tracer.(session.Tracer)
+	return NewTracers(t)
 }
 
 func (t *Tracers) add(tracer session.Tracer) {

@@ -13,6 +13,7 @@ import (
 type Shared struct {
 	Budget    *Budget           // nil if each has its own
 	Keyspaces map[string]string // from declared to physical ones
+	Tracer    any               // the session.Tracer that all report to; nil for none
 	Strict    bool              // every keyspace has to be in Keyspaces
 	Err       error             // every option that is not valid
 }

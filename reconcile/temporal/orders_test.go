@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/denorm-go/denorm/internal/engine"
@@ -30,11 +31,27 @@ func waiting(ctx context.Context, in unitArguments) (engine.Done, error) {
 	return engine.Done{Begun: true, Cursor: in.High, Rows: 1}, nil
 }
 
+// when does something as soon as so many units have begun, however busy the machine is.
+func (f *fake) when(env *testsuite.TestWorkflowEnvironment, begun int, do func()) {
+	var look func()
+	look = func() {
+		f.mu.Lock()
+		enough := len(f.units) >= begun
+		f.mu.Unlock()
+		if enough {
+			do()
+		} else {
+			env.RegisterDelayedCallback(look, 100*time.Millisecond)
+		}
+	}
+	env.RegisterDelayedCallback(look, 100*time.Millisecond)
+}
+
 // Pause ends the units, and nothing is begun until resume: then they are done. Progress says so.
 func TestPauseAndResume(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Pause, nil) }, 100*time.Millisecond)
+	f.when(env, 4, func() { env.SignalWorkflow(names.Pause, nil) })
 	var paused Progress
 	begun := 0
 	env.RegisterDelayedCallback(func() {
@@ -79,7 +96,7 @@ func TestContinuesPaused(t *testing.T) {
 func TestRateIsShared(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, 3) }, 100*time.Millisecond)
+	f.when(env, 8, func() { env.SignalWorkflow(names.Rate, 3) })
 	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
 	r := reported(t, env)
 	old := 0
@@ -100,7 +117,7 @@ func TestRateIsShared(t *testing.T) {
 func TestCancel(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
-	env.RegisterDelayedCallback(env.CancelWorkflow, 100*time.Millisecond)
+	f.when(env, 3, env.CancelWorkflow)
 	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
 	var canceled *temporal.CanceledError
 	var r Report

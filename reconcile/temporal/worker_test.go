@@ -205,7 +205,10 @@ func TestErrorsStayHere(t *testing.T) {
 	if !errors.As(env.GetWorkflowError(), &why) || why.Type() != invalidType || !strings.Contains(text, "not registered") {
 		t.Error(text)
 	}
-	env, text = o.run(Run{Kind: Verify, Set: "letter", Segments: 1, Settle: time.Second, Tables: []string{"letters_by_to"}}, reconcile.Trace(panics{}))
+	quiet := o.s
+	o.s = quiet.With(session.Trace(panics{}))
+	env, text = o.run(Run{Kind: Verify, Set: "letter", Segments: 1, Settle: time.Second, Tables: []string{"letters_by_to"}})
+	o.s = quiet
 	if got := reported(t, env); got.Uncovered == 0 || strings.Contains(text, "goroutine") || !strings.Contains(text, "panicked") {
 		t.Errorf("%+v\n%s", got, text)
 	}

@@ -20,7 +20,7 @@ func showCost(ctx context.Context, out *screen, s *shop) error {
 	out.heading("What a write costs", "A fan-out sends its inserts at the same time, so it takes as long as the slowest of them. "+
 		"A logged batch goes through Cassandra's batchlog, and is completed even if the client dies.")
 	inserts := new(slowest)
-	fanOut, logged := s.w.With(writer.Trace(inserts)), s.w.With(writer.Logged())
+	fanOut, logged := s.w.With(writer.Session(s.own.With(session.Trace(inserts)))), s.w.With(writer.Logged())
 	var whole, slowest, rest, batches []time.Duration
 	for began := time.Now(); len(whole) < costCalls && time.Since(began) < costTime; {
 		inserts.took = 0

@@ -26,8 +26,10 @@ type shop struct {
 	declared  *schema.Schema
 	keyspaces []string // created by this run, to be dropped
 	view      view
+	own       *session.Session // of its keyspace
 	w         *writer.Writer
 
+	losing *session.Session
 	lossy  *writer.Writer // loses the replies that its dialer is told to lose
 	writes *gocql.Session // of lossy
 	dialer faulty.Dialer
@@ -64,12 +66,11 @@ func (s *shop) open(ctx context.Context, out *screen, c *cassandra) (err error) 
 	}
 	keyspace := "demo_" + strings.ToLower(rand.Text()[:8]) // several demos may run at once
 	out.say("cluster %v, nodes: %d. Creating keyspace %s and its tables ...", c, peers+1, keyspace)
-	in, err := s.create(ctx, keyspace)
-	if err != nil {
+	if s.own, err = s.create(ctx, keyspace); err != nil {
 		return err
 	}
-	s.view = view{in.Reads(), keyspace}
-	if s.w, err = writer.New(in); err != nil {
+	s.view = view{s.own.Reads(), keyspace}
+	if s.w, err = writer.New(s.own); err != nil {
 		return err
 	}
 
@@ -79,11 +80,10 @@ func (s *shop) open(ctx context.Context, out *screen, c *cassandra) (err error) 
 	if s.writes, err = session.Connect(lossy); err != nil {
 		return err
 	}
-	both, err := session.New(s.writes, in.Reads(), session.Keyspaces(map[string]string{"": keyspace}))
-	if err != nil {
+	if s.losing, err = session.New(s.writes, s.own.Reads(), session.Keyspaces(map[string]string{"": keyspace})); err != nil {
 		return err
 	}
-	if s.lossy, err = writer.New(both); err != nil {
+	if s.lossy, err = writer.New(s.losing); err != nil {
 		return err
 	}
 	return errors.Join(s.w.Warm(ctx, orders.Orders), s.lossy.Warm(ctx, orders.Orders))

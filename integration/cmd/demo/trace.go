@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/denorm-go/denorm/integration/harness/jaeger"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -24,7 +25,7 @@ import (
 func showTrace(ctx context.Context, out *screen, s *shop) error {
 	out.heading("The same fault with retries, as a trace", "By default denorm sends the write again by itself. Each write is a span of OpenTelemetry, with a child "+
 		"for each request and an event for each retry. Other requests on the broken connection lose their answers too.")
-	out.code(`w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))`)
+	out.code(`session.Open(cluster, session.Trace(tracing.New(tracing.WithTracerProvider(provider))))`)
 	recorder, server := tracetest.NewSpanRecorder(), jaeger.FromEnv()
 	options := []sdktrace.TracerProviderOption{
 		sdktrace.WithSpanProcessor(recorder), sdktrace.WithResource(resource.NewSchemaless(semconv.ServiceName("denorm-demo"))),
@@ -38,7 +39,7 @@ func showTrace(ctx context.Context, out *screen, s *shop) error {
 		options = append(options, sdktrace.WithBatcher(exporter))
 	}
 	provider := sdktrace.NewTracerProvider(options...)
-	w := s.lossy.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))
+	w := s.lossy.With(writer.Session(s.losing.With(session.Trace(tracing.New(tracing.WithTracerProvider(provider))))))
 
 	request, span := provider.Tracer("demo").Start(ctx, "POST /orders", trace.WithSpanKind(trace.SpanKindServer))
 	s.dialer.LoseReplies(1)

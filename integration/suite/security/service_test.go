@@ -68,7 +68,7 @@ func (s *service) connect(t *testing.T) *gocql.Session {
 
 func (s *service) writer(t *testing.T) *writer.Writer {
 	t.Helper()
-	w, err := writer.New(testsession.New(t, s.connect(t), s.connect(t)), writer.Trace(s.tracer))
+	w, err := writer.New(testsession.New(t, s.connect(t), s.connect(t), session.Trace(s.tracer)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/jaeger"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -82,7 +83,7 @@ func (s *shop) order(
 
 	within, call := outer.Tracer("http").Start(ctx, "POST", trace.WithSpanKind(trace.SpanKindClient))
 	within, handled := inner.Tracer("http").Start(within, "POST /orders", trace.WithSpanKind(trace.SpanKindServer))
-	w := s.w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(inner))), writer.Group(group))
+	w := s.w.With(writer.Session(s.session.With(session.Trace(tracing.New(tracing.WithTracerProvider(inner))))), writer.Group(group))
 	result, err := w.Write(within, "createOrder", orders.Orders.Insert(o))
 	if err != nil {
 		t.Fatal(err)

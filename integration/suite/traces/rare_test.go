@@ -151,7 +151,7 @@ func TestStragglers(t *testing.T) {
 		session.Configure(c, "")
 		c.Timeout, c.Dialer = patience, dialer
 	})
-	w, err := writer.New(testsession.New(t, writes, shop.reads), writer.Trace(tracer), writer.Timeout(patience),
+	w, err := writer.New(testsession.New(t, writes, shop.reads, session.Trace(tracer)), writer.Timeout(patience),
 		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,7 @@ type shop struct {
 	keyspace string
 	reads    *gocql.Session
 	dialer   *faulty.Dialer // of the writes
+	session  *session.Session
 	w        *writer.Writer
 }
 
@@ -50,8 +51,9 @@ func open(t *testing.T, tracer session.Tracer, options ...session.Option) *shop 
 		c.Timeout = patience
 		s.dialer.Configure(c)
 	})
+	s.session = testsession.New(t, writes, s.reads, append(options, session.Trace(tracer))...)
 	var err error
-	s.w, err = writer.New(testsession.New(t, writes, s.reads, options...), writer.Trace(tracer), writer.Timeout(patience),
+	s.w, err = writer.New(s.session, writer.Timeout(patience),
 		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))
 	if err != nil {
 		t.Fatal(err)

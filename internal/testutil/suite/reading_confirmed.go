@@ -229,7 +229,7 @@ func (p readTests) BaseRowsOfAPartitionAreReadTogether(t *testing.T) {
 	}
 	Write(t, p.Writer, "create", inserts...)
 	c := &baseReads{table: "shelf"}
-	got, _, err := reader.List(t.Context(), p.Reader.With(reader.Trace(c)), "list",
+	got, _, err := reader.List(t.Context(), p.Reader.With(reader.Session(p.Session.With(session.Trace(c)))), "list",
 		reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())
 	if err != nil || len(got) != rows {
 		t.Fatalf("%d rows, %v", len(got), err)

@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
@@ -34,10 +35,12 @@ var creating = []Contender{
 	creates("createOrder"),
 	creates("createOrder, Group", group),
 	creates("createOrder, Logged", writer.Logged()),
-	creates("createOrder, traced", writer.Trace(tracing.New( // records, exports nowhere
-		tracing.WithTracerProvider(sdktrace.NewTracerProvider()),
-		tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))),
-	))),
+	createsIn("createOrder, traced", func(s *session.Session) []writer.Option {
+		return []writer.Option{writer.Session(s.With(session.Trace(tracing.New( // records, exports nowhere
+			tracing.WithTracerProvider(sdktrace.NewTracerProvider()),
+			tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))),
+		))))}
+	}),
 	createsByHand("one INSERT by hand", byHand.single),
 	createsByHand("fan-out by hand", byHand.fanOut),
 	createsByHand("fan-out by hand, again", byHand.fanOut),
@@ -49,8 +52,12 @@ var creating = []Contender{
 var group = writer.Group(4 << 10)
 
 func creates(name string, options ...writer.Option) Contender {
+	return createsIn(name, func(*session.Session) []writer.Option { return options })
+}
+
+func createsIn(name string, options func(*session.Session) []writer.Option) Contender {
 	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
-		w := p.Writer.With(options...)
+		w := p.Writer.With(options(p.Session)...)
 		return ofOrders(func(ctx context.Context, o orders.Order) error {
 			_, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
 			return err
