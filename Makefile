@@ -23,8 +23,8 @@ proofs: platforms drivers race randomised planted ## what takes longer: other pl
 
 .PHONY: planted
 planted: ## tests that find planted bugs, one build for each bug
-	cd integration && go test -tags planted -count=1 -timeout 30m -run '^TestPlanted' ./load/simulation
-	DENORM_TEST_LENGTH=1 go test -tags planted -count=1 -p 1 -timeout 30m -run '^TestPlanted' ./reconcile ./internal/cassandra/transcript
+	cd integration && go test -tags planted -count=1 -timeout 1h -run '^TestPlanted' ./load/simulation
+	DENORM_TEST_LENGTH=1 go test -tags planted -count=1 -p 1 -timeout 1h -run '^TestPlanted' ./reconcile ./internal/cassandra/transcript
 
 .PHONY: randomised
 randomised: ## randomised tests at full length; make unit tries a twentieth of their cases

@@ -66,8 +66,8 @@ func Retry(policy retry.Policy) Option {
 	}
 }
 
-// Session makes the reader use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by [session.Session.With],
-// from the session that [New] was given, so that its connections are the same.
+// Session makes the reader use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by
+// [session.Session.With], from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return func(c *config) {
 		switch {

@@ -221,8 +221,8 @@ func At(timestamp int64) Option {
 // 2000.
 const earliest = 631_152_000_000_000
 
-// Session makes the writer use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by [session.Session.With], from
-// the session that [New] was given, so that its connections are the same.
+// Session makes the writer use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by
+// [session.Session.With], from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return option(func(c *config) {
 		switch {

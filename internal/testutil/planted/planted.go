@@ -25,7 +25,7 @@ func Find(t *testing.T, file, text, wrong string, args ...string) []byte {
 	if strings.Count(string(source), text) != 1 {
 		t.Fatalf("%s does not have once: %s", file, text)
 	}
-	output, err := Overlay(t, path, strings.Replace(string(source), text, wrong, 1), append([]string{"test", "-count=1"}, args...)...)
+	output, err := Overlay(t, path, strings.Replace(string(source), text, wrong, 1), append([]string{"test", "-count=1", "-timeout", "1h"}, args...)...)
 	if err == nil {
 		t.Fatalf("it is not found:\n%s", output)
 	}

@@ -34,6 +34,16 @@ func (p eventTests) Months(t *testing.T) {
 		}
 		return plan
 	}
+	apply := func(now time.Time, todo rotation.Plan) {
+		t.Helper()
+		err := todo.Apply(t.Context())
+		for n := 0; err != nil && n < 3; n++ { // the nodes may not agree for long while other tests change the schema
+			err = plan(now, events.Kept).Apply(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	year := time.Now().UTC().Year() // a plan that drops tables is rejected for a time of 10 years ago
 	newYear := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 	month := func(year, month int) string { return fmt.Sprintf("events_%d_%02d", year, month) }
@@ -42,9 +52,7 @@ func (p eventTests) Months(t *testing.T) {
 	if want := []string{december, month(year, 1), month(year, 2)}; !slices.Equal(todo.Create, want) || len(todo.Drop) > 0 {
 		t.Fatalf("the plan is\n%s, want to create %v", todo, want)
 	}
-	if err := todo.Apply(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	apply(newYear.Add(24*time.Hour), todo)
 	if again := plan(newYear.Add(24*time.Hour), events.Kept); again.String() != "nothing to do" {
 		t.Errorf("after Apply there is still to do: %s", again)
 	}
@@ -74,9 +82,7 @@ func (p eventTests) Months(t *testing.T) {
 	if want := []string{december}; !slices.Equal(todo.Drop, want) {
 		t.Fatalf("the plan is\n%s, want to drop %v", todo, want)
 	}
-	if err := todo.Apply(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	apply(july, todo)
 	got, err = eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(2*time.Hour)))
 	var failed *reader.Error
 	if !errors.As(err, &failed) || failed.Table != december || !strings.Contains(err.Error(), december) {
