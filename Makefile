@@ -178,7 +178,7 @@ release-dry: ## make a release in a clean clone, print its notes, and go get and
 PLATFORMS := linux/386 linux/arm linux/arm64 windows/amd64 darwin/arm64
 
 .PHONY: platforms
-platforms: ## the library, its tests and the command compile on other platforms
+platforms: ## the types of the library, its tests and the command, as compilers for other platforms check them
 	cd internal/tools && go build -o ../../bin/ ./platforms
 	bin/platforms $(PLATFORMS)
 
