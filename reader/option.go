@@ -51,8 +51,10 @@ func (c *config) fail(format string, args ...any) {
 
 // use takes the settings of a session.
 func (c *config) use(s *session.Session) {
-	c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
-	c.tracer = request.TracersOf(c.shared)
+	before := c.shared.Tracer
+	if c.err = errors.Join(c.err, c.shared.Use(s.Settings())); c.shared.Tracer != before {
+		c.tracer = request.TracersOf(c.shared)
+	}
 }
 
 // Retry sets how the request of one page is retried. Default: that of [retry.Policy], but with attempts of up to 5.5 s,
@@ -66,7 +68,7 @@ func Retry(policy retry.Policy) Option {
 	}
 }
 
-// Session makes the reader use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by
+// Session makes the reader use the keyspaces of s and, if s has them, its tracer and its retry budget. s must be derived, by
 // [session.Session.With], from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return func(c *config) {

@@ -28,8 +28,8 @@ type Reconciler struct {
 	defaults []Option
 }
 
-// New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session, but has its own retry budget, so
-// that a run does not use up the budget of the service. The options are the defaults of all calls. The error names each option that is
+// New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session and
+// reports to its tracer, but has its own retry budget, so that a run does not use up the budget of the service. The options are the defaults of all calls. The error names each option that is
 // not valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reconciler, error) {
 	if s == nil || s.Reads() == nil || s.Writes() == nil {

@@ -32,7 +32,8 @@ func OnReport(f func(*Report, error)) Option { return func(c *config) { c.onRepo
 
 // Watch verifies a set again and again until ctx ends, and returns the error of ctx. Rows that come to disagree are found within about two
 // periods ([Every]). It changes nothing. The reads of a pass are spread over the period, so that the service does not notice them. Neither
-// findings nor the errors of a pass end Watch: it reports them to [OnReport] and the tracer of the session.
+// findings nor the errors of a pass end Watch: it reports them to [OnReport], and to the
+// tracer of the session if tracing.New has made it.
 //
 // With [State], all replicas of a service may call Watch: one works, and the others stand by. If it ends or dies, another one continues its
 // pass, some minutes later. A pass that could not read all tries the rest again. A pass therefore continues across deployments, which is why

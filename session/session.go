@@ -95,7 +95,7 @@ func Budget(b *retry.Budget) Option {
 // Trace makes writers, readers and reconcilers of the session report to t, which may also implement [RequestTracer], [RetryTracer] and
 // [LinkTracer]. Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of gocql are called as
 // without it. The coordinator of a batch is known if the host selection policy was set by [Open], [Configure] or [SelectHosts].
-// A tracer given to [Session.With] replaces the one before. Two in one call are an error: join them with tracing.Multi. Runs of package
+// A tracer given to [Session.With] replaces the one before; a derived session without one keeps it. Two in one call are an error: join them with tracing.Multi. Runs of package
 // reconcile are told to the tracer of tracing.New only, also in a tracing.Multi.
 //
 // The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
@@ -105,7 +105,7 @@ func Trace(t Tracer) Option {
 		if c.traced {
 			c.fail("Trace: there are two, and the second would take the place of the first: join them by tracing.Multi")
 		}
-		c.Tracer, c.traced = t, true
+		c.Tracer, c.traced = &settings.Tracer{Given: t}, true
 	}
 }
 

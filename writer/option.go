@@ -74,8 +74,10 @@ func (c *config) fail(format string, args ...any) {
 
 // use takes the settings of a session.
 func (c *config) use(s *session.Session) {
-	c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
-	c.tracer = req.TracersOf(c.shared)
+	before := c.shared.Tracer
+	if c.err = errors.Join(c.err, c.shared.Use(s.Settings())); c.shared.Tracer != before {
+		c.tracer = req.TracersOf(c.shared)
+	}
 }
 
 // apply takes options of New or With.
@@ -221,7 +223,7 @@ func At(timestamp int64) Option {
 // 2000.
 const earliest = 631_152_000_000_000
 
-// Session makes the writer use the keyspaces and the tracer of s and, if s has one, its retry budget. s must be derived, by
+// Session makes the writer use the keyspaces of s and, if s has them, its tracer and its retry budget. s must be derived, by
 // [session.Session.With], from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return option(func(c *config) {

@@ -20,7 +20,7 @@ func TestWith(t *testing.T) {
 	w := fakeWriter(x)
 	before := *w
 	derived := w.With(Logged(), Timeout(time.Second), Consistency(session.All), BatchLimit(10_000),
-		shared(session.Keyspaces(map[string]string{"": "tenant"})), At(time.Now().UnixMicro()), traced(&recorder{}), once())
+		shared(session.Keyspaces(map[string]string{"": "tenant"}), session.Trace(&recorder{})), At(time.Now().UnixMicro()), once())
 	if w.choice != before.choice || w.timeout != before.timeout || w.consistency != before.consistency ||
 		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer.Any() ||
 		!reflect.DeepEqual(w.policy, before.policy) || w.physical("") != "shop" {
@@ -118,5 +118,26 @@ func TestKeyspaces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A session without a tracer leaves the writer's, as one without a budget does: that of a tenant may be derived from before there was one. A nil
+// tracer turns tracing off.
+func TestTracerOfDerivedSessions(t *testing.T) {
+	t.Parallel()
+	w := fakeWriter(&fakeExecutor{}, traced(&recorder{}))
+	tenant := session.Keyspaces(map[string]string{"": "tenant"})
+	for name, test := range map[string]struct {
+		options []session.Option
+		traced  bool
+	}{
+		"none":        {[]session.Option{tenant}, true},
+		"another":     {[]session.Option{tenant, session.Trace(&recorder{})}, true},
+		"nil":         {[]session.Option{session.Trace(nil)}, false},
+		"nil pointer": {[]session.Option{session.Trace((*recorder)(nil))}, false},
+	} {
+		if got := w.With(shared(test.options...)); got.tracer.Any() != test.traced {
+			t.Errorf("%s: traced %t", name, got.tracer.Any())
+		}
 	}
 }

@@ -31,7 +31,7 @@ type Writer struct {
 	deep     bool          // the executor needs a large stack
 }
 
-// New makes a writer. The writer uses the keyspaces and the tracer of the session and, if the session has one, its retry budget. The consistency
+// New makes a writer. The writer uses the keyspaces of the session and, if the session has them, its tracer and its retry budget. The consistency
 // level of its requests is that of the option [Consistency]. The error names every option that is not valid.
 func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	if s == nil || s.Reads() == nil {

@@ -31,7 +31,10 @@ func NewTracers(tracers ...session.Tracer) Tracers {
 
 // TracersOf are those of a session.
 func TracersOf(s settings.Shared) Tracers {
-	t, _ := s.Tracer.(session.Tracer)
+	if s.Tracer == nil {
+		return Tracers{}
+	}
+	t, _ := s.Tracer.Given.(session.Tracer)
 	return NewTracers(t)
 }
 

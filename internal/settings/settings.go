@@ -13,15 +13,18 @@ import (
 type Shared struct {
 	Budget    *Budget           // nil if each has its own
 	Keyspaces map[string]string // from declared to physical ones
-	Tracer    any               // the session.Tracer that all report to; nil for none
+	Tracer    *Tracer           // that all report to; nil if none was given
 	Strict    bool              // every keyspace has to be in Keyspaces
 	Err       error             // every option that is not valid
 }
 
-// Use replaces the settings by those of another session, and gives the error of these. If they have no budget, the
-// present one stays.
+// Tracer is what session.Trace was given: a session.Tracer, or nil for none.
+type Tracer struct{ Given any }
+
+// Use replaces the settings by those of another session, and gives the error of these. If they have no budget or no
+// tracer, the present one stays.
 func (s *Shared) Use(other Shared) error {
-	other.Budget = cmp.Or(other.Budget, s.Budget)
+	other.Budget, other.Tracer = cmp.Or(other.Budget, s.Budget), cmp.Or(other.Tracer, s.Tracer)
 	*s = other
 	return s.Err
 }

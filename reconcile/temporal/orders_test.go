@@ -17,18 +17,31 @@ import (
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
-// waiting is a unit that takes half a second, unless it is told to end. Temporal's test environment does not wait for units that are canceled, and drops what
-// they have done, so that all of it is done again: what the server does is tested in examples/temporal.
-func waiting(ctx context.Context, in unitArguments) (engine.Done, error) {
-	for range 100 {
-		select {
-		case <-ctx.Done():
-			return engine.Done{}, ctx.Err()
-		case <-time.After(5 * time.Millisecond):
-			activity.RecordHeartbeat(ctx)
-		}
+// holding has units that end half a second after what [fake.when] does, unless they are told to end, and at once if they begin later. Temporal's test
+// environment does not wait for units that are canceled, and drops what they have done, so that all of it is done again: what the server does is
+// tested in examples/temporal.
+func holding() *fake {
+	f := new(fake)
+	over := func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.after
 	}
-	return engine.Done{Begun: true, Cursor: in.High, Rows: 1}, nil
+	f.each = func(ctx context.Context, in unitArguments) (engine.Done, error) {
+		for n := 0; n < 100 && (n > 0 || !over()); {
+			select {
+			case <-ctx.Done():
+				return engine.Done{}, ctx.Err()
+			case <-time.After(5 * time.Millisecond):
+				activity.RecordHeartbeat(ctx)
+			}
+			if over() {
+				n++
+			}
+		}
+		return engine.Done{Begun: true, Cursor: in.High, Rows: 1}, nil
+	}
+	return f
 }
 
 // when does something as soon as so many units have begun, however busy the machine is.
@@ -36,9 +49,10 @@ func (f *fake) when(env *testsuite.TestWorkflowEnvironment, begun int, do func()
 	var look func()
 	look = func() {
 		f.mu.Lock()
-		enough := len(f.units) >= begun
+		f.after = len(f.units) >= begun
+		after := f.after
 		f.mu.Unlock()
-		if enough {
+		if after {
 			do()
 		} else {
 			env.RegisterDelayedCallback(look, 100*time.Millisecond)
@@ -49,7 +63,7 @@ func (f *fake) when(env *testsuite.TestWorkflowEnvironment, begun int, do func()
 
 // Pause ends the units, and nothing is begun until resume: then they are done. Progress says so.
 func TestPauseAndResume(t *testing.T) {
-	f := &fake{each: waiting}
+	f := holding()
 	env := environment(t, f)
 	f.when(env, 4, func() { env.SignalWorkflow(names.Pause, nil) })
 	var paused Progress
@@ -94,7 +108,7 @@ func TestContinuesPaused(t *testing.T) {
 
 // A rate is shared among the units, each of which has at least one request a second. Another rate ends those that have a share of the old one.
 func TestRateIsShared(t *testing.T) {
-	f := &fake{each: waiting}
+	f := holding()
 	env := environment(t, f)
 	f.when(env, 8, func() { env.SignalWorkflow(names.Rate, 3) })
 	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
@@ -115,7 +129,7 @@ func TestRateIsShared(t *testing.T) {
 
 // A run that is canceled begins nothing more, and says what was counted, and that it is not all.
 func TestCancel(t *testing.T) {
-	f := &fake{each: waiting}
+	f := holding()
 	env := environment(t, f)
 	f.when(env, 3, env.CancelWorkflow)
 	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
@@ -190,11 +204,13 @@ func TestWorkerIsLostAtPause(t *testing.T) {
 // A rate that is no number changes nothing, and the orders after it are heard.
 func TestRateThatIsNone(t *testing.T) {
 	for _, rate := range []any{"5000", nil, 5.5, map[string]int{"rate": 5}, -1} {
-		f := &fake{each: waiting}
+		f := holding()
 		env := environment(t, f)
 		var p Progress
-		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, rate) }, 50*time.Millisecond)
-		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Pause, nil) }, 100*time.Millisecond)
+		f.when(env, 4, func() {
+			env.SignalWorkflow(names.Rate, rate)
+			env.SignalWorkflow(names.Pause, nil)
+		})
 		env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Hour)
 		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Resume, nil) }, 2*time.Hour)
 		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2, Rate: 400})

@@ -24,7 +24,7 @@ import (
 
 // Register makes a worker take part in runs over sets, on the cluster and in the keyspaces of the session. The session must have reads and writes, and
 // outlive the worker. The options apply to all runs, such as [reconcile.Consistency], [reconcile.Target] and
-// [reconcile.OldTimestamps]; a [Run] overrides those for which it has a field. All workers of a task queue must have the same sets and options. Call Register
+// [reconcile.OldTimestamps]; a [Run] overrides those for which it has a field. Runs are told to the tracer of the session. All workers of a task queue must have the same sets and options. Call Register
 // before the worker runs. The error matches [reconcile.ErrInvalid] if an option is not valid, or if two sets have one name. With option
 // [reconcile.State] runs fail, because Temporal stores them.
 func Register(to worker.Registry, s *session.Session, sets []tables.Described, options ...reconcile.Option) error {

@@ -29,6 +29,7 @@ type fake struct {
 	units []unitArguments
 	most  int // units at a time
 	now   int
+	after bool // units begin after what was done when enough had begun
 	each  func(ctx context.Context, in unitArguments) (engine.Done, error)
 }
 

@@ -22,7 +22,7 @@ type Reason int
 const (
 	_           Reason = iota
 	Unsupported        // the engine does not know what Cassandra accepts
-	Missing            // a table or a keyspace does not exist
+	Missing            // the table of a statement, or its keyspace, does not exist
 	Mistyped           // a function gives another type; of types that Cassandra takes for each other the engine knows few
 )
 

@@ -50,7 +50,11 @@ func (c Cassandra) Open(t *testing.T, replication int, statements ...string) *Pl
 func (p *Place) use(t *testing.T, s *session.Session) {
 	t.Helper()
 	p.Session = s
-	p.Writer = NewWriter(t, s, writer.Timeout(30*time.Second), writer.Retry(retry.Policy{MaxAttempts: 12, MaxElapsedTime: 28 * time.Second})) // on a busy machine
+	options := []writer.NewOption{writer.Timeout(30 * time.Second)}
+	if p.Real { // the machine may be busy
+		options = append(options, writer.Retry(retry.Policy{MaxAttempts: 12, MaxElapsedTime: 28 * time.Second}))
+	}
+	p.Writer = NewWriter(t, s, options...)
 	var err error
 	if p.Reader, err = reader.New(s); err != nil {
 		t.Fatal(err)

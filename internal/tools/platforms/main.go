@@ -11,6 +11,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 1 {
+		fmt.Fprintln(os.Stderr, "usage: platforms linux/386 ...")
+		os.Exit(2)
+	}
 	failed := 0
 	for _, platform := range os.Args[1:] {
 		system, processor, _ := strings.Cut(platform, "/")
@@ -24,6 +28,9 @@ func main() {
 			os.Exit(1)
 		}
 		errors := packages.PrintErrors(all)
+		if len(all) == 0 {
+			errors++
+		}
 		fmt.Printf("%s: %d packages, %d errors\n", platform, len(all), errors)
 		failed += errors
 	}
