@@ -131,7 +131,7 @@ func (f failures) ErrorToFailure(err error) *failure.Failure {
 }
 
 // run runs a workflow with the real activities, and sees that no payload has anything of a row.
-func (o *office) run(r Run, options ...reconcile.Option) (*testsuite.TestWorkflowEnvironment, string) {
+func (o *office) run(r Run) (*testsuite.TestWorkflowEnvironment, string) {
 	o.t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
@@ -140,7 +140,7 @@ func (o *office) run(r Run, options ...reconcile.Option) (*testsuite.TestWorkflo
 	payloads := &spy{DataConverter: converter.GetDefaultDataConverter()}
 	env.SetDataConverter(payloads)
 	env.SetFailureConverter(failures{temporal.GetDefaultFailureConverter(), payloads})
-	if err := Register(env, o.s, []tables.Described{letters}, options...); err != nil {
+	if err := Register(env, o.s, []tables.Described{letters}); err != nil {
 		o.t.Fatal(err)
 	}
 	env.ExecuteWorkflow(names.Workflow, r)
