@@ -121,7 +121,7 @@ func TestKeyspaces(t *testing.T) {
 	}
 }
 
-// A session without a tracer leaves the writer's, as one without a budget does: that of a tenant may be derived from before there was one. A nil
+// A session without a tracer leaves the writer's, as one without a budget does: a session for a tenant may come from one without a tracer. A nil
 // tracer turns tracing off.
 func TestTracerOfDerivedSessions(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func NewTracers(tracers ...session.Tracer) Tracers {
 	return all
 }
 
-// TracersOf are those of a session.
+// TracersOf gives the tracers of a session.
 func TracersOf(s settings.Shared) Tracers {
 	if s.Tracer == nil {
 		return Tracers{}

@@ -21,7 +21,7 @@ type Shared struct {
 // Tracer is what session.Trace was given: a session.Tracer, or nil for none.
 type Tracer struct{ Given any }
 
-// Use replaces the settings by those of another session, and gives the error of these. If they have no budget or no
+// Use takes the settings of another session, and gives their error. If they have no budget or no
 // tracer, the present one stays.
 func (s *Shared) Use(other Shared) error {
 	other.Budget, other.Tracer = cmp.Or(other.Budget, s.Budget), cmp.Or(other.Tracer, s.Tracer)
