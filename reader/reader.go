@@ -19,7 +19,7 @@ type Reader struct {
 }
 
 // New makes a reader, which uses the session's connections for reads, the keyspaces of the session and, if the session has them, its
-// tracer and its retry budget. The consistency level of its requests is that of the option [Consistency]. The error names every option that is not
+// tracer and its retry budget. The option [Consistency] sets the level of its requests. The error names every option that is not
 // valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reader, error) {
 	if s == nil || s.Reads() == nil {

@@ -95,8 +95,8 @@ func Budget(b *retry.Budget) Option {
 // Trace makes writers, readers and reconcilers of the session report to t, which may also implement [RequestTracer], [RetryTracer] and
 // [LinkTracer]. Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of gocql are called as
 // without it. The coordinator of a batch is known if the host selection policy was set by [Open], [Configure] or [SelectHosts].
-// A tracer given to [Session.With] replaces the one before; a derived session without one keeps it. Two in one call are an error: join them with tracing.Multi. Runs of package
-// reconcile are told to the tracer of tracing.New only, also in a tracing.Multi.
+// A tracer given to [Session.With] replaces the one before; a derived session without one keeps it. Two in one call are
+// an error: join them with tracing.Multi. Runs of package reconcile are told to the tracer of tracing.New only, also in a tracing.Multi.
 //
 // The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
 // createOrder, and must hold no id, name or other value of a row.
