@@ -45,27 +45,27 @@ func TestRowsFromBeforeADefaultTTL(t *testing.T) {
 					t.Fatal("the write is complete")
 				}
 				lost.End()
-				<-time.After(time.Hour)
+				<-time.After(10 * time.Minute)
 				create := "name text, id text, team text, stamp bigint, PRIMARY KEY (name, id)"
 				if options == nil {
 					create = "team text, id text, name text, stamp bigint, PRIMARY KEY ((team, id))"
 				}
-				c.Create(`ALTER TABLE shop.members WITH default_time_to_live = 86400`, `ALTER TABLE shop.members_by_team WITH default_time_to_live = 86400`,
-					`CREATE TABLE shop.members_by_name (`+create+`) WITH default_time_to_live = 86400`)
+				c.Create(`ALTER TABLE shop.members WITH default_time_to_live = 3600`, `ALTER TABLE shop.members_by_team WITH default_time_to_live = 3600`,
+					`CREATE TABLE shop.members_by_name (`+create+`) WITH default_time_to_live = 3600`)
 				if report, err := r.Repair(t.Context(), grown, reconcile.Tables("members_by_team")); err != nil {
 					t.Fatal(err, report)
 				}
 				if report, err := r.Backfill(t.Context(), grown, "members_by_name", reconcile.Writers(time.Now())); err != nil {
 					t.Fatal(err, report)
 				}
-				<-time.After(25 * time.Hour)
+				<-time.After(61 * time.Minute)
 				if _, err := writer.Load(t.Context(), w, "load", grown, m); err != nil {
 					t.Fatalf("the base row: %v", err)
 				}
 				for _, table := range []string{"members_by_team", "members_by_name"} {
 					var rows int
 					if err := s.Reads().Query("SELECT count(*) FROM " + table).Scan(&rows); err != nil || rows != 1 {
-						t.Errorf("%s has %d rows after a day, %v", table, rows, err)
+						t.Errorf("%s has %d rows after an hour, %v", table, rows, err)
 					}
 				}
 			})
@@ -83,18 +83,18 @@ func TestAdoptOfRowsFromBeforeADefaultTTL(t *testing.T) {
 			if err := s.Reads().Query("INSERT INTO " + table + " (id, team, name) VALUES ('a', 'red', 'ann')").Exec(); err != nil {
 				t.Fatal(err)
 			}
-			c.Create("ALTER TABLE shop." + table + " WITH default_time_to_live = 86400")
+			c.Create("ALTER TABLE shop." + table + " WITH default_time_to_live = 3600")
 		}
-		<-time.After(time.Hour)
+		<-time.After(10 * time.Minute)
 		if report, err := r.Adopt(t.Context(), before, reconcile.Writers(time.Now().Add(-time.Minute))); err != nil {
 			t.Fatal(err, report)
 		}
-		<-time.After(25 * time.Hour)
+		<-time.After(61 * time.Minute)
 		if _, err := writer.Modify(t.Context(), w, "move", set, member{ID: "a"}, func(m member) (member, error) {
 			m.Team = "blue"
 			return m, nil
 		}); err != nil {
-			t.Errorf("a row that was adopted a day ago cannot be written: %v", err)
+			t.Errorf("a row that was adopted an hour ago cannot be written: %v", err)
 		}
 	})
 }
