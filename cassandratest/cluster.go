@@ -185,7 +185,7 @@ func (c *Cluster) Config() *gocql.ClusterConfig {
 	for _, n := range c.nodes {
 		config.Hosts = append(config.Hosts, n.ip.String())
 	}
-	config.Port = c.port
+	config.Port, config.NumConns = c.port, 1
 	config.ProtoVersion = driver.Protocol
 	driver.Silence(config)
 	config.Dialer = &dialer{cluster: c, config: config}

@@ -63,11 +63,9 @@ func TestStoredTypesCostInTheOrderOfTheirBytes(t *testing.T) { //nolint:parallel
 			if (err != nil) != test.refused || test.refused && !strings.Contains(err.Error(), "column types of more than 1048576 characters together") {
 				t.Errorf("%s, %s: %.200v", name, shape, err)
 			}
-			n, types := uint64(len(test.data)), uint64(64<<20)
-			if raceEnabled {
-				types *= 2 // a sync.Pool then forgets, at random, some of what is put into it
-			}
-			if cost := after.TotalAlloc - before.TotalAlloc; cost > 8*n+types {
+			// Alone it is 64 times a mebibyte. What a sync.Pool forgets, under load or with the race detector, comes on top.
+			n := uint64(len(test.data))
+			if cost := after.TotalAlloc - before.TotalAlloc; cost > 8*n+128<<20 {
 				t.Errorf("%s, %s: %d KiB cost %d KiB", name, shape, n>>10, cost>>10)
 			}
 		}
