@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -20,23 +21,25 @@ type traffic struct {
 	writes, acknowledged, refused, requests int
 }
 
-// The race detector makes everything ten times slower, so with it there is a tenth of the traffic, and of the budget.
-func scaled(n int) int {
-	if raceEnabled {
+// scaled is a tenth of the traffic, and of the budget, but at full length.
+func scaled(t *testing.T, n int) int {
+	t.Helper()
+	if length.Of(t, n) < n {
 		return n / 10
 	}
 	return n
 }
 
-func trafficWriter(x executor) *Writer {
-	return fakeWriter(x, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
+func trafficWriter(t *testing.T, x executor) *Writer {
+	t.Helper()
+	return fakeWriter(x, shared(session.Budget(retry.NewBudget(scaled(t, 1000), 0))))
 }
 
 func (c *traffic) run(t *testing.T, w *Writer, changes []tables.Change, requests int, long time.Duration) {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	perSecond := scaled(200)
+	perSecond := scaled(t, 200)
 	for i := range int(long.Seconds()) * perSecond {
 		change := changes[i%len(changes)]
 		wg.Go(func() {
@@ -77,7 +80,7 @@ func TestOutageIsNotMultiplied(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				x := &countingExecutor{answer: test.answer}
-				w := trafficWriter(x)
+				w := trafficWriter(t, x)
 				for minute, most := range []float64{1.1, 1.05, 1.05} {
 					var c traffic
 					x.requests.Store(0)
@@ -115,12 +118,12 @@ func TestScatteredErrorsAreRetried(t *testing.T) {
 					return nil
 				}}
 				var c traffic
-				c.run(t, trafficWriter(x), []tables.Change{orderSet(t).Insert(newOrder(Open))}, 3, 2*time.Minute)
+				c.run(t, trafficWriter(t, x), []tables.Change{orderSet(t).Insert(newOrder(Open))}, 3, 2*time.Minute)
 				ratio := float64(x.requests.Load()) / float64(c.requests)
 				share := float64(c.acknowledged) / float64(c.writes)
 				t.Logf("%d writes, %.3f %% acknowledged, %.3f attempts a request, %d refused a retry", c.writes, 100*share, ratio, c.refused)
 				least := 0.999 // 99.97 % is what four attempts can give
-				if raceEnabled {
+				if scaled(t, 10) < 10 {
 					least = 0.997 // chance fails three of 2,400 once in thirty runs
 				}
 				if share < least || ratio > 1.15 {

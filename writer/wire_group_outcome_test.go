@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -57,12 +58,12 @@ func TestWireGroupOutcomes(t *testing.T) {
 				unwind(t)
 				s := openWireGroups(t, nodes, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
 				faults, group := wireFaults(), groupKnown(first, fault)
-				subsets := 8
+				subsets, thirds := 8, length.Of(t, 3)
 				if group != maybe {
-					subsets = 1
+					subsets, thirds = 1, 3
 				}
 				for subset := range subsets {
-					for i := range 3 { // a third for each subset
+					for i := range thirds { // of the second errors
 						second := wireSeconds[(3*i+subset)%len(wireSeconds)]
 						s.groupOutcome(t, tally, table, groupCase{
 							change: orderSet(t).Insert(order(t, s)), first: fault, group: group, subset: subset, second: faults[second],

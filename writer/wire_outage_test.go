@@ -115,19 +115,19 @@ func TestWireOutage(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					unwind(t)
-					s := openWire(t, cassandratest.Start, 3, option, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
+					s := openWire(t, cassandratest.Start, 3, option, shared(session.Budget(retry.NewBudget(scaled(t, 1000), 0))))
 					set := orderSet(t)
 					write := func(ctx context.Context) error {
 						_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))
 						return err
 					}
 					var before stream
-					before.run(write, scaled(200), 5*time.Second)
+					before.run(write, scaled(t, 200), 5*time.Second)
 					outage(s)
 					for minute, most := range []float64{1.1, 1.05} {
 						var c stream
 						sent := s.sentWrites()
-						c.run(write, scaled(200), time.Minute)
+						c.run(write, scaled(t, 200), time.Minute)
 						requests, unbudgeted := 3*len(c.writes), 0
 						for _, w := range c.writes {
 							if w.err == nil {
