@@ -272,6 +272,12 @@ func (s *Schema) declare(to *Schema) error {
 			return fmt.Errorf("table %s is declared twice", t.ID)
 		}
 	}
+	for _, k := range s.Keyspaces {
+		first := to.Keyspace(k.Name)
+		if first != nil && (first.NonDurable != k.NonDurable || !maps.Equal(first.Replication, k.Replication)) {
+			return fmt.Errorf("keyspace %s is declared twice, not alike: declare it once, or alike", k.Name)
+		}
+	}
 	for _, t := range s.Types {
 		if err := to.declareType(t); err != nil {
 			return err

@@ -167,9 +167,13 @@ func TestDeclareRefuses(t *testing.T) {
 			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"comment": "no"}}),
 		},
 		"keyspace k is declared twice": {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
-		"Cassandra has removed it":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"read_repair_chance": "0.1"}})},
-		"Invalid boolean value":        {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"cdc": "'maybe'"}})},
-		"option speculative_retry":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
+		"keyspace k is declared twice, not alike": {
+			schema.CQL("CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};"),
+			schema.CQL("CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1};"),
+		},
+		"Cassandra has removed it": {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"read_repair_chance": "0.1"}})},
+		"Invalid boolean value":    {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"cdc": "'maybe'"}})},
+		"option speculative_retry": {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
 	} {
 		if _, err := schema.Declare(parts...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
