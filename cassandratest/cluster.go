@@ -178,8 +178,8 @@ func (c *Cluster) Node(number int) *Node {
 	return c.nodes[number-1]
 }
 
-// Config returns a configuration of the driver that connects to the nodes and logs nothing. It is for protocol 4. Tests set whatever else
-// they need.
+// Config returns a configuration of the driver that connects to the nodes, once to each, and logs nothing. It is for protocol 4. Tests
+// set whatever else they need.
 func (c *Cluster) Config() *gocql.ClusterConfig {
 	config := gocql.NewCluster()
 	for _, n := range c.nodes {

@@ -37,7 +37,7 @@ func Example() {
 	defer cluster.Close()
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(payments))).In(map[string]string{"": "bank"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "bank", 1
+	config.Keyspace = "bank"
 	s, err := session.Open(config)
 	if err != nil {
 		panic(err)
@@ -66,7 +66,7 @@ func ExampleCluster_Journal() {
 	defer cluster.Close()
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(payments))).In(map[string]string{"": "bank"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "bank", 1
+	config.Keyspace = "bank"
 	s, err := session.Open(config)
 	if err != nil {
 		panic(err)

@@ -26,7 +26,7 @@ func open(tb testing.TB, s *Cluster, configure func(*gocql.ClusterConfig)) *gocq
 	tb.Helper()
 	s.Create(orders, notes)
 	c := s.Config()
-	c.Timeout, c.ConnectTimeout, c.NumConns = time.Second, time.Second, 1
+	c.Timeout, c.ConnectTimeout = time.Second, time.Second
 	if !s.pipes {
 		c.Timeout, c.ConnectTimeout = 30*time.Second, 30*time.Second
 	}

@@ -32,7 +32,7 @@ func openReadings() (r *reader.Reader, noon time.Time, end func()) {
 	cluster := cassandratest.New(3)
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(readings))).In(map[string]string{"": "plant"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "plant", 1
+	config.Keyspace = "plant"
 	s, err := session.Open(config, session.LocalDC("dc1"))
 	if err != nil {
 		panic(err)
@@ -193,7 +193,7 @@ func openParcels() (s *session.Session, w *writer.Writer, end func()) {
 	cluster := cassandratest.New(3)
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(parcels))).In(map[string]string{"": "post"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "post", 1
+	config.Keyspace = "post"
 	s, err := session.Open(config, session.LocalDC("dc1"))
 	if err != nil {
 		panic(err)

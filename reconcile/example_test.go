@@ -27,7 +27,7 @@ func openParcels(ctx context.Context) (s *session.Session, end func()) {
 	cluster := cassandratest.New(3)
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(parcels))).In(map[string]string{"": "post"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "post", 1
+	config.Keyspace = "post"
 	s, err := session.Open(config, session.LocalDC("dc1"))
 	if err != nil {
 		panic(err)

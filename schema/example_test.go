@@ -52,7 +52,6 @@ func ExampleValidate() {
 	cluster := cassandratest.New(3)
 	defer cluster.Close()
 	config := cluster.Config()
-	config.NumConns = 1
 	s, err := session.Open(config)
 	if err != nil {
 		panic(err)

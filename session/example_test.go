@@ -23,7 +23,7 @@ func ExampleOpen() {
 	defer cluster.Close()
 	cluster.Create("CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "shop", 1
+	config.Keyspace = "shop"
 
 	s, err := session.Open(config, session.LocalDC("dc1"), session.Budget(retry.NewBudget(500, 0.1)))
 	if err != nil {
@@ -44,7 +44,6 @@ func ExampleKeyspaces() {
 		cluster.Create(declared.In(map[string]string{"": tenant}).Statements()...)
 	}
 	config := cluster.Config()
-	config.NumConns = 1
 	s, err := session.Open(config, session.LocalDC("dc1"), session.StrictKeyspaces())
 	if err != nil {
 		panic(err)

@@ -32,7 +32,7 @@ func ExampleSet_Metadata() {
 	defer cluster.Close()
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(Orders))).In(map[string]string{"": "shop"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "shop", 1
+	config.Keyspace = "shop"
 
 	writes, err := gocqlx.WrapSession(session.Connect(session.Configure(config, "dc1")))
 	check(err)

@@ -23,7 +23,7 @@ func openTables(set tables.Described) (w *writer.Writer, s *session.Session, clu
 	cluster = cassandratest.New(3)
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "shop", 1
+	config.Keyspace = "shop"
 	s, err := session.Open(config, session.LocalDC("dc1"))
 	if err != nil {
 		panic(err)

@@ -79,7 +79,7 @@ func TestWireConnectionEndsUnknown(t *testing.T) {
 		unwind(t)
 		s := openWire(t, cassandratest.Start, 3)
 		config := session.Configure(s.Config(), "dc1")
-		config.NumConns, config.Keyspace = 1, "" // what is done in a keyspace first would meet the end
+		config.Keyspace = "" // what is done in a keyspace first would meet the end
 		slow := &slowObserver{}
 		config.ConnectObserver = slow
 		opened, err := session.Connect(config)
@@ -137,7 +137,7 @@ func TestWireClosedConnections(t *testing.T) {
 	onWire(t, func(t wireTrial) {
 		s := openWire(t, t.start, 3)
 		config := session.Configure(s.Config(), "dc1")
-		config.Keyspace, config.NumConns = "shop", 1
+		config.Keyspace = "shop"
 		opened, err := config.CreateSession()
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 func (s *wireShop) through(t *testing.T, node int) *Writer {
 	t.Helper()
 	cluster := session.Configure(s.Config(), "dc1")
-	cluster.Keyspace, cluster.NumConns = "shop", 1
+	cluster.Keyspace = "shop"
 	cluster.Hosts = []string{s.Node(node).Address()}
 	cluster.HostFilter = gocql.WhiteListHostFilter(s.Node(node).Address())
 	narrow, err := session.Connect(cluster)

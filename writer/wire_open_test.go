@@ -48,7 +48,7 @@ func openWireConfigured(
 	s.Create(createTables(noteSet(tb).Internal().Describe())...)
 	s.Watch(s.ledger.add)
 	cluster := session.Configure(s.Config(), "dc1")
-	cluster.Keyspace, cluster.NumConns, cluster.StreamObserver = "shop", 1, s.streams
+	cluster.Keyspace, cluster.StreamObserver = "shop", s.streams
 	configure(cluster)
 	opened, err := session.Connect(cluster)
 	if err != nil {

@@ -26,7 +26,7 @@ func ExampleTables_Plan() {
 	defer cluster.Close()
 	cluster.Create("CREATE KEYSPACE site WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}")
 	config := cluster.Config()
-	config.Keyspace, config.NumConns = "site", 1
+	config.Keyspace = "site"
 	s, err := session.Open(config)
 	if err != nil {
 		panic(err)

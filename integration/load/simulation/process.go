@@ -59,7 +59,7 @@ func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, ahead 
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	config := c.Config()
 	p.dialer.Configure(config)
-	config.Keyspace, config.NumConns = keyspace, 1
+	config.Keyspace = keyspace
 	config.Events.DisableSchemaEvents = true
 	var err error
 	if p.session, err = session.Open(config, session.LocalDC("dc1"), session.Budget(retry.NewBudget(1<<30, 0))); err != nil {

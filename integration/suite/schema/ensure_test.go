@@ -150,7 +150,7 @@ func TestEnsureOnEachNode(t *testing.T) {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		if err := nodes[0].Query(`INSERT INTO `+keyspace+`.`+table+` (shop_id) VALUES (?)`, gocql.MustRandomUUID()).
-			Consistency(gocql.All).Exec(); err != nil {
+			Consistency(gocql.All).RetryPolicy(&gocql.SimpleRetryPolicy{NumRetries: 9}).Exec(); err != nil {
 			t.Fatalf("round %d: write to all nodes: %v", round, err)
 		}
 	}
@@ -248,7 +248,7 @@ func insertEverywhere(t *testing.T, on *session.Session, keyspace string) {
 	for _, table := range []string{"shops (shop_id, name)", "shops_by_city (shop_id, city)"} {
 		for range 10 {
 			if err := on.Reads().Query(`INSERT INTO `+keyspace+`.`+table+` VALUES (?, ?)`, gocql.MustRandomUUID(), "x").
-				Consistency(gocql.All).Exec(); err != nil {
+				Consistency(gocql.All).RetryPolicy(&gocql.SimpleRetryPolicy{NumRetries: 9}).Exec(); err != nil { // a busy node may be late
 				t.Fatalf("write to %s: %v", table, err)
 			}
 		}

@@ -49,7 +49,7 @@ func replay(t *testing.T, recording transcript.Recording) (n int) {
 	server.Create("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
 	config := server.Config()
 	transcript.Configure(config)
-	config.Keyspace, config.NumConns = keyspace, 1
+	config.Keyspace = keyspace
 	session, err := config.CreateSession()
 	if err != nil {
 		t.Fatal(err)
