@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,12 +15,15 @@ func TestLiveForgets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const days = 100
-		var down error
+		var down atomic.Bool // tables are also read by goroutines that nothing waits for
 		l := live{read: func(_ context.Context, _, table string) (liveTable, error) {
 			if table == "never" {
 				return liveTable{}, errNoTable
 			}
-			return liveTable{gcGrace: time.Hour}, down
+			if down.Load() {
+				return liveTable{}, errors.New("unavailable")
+			}
+			return liveTable{gcGrace: time.Hour}, nil
 		}}
 		for day := range days {
 			for range 24 {
@@ -41,7 +45,7 @@ func TestLiveForgets(t *testing.T) {
 		if known := len(*l.known.Load()); known > 10 {
 			t.Errorf("%d tables are known", known)
 		}
-		down = errors.New("unavailable")
+		down.Store(true)
 		<-time.After(liveKept - 2*time.Hour)
 		l.ungroup("shop", "other")
 		if known, err := l.table(t.Context(), &single, "shop", "orders"); err != nil || known.gcGrace != time.Hour {

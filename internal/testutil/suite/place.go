@@ -89,7 +89,7 @@ func (p *Place) Connect(t *testing.T, changes ...Change) *gocql.Session {
 
 func configured(c *gocql.ClusterConfig) {
 	session.Configure(c, "")
-	c.ConnectTimeout = 10 * time.Second
+	c.ConnectTimeout, c.WriteTimeout = 10*time.Second, 10*time.Second
 }
 
 // patient is for sessions that change the schema.
