@@ -109,10 +109,17 @@ func openMarket(t *testing.T, shared Place) *market {
 	for _, tenant := range tenantNames {
 		m.keyspaces[tenant] = m.MakeKeyspace(t, 3, tenants.OwnSchema.In(map[string]string{tenants.Tenant: ""}).Statements()...)
 	}
-	writes, reads := m.Dial(t, "", configured, m.dialer.Configure), m.Dial(t, "", configured)
-	m.use(t, testsession.New(t, writes, reads, session.StrictKeyspaces()))
-	m.directory = tenants.NewDirectory(m.Session, m.Writer, m.Reader, m.keyspaces)
-	return m
+	return m.connect(t)
+}
+
+// connect opens sessions of its own, with a dialer that no other test uses.
+func (m *market) connect(t *testing.T) *market {
+	t.Helper()
+	own := &market{Place: m.Place, keyspaces: m.keyspaces}
+	writes, reads := own.Dial(t, "", configured, own.dialer.Configure), own.Dial(t, "", configured)
+	own.use(t, testsession.New(t, writes, reads, session.StrictKeyspaces()))
+	own.directory = tenants.NewDirectory(own.Session, own.Writer, own.Reader, own.keyspaces)
+	return own
 }
 
 func (m *market) of(t *testing.T, tenant string) (*writer.Writer, *reader.Reader) {
@@ -212,7 +219,7 @@ func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 
 // A write that failed is finished in the keyspace that it was for, stored or not, whichever tenant's writer does it.
 func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
-	m := p.market
+	m := p.market.connect(t)
 	acme, _ := m.of(t, "acme")
 	globex, _ := m.of(t, "globex")
 	for i, id := range tenantIDs(104)[100:] { // not those of the other test
