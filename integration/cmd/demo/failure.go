@@ -80,10 +80,10 @@ func showLostReply(ctx context.Context, out *screen, s *shop) error {
 	if err != nil {
 		return err
 	}
-	if _, err = once.Resume(ctx, failed); err != nil {
+	if _, err = s.lossy.Resume(ctx, failed); err != nil { // with retries: the driver may have no other connection yet
 		return err
 	}
-	out.code("once.Resume(ctx, failed)   // sends it again")
+	out.code("w.Resume(ctx, failed)   // sends it again")
 	paid.UpdatedAt = res.Timestamp
 	if err := s.view.show(ctx, out, paid); err != nil {
 		return err
