@@ -120,7 +120,15 @@ func (p *Probe) announce(ctx context.Context) error {
 
 func (p *Probe) execute(ctx context.Context, statements ...string) error {
 	for _, statement := range statements {
-		if err := p.Session.Query(statement).WithContext(ctx).Exec(); err != nil && !recycling(err) {
+		err := p.Session.Query(statement).WithContext(ctx).Exec()
+		if recycling(err) { // it is done, or not: a second time it is rejected, or done
+			var rejected gocql.RequestError
+			if err = p.Session.Query(statement).WithContext(ctx).Exec(); recycling(err) || errors.As(err, &rejected) &&
+				(rejected.Code() == gocql.ErrCodeAlreadyExists || rejected.Code() == gocql.ErrCodeInvalid || rejected.Code() == gocql.ErrCodeConfig) {
+				err = nil
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}

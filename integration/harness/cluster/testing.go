@@ -165,7 +165,7 @@ func fewTables(host string) bool {
 }
 
 // recycling says whether a change of the schema ended in what Cassandra 5.0 says after a node was away: its commit log still knows a
-// table that is gone, and the change, which is done by then, ends when it recycles the log
+// table that is gone, and the change, which is mostly done by then, ends when it recycles the log
 // (AbstractCommitLogSegmentManager.flushDataFrom).
 func recycling(err error) bool { return err != nil && strings.Contains(err.Error(), "Unknown CF") }
 
