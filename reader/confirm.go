@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/session"
@@ -60,8 +61,8 @@ func (r *Reader) confirmation(b *bound) (*confirmation, error) {
 // lookup is a request for base rows: one, or several of one partition that differ in the last clustering column.
 type lookup struct {
 	table string
-	key   []*entity.Value // but for the last clustering column, if there is any
-	last  []*entity.Value // the values of it, each once
+	key   []*cqltype.Value // but for the last clustering column, if there is any
+	last  []*cqltype.Value // the values of it, each once
 	rows  map[string][]candidate
 }
 
@@ -79,7 +80,7 @@ func (s *stream[T]) lookups(p *page[T]) ([]*lookup, error) {
 	for i := range p.rows {
 		values := make([][]byte, len(plan.layout.AllColumns()))
 		for n, v := range s.partition.key {
-			values[n] = v.Bytes()
+			values[n] = v.Data
 		}
 		for n, v := range p.key(i, plan.kept) {
 			values[c.place[n]] = v

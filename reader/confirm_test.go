@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -65,11 +65,11 @@ func baseKey(tb testing.TB, row entry) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	value, ok := key[0].(*entity.Value)
+	value, ok := key[0].(*cqltype.Value)
 	if !ok {
 		tb.Fatal("no value")
 	}
-	return string(value.Bytes())
+	return string(value.Data)
 }
 
 func third(i int) bool { return i%3 == 1 }

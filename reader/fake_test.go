@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
@@ -87,8 +88,8 @@ func (f *fakeSource) write(tb testing.TB, c tables.Change) (added bool) {
 		}
 		row := make(fakeRow)
 		for i, name := range m.Names {
-			if v, ok := m.Args[i].(*entity.Value); ok {
-				row[name] = v.Bytes()
+			if v, ok := m.Args[i].(*cqltype.Value); ok {
+				row[name] = v.Data
 			}
 		}
 		rows := t.rows[string(m.PartitionKey)]
@@ -206,7 +207,7 @@ func (f *fakeSource) answer(r attempt) (*fakeAnswer, error) {
 	}
 	for i, relation := range relations {
 		m := regexp.MustCompile(`^([a-z_]+)(=|<=?|>=?)\?$`).FindStringSubmatch(relation)
-		v, err := r.values[i].(*entity.Value).MarshalCQL(f.types[m[1]])
+		v, err := r.values[i].(*cqltype.Value).MarshalCQL(f.types[m[1]])
 		if err != nil {
 			return nil, err
 		}
@@ -254,9 +255,9 @@ func (f *fakeSource) transaction(r attempt) (*fakeAnswer, error) {
 		r.values = r.values[marks:]
 		parts := statementForm.FindStringSubmatch(let[2])
 		name := parts[2][strings.Index(parts[2], ".")+1:]
-		var key []*entity.Value
+		var key []*cqltype.Value
 		for n := range f.tables[name].part {
-			key = append(key, one.values[n].(*entity.Value))
+			key = append(key, one.values[n].(*cqltype.Value))
 		}
 		one.key = entity.Layout{}.PartitionKey(key)
 		found, err := f.answer(one)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/session"
 )
@@ -30,7 +31,7 @@ type plan struct {
 type partition struct {
 	number int // from 1
 	table  string
-	key    []*entity.Value
+	key    []*cqltype.Value
 	id     []byte // orders rows of equal clustering keys
 	scans  []scan // one after the other
 	shown  []session.Bucket
@@ -130,8 +131,8 @@ func (p *plan) place(s *entity.Slot) *partition {
 		v := s.Buckets[n]
 		n++
 		out.key = append(out.key, v)
-		out.id = binary.AppendUvarint(out.id, uint64(len(v.Bytes())))
-		out.id = append(out.id, v.Bytes()...)
+		out.id = binary.AppendUvarint(out.id, uint64(len(v.Data)))
+		out.id = append(out.id, v.Data...)
 		if p.equal[name] == nil {
 			out.shown = append(out.shown, session.Bucket{Column: name, Value: shown(v)})
 		}
@@ -141,9 +142,9 @@ func (p *plan) place(s *entity.Slot) *partition {
 }
 
 // shown is a bucket as text.
-func shown(v *entity.Value) string {
-	data := v.Bytes()
-	switch v.Type() {
+func shown(v *cqltype.Value) string {
+	data := v.Data
+	switch v.Type.String() {
 	case "text":
 		return string(data)
 	case "date":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -136,7 +137,7 @@ func (q Query[T]) After(token Token) Query[T] {
 // bound is a query with its values encoded and its columns in place.
 type bound struct {
 	query
-	equal     map[string]*entity.Value
+	equal     map[string]*cqltype.Value
 	partition []string
 	columns   []string // clustering columns
 	fixed     int      // how many of the clustering columns equal a value
@@ -162,7 +163,7 @@ func (q *query) bind() (*bound, error) {
 		return nil, q.invalid("", fmt.Sprintf("the limit is %d: give a positive number, or 0 for all rows", q.limit))
 	}
 	b := &bound{
-		query: *q, equal: make(map[string]*entity.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),
+		query: *q, equal: make(map[string]*cqltype.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),
 	}
 	for _, c := range q.conditions {
 		if err := b.condition(c); err != nil {
@@ -230,7 +231,7 @@ func (b *bound) condition(c condition) error {
 }
 
 // value encodes the value of a condition, and says whether it is itself out of the range.
-func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
+func (b *bound) value(c condition) (v *cqltype.Value, open bool, err error) {
 	open = c.op == gt || c.op == lt
 	if t, ok := c.value.(*time.Time); ok && t != nil {
 		c.value = *t
@@ -276,7 +277,7 @@ func (b *bound) swapped() bool {
 			*end = v
 		}
 	}
-	return b.layout.Compare(b.fixed, low.Bytes(), high.Bytes()) > 0
+	return b.layout.Compare(b.fixed, low.Data, high.Data) > 0
 }
 
 // direction reads OrderBy.

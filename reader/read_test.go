@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -184,7 +184,7 @@ func TestFailingPartitionIsNamed(t *testing.T) {
 	set, f := filled(t, 3)
 	broken := true
 	f.before = func(_ context.Context, r attempt) error {
-		if broken && string(r.values[1].(*entity.Value).Bytes()) == "2024-05-01-01" && r.values[2].(*entity.Value).Bytes()[3] == 2 {
+		if broken && string(r.values[1].(*cqltype.Value).Data) == "2024-05-01-01" && r.values[2].(*cqltype.Value).Data[3] == 2 {
 			return errUnavailable
 		}
 		return nil
@@ -243,7 +243,7 @@ func TestCancelledContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		f.before = func(ctx context.Context, r attempt) error {
-			if string(r.values[1].(*entity.Value).Bytes()) == "2024-05-01-01" {
+			if string(r.values[1].(*cqltype.Value).Data) == "2024-05-01-01" {
 				cancel()
 				<-ctx.Done()
 				return ctx.Err()

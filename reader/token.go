@@ -49,7 +49,7 @@ func (b *bound) mark(keyspace string) []byte {
 			table.text(name)
 			if v := b.equal[name]; v != nil {
 				values.text(name)
-				values.add(v.Bytes())
+				values.add(v.Data)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (b *bound) mark(keyspace string) []byte {
 			continue
 		}
 		bounds.text(b.ranged)
-		bounds.add(end.Value.Bytes())
+		bounds.add(end.Value.Data)
 		if end.Open {
 			bounds.text("open")
 		}
@@ -124,7 +124,7 @@ func (b *bound) position(mark []byte) (*position, error) {
 func (b *bound) holds(key [][]byte) bool {
 	for i, name := range b.columns {
 		switch v := b.equal[name]; {
-		case v != nil && !bytes.Equal(v.Bytes(), key[i]):
+		case v != nil && !bytes.Equal(v.Data, key[i]):
 			return false
 		case v == nil && !b.layout.Fits(i, key[i]):
 			return false
@@ -134,7 +134,7 @@ func (b *bound) holds(key [][]byte) bool {
 		if end == nil {
 			return false
 		}
-		c := sign * b.layout.Compare(b.fixed, key[b.fixed], end.Value.Bytes())
+		c := sign * b.layout.Compare(b.fixed, key[b.fixed], end.Value.Data)
 		return c > 0 || c == 0 && end.Open
 	}
 	return !beyond(b.low, -1) && !beyond(b.high, 1)

@@ -19,6 +19,7 @@ import (
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -146,12 +147,12 @@ func (t *table) unread(err error) error {
 // row reads the row with an encoded key, nil if there is none.
 func (a *access) row(ctx context.Context, t *table, key string, consistency gocql.Consistency) (*row, error) {
 	values, partition := t.Arguments(key)
-	statement := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
+	text := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
 	r := request.New(t.keyspace, partition, leastSilence)
 	var rows []row
 	err := a.pace.Do(ctx, points, func() error {
 		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) (err error) {
-			rows, _, err = scan(a.query(ctx, statement, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
+			rows, _, err = scan(a.query(ctx, text, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
 			return err
 		}, nil)
 		return err
@@ -165,27 +166,27 @@ func (a *access) row(ctx context.Context, t *table, key string, consistency gocq
 	return &rows[0], nil
 }
 
-func (a *access) query(ctx context.Context, statement string, consistency gocql.Consistency, values ...any) *gocql.Query {
-	return a.reads.Query(statement, values...).Consistency(consistency).Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx)
+func (a *access) query(ctx context.Context, text string, consistency gocql.Consistency, values ...any) *gocql.Query {
+	return a.reads.Query(text, values...).Consistency(consistency).Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx)
 }
 
 // send sends mutations one after the other, and waits for the answer to each.
-func (a *access) send(ctx context.Context, mutations []entity.Mutation) error {
+func (a *access) send(ctx context.Context, mutations []statement.Mutation) error {
 	began := time.Now()
 	for i := range mutations {
 		m := &mutations[i]
-		m.EndAs(entity.Written{}) // it ends as the row that was read
+		m.EndAs(statement.Written{}) // it ends as the row that was read
 		r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
 		err := a.pace.Do(ctx, points, func() error {
 			if time.Since(began) > staleAfter {
 				return errStale
 			}
 			_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
-				statement, args := m.At(time.Now())
-				if statement == "" { // the row has expired meanwhile
+				text, args := m.At(time.Now())
+				if text == "" { // the row has expired meanwhile
 					return nil
 				}
-				return a.writes.Query(statement, args...).Consistency(a.consistency).DefaultTimestamp(false).RoutingKey(m.PartitionKey).
+				return a.writes.Query(text, args...).Consistency(a.consistency).DefaultTimestamp(false).RoutingKey(m.PartitionKey).
 					Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
 			}, nil)
 			return err
@@ -201,9 +202,9 @@ func (a *access) send(ctx context.Context, mutations []entity.Mutation) error {
 var errStale = fmt.Errorf("not sent: it was read more than %v before its turn came: look again", staleAfter)
 
 // sendRow sends mutations of one row together, so that a process that dies leaves all of them or none.
-func (a *access) sendRow(ctx context.Context, mutations []entity.Mutation) error {
+func (a *access) sendRow(ctx context.Context, mutations []statement.Mutation) error {
 	for i := range mutations {
-		mutations[i].EndAs(entity.Written{})
+		mutations[i].EndAs(statement.Written{})
 	}
 	m, began := &mutations[0], time.Now()
 	r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
@@ -215,8 +216,8 @@ func (a *access) sendRow(ctx context.Context, mutations []entity.Mutation) error
 			b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
 			b.Cons = a.consistency
 			for i := range mutations {
-				if statement, args := mutations[i].At(time.Now()); statement != "" {
-					b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true})
+				if text, args := mutations[i].At(time.Now()); text != "" {
+					b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: text, Args: args, Idempotent: true})
 				}
 			}
 			if len(b.Entries) == 0 { // the row has expired meanwhile
@@ -330,7 +331,7 @@ func (t *table) times(cells [][]byte, now time.Time) (at int64, ends time.Time) 
 }
 
 // cell says when a column of a row was written and when it expires, and is zero if it is null.
-func (t *table) cell(cells [][]byte, i int, now time.Time) (w entity.Written) {
+func (t *table) cell(cells [][]byte, i int, now time.Time) (w statement.Written) {
 	if c := cells[len(t.columns)+i]; len(c) == 8 {
 		w.At = int64(binary.BigEndian.Uint64(c))
 	}
@@ -341,8 +342,8 @@ func (t *table) cell(cells [][]byte, i int, now time.Time) (w entity.Written) {
 }
 
 // written is by column, of those that are not null.
-func (t *table) written(cells [][]byte, now time.Time) map[string]entity.Written {
-	out := make(map[string]entity.Written, len(t.timed))
+func (t *table) written(cells [][]byte, now time.Time) map[string]statement.Written {
+	out := make(map[string]statement.Written, len(t.timed))
 	for i, name := range t.timed {
 		if w := t.cell(cells, i, now); w.At != 0 {
 			out[name] = w

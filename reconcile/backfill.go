@@ -8,7 +8,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -164,7 +164,7 @@ func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))
 		return nil // the other rows are put
 	}
-	send = slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table != t.Name() || m.Kind == entity.Remove })
+	send = slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table != t.Name() || m.Kind == statement.Remove })
 	if len(send) == 0 {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // A sample of a query table is read in several places of the ring, as rows without counterpart may all be in one partition.
@@ -45,7 +45,7 @@ func newTableSamples() tableSamples {
 func (j *job) checkSamples(ctx context.Context, d repair.Repair) error {
 	for _, q := range j.queries {
 		removes := slices.ContainsFunc(d.Removes, func(r repair.Row) bool { return r.Table() == q.Name() })
-		if removes || slices.ContainsFunc(d.Send, func(m entity.Mutation) bool { return m.Table == q.Name() }) {
+		if removes || slices.ContainsFunc(d.Send, func(m statement.Mutation) bool { return m.Table == q.Name() }) {
 			if err := j.checkSample(ctx, q, removes); err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -30,7 +30,7 @@ type killedItems struct {
 
 // attempted is a write, and what it leaves, empty if it deletes.
 type attempted struct {
-	mutations []entity.Mutation
+	mutations []statement.Mutation
 	values    string
 }
 
@@ -112,7 +112,7 @@ func (k *killedItems) plant() {
 		}
 		a, b := int64(i), int64(100+i)
 		before := item{ID: gocql.UUID{15: byte(i + 1)}, Owner: gocql.UUID{14: 1, 15: byte(i + 1)}, Status: "open", A: &a, B: &b}
-		k.apply(k.rule.set.Insert(before), before, at+int64(i), func(m entity.Mutation) bool { return slices.Contains(w.before, m.Table) })
+		k.apply(k.rule.set.Insert(before), before, at+int64(i), func(m statement.Mutation) bool { return slices.Contains(w.before, m.Table) })
 		if before.UpdatedAt = at + int64(i); w.change == nil {
 			continue
 		}
@@ -120,14 +120,14 @@ func (k *killedItems) plant() {
 		if w.name == newerMoved {
 			k.left = append(k.left, rowKey(states, map[string]string{"id": before.ID.String(), "status": "'open'"}))
 		}
-		k.apply(change, after, at+1_000_000+int64(i), func(m entity.Mutation) bool {
-			return slices.Contains(w.to, m.Table) && (!w.puts || m.Kind != entity.Remove)
+		k.apply(change, after, at+1_000_000+int64(i), func(m statement.Mutation) bool {
+			return slices.Contains(w.to, m.Table) && (!w.puts || m.Kind != statement.Remove)
 		})
 	}
 }
 
 // apply sends some mutations of a write, which leaves a row.
-func (k *killedItems) apply(c tables.Change, row item, at int64, is func(entity.Mutation) bool) {
+func (k *killedItems) apply(c tables.Change, row item, at int64, is func(statement.Mutation) bool) {
 	k.t.Helper()
 	r, err := c.Internal().Render(at, func(string) string { return "shop" })
 	if err != nil {

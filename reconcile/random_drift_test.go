@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/reconcile"
 )
 
@@ -91,15 +91,15 @@ func (x *random) plantAll() {
 			continue
 		}
 		l := x.created()
-		x.sendSome(l, func(m entity.Mutation) bool { return slices.Contains(w.before, m.Table) })
+		x.sendSome(l, func(m statement.Mutation) bool { return slices.Contains(w.before, m.Table) })
 		if w.change == nil {
 			continue
 		}
 		change, after := w.change(x, l.row)
 		l = &logged{Change: change, row: after}
 		x.log = append(x.log, l)
-		x.sendSome(l, func(m entity.Mutation) bool {
-			return slices.Contains(w.to, m.Table) && (!w.puts || m.Kind != entity.Remove)
+		x.sendSome(l, func(m statement.Mutation) bool {
+			return slices.Contains(w.to, m.Table) && (!w.puts || m.Kind != statement.Remove)
 		})
 	}
 	if x.moves {
@@ -108,7 +108,7 @@ func (x *random) plantAll() {
 }
 
 // sendSome sends some mutations of a write.
-func (x *random) sendSome(l *logged, is func(entity.Mutation) bool) {
+func (x *random) sendSome(l *logged, is func(statement.Mutation) bool) {
 	for _, m := range x.rendered(l) {
 		if is(m) {
 			x.send(m)
@@ -120,7 +120,7 @@ func (x *random) sendSome(l *logged, is func(entity.Mutation) bool) {
 // no other table has: for that, see unreachable.
 func (x *random) plantOutside() {
 	l := x.created()
-	x.sendSome(l, func(entity.Mutation) bool { return true })
+	x.sendSome(l, func(statement.Mutation) bool { return true })
 	x.plantArchived(l.row, l.at-1000)
 	if x.single {
 		x.plantArchivedAlone()
@@ -140,10 +140,10 @@ func (x *random) plantArchived(o item, at int64) {
 		o.A, o.B, at, at)
 }
 
-func (x *random) exec(statement string, values ...any) {
+func (x *random) exec(text string, values ...any) {
 	x.t.Helper()
-	if err := x.s.Writes().Query(statement, values...).DefaultTimestamp(false).Exec(); err != nil {
-		x.t.Errorf("%s: %v", statement, err)
+	if err := x.s.Writes().Query(text, values...).DefaultTimestamp(false).Exec(); err != nil {
+		x.t.Errorf("%s: %v", text, err)
 	}
 }
 

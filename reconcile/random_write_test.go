@@ -10,7 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -331,7 +331,7 @@ func (x *random) next(of *item) *logged {
 }
 
 // rendered are the mutations of a write, which gets its timestamp.
-func (x *random) rendered(l *logged) []entity.Mutation {
+func (x *random) rendered(l *logged) []statement.Mutation {
 	x.mu.Lock()
 	above := l.row.UpdatedAt
 	x.mu.Unlock()
@@ -347,10 +347,10 @@ func (x *random) rendered(l *logged) []entity.Mutation {
 }
 
 // send sends a mutation until it is acknowledged.
-func (x *random) send(m entity.Mutation) {
+func (x *random) send(m statement.Mutation) {
 	for {
-		statement, args := m.At(time.Now())
-		if x.s.Writes().Query(statement, args...).DefaultTimestamp(false).Exec() == nil {
+		text, args := m.At(time.Now())
+		if x.s.Writes().Query(text, args...).DefaultTimestamp(false).Exec() == nil {
 			return
 		}
 		x.wait(time.Second)

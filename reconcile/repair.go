@@ -10,9 +10,9 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // promotable is the part of gc_grace_seconds below which a row is young enough to be put into the base table: a tombstone that covers it is
@@ -232,8 +232,8 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 	if j.dryRun {
 		return len(d.Send) + len(d.Claim), nil
 	}
-	if l.Base != nil && slices.ContainsFunc(d.Send, func(m entity.Mutation) bool {
-		return m.Table == j.base().Name() && m.Kind == entity.Put && m.Timestamp > l.Base.At
+	if l.Base != nil && slices.ContainsFunc(d.Send, func(m statement.Mutation) bool {
+		return m.Table == j.base().Name() && m.Kind == statement.Put && m.Timestamp > l.Base.At
 	}) {
 		if err = j.brake(1); err != nil { // another base row takes the place of this one
 			return sent, err

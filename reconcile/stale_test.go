@@ -7,16 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/pace"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // What has waited for more than 10 minutes for its turn, as in a run that was paused, is not sent.
 func TestStaleMutations(t *testing.T) {
 	t.Parallel()
 	for name, send := range map[string]func(context.Context, *access) error{
-		"one by one": func(ctx context.Context, a *access) error { return a.send(ctx, make([]entity.Mutation, 1)) },
-		"a row":      func(ctx context.Context, a *access) error { return a.sendRow(ctx, make([]entity.Mutation, 1)) },
+		"one by one": func(ctx context.Context, a *access) error { return a.send(ctx, make([]statement.Mutation, 1)) },
+		"a row":      func(ctx context.Context, a *access) error { return a.sendRow(ctx, make([]statement.Mutation, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -66,16 +67,16 @@ func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Ro
 	}
 	for i := range mutations {
 		m := &mutations[i]
-		m.EndAs(entity.Written{})
+		m.EndAs(statement.Written{})
 		if time.Since(b.seen) > staleAfter {
 			return request.Stop(errStale)
 		}
 		to := b.partition(m.Keyspace, m.PartitionKey, false)
-		statement, args := m.At(time.Now())
-		if statement == "" { // the row has expired meanwhile
+		text, args := m.At(time.Now())
+		if text == "" { // the row has expired meanwhile
 			continue
 		}
-		if err := to.Exec(ctx, entity.Statement{Text: statement, Args: args}); err != nil {
+		if err := to.Exec(ctx, statement.Bound{Text: text, Args: args}); err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -40,7 +41,7 @@ func eventAt(at time.Time) event {
 }
 
 // bucketOf gives the encoded value of the derived column b of a set, and its CQL type.
-func bucketOf(t *testing.T, set *tables.Set[event], row event) (*entity.Value, error) {
+func bucketOf(t *testing.T, set *tables.Set[event], row event) (*cqltype.Value, error) {
 	t.Helper()
 	r, err := set.Insert(row).Internal().Render(1, nil)
 	if err != nil {
@@ -48,7 +49,7 @@ func bucketOf(t *testing.T, set *tables.Set[event], row event) (*entity.Value, e
 	}
 	for i, name := range r.Mutations[1].Names {
 		if name == "b" {
-			return r.Mutations[1].Args[i].(*entity.Value), nil
+			return r.Mutations[1].Args[i].(*cqltype.Value), nil
 		}
 	}
 	t.Fatalf("no column b in %s", r.Mutations[1].Statement)
@@ -134,8 +135,8 @@ func TestTimeBuckets(t *testing.T) {
 		case int64: // a date, beyond the int of a machine of 32 bits
 			want = binary.BigEndian.AppendUint32(nil, uint32(w))
 		}
-		if !bytes.Equal(v.Bytes(), want) || v.Type() != tc.typ {
-			t.Errorf("%s as %s of %v: %q (%x) of type %s, want %q", tc.bucket, tc.typ, tc.at, v.Bytes(), v.Bytes(), v.Type(), want)
+		if !bytes.Equal(v.Data, want) || v.Type.String() != tc.typ {
+			t.Errorf("%s as %s of %v: %q (%x) of type %s, want %q", tc.bucket, tc.typ, tc.at, v.Data, v.Data, v.Type.String(), want)
 		}
 	}
 }
@@ -166,7 +167,7 @@ func TestHashIsWhatItWas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := int64(binary.BigEndian.Uint64(key[0].(*entity.Value).Bytes())); got != want[i] {
+			if got := int64(binary.BigEndian.Uint64(key[0].(*cqltype.Value).Data)); got != want[i] {
 				t.Errorf("hash(%d) of %v: %d, want %d", n, columns, got, want[i])
 			}
 		}
@@ -183,7 +184,7 @@ func TestHashSpreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts[binary.BigEndian.Uint32(v.Bytes())]++
+		counts[binary.BigEndian.Uint32(v.Data)]++
 	}
 	for b, n := range counts {
 		if n < 1800 || n > 2200 { // 2000 with a standard deviation of 42
@@ -220,7 +221,7 @@ func TestDerivedIsAFieldOrNot(t *testing.T) {
 		if m.Statement != "INSERT INTO events (id,bucket,at) VALUES (?,?,?) USING TIMESTAMP ?" {
 			t.Error(m.Statement)
 		}
-		if got := string(m.Args[1].(*entity.Value).Bytes()); got != "2024-01-31" {
+		if got := string(m.Args[1].(*cqltype.Value).Data); got != "2024-01-31" {
 			t.Errorf("bucket %q", got)
 		}
 	}
@@ -231,7 +232,7 @@ func TestDerivedIsAFieldOrNot(t *testing.T) {
 		t.Error(s, names)
 	}
 	key, err := b.Key(without{gocql.UUID{1}, at})
-	if err != nil || string(key[1].(*entity.Value).Bytes()) != "2024-01-31" {
+	if err != nil || string(key[1].(*cqltype.Value).Data) != "2024-01-31" {
 		t.Errorf("key %v, %v", key, err)
 	}
 }
@@ -298,7 +299,7 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 		encoded := binary.BigEndian.AppendUint64(nil, uint64(id))
 		var last, deleted int64
 		want := int32(-1)
-		var all []entity.Mutation
+		var all []statement.Mutation
 		for range 1 + rnd.IntN(5) {
 			which, at := rnd.IntN(len(sets)), 1000+rnd.Int64N(6)*10
 			if at == last {
@@ -336,8 +337,8 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 			}
 			k := int32(binary.BigEndian.Uint32(m.PartitionKey))
 			s := model[k]
-			if m.Timestamp > s.at || m.Timestamp == s.at && m.Kind == entity.Remove {
-				model[k] = state{m.Timestamp, m.Kind == entity.Put}
+			if m.Timestamp > s.at || m.Timestamp == s.at && m.Kind == statement.Remove {
+				model[k] = state{m.Timestamp, m.Kind == statement.Put}
 			}
 		}
 		var live []int32

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Kind is the verb of a change.
@@ -66,15 +67,15 @@ type Edit struct{ edit entity.Edit }
 
 // Column writes what the row holds in the column. An absent value is sent as null. A map, a set or a user-defined type that
 // is not frozen is replaced as a whole, which costs a range tombstone.
-func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: entity.PutColumn}} }
+func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutColumn}} }
 
 // Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. [Without]
 // may remove other elements of the same column in the same patch.
-func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: entity.PutElements}} }
+func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutElements}} }
 
 // Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.
 func Without[K any](name string, keys ...K) Edit {
-	e := entity.Edit{Column: name, Kind: entity.RemoveElements}
+	e := entity.Edit{Column: name, Kind: statement.RemoveElements}
 	for _, k := range keys {
 		e.Keys = append(e.Keys, k)
 	}

@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -49,7 +50,7 @@ func TestVerbs(t *testing.T) {
 	if (tables.Change{}).Internal().Valid() || (tables.Change{}).Internal().Atomic() {
 		t.Error("a change of no set passes")
 	}
-	if got := fmt.Sprint(tables.Kind(9), entity.MutationKind(9), entity.Put, entity.Remove); got != "Kind(9) MutationKind(9) put remove" {
+	if got := fmt.Sprint(tables.Kind(9), statement.MutationKind(9), statement.Put, statement.Remove); got != "Kind(9) MutationKind(9) put remove" {
 		t.Error(got)
 	}
 }
@@ -253,7 +254,7 @@ func TestNothingLeaks(t *testing.T) {
 		_, args := m.At(time.UnixMicro(now))
 		for _, a := range append(args, m.Args...) {
 			noLeak(t, "value", a)
-			if v, ok := a.(*entity.Value); ok {
+			if v, ok := a.(*cqltype.Value); ok {
 				noLeak(t, "value", *v)
 			}
 		}

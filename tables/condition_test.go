@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -35,17 +37,17 @@ func newAccount(edit func(*account)) account {
 }
 
 // write puts a statement and what is bound to it into words.
-func words(b *strings.Builder, title string, s entity.Statement) {
+func words(b *strings.Builder, title string, s statement.Bound) {
 	fmt.Fprintf(b, "%s\n  %s\n ", title, s.Text)
 	for _, a := range s.Args {
 		switch v := a.(type) {
 		case nil:
 			b.WriteString(" null")
-		case *entity.Value:
-			if v.Bytes() == nil {
+		case *cqltype.Value:
+			if v.Data == nil {
 				b.WriteString(" null")
 			} else {
-				fmt.Fprintf(b, " %x", v.Bytes())
+				fmt.Fprintf(b, " %x", v.Data)
 			}
 		default:
 			b.WriteString(" unset")
@@ -90,7 +92,7 @@ func TestConditionalRendering(t *testing.T) {
 		}
 		for i := range c.Mutations {
 			m := &c.Mutations[i]
-			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()), entity.Statement{Text: m.Statement, Args: m.Args})
+			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()), statement.Bound{Text: m.Statement, Args: m.Args})
 		}
 		for _, k := range c.Claims {
 			words(&b, "claim: take", k.Take(version))
@@ -131,10 +133,10 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 	}
 }
 
-func mutations(list []entity.Mutation) string {
+func mutations(list []statement.Mutation) string {
 	var b strings.Builder
 	for i := range list {
-		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), entity.Statement{Text: list[i].Statement, Args: list[i].Args})
+		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), statement.Bound{Text: list[i].Statement, Args: list[i].Args})
 	}
 	return b.String()
 }

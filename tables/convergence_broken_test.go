@@ -6,7 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -66,7 +67,7 @@ func skipUnchanged(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 		return
 	}
 	f, before, after := tr.family, tr.row(c.before), tr.row(c.after)
-	c.mutations = slices.DeleteFunc(c.mutations, func(m entity.Mutation) bool {
+	c.mutations = slices.DeleteFunc(c.mutations, func(m statement.Mutation) bool {
 		t := f.tables[slices.IndexFunc(f.tables, func(t lawTable) bool { return t.name == m.Table })]
 		for _, i := range append(slices.Clone(t.key), t.columns...) {
 			if i != f.stamp && !bytes.Equal(before.values[i], after.values[i]) {
@@ -82,7 +83,7 @@ func eachValue(tr *lawTrial, c *lawChange, visit func(column int, arg *any)) {
 	f := tr.family
 	for i := range c.mutations {
 		m := &c.mutations[i]
-		if m.Kind != entity.Put {
+		if m.Kind != statement.Put {
 			continue
 		}
 		t := f.tables[slices.IndexFunc(f.tables, func(t lawTable) bool { return t.name == m.Table })]
@@ -107,7 +108,7 @@ func writeDifferences(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 
 func leaveAbsent(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 	eachValue(tr, c, func(_ int, arg *any) {
-		if v, ok := (*arg).(*entity.Value); ok && v.Bytes() == nil {
+		if v, ok := (*arg).(*cqltype.Value); ok && v.Data == nil {
 			*arg = gocql.UnsetValue
 		}
 	})
@@ -115,7 +116,7 @@ func leaveAbsent(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 
 func leaveAbsentKeys(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 	eachValue(tr, c, func(column int, arg *any) {
-		if v, ok := (*arg).(*entity.Value); ok && v.Bytes() == nil && slices.Contains(tr.family.moving, column) {
+		if v, ok := (*arg).(*cqltype.Value); ok && v.Data == nil && slices.Contains(tr.family.moving, column) {
 			*arg = gocql.UnsetValue
 		}
 	})
@@ -131,7 +132,7 @@ func dropOne(r *rand.Rand, _ *lawTrial, c *lawChange) {
 func dropOneRemove(r *rand.Rand, _ *lawTrial, c *lawChange) {
 	var removes []int
 	for i := range c.mutations {
-		if c.mutations[i].Kind == entity.Remove {
+		if c.mutations[i].Kind == statement.Remove {
 			removes = append(removes, i)
 		}
 	}
@@ -148,21 +149,21 @@ func onlyBefore(kind tables.Kind) func(*rand.Rand, *lawTrial, *lawChange) {
 			return
 		}
 		f := tr.family
-		c.mutations = slices.DeleteFunc(c.mutations, func(m entity.Mutation) bool {
+		c.mutations = slices.DeleteFunc(c.mutations, func(m statement.Mutation) bool {
 			var key []byte
 			for i, name := range m.Names {
-				if slices.Contains(f.names, name) && m.Kind == entity.Remove {
-					key = appendKey(key, m.Args[i].(*entity.Value).Bytes())
+				if slices.Contains(f.names, name) && m.Kind == statement.Remove {
+					key = appendKey(key, m.Args[i].(*cqltype.Value).Data)
 				}
 			}
 			table := slices.IndexFunc(f.tables, func(t lawTable) bool { return t.name == m.Table })
-			return m.Kind == entity.Remove && !bytes.Equal(key, tr.row(c.before).keys[table])
+			return m.Kind == statement.Remove && !bytes.Equal(key, tr.row(c.before).keys[table])
 		})
 	}
 }
 
 // retime sends deletes of a kind at the timestamp of another mutation of the change.
-func retime(c *lawChange, kind entity.MutationKind, distance int64) {
+func retime(c *lawChange, kind statement.MutationKind, distance int64) {
 	var at any
 	for _, m := range c.mutations {
 		if m.Timestamp == c.timestamp-distance {
@@ -176,10 +177,10 @@ func retime(c *lawChange, kind entity.MutationKind, distance int64) {
 	}
 }
 
-func sweepAtT(_ *rand.Rand, _ *lawTrial, c *lawChange) { retime(c, entity.Remove, 0) }
+func sweepAtT(_ *rand.Rand, _ *lawTrial, c *lawChange) { retime(c, statement.Remove, 0) }
 
 func sweepBelowT(_ *rand.Rand, _ *lawTrial, c *lawChange) {
 	if c.kind != tables.Delete {
-		retime(c, entity.Remove, 1)
+		retime(c, statement.Remove, 1)
 	}
 }

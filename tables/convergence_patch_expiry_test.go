@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -49,7 +50,7 @@ func newSessionReplica() sessionReplica {
 }
 
 // send executes what is sent of the mutation in the second.
-func (r sessionReplica) send(m *entity.Mutation, second int64) {
+func (r sessionReplica) send(m *statement.Mutation, second int64) {
 	text, args := m.At(time.Unix(second, 0))
 	row, at, expires := r[m.Table], m.Timestamp, int64(0)
 	marks := strings.NewReplacer("(", " ", ")", " ", ",", " ", "=", " ").Replace(text)
@@ -58,15 +59,15 @@ func (r sessionReplica) send(m *entity.Mutation, second int64) {
 			row.Set(n, merge.Cell{Timestamp: at, Value: value, Expires: expires})
 		}
 	}
-	whole := func(name string, v *entity.Value) {
+	whole := func(name string, v *cqltype.Value) {
 		if name != "items" && name != "tags" {
-			cell(name, at, v.Bytes(), expires)
+			cell(name, at, v.Data, expires)
 			return
 		}
 		for _, key := range patchKeys {
 			cell(name+"."+key, at-1, nil, 0)
 		}
-		if v.Bytes() != nil {
+		if v.Data != nil {
 			elements(v, name == "items", func(key string, value []byte) { cell(name+"."+key, at, append([]byte{}, value...), expires) })
 		}
 	}
@@ -84,7 +85,7 @@ func (r sessionReplica) send(m *entity.Mutation, second int64) {
 		row.Mark(merge.Liveness{Timestamp: at, Expires: expires})
 		columns, _, _ := strings.Cut(marks, "VALUES")
 		for n, name := range strings.Fields(columns)[3:] {
-			if v, ok := args[n].(*entity.Value); ok && !slices.Contains(sessionKeys[m.Table], name) {
+			if v, ok := args[n].(*cqltype.Value); ok && !slices.Contains(sessionKeys[m.Table], name) {
 				whole(name, v)
 			}
 		}
@@ -93,7 +94,7 @@ func (r sessionReplica) send(m *entity.Mutation, second int64) {
 		n := strings.Count(text[:set], "?")
 		for i, assignment := range strings.Split(text[set+5:strings.Index(text, " WHERE ")], ",") {
 			name, what, _ := strings.Cut(assignment, "=")
-			v, _ := args[n+i].(*entity.Value)
+			v, _ := args[n+i].(*cqltype.Value)
 			switch what {
 			case "?":
 				whole(name, v)
@@ -196,7 +197,7 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(*lawSeed, uint64(n)))
 	type delivery struct {
-		m      *entity.Mutation
+		m      *statement.Mutation
 		second int64
 	}
 	var all []delivery
@@ -238,13 +239,13 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	return "", late
 }
 
-func storedAndRead(t *testing.T, m *entity.Mutation) *entity.Mutation {
+func storedAndRead(t *testing.T, m *statement.Mutation) *statement.Mutation {
 	t.Helper()
 	data, err := m.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := new(entity.Mutation)
+	again := new(statement.Mutation)
 	if err := again.UnmarshalBinary(data); err != nil {
 		t.Fatal(err)
 	}

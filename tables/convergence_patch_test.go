@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -59,14 +60,14 @@ var assigned = regexp.MustCompile(`(\w+)=(\w+)([-+])\?`)
 
 // apply does what the statement says. A map that is written whole replaces what is older by more than a microsecond, as a
 // deletion just below the new elements does.
-func (r patchReplica) apply(m *entity.Mutation) {
+func (r patchReplica) apply(m *statement.Mutation) {
 	row, at := r[m.Table], m.Timestamp
 	cell := func(name string, at int64, value []byte) {
 		row.Set(slices.Index(patchCells, name), merge.Cell{Timestamp: at, Value: value})
 	}
-	values := make(map[string]*entity.Value)
+	values := make(map[string]*cqltype.Value)
 	for i, name := range m.Names {
-		if v, ok := m.Args[i].(*entity.Value); ok {
+		if v, ok := m.Args[i].(*cqltype.Value); ok {
 			values[name] = v
 		}
 	}
@@ -88,11 +89,11 @@ func (r patchReplica) apply(m *entity.Mutation) {
 				for _, key := range patchKeys {
 					cell("items."+key, at-1, nil)
 				}
-				if v.Bytes() != nil {
+				if v.Data != nil {
 					elements(v, true, func(key string, value []byte) { cell("items."+key, at, value) })
 				}
 			case slices.Contains(patchCells, name):
-				cell(name, at, v.Bytes())
+				cell(name, at, v.Data)
 			}
 		}
 	default:
@@ -101,8 +102,8 @@ func (r patchReplica) apply(m *entity.Mutation) {
 }
 
 // elements calls visit for those of an encoded map, or set with null values.
-func elements(v *entity.Value, pairs bool, visit func(key string, value []byte)) {
-	data := v.Bytes()
+func elements(v *cqltype.Value, pairs bool, visit func(key string, value []byte)) {
+	data := v.Data
 	cut := func() (part []byte) {
 		n := binary.BigEndian.Uint32(data)
 		part, data = data[4:4+n], data[4+n:]
@@ -280,17 +281,17 @@ func TestConvergencePatch(t *testing.T) {
 
 // TestConvergencePatchBroken breaks what is rendered: the check must see it.
 func TestConvergencePatchBroken(t *testing.T) {
-	for name, corrupt := range map[string]func(*entity.Mutation) bool{
-		"no row marker where no column is edited": func(m *entity.Mutation) bool {
-			return m.Kind == entity.Put && len(m.Names) == patchKeyColumns[m.Table]+1
+	for name, corrupt := range map[string]func(*statement.Mutation) bool{
+		"no row marker where no column is edited": func(m *statement.Mutation) bool {
+			return m.Kind == statement.Put && len(m.Names) == patchKeyColumns[m.Table]+1
 		},
-		"a table without the columns is left out": func(m *entity.Mutation) bool { return m.Table == "carts_of_owner" && m.Kind == entity.Put },
-		"removed elements stay": func(m *entity.Mutation) bool {
-			return m.Kind == entity.Merge && strings.Contains(m.Statement, "items-?")
+		"a table without the columns is left out": func(m *statement.Mutation) bool { return m.Table == "carts_of_owner" && m.Kind == statement.Put },
+		"removed elements stay": func(m *statement.Mutation) bool {
+			return m.Kind == statement.Merge && strings.Contains(m.Statement, "items-?")
 		},
-		"elements reach one table": func(m *entity.Mutation) bool { return m.Kind == entity.Merge && m.Table != "carts" },
-		"a timestamp of its own for elements": func(m *entity.Mutation) bool {
-			if m.Kind == entity.Merge {
+		"elements reach one table": func(m *statement.Mutation) bool { return m.Kind == statement.Merge && m.Table != "carts" },
+		"a timestamp of its own for elements": func(m *statement.Mutation) bool {
+			if m.Kind == statement.Merge {
 				m.Timestamp += 2
 			}
 			return false
@@ -309,10 +310,10 @@ func TestConvergencePatchBroken(t *testing.T) {
 
 // patchCase draws case n, delivers it and says what is wrong, and whether a patch follows a delete. Mutations of which
 // corrupt says so are not delivered.
-func patchCase(n int, corrupt func(*entity.Mutation) bool) (wrong string, revived bool) {
+func patchCase(n int, corrupt func(*statement.Mutation) bool) (wrong string, revived bool) {
 	r := rand.New(rand.NewPCG(*lawSeed, uint64(n)))
 	truth := &patchTruth{cells: map[string][]byte{}}
-	var delivered []*entity.Mutation
+	var delivered []*statement.Mutation
 	var story strings.Builder
 	at, dead := int64(lawEpoch*1_000_000), false
 	for i := range 2 + r.IntN(5) {
@@ -338,7 +339,7 @@ func patchCase(n int, corrupt func(*entity.Mutation) bool) (wrong string, revive
 	r.Shuffle(len(delivered), func(i, j int) { delivered[i], delivered[j] = delivered[j], delivered[i] })
 	replica := newPatchReplica()
 	for _, m := range delivered {
-		if stamp := m.Args[slices.Index(m.Names, "[timestamp]")].(*entity.Value); corrupt == nil && !bytes.Equal(stamp.Bytes(),
+		if stamp := m.Args[slices.Index(m.Names, "[timestamp]")].(*cqltype.Value); corrupt == nil && !bytes.Equal(stamp.Data,
 			binary.BigEndian.AppendUint64(nil, uint64(m.Timestamp))) {
 			return "a mutation is bound to another timestamp than its own", false
 		}

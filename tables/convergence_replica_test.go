@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
 
@@ -52,7 +53,7 @@ func (r *lawReplica) reset() {
 }
 
 // apply executes a mutation that arrives in the second.
-func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
+func (r *lawReplica) apply(m *statement.Mutation, second int64) error {
 	text, args := m.Statement, m.Args
 	if r.family.expiry >= 0 {
 		text, args = m.At(time.Unix(second, 0))
@@ -74,11 +75,11 @@ func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
 	r.key = r.key[:0]
 	for i, slot := range s.slots {
 		if slot == slotKey {
-			v, ok := args[i].(*entity.Value)
-			if !ok || len(v.Bytes()) == 0 {
+			v, ok := args[i].(*cqltype.Value)
+			if !ok || len(v.Data) == 0 {
 				return fmt.Errorf("no value for a key column: %s", text)
 			}
-			r.key = appendKey(r.key, v.Bytes())
+			r.key = appendKey(r.key, v.Data)
 		}
 	}
 	row := r.tables[s.table].Row(r.key)
@@ -105,8 +106,8 @@ func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
 			continue
 		}
 		switch v := args[i].(type) {
-		case *entity.Value:
-			row.Set(slot, merge.Cell{Timestamp: timestamp, Value: v.Bytes(), Expires: expires})
+		case *cqltype.Value:
+			row.Set(slot, merge.Cell{Timestamp: timestamp, Value: v.Data, Expires: expires})
 		default:
 			if v != gocql.UnsetValue {
 				return fmt.Errorf("a %T is bound: %s", v, text)
@@ -117,12 +118,12 @@ func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
 }
 
 func number(arg any) (int64, error) {
-	v, ok := arg.(*entity.Value)
+	v, ok := arg.(*cqltype.Value)
 	switch {
-	case ok && len(v.Bytes()) == 8:
-		return int64(binary.BigEndian.Uint64(v.Bytes())), nil
-	case ok && len(v.Bytes()) == 4:
-		return int64(int32(binary.BigEndian.Uint32(v.Bytes()))), nil
+	case ok && len(v.Data) == 8:
+		return int64(binary.BigEndian.Uint64(v.Data)), nil
+	case ok && len(v.Data) == 4:
+		return int64(int32(binary.BigEndian.Uint32(v.Data))), nil
 	}
 	return 0, fmt.Errorf("no number: %T", arg)
 }

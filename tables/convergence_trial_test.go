@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -24,7 +25,7 @@ type lawChange struct {
 	kind          tables.Kind
 	before, after int
 	timestamp     int64
-	mutations     []entity.Mutation
+	mutations     []statement.Mutation
 	dropped       bool // left out of a failing case that fails without it, too
 }
 
@@ -225,8 +226,8 @@ func (tr *lawTrial) String() string {
 				continue
 			}
 			text := "unset"
-			if v, ok := m.Args[i].(*entity.Value); ok {
-				text = lawValue(f.types[column], v.Bytes())
+			if v, ok := m.Args[i].(*cqltype.Value); ok {
+				text = lawValue(f.types[column], v.Data)
 			}
 			fmt.Fprintf(&b, " %s=%s", name, text)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -216,11 +216,11 @@ func TestCounterBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m entity.Mutation
+	var m statement.Mutation
 	if err := m.UnmarshalBinary(data); err != nil {
 		t.Fatal(err)
 	}
-	if m.Kind != entity.Increment || m.Keyspace != "shop" || m.Table != "views" {
+	if m.Kind != statement.Increment || m.Keyspace != "shop" || m.Table != "views" {
 		t.Errorf("%v", m)
 	}
 	if m.Statement != "" || m.Args != nil || m.PartitionKey != nil || strings.Contains(string(data), "page_id") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -43,7 +44,7 @@ func TestExpiry(t *testing.T) {
 				t.Fatalf("%d mutations", len(r.Mutations))
 			}
 			for _, m := range r.Mutations {
-				bound := dump(entity.Rendered{Mutations: []entity.Mutation{m}})
+				bound := dump(entity.Rendered{Mutations: []statement.Mutation{m}})
 				if at, ok := m.ExpiresAt(); !ok || tc.name != "epoch" && !at.Equal(tc.ends.Truncate(time.Millisecond)) {
 					t.Errorf("%s: expires %s, %t, want %s", m, at, ok, tc.ends)
 				}
@@ -69,7 +70,7 @@ func TestExpiry(t *testing.T) {
 				if shown(stamp) != "0x00060a24181e4000" {
 					t.Errorf("%s: timestamp %s", m, shown(stamp))
 				}
-				if again := dump(entity.Rendered{Mutations: []entity.Mutation{m}}); again != bound {
+				if again := dump(entity.Rendered{Mutations: []statement.Mutation{m}}); again != bound {
 					t.Errorf("At changed the mutation:\n%s\nbefore\n%s", again, bound)
 				}
 			}

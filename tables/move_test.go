@@ -5,7 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -38,7 +39,7 @@ func TestSingleWriterMovesAsAWhole(t *testing.T) {
 		}
 		removes := 0
 		for _, m := range r.Mutations {
-			if m.Kind == entity.Remove {
+			if m.Kind == statement.Remove {
 				removes++
 			}
 		}
@@ -82,7 +83,7 @@ func TestSingleWriterMovesAcrossASweep(t *testing.T) {
 			if m.Table != "parcels_in_depot" {
 				continue
 			}
-			text := func(name string) string { return string(m.Args[slices.Index(m.Names, name)].(*entity.Value).Bytes()) }
+			text := func(name string) string { return string(m.Args[slices.Index(m.Names, name)].(*cqltype.Value).Data) }
 			what := fmt.Sprintf("%s %s %s", m.Kind, text("depot"), text("state"))
 			if m.Timestamp != now {
 				what += fmt.Sprint(m.Timestamp - now)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
@@ -121,13 +121,13 @@ func TestStoredMutationsAfterTheirExpiry(t *testing.T) {
 	const ends = now/1000 + 1000
 	for name, w := range map[string]storedMutation{
 		"DELETE FROM shop.things USING TIMESTAMP ? WHERE id=?\n\t0x00060a24181e4000 0x61": {
-			Kind: uint8(entity.Put), Columns: []storedColumn{
+			Kind: uint8(statement.Put), Columns: []storedColumn{
 				{"id", 2, "text", []byte("a"), 0}, {"note", 2, "text", []byte("n"), 0}, {"ends", 2, "timestamp", make([]byte, 8), 0}, {Name: "other"},
 			},
 		},
 		"UPDATE shop.things USING TIMESTAMP ? SET items=items-?,tags=tags-?,old=old-? WHERE id=?\n\t0x00060a24181e4000 " +
 			"0x00000001000000016b 0x000000010000000174 0x000000010000000174 0x61": {
-			Kind: uint8(entity.Merge), Columns: []storedColumn{
+			Kind: uint8(statement.Merge), Columns: []storedColumn{
 				{"id", 2, "text", []byte("a"), 0},
 				{"items", 2, "map<text, text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01k\x00\x00\x00\x01v"), 2},
 				{"tags", 2, "set<text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01t"), 2},
@@ -136,11 +136,11 @@ func TestStoredMutationsAfterTheirExpiry(t *testing.T) {
 		},
 	} {
 		w.Keyspace, w.Table, w.Timestamp, w.ExpiresAt, w.Keys, w.Part = "shop", "things", now, ends, 1, 1
-		var m entity.Mutation
+		var m statement.Mutation
 		if err := m.UnmarshalBinary(wire.Append(nil, w)); err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []*entity.Mutation{&m, storedAndRead(t, &m)} {
+		for _, m := range []*statement.Mutation{&m, storedAndRead(t, &m)} {
 			stmt, args := m.At(time.UnixMilli(ends))
 			var bound []string
 			for _, a := range args {

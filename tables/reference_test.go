@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
@@ -113,7 +114,7 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 	}
 	h.add("%x\n", out.Key)
 	for _, m := range out.Mutations {
-		if m.Kind == entity.Merge {
+		if m.Kind == statement.Merge {
 			kind = "merge"
 		}
 	}
@@ -121,30 +122,30 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 	return kind
 }
 
-func (h reference) mutations(list []entity.Mutation) {
+func (h reference) mutations(list []statement.Mutation) {
 	for i := range list {
 		m := &list[i]
 		h.add("%s %d %t %x %q %d\n", m, m.Timestamp, m.Rotates, m.PartitionKey, m.Names, m.Size())
-		h.statement(entity.Statement{Text: m.Statement, Args: m.Args})
+		h.statement(statement.Bound{Text: m.Statement, Args: m.Args})
 		if ends, ok := m.ExpiresAt(); ok {
 			for _, now := range []time.Time{referenceNow, ends} {
 				text, args := m.At(now)
-				h.statement(entity.Statement{Text: text, Args: args})
+				h.statement(statement.Bound{Text: text, Args: args})
 			}
 		}
 	}
 }
 
-func (h reference) statement(s entity.Statement) {
+func (h reference) statement(s statement.Bound) {
 	h.add("%s", s.Text)
 	for _, a := range s.Args {
 		switch v := a.(type) {
-		case *entity.Value:
-			if v.Bytes() == nil {
-				h.add("|%s null", v.Type())
+		case *cqltype.Value:
+			if v.Data == nil {
+				h.add("|%s null", v.Type.String())
 				continue
 			}
-			h.add("|%s %x", v.Type(), v.Bytes())
+			h.add("|%s %x", v.Type.String(), v.Data)
 		default: // gocql.UnsetValue, an UUID, a number, bytes, a map with one entry
 			h.add("|%T %v", a, a)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"pgregory.net/rapid"
 )
@@ -54,7 +54,7 @@ func TestRenderRules(t *testing.T) {
 				t.Fatalf("%s: %d names, %d args: %s", m, len(m.Names), len(m.Args), m.Statement)
 			}
 			args := m.Args
-			if m.Kind != entity.Put {
+			if m.Kind != statement.Put {
 				args = args[1:] // the timestamp
 			}
 			at := row{table: m.Table, key: hex.EncodeToString(m.PartitionKey)}
@@ -65,7 +65,7 @@ func TestRenderRules(t *testing.T) {
 				at.key += " " + shown(a)
 			}
 			switch m.Kind {
-			case entity.Put:
+			case statement.Put:
 				if len(removed) > 0 && hasTable(removed, m.Table, func(r row) string { return r.table }) {
 					t.Fatalf("%s comes after a Remove", m)
 				}
@@ -73,12 +73,12 @@ func TestRenderRules(t *testing.T) {
 					t.Fatalf("%s: a second one, or at %d", m, m.Timestamp)
 				}
 				put[at] = true
-			case entity.Remove:
+			case statement.Remove:
 				if m.Timestamp != now && m.Timestamp != now-1 || removed[at] {
 					t.Fatalf("%s: a second one, or at %d", m, m.Timestamp)
 				}
 				removed[at] = true
-			case entity.Increment, entity.Merge:
+			case statement.Increment, statement.Merge:
 				t.Fatalf("%s: a row is written whole", m)
 			}
 		}

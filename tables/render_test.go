@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -29,8 +30,8 @@ func dump(r entity.Rendered) string {
 	return b.String()
 }
 
-func dumpStatement(b *strings.Builder, statement string, names []string, args []any) {
-	fmt.Fprintf(b, "\n  %s\n", statement)
+func dumpStatement(b *strings.Builder, text string, names []string, args []any) {
+	fmt.Fprintf(b, "\n  %s\n", text)
 	for i, a := range args {
 		name := "?"
 		if i < len(names) {
@@ -191,7 +192,7 @@ func TestUndeclaredColumnsSurvive(t *testing.T) {
 		keys := map[string]int{"jobs": 1, "jobs_by_state": 3, "jobs_by_worker": 3}
 		mutations := rendered(t, c.change)
 		for _, m := range mutations {
-			if m.Kind != entity.Put {
+			if m.Kind != statement.Put {
 				continue
 			}
 			puts[m.Table] = fmt.Sprint(shownAll(m.Args[:keys[m.Table]]))
@@ -202,7 +203,7 @@ func TestUndeclaredColumnsSurvive(t *testing.T) {
 			}
 		}
 		for _, m := range mutations {
-			if m.Kind != entity.Put && fmt.Sprint(shownAll(m.Args[1:])) == puts[m.Table] {
+			if m.Kind != statement.Put && fmt.Sprint(shownAll(m.Args[1:])) == puts[m.Table] {
 				t.Errorf("%s: %s deletes the row that is put: %s", name, m, m.Statement)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
@@ -64,13 +64,13 @@ func (p backfill) run(x *repairer) string {
 	for _, s := range before {
 		deliver(s)
 	}
-	var late []entity.Mutation
+	var late []statement.Mutation
 	scan := func() {
 		for _, m := range p.rows(x, fresh) {
 			if x.did[deedDeliver]++; x.rand.IntN(2) == 0 {
 				late = append(late, m)
 			} else {
-				x.apply([]entity.Mutation{m}, lawEpoch+30)
+				x.apply([]statement.Mutation{m}, lawEpoch+30)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (p backfill) run(x *repairer) string {
 }
 
 // rows are those that the base row has in the new table.
-func (p backfill) rows(x *repairer, fresh string) []entity.Mutation {
+func (p backfill) rows(x *repairer, fresh string) []statement.Mutation {
 	base := x.rows(0, lawEpoch+30)
 	if len(base) == 0 {
 		return nil
@@ -106,5 +106,5 @@ func (p backfill) rows(x *repairer, fresh string) []entity.Mutation {
 	if err != nil {
 		panic(err)
 	}
-	return slices.DeleteFunc(all, func(m entity.Mutation) bool { return m.Table != fresh || m.Kind != entity.Put })
+	return slices.DeleteFunc(all, func(m statement.Mutation) bool { return m.Table != fresh || m.Kind != statement.Put })
 }

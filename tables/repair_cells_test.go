@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -151,38 +151,38 @@ func (c noteCell) at() (have, want int64) {
 }
 
 // put sends a value of the base row, remove sends a null.
-func (c noteCell) put(at int64) (entity.Mutation, error) {
-	return c.row.Cell(c.name, &c.base.TableRow, c.row.Layout(), entity.Written{At: at}, nil)
+func (c noteCell) put(at int64) (statement.Mutation, error) {
+	return c.row.Cell(c.name, &c.base.TableRow, c.row.Layout(), statement.Written{At: at}, nil)
 }
 
-func (c noteCell) remove(at int64) (entity.Mutation, error) {
-	return c.row.Cell(c.name, nil, c.row.Layout(), entity.Written{At: at}, nil)
+func (c noteCell) remove(at int64) (statement.Mutation, error) {
+	return c.row.Cell(c.name, nil, c.row.Layout(), statement.Written{At: at}, nil)
 }
 
 // naiveCells are rules that send something about such a value, or nothing.
 var naiveCells = []struct {
 	name string
-	rule func(x *repairer, c noteCell) (entity.Mutation, error)
+	rule func(x *repairer, c noteCell) (statement.Mutation, error)
 }{
-	{"a value that the base row does not have is removed at its own time", func(_ *repairer, c noteCell) (m entity.Mutation, err error) {
+	{"a value that the base row does not have is removed at its own time", func(_ *repairer, c noteCell) (m statement.Mutation, err error) {
 		if at, _ := c.at(); c.want == nil {
 			return c.remove(at)
 		}
 		return m, nil
 	}},
-	{"a value that the base row does not have is removed at the present time", func(x *repairer, c noteCell) (m entity.Mutation, err error) {
+	{"a value that the base row does not have is removed at the present time", func(x *repairer, c noteCell) (m statement.Mutation, err error) {
 		if c.want == nil {
 			return c.remove(x.now(nil))
 		}
 		return m, nil
 	}},
-	{"a value of the base row is put at the present time", func(x *repairer, c noteCell) (m entity.Mutation, err error) {
+	{"a value of the base row is put at the present time", func(x *repairer, c noteCell) (m statement.Mutation, err error) {
 		if have, want := c.at(); c.want != nil && (c.have == nil || have < want) {
 			return c.put(x.now(nil))
 		}
 		return m, nil
 	}},
-	{"the base row is right: a newer value is removed at its own time", func(_ *repairer, c noteCell) (m entity.Mutation, err error) {
+	{"the base row is right: a newer value is removed at its own time", func(_ *repairer, c noteCell) (m statement.Mutation, err error) {
 		if have, want := c.at(); c.have != nil && c.want != nil && have > want {
 			return c.remove(have)
 		}
@@ -194,7 +194,7 @@ var naiveCells = []struct {
 func TestNaiveRepairsOfCells(t *testing.T) {
 	for _, tt := range naiveCells {
 		t.Run(tt.name, func(t *testing.T) {
-			naive := func(x *repairer, l *repair.Look) (out []entity.Mutation) {
+			naive := func(x *repairer, l *repair.Look) (out []statement.Mutation) {
 				for i := range l.Rows {
 					q := &l.Rows[i]
 					for _, name := range q.Layout().Regular() {

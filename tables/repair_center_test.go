@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
@@ -42,7 +42,7 @@ func (x *repairer) inOneCenter(readAll bool) string {
 			here.apply(m, s.second)
 		}
 	}
-	send := func(mutations []entity.Mutation) {
+	send := func(mutations []statement.Mutation) {
 		x.apply(mutations, lawDelivered)
 		here.apply(mutations, lawDelivered)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
@@ -21,7 +21,7 @@ func TestNaiveRepairs(t *testing.T) {
 	atOwn := func(_ *repairer, q *repair.Row) int64 { return q.At }
 	tests := []struct {
 		name  string
-		naive func(x *repairer, l *repair.Look) []entity.Mutation
+		naive func(x *repairer, l *repair.Look) []statement.Mutation
 	}{
 		{"the missing row is put at the present time", putMissing},
 		{"an orphan is deleted at the present time", remove(repair.Orphan, (*repairer).now)},
@@ -47,7 +47,7 @@ func (x *repairer) now(*repair.Row) int64 {
 	return from + x.rand.Int64N(x.trial.newest().timestamp-from+3)
 }
 
-func putMissing(x *repairer, l *repair.Look) []entity.Mutation {
+func putMissing(x *repairer, l *repair.Look) []statement.Mutation {
 	for _, f := range l.Findings() {
 		if f.Class != repair.Missing {
 			continue
@@ -56,14 +56,14 @@ func putMissing(x *repairer, l *repair.Look) []entity.Mutation {
 		if err != nil {
 			panic(err)
 		}
-		return slices.DeleteFunc(all, func(m entity.Mutation) bool { return m.Table != f.Table || m.Kind != entity.Put })
+		return slices.DeleteFunc(all, func(m statement.Mutation) bool { return m.Table != f.Table || m.Kind != statement.Put })
 	}
 	return nil
 }
 
 // importIsOld decides as if the writes of the case had been made thirty days later, with At: by their timestamps they are older than any
 // horizon, while their mutations are still on their way.
-func importIsOld(_ *repairer, l *repair.Look) []entity.Mutation {
+func importIsOld(_ *repairer, l *repair.Look) []statement.Mutation {
 	d, err := repair.Decide(*l, repair.Rules{Old: true, Unproven: true, Promotable: math.MaxInt64})
 	if err != nil {
 		panic(err)
@@ -72,8 +72,8 @@ func importIsOld(_ *repairer, l *repair.Look) []entity.Mutation {
 }
 
 // remove deletes the rows of a class, each alone.
-func remove(class repair.Class, at func(x *repairer, q *repair.Row) int64) func(*repairer, *repair.Look) []entity.Mutation {
-	return func(x *repairer, l *repair.Look) (out []entity.Mutation) {
+func remove(class repair.Class, at func(x *repairer, q *repair.Row) int64) func(*repairer, *repair.Look) []statement.Mutation {
+	return func(x *repairer, l *repair.Look) (out []statement.Mutation) {
 		for _, f := range l.Findings() {
 			if f.Class != class {
 				continue

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -60,12 +60,12 @@ func (x *repairer) afterPurge(checked bool) string {
 	x.trial.changes, x.trial.steps = nil, nil // of the case only the set and its rows are used
 	for _, m := range mutationsOf(x.trial.family.change(tables.Insert, x.trial.world, -1, row), written) {
 		if m.Table != base || !purged {
-			x.apply([]entity.Mutation{m}, lawEpoch)
+			x.apply([]statement.Mutation{m}, lawEpoch)
 		}
 	}
 	for _, m := range mutationsOf(x.trial.family.change(tables.Delete, x.trial.world, row, -1), deleted) {
 		if m.Table == base && !purged || m.Table != base && x.rand.IntN(2) == 0 {
-			x.apply([]entity.Mutation{m}, lawEpoch)
+			x.apply([]statement.Mutation{m}, lawEpoch)
 		}
 	}
 	return x.untilGone(func(l *repair.Look) bool { return l.Base != nil })
@@ -82,14 +82,14 @@ func (x *repairer) afterPurgeOfCell(checked bool) string {
 	for i, change := range changes {
 		for _, m := range mutationsOf(change, written) {
 			if (m.Table == "notes" && purged) == (i == 1) { // what is purged is as if it had never been there
-				x.apply([]entity.Mutation{m}, lawEpoch)
+				x.apply([]statement.Mutation{m}, lawEpoch)
 			}
 		}
 	}
 	row.Text = nil
 	for _, m := range mutationsOf(noteSet.Patch(row, tables.Column("text")), deleted) {
 		if m.Table == "notes" && !purged {
-			x.apply([]entity.Mutation{m}, lawEpoch)
+			x.apply([]statement.Mutation{m}, lawEpoch)
 		}
 	}
 	return x.untilGone(func(l *repair.Look) bool {
@@ -101,7 +101,7 @@ func (x *repairer) afterPurgeOfCell(checked bool) string {
 	})
 }
 
-func mutationsOf(c tables.Change, at int64) []entity.Mutation {
+func mutationsOf(c tables.Change, at int64) []statement.Mutation {
 	r, err := c.Internal().Render(at, nil)
 	if err != nil {
 		panic(err)

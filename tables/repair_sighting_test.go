@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
@@ -28,7 +28,7 @@ type sightCase struct {
 
 type sightArrival struct {
 	at       int64
-	mutation []entity.Mutation
+	mutation []statement.Mutation
 }
 
 // seen is what one look has found.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -21,7 +22,7 @@ type repairer struct {
 	trial   *lawTrial
 	replica *lawReplica
 	rand    *rand.Rand
-	naive   func(x *repairer, l *repair.Look) []entity.Mutation // nil: by package repair
+	naive   func(x *repairer, l *repair.Look) []statement.Mutation // nil: by package repair
 	rules   repair.Rules
 	notes   noteCase
 
@@ -55,13 +56,13 @@ func (x *repairer) rows(table int, second int64) []repair.Row {
 			n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
 			values, key = append(values, []byte(key[2:n])), key[n:]
 		}
-		row := repair.Row{Written: make(map[string]entity.Written)}
+		row := repair.Row{Written: make(map[string]statement.Written)}
 		for i := range t.columns {
 			v := have.Value(i, second)
 			values = append(values, v)
 			if v != nil {
 				row.At = max(row.At, have.WriteTime(i))
-				row.Written[x.trial.family.names[t.columns[i]]] = entity.Written{At: have.WriteTime(i)}
+				row.Written[x.trial.family.names[t.columns[i]]] = statement.Written{At: have.WriteTime(i)}
 			}
 		}
 		var err error
@@ -84,7 +85,7 @@ func (x *repairer) look(second int64) *repair.Look {
 	return l
 }
 
-func (x *repairer) apply(mutations []entity.Mutation, second int64) {
+func (x *repairer) apply(mutations []statement.Mutation, second int64) {
 	for i := range mutations {
 		if err := x.replica.apply(&mutations[i], second); err != nil {
 			panic(err)
@@ -93,7 +94,7 @@ func (x *repairer) apply(mutations []entity.Mutation, second int64) {
 }
 
 // decide gives what a repair sends. A promote is done at once: it waits for its answer.
-func (x *repairer) decide(second int64) []entity.Mutation {
+func (x *repairer) decide(second int64) []statement.Mutation {
 	l := x.look(second)
 	if x.naive != nil {
 		out := x.naive(x, l)
@@ -125,7 +126,7 @@ func (x *repairer) decide(second int64) []entity.Mutation {
 type repairPlan struct {
 	families []*lawFamily
 	spread   int64 // see lawPlan
-	naive    func(x *repairer, l *repair.Look) []entity.Mutation
+	naive    func(x *repairer, l *repair.Look) []statement.Mutation
 	run      func(x *repairer) string // says what is wrong in the end; nil: writers finish, see among
 }
 
@@ -175,7 +176,7 @@ func runRepairs(plan repairPlan, cases int) (wrong int, first string, did [numbe
 
 // among delivers the mutations of the case, with repairs before, between and after them.
 func (x *repairer) among() {
-	var late []entity.Mutation
+	var late []statement.Mutation
 	again := func(second int64) {
 		send := x.decide(second)
 		x.rand.Shuffle(len(send), func(i, j int) { send[i], send[j] = send[j], send[i] })
@@ -185,7 +186,7 @@ func (x *repairer) among() {
 			case 1:
 				late = append(late, m)
 			default:
-				x.apply([]entity.Mutation{m}, second)
+				x.apply([]statement.Mutation{m}, second)
 			}
 		}
 	}
@@ -193,10 +194,10 @@ func (x *repairer) among() {
 		for range x.rand.IntN(3) {
 			again(lawEpoch + x.rand.Int64N(60))
 		}
-		late = slices.DeleteFunc(late, func(m entity.Mutation) bool {
+		late = slices.DeleteFunc(late, func(m statement.Mutation) bool {
 			now := x.rand.IntN(4) == 0
 			if now {
-				x.apply([]entity.Mutation{m}, lawEpoch+30)
+				x.apply([]statement.Mutation{m}, lawEpoch+30)
 			}
 			return now
 		})

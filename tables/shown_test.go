@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -39,8 +40,8 @@ func TestNothingShowsValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, ok := rendered.Mutations[0].Args[0].(*entity.Value)
-	if !ok || string(value.Bytes()) != hidden {
+	value, ok := rendered.Mutations[0].Args[0].(*cqltype.Value)
+	if !ok || string(value.Data) != hidden {
 		t.Fatal("the hidden is not bound: the test tests nothing")
 	}
 	conditional := claiming(t)
@@ -51,7 +52,7 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	transaction := entity.NewTransaction([]*entity.Conditional{&conditional}, nil, nil)
 	things := map[string]any{
-		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*entity.Value{"id": value}},
+		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*cqltype.Value{"id": value}},
 		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
 		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,

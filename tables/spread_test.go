@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -48,8 +49,8 @@ func entryOf(columns ...string) []byte {
 // scanned is the row as it is read, where placed and count have these values.
 func scanned(tb testing.TB, b *entity.Base, placed, count []byte) entity.Row {
 	tb.Helper()
-	statement, dest, row := b.Select()
-	columns, _, _ := strings.Cut(strings.TrimPrefix(statement.Text, "SELECT "), " FROM ")
+	read, dest, row := b.Select()
+	columns, _, _ := strings.Cut(strings.TrimPrefix(read.Text, "SELECT "), " FROM ")
 	for i, name := range strings.Split(columns, ", ") {
 		if data := map[string][]byte{"placed": placed, "count": count}[name]; data != nil {
 			u, ok := dest[i].(gocql.Unmarshaler)
@@ -110,7 +111,7 @@ func TestSpreadOfWhatOthersWrote(t *testing.T) {
 }
 
 // wantOwn says which mutations are of another entity than that of accountID, in one of the sets.
-func wantOwn(tb testing.TB, set, what string, out []entity.Mutation) {
+func wantOwn(tb testing.TB, set, what string, out []statement.Mutation) {
 	tb.Helper()
 	own := fmt.Sprintf(" %x", accountID.Bytes())
 	if set != "query table" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -33,7 +33,7 @@ func TestStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range r.Mutations {
-		if m.Kind == entity.Put {
+		if m.Kind == statement.Put {
 			if got := shown(m.Args[slices.Index(m.Names, "updated_at")]); got != "0x00000000000003e8" {
 				t.Errorf("%s: stamp %s, want the timestamp of the write", m, got)
 			}
@@ -110,7 +110,7 @@ func TestNoMoveBelowResolution(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range r.Mutations {
-			if m.Table == "jobs_by_worker" && m.Kind != entity.Put {
+			if m.Table == "jobs_by_worker" && m.Kind != statement.Put {
 				t.Errorf("%s later: %s", later, m)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 
@@ -39,16 +39,16 @@ func encoded[V any](v V, cql string) (string, error) {
 
 // shown is an argument in a test's output.
 func shown(arg any) string {
-	v, ok := arg.(*entity.Value)
+	v, ok := arg.(*cqltype.Value)
 	switch {
 	case !ok && arg == any(gocql.UnsetValue):
 		return "unset"
 	case !ok:
 		return fmt.Sprintf("%T", arg)
-	case v.Bytes() == nil:
+	case v.Data == nil:
 		return "null"
 	}
-	return "0x" + hex.EncodeToString(v.Bytes())
+	return "0x" + hex.EncodeToString(v.Data)
 }
 
 type encodeCase struct {
@@ -353,12 +353,12 @@ func TestValueMarshalCQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := r.Mutations[0].Args[0].(*entity.Value)
-	if id.Type() != "timeuuid" {
-		t.Fatalf("type %s", id.Type())
+	id := r.Mutations[0].Args[0].(*cqltype.Value)
+	if id.Type.String() != "timeuuid" {
+		t.Fatalf("type %s", id.Type.String())
 	}
 	data, err := id.MarshalCQL(driver.NativeType(gocql.TypeTimeUUID))
-	if err != nil || !bytes.Equal(data, id.Bytes()) || len(data) != 16 {
+	if err != nil || !bytes.Equal(data, id.Data) || len(data) != 16 {
 		t.Errorf("%x, %v", data, err)
 	}
 	_, err = id.MarshalCQL(driver.NativeType(gocql.TypeUUID))

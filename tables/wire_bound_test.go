@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
 )
 
@@ -51,9 +51,9 @@ func TestStoredMutationCostsWhatItHolds(t *testing.T) { //nolint:paralleltest //
 		"wide in deep":            {[]storedColumn{key, {"u", 1, strings.Repeat("tuple<", 50) + wide + strings.Repeat(">", 50), nil, 0}}, ""},
 		"a long word":             {[]storedColumn{key, {"u", 1, strings.Repeat("x", 60_000), nil, 0}}, "CQL type"},
 	} {
-		w := storedMutation{Kind: uint8(entity.Put), Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1, Columns: test.columns}
+		w := storedMutation{Kind: uint8(statement.Put), Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1, Columns: test.columns}
 		data := wire.Append(nil, w)
-		var m entity.Mutation
+		var m statement.Mutation
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := m.UnmarshalBinary(data)

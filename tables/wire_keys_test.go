@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
@@ -220,8 +222,8 @@ func TestStoredDeleteSaysItsTypes(t *testing.T) {
 	if !strings.HasPrefix(s.Text, "UPDATE shop.visits SET placed = ?, ") {
 		t.Fatal(s.Text)
 	}
-	null, ok := s.Args[0].(*entity.Value)
-	if !ok || null.Bytes() != nil {
+	null, ok := s.Args[0].(*cqltype.Value)
+	if !ok || null.Data != nil {
 		t.Fatalf("%v", s.Args[0])
 	}
 	if _, err := null.MarshalCQL(driver.NativeType(gocql.TypeTimestamp)); err == nil {
@@ -234,16 +236,16 @@ func TestStoredMutationsAreDeclared(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	count := 0
-	check := func(name string, set tables.Described, m entity.Mutation) {
+	check := func(name string, set tables.Described, m statement.Mutation) {
 		data, err := m.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again entity.Mutation
+		var again statement.Mutation
 		if err := again.UnmarshalBinary(data); err != nil {
 			t.Fatalf("%s: %s: %v", name, m, err)
 		}
-		if found, fault := again.DeclaredIn(set.Internal(), func(name string) string { return name }); !found || fault != "" {
+		if found, fault := set.Internal().Declares(&again, func(name string) string { return name }); !found || fault != "" {
 			t.Errorf("%s: %s: %t, %s", name, m, found, fault)
 		}
 		count++

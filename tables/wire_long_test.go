@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -61,7 +62,7 @@ func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []str
 			failures = append(failures, err.Error())
 		}
 	}
-	again(&plain.Mutations[0], new(entity.Mutation))
+	again(&plain.Mutations[0], new(statement.Mutation))
 	again(&conditional, new(entity.Conditional))
 	return failures
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
@@ -47,7 +49,7 @@ func storedChanges(tb testing.TB) []tables.Change {
 	}
 }
 
-func rendered(tb testing.TB, c tables.Change) []entity.Mutation {
+func rendered(tb testing.TB, c tables.Change) []statement.Mutation {
 	tb.Helper()
 	r, err := c.Internal().Render(now, nil)
 	if err != nil {
@@ -65,7 +67,7 @@ func TestMutationBinary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var again entity.Mutation
+			var again statement.Mutation
 			if err := again.UnmarshalBinary(data); err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +76,7 @@ func TestMutationBinary(t *testing.T) {
 				t.Errorf("%s: decoded\n%s\nencoded\n%s", c, got, want)
 			}
 			for n := range data {
-				if err := new(entity.Mutation).UnmarshalBinary(data[:n]); err == nil {
+				if err := new(statement.Mutation).UnmarshalBinary(data[:n]); err == nil {
 					t.Errorf("%s: %d of %d bytes pass for the whole", c, n, len(data))
 				} else if !strings.HasPrefix(err.Error(), "tables: decode mutation: ") {
 					t.Errorf("%v", err)
@@ -87,7 +89,7 @@ func TestMutationBinary(t *testing.T) {
 			}
 		}
 	}
-	strange := entity.Mutation{Kind: entity.Put, Table: "things", Timestamp: 1, Statement: "x"}
+	strange := statement.Mutation{Kind: statement.Put, Table: "things", Timestamp: 1, Statement: "x"}
 	if _, err := strange.MarshalBinary(); err == nil || err.Error() != "tables: encode mutation: it was not rendered from a change" {
 		t.Errorf("a mutation of unknown origin: %v", err)
 	}
@@ -99,9 +101,9 @@ func TestMutationBinary(t *testing.T) {
 }
 
 // dumpAll shows a mutation as it is sent before and after it has expired.
-func dumpAll(m entity.Mutation) string {
+func dumpAll(m statement.Mutation) string {
 	var b strings.Builder
-	b.WriteString(dump(entity.Rendered{Mutations: []entity.Mutation{m}}))
+	b.WriteString(dump(entity.Rendered{Mutations: []statement.Mutation{m}}))
 	for _, at := range []time.Time{time.UnixMicro(now), time.UnixMicro(now).AddDate(1, 0, 0)} {
 		stmt, args := m.At(at)
 		fmt.Fprintf(&b, "at %s\n", at.UTC())
@@ -131,14 +133,14 @@ type storedColumn struct {
 // The storage is not to be trusted: what is read from it becomes one of three statements on unquoted names, or nothing.
 func TestForgedMutation(t *testing.T) {
 	t.Parallel()
-	read := func(edit func(*storedMutation)) (entity.Mutation, error) {
+	read := func(edit func(*storedMutation)) (statement.Mutation, error) {
 		w := storedMutation{
-			Kind: uint8(entity.Put), Keyspace: "shop", Table: "things", Timestamp: now, Keys: 2, Part: 1, Columns: []storedColumn{
+			Kind: uint8(statement.Put), Keyspace: "shop", Table: "things", Timestamp: now, Keys: 2, Part: 1, Columns: []storedColumn{
 				{"id", 2, "text", []byte("a"), 0}, {"at", 2, "int", []byte{0, 0, 0, 1}, 0}, {"note", 1, "text", nil, 0}, {Name: "other"},
 			},
 		}
 		edit(&w)
-		var m entity.Mutation
+		var m statement.Mutation
 		err := m.UnmarshalBinary(wire.Append(nil, w))
 		return m, err
 	}
@@ -147,7 +149,7 @@ func TestForgedMutation(t *testing.T) {
 		"INSERT INTO things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?":                func(w *storedMutation) { w.Keyspace = "" },
 		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?": func(w *storedMutation) { w.ExpiresAt = 1 },
 		"DELETE FROM shop.things USING TIMESTAMP ? WHERE id=? AND at=?": func(w *storedMutation) {
-			w.Kind, w.Columns = uint8(entity.Remove), w.Columns[:2]
+			w.Kind, w.Columns = uint8(statement.Remove), w.Columns[:2]
 		},
 		"UPDATE shop.things USING TIMESTAMP ? SET tags=tags+?,notes=notes-? WHERE id=? AND at=?":           merging,
 		"UPDATE shop.things USING TTL ? AND TIMESTAMP ? SET tags=tags+?,notes=notes-? WHERE id=? AND at=?": merges(func(w *storedMutation) { w.ExpiresAt = 1 }),
@@ -185,10 +187,10 @@ func TestForgedMutation(t *testing.T) {
 		"an empty key":        {"a key column without a value", func(w *storedMutation) { w.Columns[0].Data = nil }},
 		"a large key":         {"a key column without a value", func(w *storedMutation) { w.Columns[0].Data = make([]byte, 65536) }},
 		"a remove with values": {"a remove has nothing but a key", func(w *storedMutation) {
-			w.Kind = uint8(entity.Remove)
+			w.Kind = uint8(statement.Remove)
 		}},
 		"a merge of nothing":     {"a merge of nothing", merges(func(w *storedMutation) { w.Columns = w.Columns[:2] })},
-		"elements in a put":      {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Kind = uint8(entity.Put) })},
+		"elements in a put":      {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Kind = uint8(statement.Put) })},
 		"elements in the key":    {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[0].Edit = 2 })},
 		"a merge of columns":     {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[2].Edit = 0 })},
 		"an edit of a column":    {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[2].Edit = 1 })},
@@ -213,7 +215,7 @@ func TestForgedMutation(t *testing.T) {
 		"a short decimal":  {"column note: a decimal has at least 4 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "decimal", []byte{1}, 0} }},
 		"a short duration": {"column note: a duration has at least 3 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "duration", []byte{1}, 0} }},
 		"a remove that expires": {"a remove has nothing but a key", func(w *storedMutation) {
-			w.Kind, w.Columns, w.ExpiresAt = uint8(entity.Remove), w.Columns[:2], 1
+			w.Kind, w.Columns, w.ExpiresAt = uint8(statement.Remove), w.Columns[:2], 1
 		}},
 	} {
 		if m, err := read(c.edit); err == nil {
@@ -227,7 +229,7 @@ func TestForgedMutation(t *testing.T) {
 // merging turns a stored Put into a Merge, and merges edits that.
 func merging(w *storedMutation) {
 	one := []byte("\x00\x00\x00\x01\x00\x00\x00\x01a")
-	w.Kind, w.Columns = uint8(entity.Merge), append(w.Columns[:2:2], storedColumn{"tags", 2, "set<text>", one, 2},
+	w.Kind, w.Columns = uint8(statement.Merge), append(w.Columns[:2:2], storedColumn{"tags", 2, "set<text>", one, 2},
 		storedColumn{"notes", 2, "set<text>", one, 3})
 }
 
@@ -257,20 +259,20 @@ func FuzzUnmarshalMutation(f *testing.F) {
 	}
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var m, again entity.Mutation
+		var m, again statement.Mutation
 		var err error
 		cost.Bound(t, len(data), 100, func() { err = m.UnmarshalBinary(data) })
 		if err != nil {
 			return
 		}
 		for _, at := range []time.Time{time.UnixMicro(now), time.UnixMicro(now).AddDate(1000, 0, 0)} {
-			statement, args := m.At(at)
-			if !wireStatement.MatchString(statement) || strings.Count(statement, "?") != len(args) {
-				t.Fatalf("%d arguments: %s", len(args), statement)
+			text, args := m.At(at)
+			if !wireStatement.MatchString(text) || strings.Count(text, "?") != len(args) {
+				t.Fatalf("%d arguments: %s", len(args), text)
 			}
 		}
-		stamp, ok := m.Args[slices.Index(m.Names, "[timestamp]")].(*entity.Value)
-		if !ok || stamp.Type() != "bigint" || shown(stamp) != fmt.Sprintf("0x%016x", m.Timestamp) || len(m.Names) != len(m.Args) {
+		stamp, ok := m.Args[slices.Index(m.Names, "[timestamp]")].(*cqltype.Value)
+		if !ok || stamp.Type.String() != "bigint" || shown(stamp) != fmt.Sprintf("0x%016x", m.Timestamp) || len(m.Names) != len(m.Args) {
 			t.Fatalf("the mutation is at %d:\n%s", m.Timestamp, dumpAll(m))
 		}
 		stored, err := m.MarshalBinary()

@@ -8,13 +8,14 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
 
 // inTransaction are the mutations that a write of Transactional sets sends with its conditions; nil of any other write.
-func (p *plan) inTransaction() (out []*entity.Mutation) {
+func (p *plan) inTransaction() (out []*statement.Mutation) {
 	if p.transacted() {
 		for i := range p.requests {
 			out = append(out, p.requests[i].mutations...)
@@ -57,7 +58,7 @@ const mostTransactions = 8
 
 // decideTransaction carries out a write of Transactional sets.
 func (w *Writer) decideTransaction(
-	ctx context.Context, op string, all []*entity.Conditional, mutations []*entity.Mutation, earlier Outcome, sent *atomic.Int32,
+	ctx context.Context, op string, all []*entity.Conditional, mutations []*statement.Mutation, earlier Outcome, sent *atomic.Int32,
 ) decision {
 	first := all[0].Condition
 	x := transacting{
@@ -79,7 +80,7 @@ func (w *Writer) decideTransaction(
 type transacting struct {
 	store     *baseStore
 	all       []*entity.Conditional
-	mutations []*entity.Mutation
+	mutations []*statement.Mutation
 	fences    []gocql.UUID // by change: the version of a deleted entity that an insert has met
 	decision
 }
@@ -228,7 +229,7 @@ func (x *transacting) end(attempts int) session.RequestEnd {
 }
 
 // tablesOf are the names of the tables of a transaction, with their keyspaces unless that is the one of the first change.
-func tablesOf(all []*entity.Conditional, mutations []*entity.Mutation) (names []string) {
+func tablesOf(all []*entity.Conditional, mutations []*statement.Mutation) (names []string) {
 	own := all[0].Condition.Keyspace
 	add := func(keyspace, name string) {
 		if keyspace != own {

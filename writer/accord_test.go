@@ -10,7 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -362,8 +362,8 @@ func TestTransactionsAt(t *testing.T) {
 	seen := 0
 	for _, args := range x.args {
 		for _, a := range args {
-			if v, ok := a.(*entity.Value); ok && v.Type() == "timeuuid" {
-				id, _ := gocql.UUIDFromBytes(v.Bytes())
+			if v, ok := a.(*cqltype.Value); ok && v.Type.String() == "timeuuid" {
+				id, _ := gocql.UUIDFromBytes(v.Data)
 				versions, seen = append(versions, id), seen+1
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -26,7 +27,7 @@ func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs[i] = x.execute(ctx, &attempt{mutations: []*entity.Mutation{&r.Mutations[i]}})
+			errs[i] = x.execute(ctx, &attempt{mutations: []*statement.Mutation{&r.Mutations[i]}})
 		}()
 	}
 	wg.Wait()

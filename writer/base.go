@@ -9,6 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/gocql/gocql"
 )
@@ -93,7 +94,7 @@ func (s *baseStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, v
 	if err != nil || len(mutations) == 0 {
 		return req.Stop(err)
 	}
-	pointers := make([]*entity.Mutation, len(mutations))
+	pointers := make([]*statement.Mutation, len(mutations))
 	for i := range mutations {
 		pointers[i] = &mutations[i]
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // bulkItem is an item that was read and is not given back.
@@ -30,7 +30,7 @@ type bulkItem struct {
 // spot is an item in the list of those that write a partition, each list a ring.
 type spot struct {
 	item       *bulkItem
-	mutation   *entity.Mutation // the first of the partition
+	mutation   *statement.Mutation // the first of the partition
 	hash       uint64
 	prev, next *spot // nil outside of a list
 }
@@ -197,7 +197,7 @@ func (i *bulkItem) measure(p *plan) {
 }
 
 // mutationsOf are the mutations of all items.
-func mutationsOf(chunk []*bulkItem) (all []*entity.Mutation) {
+func mutationsOf(chunk []*bulkItem) (all []*statement.Mutation) {
 	for _, i := range chunk {
 		for n := range i.plan.requests {
 			all = append(all, i.plan.requests[n].mutations...)

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // spelled is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
@@ -20,12 +21,12 @@ func spelled(r attempt) string {
 	return b.String()
 }
 
-func writeMutation(b *strings.Builder, m *entity.Mutation, now time.Time) {
-	statement, args := m.At(now)
-	fmt.Fprintf(b, "%s %x", statement, m.PartitionKey)
+func writeMutation(b *strings.Builder, m *statement.Mutation, now time.Time) {
+	text, args := m.At(now)
+	fmt.Fprintf(b, "%s %x", text, m.PartitionKey)
 	for _, a := range args {
-		if v, ok := a.(*entity.Value); ok && v.Bytes() != nil {
-			fmt.Fprintf(b, " %s:%x", v.Type(), v.Bytes())
+		if v, ok := a.(*cqltype.Value); ok && v.Data != nil {
+			fmt.Fprintf(b, " %s:%x", v.Type.String(), v.Data)
 		} else {
 			fmt.Fprintf(b, " %T", a) // null and unset differ by type
 		}
@@ -56,8 +57,8 @@ func boundBytes(requests []attempt) []byte {
 	for _, r := range requests {
 		for _, m := range r.mutations {
 			for _, a := range m.Args {
-				if v, ok := a.(*entity.Value); ok {
-					out.Write(v.Bytes())
+				if v, ok := a.(*cqltype.Value); ok {
+					out.Write(v.Data)
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -37,7 +37,7 @@ func TestOneTimestamp(t *testing.T) {
 			}
 			for _, r := range x.sent() {
 				for _, m := range r.mutations {
-					below := m.Kind != entity.Put && m.Timestamp == res.Timestamp-1
+					below := m.Kind != statement.Put && m.Timestamp == res.Timestamp-1
 					if m.Timestamp != res.Timestamp && !below {
 						t.Errorf("%v at %d, the write at %d", m, m.Timestamp, res.Timestamp)
 					}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -67,7 +68,7 @@ func together(first, second *entity.Conditional) error {
 
 // remark gives the rows of several conditions the mark or version that every repeat of the request gives them, as conditionOf does for a
 // single one, and returns the mutations of the write.
-func (w *Writer) remark(p *plan, changes []tables.Change, mutations []*entity.Mutation) ([]*entity.Mutation, error) {
+func (w *Writer) remark(p *plan, changes []tables.Change, mutations []*statement.Mutation) ([]*statement.Mutation, error) {
 	c := p.condition
 	if c == nil || len(c.more) == 0 || !w.pinned {
 		return mutations, nil
@@ -119,7 +120,7 @@ func digestOf(all []*entity.Conditional) uint64 {
 // If one of the rows then has the change's Mark, all were changed. Without a Mark, a row that is as the change wanted to make it may
 // come from this change or from another one with the same values: the outcome stays Unknown, and whoever knows the values can tell from the row.
 func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
-	statements := make([]entity.Statement, len(all))
+	statements := make([]statement.Bound, len(all))
 	for i, c := range all {
 		statements[i] = c.Condition.Compare()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -147,7 +148,7 @@ type decision struct {
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
 func (w *Writer) decide(
-	ctx context.Context, op string, all []*entity.Conditional, mutations []*entity.Mutation, earlier Outcome, sent *atomic.Int32,
+	ctx context.Context, op string, all []*entity.Conditional, mutations []*statement.Mutation, earlier Outcome, sent *atomic.Int32,
 ) decision {
 	first := all[0].Condition
 	if first.Transactional {

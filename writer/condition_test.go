@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cas"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -101,13 +102,13 @@ type ownVersion struct {
 	version chan gocql.UUID
 }
 
-func (x ownVersion) Swap(ctx context.Context, statements []entity.Statement, o cas.Options) (bool, map[string]any, error) {
+func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o cas.Options) (bool, map[string]any, error) {
 	if applied, row, err := x.fakeTransactor.Swap(ctx, statements, o); err != nil {
 		return applied, row, err
 	}
 	for _, a := range statements[0].Args {
-		if v, ok := a.(*entity.Value); ok && v.Type() == "timeuuid" {
-			id, err := gocql.UUIDFromBytes(v.Bytes())
+		if v, ok := a.(*cqltype.Value); ok && v.Type.String() == "timeuuid" {
+			id, err := gocql.UUIDFromBytes(v.Data)
 			x.version <- id
 			return false, map[string]any{"version": id}, err
 		}

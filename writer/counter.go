@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -15,17 +15,17 @@ import (
 // so they are not idempotent: they are never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
-func splitCounters(changes []tables.Change, mutations []*entity.Mutation) (rest []tables.Change, ordinary, counters []*entity.Mutation) {
+func splitCounters(changes []tables.Change, mutations []*statement.Mutation) (rest []tables.Change, ordinary, counters []*statement.Mutation) {
 	if !slices.ContainsFunc(mutations, isIncrement) {
 		return changes, mutations, nil
 	}
 	rest = slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })
 	ordinary = slices.DeleteFunc(slices.Clone(mutations), isIncrement)
-	counters = slices.DeleteFunc(slices.Clone(mutations), func(m *entity.Mutation) bool { return !isIncrement(m) })
+	counters = slices.DeleteFunc(slices.Clone(mutations), func(m *statement.Mutation) bool { return !isIncrement(m) })
 	return rest, ordinary, counters
 }
 
-func isIncrement(m *entity.Mutation) bool { return m.Kind == entity.Increment }
+func isIncrement(m *statement.Mutation) bool { return m.Kind == statement.Increment }
 
 // refuseCounters rejects what a write with counters could not keep.
 func (w *Writer) refuseCounters() error {

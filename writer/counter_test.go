@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -354,7 +354,7 @@ func TestForeignCounters(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	cql := forged{Kind: entity.Increment, Keyspace: "shop", Table: "views USING TTL 1; DROP"}.stored()
+	cql := forged{Kind: statement.Increment, Keyspace: "shop", Table: "views USING TTL 1; DROP"}.stored()
 	if err := new(Error).UnmarshalBinary(sealed(wireError{Op: "op", Timestamp: 1, Mode: Counter, Paths: []wirePath{request(cql)}})); err == nil {
 		t.Error("CQL for a table: read without error")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -160,7 +161,7 @@ func (w *wireError) error() (*Error, error) {
 		return nil, errStored
 	}
 	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true, link: traceparent(w.Link)}
-	var types entity.Decoder
+	var types statement.Decoder
 	if len(w.Decision.Conditions) > 0 {
 		var err error
 		if e.condition, err = w.Decision.condition(&types); err != nil {
@@ -179,14 +180,14 @@ func (w *wireError) error() (*Error, error) {
 			p.err = storedCause(stored.Err, stored.Refused)
 		}
 		for _, data := range stored.Mutations {
-			m := new(entity.Mutation)
+			m := new(statement.Mutation)
 			if err := types.Mutation(data, m); err != nil {
 				return nil, err
 			}
 			p.mutations = append(p.mutations, m)
 		}
 		counter := isIncrement(p.mutations[0])
-		mixed := slices.ContainsFunc(p.mutations, func(m *entity.Mutation) bool { return isIncrement(m) != counter })
+		mixed := slices.ContainsFunc(p.mutations, func(m *statement.Mutation) bool { return isIncrement(m) != counter })
 		switch {
 		case counter && !mixed:
 			p.kind = retry.Counter
@@ -222,14 +223,14 @@ func (e *Error) transacts() bool {
 	}
 	for i := range e.requests {
 		r := &e.requests[i]
-		if r.outcome != c.outcome || slices.ContainsFunc(r.mutations, func(m *entity.Mutation) bool { return !m.Transactable() }) {
+		if r.outcome != c.outcome || slices.ContainsFunc(r.mutations, func(m *statement.Mutation) bool { return !m.Transactable() }) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
+func (w *wireDecision) condition(types *statement.Decoder) (*condition, error) {
 	if w.Outcome > Pending || w.Attempts < 0 {
 		return nil, errStored
 	}
@@ -247,7 +248,7 @@ func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
 	c.conflict = (w.Conflict || w.Taken != "") && c.outcome != Applied
 	for i, data := range w.Conditions {
 		one := new(entity.Conditional)
-		if err := types.Conditional(data, one); err != nil {
+		if err := one.Decode(types, data); err != nil {
 			return nil, err
 		}
 		if i == 0 {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -19,7 +19,7 @@ type executor interface {
 
 // attempt is what one attempt of a request sends.
 type attempt struct {
-	mutations   []*entity.Mutation
+	mutations   []*statement.Mutation
 	now         int64           // milliseconds of Unix time, for what is left of a TTL
 	host        *gocql.HostInfo // the coordinator, if it is wanted, and one was found
 	consistency gocql.Consistency
@@ -39,8 +39,8 @@ func (x gocqlExecutor) execute(ctx context.Context, r *attempt) error {
 		return x.batch(ctx, r)
 	}
 	m := r.mutations[0]
-	statement, args := m.At(time.UnixMilli(r.now))
-	iter := x.session.Query(statement, args...).
+	text, args := m.At(time.UnixMilli(r.now))
+	iter := x.session.Query(text, args...).
 		Consistency(r.consistency).
 		DefaultTimestamp(false).
 		RoutingKey(m.PartitionKey).
@@ -68,8 +68,8 @@ func (x gocqlExecutor) batch(ctx context.Context, r *attempt) error {
 	b.Cons = r.consistency
 	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
 	for i, m := range r.mutations {
-		statement, args := m.At(time.UnixMilli(r.now))
-		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: r.kind.Idempotent()}
+		text, args := m.At(time.UnixMilli(r.now))
+		b.Entries[i] = gocql.BatchEntry{Stmt: text, Args: args, Idempotent: r.kind.Idempotent()}
 	}
 	err := x.session.ExecuteBatch(b)
 	// gocql reports the coordinator of a batch only to an observer, and an observer that is set here would replace the session's.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -61,7 +62,7 @@ type PlannedRequest struct {
 // PlannedStatement is one statement of a [PlannedRequest].
 type PlannedStatement struct {
 	Keyspace, Table string
-	Kind            entity.MutationKind
+	Kind            statement.MutationKind
 	Text            string // CQL, with ? for every value
 }
 
@@ -144,7 +145,7 @@ func (p *Plan) String() string {
 	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
-	if p.has(entity.Put) && p.has(entity.Remove) {
+	if p.has(statement.Put) && p.has(statement.Remove) {
 		line("", "and in the table of a remove, meanwhile, a row that moves under both keys, or under neither")
 	}
 	if p.Expires {
@@ -200,7 +201,7 @@ func (p *Plan) counters() string {
 		"it may have been, Write says unknown, and neither it nor Resume sends it again%s", others, p.Policy.MaxAttempts, dies)
 }
 
-func (p *Plan) has(kind entity.MutationKind) bool {
+func (p *Plan) has(kind statement.MutationKind) bool {
 	return slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool {
 		return slices.ContainsFunc(r.Statements, func(s PlannedStatement) bool { return s.Kind == kind })
 	})
@@ -219,7 +220,7 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 	default:
 		b.WriteString("; one timestamp for all statements")
 	}
-	if p.has(entity.Remove) {
+	if p.has(statement.Remove) {
 		b.WriteString(", but a remove that must not win a tie is 1 µs below it")
 	}
 	b.WriteString("\n")

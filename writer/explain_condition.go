@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
 
@@ -113,7 +113,7 @@ func (p *Plan) writeDeath(line func(title, format string, args ...any)) {
 	if p.Condition != nil && p.Condition.Versioned && p.Mode != Conditional {
 		line("", "the next write of the versioned entity finishes its query tables, and writes no other entity")
 	}
-	if (p.Mode == FanOut || p.Mode == Fallback) && p.has(entity.Remove) {
+	if (p.Mode == FanOut || p.Mode == Fallback) && p.has(statement.Remove) {
 		line("", "a row that was to be removed may stay; if the entity was deleted, or the key column is SingleWriter, no later write of the entity "+
 			"removes it: the same write again does, or a repair")
 	}

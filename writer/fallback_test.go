@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -52,9 +52,9 @@ func TestFallback(t *testing.T) {
 }
 
 // wantSameBytes says that the requests, of which each is for one partition, carry want and nothing else.
-func wantSameBytes(t *testing.T, want []*entity.Mutation, requests []attempt, timestamp int64) {
+func wantSameBytes(t *testing.T, want []*statement.Mutation, requests []attempt, timestamp int64) {
 	t.Helper()
-	left := make(map[*entity.Mutation]bool)
+	left := make(map[*statement.Mutation]bool)
 	for _, m := range want {
 		left[m] = true
 	}

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -95,7 +95,7 @@ func expiring(requests []request) bool {
 	return slices.ContainsFunc(requests, func(p request) bool { return slices.ContainsFunc(p.mutations, expires) })
 }
 
-func expires(m *entity.Mutation) bool {
+func expires(m *statement.Mutation) bool {
 	_, ends := m.ExpiresAt()
 	return ends
 }

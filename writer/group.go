@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -83,7 +83,7 @@ func (s *fanOut) join() []groupSender {
 		g := &joined[i]
 		g.s, g.request, g.current.Group, g.current.Silence = s, &g.together, &found[i], leastSilence
 		g.together.kind, g.together.outcome = retry.UnloggedBatch, NotApplied
-		g.together.mutations = make([]*entity.Mutation, 0, len(found[i].Partitions))
+		g.together.mutations = make([]*statement.Mutation, 0, len(found[i].Partitions))
 		for _, n := range found[i].Partitions {
 			f := &s.senders[n]
 			f.group = g

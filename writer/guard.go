@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // guard rejects a logged batch that the server would reject, or that it would not guarantee: the batchlog drops a batch that is older
@@ -61,7 +61,7 @@ func orConcurrent(advice string, atomic bool) string {
 	return advice
 }
 
-func noGrace(m *entity.Mutation, atomic bool) error {
+func noGrace(m *statement.Mutation, atomic bool) error {
 	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
 		"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
@@ -145,9 +146,9 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 		return row, reject(op, err)
 	}
 	layout := set.Internal().Layouts()[0]
-	part := make([]*entity.Value, len(layout.Partition()))
+	part := make([]*cqltype.Value, len(layout.Partition()))
 	for i := range part {
-		part[i], _ = values[i].(*entity.Value)
+		part[i], _ = values[i].(*cqltype.Value)
 	}
 	request := req.New(keyspace, layout.PartitionKey(part), leastSilence)
 	var sent atomic.Int32

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/denorm-go/denorm/internal/driver/drivertest"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -178,7 +178,7 @@ func TestOverloadedTableWithView(t *testing.T) {
 func TestOutcomeOfTableInTwoRequests(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
-	isPut := func(r attempt) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == entity.Put }
+	isPut := func(r attempt) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == statement.Put }
 	for name, test := range map[string]struct {
 		put, remove error
 		want        Outcome

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/settings"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -143,8 +144,8 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	return w.at, nil
 }
 
-func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, error) {
-	var out []*entity.Mutation
+func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation, error) {
+	var out []*statement.Mutation
 	var seen map[string]bool
 	var owner map[[2]string]string // of a physical table: the entity
 	for i, c := range changes {
@@ -179,7 +180,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 			owner[[2]string{base.Keyspace, base.Table}] = c.Entity()
 		}
 		if out == nil {
-			out = make([]*entity.Mutation, 0, len(r.Mutations)*len(changes))
+			out = make([]*statement.Mutation, 0, len(r.Mutations)*len(changes))
 		}
 		for m := range r.Mutations {
 			if r.Mutations[m].Keyspace == "" {
@@ -253,7 +254,7 @@ func (w *Writer) noKeyspace() string {
 }
 
 // choose decides the mode.
-func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mutation) error {
+func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
 	p.requests = group(mutations)
 	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
 		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
@@ -319,7 +320,7 @@ func (p *plan) unsent(cause error) {
 }
 
 // required says whether, and why, auto sends a logged batch.
-func required(changes []tables.Change, mutations []*entity.Mutation) (reason string, needed, atomic bool) {
+func required(changes []tables.Change, mutations []*statement.Mutation) (reason string, needed, atomic bool) {
 	for _, c := range changes {
 		if c.Internal().Atomic() {
 			return "set " + c.Entity() + " is declared Atomic", true, true
@@ -328,7 +329,7 @@ func required(changes []tables.Change, mutations []*entity.Mutation) (reason str
 	if len(changes) > 1 {
 		return "several entities change", true, false
 	}
-	if slices.ContainsFunc(mutations, func(m *entity.Mutation) bool { return m.Kind == entity.Remove }) {
+	if slices.ContainsFunc(mutations, func(m *statement.Mutation) bool { return m.Kind == statement.Remove }) {
 		return "deletes in several partitions", true, false
 	}
 	return "", false, false

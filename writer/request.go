@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -23,7 +23,7 @@ type request struct {
 	sent       int
 	host       session.Host
 
-	mutations []*entity.Mutation
+	mutations []*statement.Mutation
 	attempts  int   // requests that carried the mutations, in earlier calls too
 	err       error // why it is not Applied
 }
@@ -32,7 +32,7 @@ type request struct {
 // replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
 // keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes first.
 // Either all mutations are of counters or none is: Cassandra accepts counters in no batch with anything else.
-func group(mutations []*entity.Mutation) []request {
+func group(mutations []*statement.Mutation) []request {
 	requests := make([]request, 0, len(mutations))
 	known := indexFor(len(mutations))
 	for i, m := range mutations {

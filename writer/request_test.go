@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -56,20 +56,20 @@ func goroutine() string {
 // Mutations of one keyspace with equal partition keys travel together, others do not, and the base table comes first.
 func TestGroup(t *testing.T) {
 	t.Parallel()
-	m := func(keyspace, table, key string) *entity.Mutation {
-		return &entity.Mutation{Keyspace: keyspace, Table: table, PartitionKey: []byte(key)}
+	m := func(keyspace, table, key string) *statement.Mutation {
+		return &statement.Mutation{Keyspace: keyspace, Table: table, PartitionKey: []byte(key)}
 	}
 	for name, test := range map[string]struct {
-		in   []*entity.Mutation
+		in   []*statement.Mutation
 		want [][]string
 	}{
 		"none":            {},
-		"one":             {[]*entity.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
-		"equal keys":      {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
-		"other key":       {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
-		"other keyspace":  {[]*entity.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
-		"apart":           {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")}, [][]string{{"a", "c"}, {"b"}}},
-		"a key and its x": {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "1x")}, [][]string{{"a"}, {"b"}}},
+		"one":             {[]*statement.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
+		"equal keys":      {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
+		"other key":       {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
+		"other keyspace":  {[]*statement.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
+		"apart":           {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")}, [][]string{{"a", "c"}, {"b"}}},
+		"a key and its x": {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1x")}, [][]string{{"a"}, {"b"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,10 +97,10 @@ func TestGroup(t *testing.T) {
 func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
-	mutations := make([]*entity.Mutation, 0, 2*n)
+	mutations := make([]*statement.Mutation, 0, 2*n)
 	for i := range 2 * n {
 		name := strconv.Itoa(i % n)
-		mutations = append(mutations, &entity.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
+		mutations = append(mutations, &statement.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
 	}
 	start := time.Now()
 	requests := group(mutations)

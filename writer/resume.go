@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -204,7 +205,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 			}
 			if t.ttl != 0 {
 				again := *m
-				again.EndAs(entity.Written{Ends: (m.Timestamp/1_000_000 + int64(t.ttl/time.Second)) * 1000})
+				again.EndAs(statement.Written{Ends: (m.Timestamp/1_000_000 + int64(t.ttl/time.Second)) * 1000})
 				mutations[n] = &again
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -97,7 +97,7 @@ func (h *history) execute(_ context.Context, r *attempt) error {
 	return a.err
 }
 
-func key(m *entity.Mutation) string { return spelled(attempt{mutations: []*entity.Mutation{m}}) }
+func key(m *statement.Mutation) string { return spelled(attempt{mutations: []*statement.Mutation{m}}) }
 
 func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -33,7 +34,7 @@ func Resumes(sets ...tables.Described) Option {
 func (e *Error) agree() error {
 	for i := range e.requests {
 		for _, m := range e.requests[i].mutations {
-			below := m.Kind == entity.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
+			below := m.Kind == statement.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
 			if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
 				return errors.New("denorm: decode error: a part is of another timestamp than the whole")
 			}
@@ -79,7 +80,8 @@ func (w *Writer) admit(e *Error) error {
 			continue // never sent again
 		}
 		for _, m := range e.requests[i].mutations {
-			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, m.DeclaredIn); err != nil {
+			declared := func(s *entity.Set, physical func(string) string) (bool, string) { return s.Declares(m, physical) }
+			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, declared); err != nil {
 				return err
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
@@ -17,7 +17,7 @@ import (
 
 // forged is a mutation as package entity stores it, without edits of elements.
 type forged struct {
-	Kind            entity.MutationKind
+	Kind            statement.MutationKind
 	Keyspace, Table string
 	Timestamp       int64
 	ExpiresAt       int64
@@ -35,14 +35,14 @@ type forgedColumn struct {
 func (m forged) stored() []byte {
 	type column struct {
 		forgedColumn
-		Edit entity.EditKind
+		Edit statement.EditKind
 	}
 	columns := make([]column, len(m.Columns))
 	for i, c := range m.Columns {
 		columns[i].forgedColumn = c
 	}
 	return wire.Append(nil, struct {
-		Kind                 entity.MutationKind
+		Kind                 statement.MutationKind
 		Keyspace, Table      string
 		Timestamp, ExpiresAt int64
 		Keys, Part           int
@@ -53,7 +53,7 @@ func (m forged) stored() []byte {
 // put is a row of orders_by_id with one column alongside its key.
 func put(at int64, edit func(*forged)) forged {
 	m := forged{
-		Kind: entity.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1, Columns: []forgedColumn{
+		Kind: statement.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1, Columns: []forgedColumn{
 			{"order_id", 2, "timeuuid", versioned.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
 		},
 	}
@@ -123,7 +123,7 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			"table shop.orders_by_id: its primary key is ((order_id)), and that of the stored write is ((status))",
 		},
 		"part of a key": {[]NewOption{orders}, now, func(m *forged) {
-			m.Kind, m.Table, m.Columns = entity.Remove, "orders_by_status", m.Columns[1:]
+			m.Kind, m.Table, m.Columns = statement.Remove, "orders_by_status", m.Columns[1:]
 		}, "its primary key is ((status), order_id), and that of the stored write is ((status))"},
 		"the key in order": {[]NewOption{orders}, now, byStatus, ""},
 		"the key in another order": {[]NewOption{orders}, now, func(m *forged) {
@@ -150,7 +150,7 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"a former value removed": {[]NewOption{orders}, now, func(m *forged) {
 			former(m)
 			byStatus(m)
-			m.Kind = entity.Remove
+			m.Kind = statement.Remove
 		}, ""},
 		"an expiry of none":  {[]NewOption{orders}, now, func(m *forged) { m.ExpiresAt = ends }, "expires, and the set has no ExpiresAt"},
 		"an expiry":          {[]NewOption{tasks}, now, task(ends), ""},
@@ -233,7 +233,7 @@ func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 func TestStoredErrorIsOfOneTimestamp(t *testing.T) {
 	t.Parallel()
 	const at = 1_700_000_000_000_000
-	removed := func(m *forged) { m.Kind, m.Columns = entity.Remove, m.Columns[:1] }
+	removed := func(m *forged) { m.Kind, m.Columns = statement.Remove, m.Columns[:1] }
 	for name, test := range map[string]struct {
 		at   int64
 		edit func(*forged)

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -81,7 +83,7 @@ func (x *fakeTransactor) next(text string) scripted {
 	return s
 }
 
-func (x *fakeTransactor) Swap(_ context.Context, statements []entity.Statement, _ cas.Options) (bool, map[string]any, error) {
+func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _ cas.Options) (bool, map[string]any, error) {
 	if x.block != nil {
 		<-x.block
 	}
@@ -89,7 +91,7 @@ func (x *fakeTransactor) Swap(_ context.Context, statements []entity.Statement, 
 	return s.applied, s.row, s.err
 }
 
-func (x *fakeTransactor) Read(_ context.Context, s entity.Statement, dest []any, _ bool, _ cas.Options) (bool, error) {
+func (x *fakeTransactor) Read(_ context.Context, s statement.Bound, dest []any, _ bool, _ cas.Options) (bool, error) {
 	a := x.next(s.Text)
 	x.texts = append(x.texts, "")
 	if a.found != nil {
@@ -107,8 +109,8 @@ func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ cas.
 	if a.own { // the last row has the version that the transaction writes
 		dest, version := found.Dest(), []byte(nil)
 		for _, arg := range t.Args {
-			if v, ok := arg.(*entity.Value); ok && v.Type() == "timeuuid" {
-				version = v.Bytes()
+			if v, ok := arg.(*cqltype.Value); ok && v.Type.String() == "timeuuid" {
+				version = v.Data
 			}
 		}
 		_ = dest[len(dest)-3].(gocql.Unmarshaler).UnmarshalCQL(nil, version) //nolint:forcetypeassert // that is what Dest gives
@@ -116,7 +118,7 @@ func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ cas.
 	return found, a.err
 }
 
-func (x *fakeTransactor) Exec(ctx context.Context, s entity.Statement, _ cas.Options) error {
+func (x *fakeTransactor) Exec(ctx context.Context, s statement.Bound, _ cas.Options) error {
 	if x.hold != nil {
 		select {
 		case <-x.hold:

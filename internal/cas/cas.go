@@ -9,11 +9,12 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // together is the statements as one. Several are a batch written as CQL, not a [gocql.Batch]: to read the answer to that, gocql either
 // makes a Go value for every column, which [Scan] says cannot be done, or must be told before the batch is sent how many columns come back.
-func together(statements []entity.Statement) entity.Statement {
+func together(statements []statement.Bound) statement.Bound {
 	if len(statements) == 1 {
 		return statements[0]
 	}
@@ -25,7 +26,7 @@ func together(statements []entity.Statement) entity.Statement {
 		args = append(args, s.Args...)
 	}
 	text.WriteString("APPLY BATCH")
-	return entity.Statement{Text: text.String(), Args: args}
+	return statement.Bound{Text: text.String(), Args: args}
 }
 
 // Scan reads the answer to a transaction into row: its timeuuids, and pending. MapScanCAS would decode all columns, and panic at types

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -32,7 +33,7 @@ func (p *Partition) begin(ctx context.Context) context.Context {
 }
 
 // Transact makes one attempt at a transaction, see [Session].
-func (p *Partition) Transact(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
+func (p *Partition) Transact(ctx context.Context, statements ...statement.Bound) (applied bool, row map[string]any, err error) {
 	applied, row, err = p.Session.Swap(p.begin(ctx), statements, p.Options)
 	return applied, row, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
 }
@@ -44,12 +45,12 @@ func (p *Partition) Commit(ctx context.Context, t *entity.Transaction) (*entity.
 }
 
 // Exec makes one attempt at a statement without condition.
-func (p *Partition) Exec(ctx context.Context, s entity.Statement) error {
+func (p *Partition) Exec(ctx context.Context, s statement.Bound) error {
 	return p.Request.End(p.Session.Exec(p.begin(ctx), s, p.Options)) //nolint:contextcheck // begin has made it from the caller's
 }
 
 // read makes one attempt at reading a row, at SERIAL or, if plain, at the level of the commit.
-func (p *Partition) read(ctx context.Context, s entity.Statement, dest []any, plain bool) (found bool, err error) {
+func (p *Partition) read(ctx context.Context, s statement.Bound, dest []any, plain bool) (found bool, err error) {
 	found, err = p.Session.Read(p.begin(ctx), s, dest, plain, p.Options)
 	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
 }
@@ -76,8 +77,8 @@ type Row struct {
 
 // Read implements [versioned.Store].
 func (r *Row) Read(ctx context.Context) (out versioned.Row, err error) {
-	statement, dest, row := r.Base.Select()
-	if found, err := r.read(ctx, statement, dest, r.Plain); err != nil || !found {
+	text, dest, row := r.Base.Select()
+	if found, err := r.read(ctx, text, dest, r.Plain); err != nil || !found {
 		return out, err
 	}
 	read := row()
@@ -102,7 +103,7 @@ func (r *Row) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Re
 }
 
 // Mutations are what brings a row to the query tables, see [versioned.Store].
-func (r *Row) Mutations(row versioned.Row, version gocql.UUID, keys [][]byte) ([]entity.Mutation, error) {
+func (r *Row) Mutations(row versioned.Row, version gocql.UUID, keys [][]byte) ([]statement.Mutation, error) {
 	var current entity.Row
 	if stored, ok := row.Columns.(*entity.Row); ok {
 		current = *stored

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Session sends what lightweight transactions need alongside the requests of a write. It is the seam between protocol and driver. Every
@@ -15,13 +16,13 @@ import (
 type Session interface {
 	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids of the row as it
 	// is, by column, and its pending.
-	Swap(ctx context.Context, statements []entity.Statement, o Options) (applied bool, row map[string]any, err error)
+	Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error)
 	// Read reads one row into dest, at the serial level or, if plain, at the level of the commit, and says whether there is one.
-	Read(ctx context.Context, s entity.Statement, dest []any, plain bool, o Options) (found bool, err error)
+	Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error)
 	// Commit sends a transaction of Cassandra 6, and gives what it found: what was there before.
 	Commit(ctx context.Context, t *entity.Transaction, o Options) (*entity.Found, error)
 	// Exec sends a statement without condition.
-	Exec(ctx context.Context, s entity.Statement, o Options) error
+	Exec(ctx context.Context, s statement.Bound, o Options) error
 }
 
 // Options are what such a request is sent with.
@@ -43,7 +44,7 @@ func (o Options) serial() gocql.SerialConsistency {
 type Sessions struct{ Writes, Reads *gocql.Session }
 
 // Swap implements [Session].
-func (x Sessions) Swap(ctx context.Context, statements []entity.Statement, o Options) (applied bool, row map[string]any, err error) {
+func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error) {
 	row = make(map[string]any)
 	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.serial()).Consistency(o.Consistency)
 	applied, err = Scan(q.NoSkipMetadata().Iter(), row)
@@ -51,7 +52,7 @@ func (x Sessions) Swap(ctx context.Context, statements []entity.Statement, o Opt
 }
 
 // Read implements [Session].
-func (x Sessions) Read(ctx context.Context, s entity.Statement, dest []any, plain bool, o Options) (found bool, err error) {
+func (x Sessions) Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error) {
 	level := o.Consistency
 	if !plain {
 		level = gocql.Consistency(o.serial())
@@ -66,15 +67,15 @@ func (x Sessions) Read(ctx context.Context, s entity.Statement, dest []any, plai
 // Commit implements [Session].
 func (x Sessions) Commit(ctx context.Context, t *entity.Transaction, o Options) (*entity.Found, error) {
 	found := t.Found()
-	err := query(ctx, x.Writes, t.Statement, o).Consistency(o.Consistency).Scan(found.Dest()...)
+	err := query(ctx, x.Writes, t.Bound, o).Consistency(o.Consistency).Scan(found.Dest()...)
 	return found, err
 }
 
 // Exec implements [Session].
-func (x Sessions) Exec(ctx context.Context, s entity.Statement, o Options) error {
+func (x Sessions) Exec(ctx context.Context, s statement.Bound, o Options) error {
 	return query(ctx, x.Writes, s, o).Consistency(o.Consistency).Exec()
 }
 
-func query(ctx context.Context, session *gocql.Session, s entity.Statement, o Options) *gocql.Query {
+func query(ctx context.Context, session *gocql.Session, s statement.Bound, o Options) *gocql.Query {
 	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
 }

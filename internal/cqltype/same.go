@@ -1,6 +1,7 @@
 package cqltype
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -18,7 +19,7 @@ func (t *Type) Exceeds(data []byte) bool {
 	if !t.Contains(func(t *Type) bool { return t.user != nil }) {
 		return false
 	}
-	types, collection := t.Elems(), t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT
+	types, collection := t.Elems(), t.Collection()
 	if collection {
 		data = data[min(4, len(data)):]
 	}
@@ -37,7 +38,7 @@ func (t *Type) AsDeclared(data []byte) []byte {
 	if len(data) == 0 || !t.Contains(func(t *Type) bool { return t.user != nil }) {
 		return data
 	}
-	types, collection := t.Elems(), t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT
+	types, collection := t.Elems(), t.Collection()
 	var out []byte
 	rest := data
 	if collection {
@@ -68,7 +69,7 @@ func (t *Type) sorted(data []byte) []byte {
 	if !t.composite() || len(data) < 4 || !t.Contains((*Type).unordered) {
 		return data
 	}
-	types, collection := t.Elems(), t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT
+	types, collection := t.Elems(), t.Collection()
 	var out []byte
 	rest, each := data, 1
 	if collection {
@@ -102,3 +103,33 @@ func (t *Type) sorted(data []byte) []byte {
 
 // unordered says whether the elements of a value may be sent in any order.
 func (t *Type) unordered() bool { return t.kind == gocql.TypeSet || t.kind == gocql.TypeMap }
+
+// Ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their bytes.
+func (t *Type) Ordered(data []byte) []byte {
+	types, each, out, rest := t.Elems(), 1, []byte{}, data // each is how many parts are moved together
+	switch {
+	case len(types) == 0 || t.Collection() && len(data) < 4:
+		return data
+	case t.Collection():
+		each, out, rest = len(types), append(out, data[:4]...), data[4:]
+	}
+	var elements [][]byte
+	for n := 0; len(rest) > 0; n++ {
+		part, after, ok := CutValue(rest)
+		if !ok || !t.Collection() && n >= len(types) {
+			return data // as a type that encodes itself may make it
+		}
+		if part != nil {
+			part = types[n%len(types)].Ordered(part)
+		}
+		if n%each == 0 {
+			elements = append(elements, nil)
+		}
+		last := &elements[len(elements)-1]
+		*last, rest = AppendValue(*last, part), after
+	}
+	if t.kind == gocql.TypeSet || t.kind == gocql.TypeMap {
+		slices.SortFunc(elements, bytes.Compare)
+	}
+	return append(out, bytes.Join(elements, nil)...)
+}

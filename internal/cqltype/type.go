@@ -1,4 +1,5 @@
-// Package cqltype has the types of CQL that values can be encoded for, so that a declaration, the driver's metadata and the live schema can
+// Package cqltype has the types of CQL that values can be encoded for, and encoded values: how they are checked, compared and shown. So a
+// declaration, the metadata of the driver and the live schema can
 // be compared. Package cql reads their names.
 package cqltype
 

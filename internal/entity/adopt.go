@@ -3,6 +3,9 @@ package entity
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Stamped says whether the set has [Stamp].
@@ -18,8 +21,8 @@ func (l Layout) StampColumn() string { return l.set.nameOf(l.set.stamp) }
 
 // Stamp is that of the row in microseconds, 0 if it has none.
 func (r TableRow) Stamp() int64 {
-	if i := r.layout.set.stamp; i >= 0 && len(r.values[i].data) == 8 {
-		return int64(binary.BigEndian.Uint64(r.values[i].data))
+	if i := r.layout.set.stamp; i >= 0 && len(r.values[i].Data) == 8 {
+		return int64(binary.BigEndian.Uint64(r.values[i].Data))
 	}
 	return 0
 }
@@ -28,17 +31,17 @@ func (r TableRow) Stamp() int64 {
 func (r TableRow) Unstamped() TableRow {
 	if i := r.layout.set.stamp; i >= 0 {
 		r.values = slices.Clone(r.values)
-		r.values[i] = Value{}
+		r.values[i] = cqltype.Value{}
 	}
 	return r
 }
 
 // Restamp renders the stamp of this row alone, written at as.At with that time as its value, in a table that [Layout.HasStamp]. It writes no
 // row marker, so a delete or an expiry that removes the rest of the row removes it too.
-func (r TableRow) Restamp(as Written, keyspace func(string) string) (Mutation, error) {
+func (r TableRow) Restamp(as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(Patch, as.At, keyspace)
 	if err != nil {
-		return Mutation{}, err
+		return statement.Mutation{}, err
 	}
-	return x.mergeOne(r.layout.table, r.layout.StampColumn(), x.at, as.last()), nil
+	return x.mergeOne(r.layout.table, r.layout.StampColumn(), x.at, as.Last()), nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
@@ -22,23 +24,23 @@ const FenceTTL = 24 * time.Hour
 // the ballot, which is the time of a server's clock when the transaction was made. The keys of entries never recur.
 const clearAhead = time.Hour
 
-var timeuuid, blob = mustType("timeuuid"), mustType("blob")
+var timeuuid = cqltype.Must("timeuuid")
 
 // Base is the base row of one entity, for requests of their own.
 type Base struct {
 	set            *Set
 	keyspace, name string
 	physical       func(string) string
-	key            []*Value
-	row            []Value // with what identifies the entity, by column
-	before         []Value // of a change, what its before-image says of the columns that keys in query tables follow from, by column
-	stored         bool    // it comes out of storage, and the query tables are not known
+	key            []*cqltype.Value
+	row            []cqltype.Value // with what identifies the entity, by column
+	before         []cqltype.Value // of a change, what its before-image says of the columns that keys in query tables follow from, by column
+	stored         bool            // it comes out of storage, and the query tables are not known
 }
 
-func (s *Set) base(keyspace func(string) string, row []Value) *Base {
+func (s *Set) base(keyspace func(string) string, row []cqltype.Value) *Base {
 	t := s.tables[0]
 	b := &Base{set: s, keyspace: keyspace(t.keyspace), name: t.name, physical: keyspace, key: t.keyOf(row)}
-	b.row = make([]Value, len(s.columns))
+	b.row = make([]cqltype.Value, len(s.columns))
 	keep := func(columns []int) {
 		for _, i := range columns {
 			b.row[i] = row[i]
@@ -57,17 +59,17 @@ func (s *Set) base(keyspace func(string) string, row []Value) *Base {
 }
 
 // Key is the encoded base key: equal for one entity of one set.
-func (b *Base) Key() string { return encodedKey(b.key) }
+func (b *Base) Key() string { return statement.EncodedKey(b.key) }
 
 // Complete says whether no column of the key is null, as may be where other code names the row.
-func (b *Base) Complete() bool { return present(b.key) }
+func (b *Base) Complete() bool { return statement.Present(b.key) }
 
 // Local says whether conditions hold within a datacentre alone.
 func (b *Base) Local() bool { return b.set.localSerial }
 
 // Place is where the row is.
 func (b *Base) Place() (keyspace, table string, partition []byte) {
-	return b.keyspace, b.name, partitionKey(b.key[:b.set.tables[0].part])
+	return b.keyspace, b.name, statement.PartitionKey(b.key[:b.set.tables[0].part])
 }
 
 // Unplaced is the name of a table of the set that has no physical keyspace, or "".
@@ -89,7 +91,7 @@ type Row struct {
 	Present bool       // some column alongside key and version is not null
 	Pending map[gocql.UUID][]byte
 
-	values []Value
+	values []cqltype.Value
 	added  bool // it is to become one by an insert
 }
 
@@ -101,12 +103,12 @@ func (s *Set) regular() []int {
 	return slices.DeleteFunc(slices.Clone(base.columns[len(base.key):]), func(i int) bool { return i == s.version })
 }
 
-func (b *Base) where() terms { return keyTerms(b.set.tables[0].keyNames, b.key) }
+func (b *Base) where() statement.Terms { return statement.KeyTerms(b.set.tables[0].keyNames, b.key) }
 
-func (b *Base) table() string { return qualified(b.keyspace, b.name) }
+func (b *Base) table() string { return statement.Qualified(b.keyspace, b.name) }
 
 // Select reads the row. dest is what to scan it into; row gives what was scanned.
-func (b *Base) Select() (s Statement, dest []any, row func() Row) {
+func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 	columns := b.regular()
 	names := b.set.names(columns)
 	raw := make([]rawValue, len(columns))
@@ -121,7 +123,7 @@ func (b *Base) Select() (s Statement, dest []any, row func() Row) {
 			names, dest = append(names, PendingColumn), append(dest, &out.Pending)
 		}
 	}
-	s = Statement{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.where(b.where())
+	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.Where(b.where())
 	return s, dest, func() Row {
 		row := b.readRow(columns, raw)
 		row.Version, row.Pending = out.Version, out.Pending
@@ -133,18 +135,18 @@ func (b *Base) Select() (s Statement, dest []any, row func() Row) {
 func (b *Base) readRow(regular []int, raw []rawValue) Row {
 	row := Row{values: slices.Clone(b.row)}
 	for n, i := range regular {
-		row.values[i] = Value{typ: b.set.columns[i].cql, data: raw[n].data}
-		row.Present = row.Present || raw[n].data != nil
+		row.values[i] = cqltype.Value{Type: b.set.columns[i].cql, Data: raw[n].Data}
+		row.Present = row.Present || raw[n].Data != nil
 	}
 	return row
 }
 
 // rawValue scans a column's bytes.
-type rawValue struct{ data []byte }
+type rawValue struct{ Data []byte }
 
 // UnmarshalCQL implements [gocql.Unmarshaler].
 func (r *rawValue) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	r.data = bytes.Clone(data)
+	r.Data = bytes.Clone(data)
 	return nil
 }
 
@@ -156,7 +158,7 @@ func (b *Base) Decode(row Row) (any, error) {
 	out := reflect.New(b.set.typ).Elem()
 	for i := range b.set.columns {
 		c := &b.set.columns[i]
-		data := row.values[i].data
+		data := row.values[i].Data
 		if c.index == nil || data == nil || i == b.set.version {
 			continue
 		}
@@ -181,44 +183,46 @@ func (b *Base) Decode(row Row) (any, error) {
 // Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
 // pending; of an insert, if all other columns that the set declares are null too, and of another change, if those that keys follow
 // from are what its before-image says. Without after it makes a fence. Several statements are sent in one batch.
-func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
-	var set, condition, fenced terms
-	condition.equal(b.VersionColumn(), nil)
+func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []statement.Bound {
+	var set, condition, fenced statement.Terms
+	condition.Equal(b.VersionColumn(), nil)
 	if before != (gocql.UUID{}) {
-		condition.args[0] = uuidValue(before)
+		condition.Args[0] = cqltype.TimeUUID(before)
 	}
-	condition.null(PendingColumn)
+	condition.Null(PendingColumn)
 	for _, i := range b.regular() {
 		name := b.set.columns[i].name
 		switch {
 		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
-			set.equal(name, &Value{typ: b.set.columns[i].cql})
+			set.Equal(name, &cqltype.Value{Type: b.set.columns[i].cql})
 		case after == nil:
-			set.null(name)
+			set.Null(name)
 		default:
-			set.equal(name, bound(&after.values[i], before != (gocql.UUID{})))
+			set.Equal(name, bound(&after.values[i], before != (gocql.UUID{})))
 		}
 		if after != nil && after.added { // a row of before the declaration has no version either
-			condition.null(name)
+			condition.Null(name)
 		}
 	}
-	update := Statement{Text: "UPDATE " + b.table()}
-	fenced.equal(b.VersionColumn(), uuidValue(version))
-	fence := Statement{update.Text + " USING TTL ?", []any{encodeInt(int64(FenceTTL / time.Second))}}.set(fenced).where(b.where())
+	update := statement.Bound{Text: "UPDATE " + b.table()}
+	fenced.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
+	fence := statement.Bound{
+		Text: update.Text + " USING TTL ?", Args: []any{cqltype.Int(int64(FenceTTL / time.Second))},
+	}.Set(fenced).Where(b.where())
 	if after == nil && keys == nil { // of an entity that does not exist
-		return []Statement{fence.onlyIf(condition)}
+		return []statement.Bound{fence.OnlyIf(condition)}
 	}
 	if keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
-			condition.equal(b.set.columns[i].name, &b.before[i])
+			condition.Equal(b.set.columns[i].name, &b.before[i])
 		}
 	}
 	if after != nil {
-		set.equal(b.VersionColumn(), uuidValue(version))
+		set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
 	}
-	set.texts = append(set.texts, PendingColumn+"[?] = ?")
-	set.args = append(set.args, uuidValue(version), &Value{typ: blob, data: append([]byte{}, keys...)})
-	out := []Statement{update.set(set).where(b.where()).onlyIf(condition)}
+	set.Texts = append(set.Texts, PendingColumn+"[?] = ?")
+	set.Args = append(set.Args, cqltype.TimeUUID(version), cqltype.Blob(keys))
+	out := []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
 	if after == nil {
 		out = append(out, fence)
 	}
@@ -229,7 +233,7 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 func (b *Base) imaged() []int {
 	var out []int
 	for i := range b.before {
-		if b.before[i].typ != nil {
+		if b.before[i].Type != nil {
 			out = append(out, i)
 		}
 	}
@@ -244,21 +248,21 @@ func (b *Base) Unimaged() *Base {
 }
 
 // Empty is a row without a value alongside its key.
-func (b *Base) Empty() *Row { return &Row{values: make([]Value, len(b.set.columns))} }
+func (b *Base) Empty() *Row { return &Row{values: make([]cqltype.Value, len(b.set.columns))} }
 
 // Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other
 // bytes: what something else than this library has written may be null where Go has a zero value.
 func (b *Base) Differing(row Row) string {
-	var image []Value
+	var image []cqltype.Value
 	if decoded, err := b.Decode(row); err == nil {
 		image, _ = b.set.image(reflect.ValueOf(decoded))
 	}
 	for _, i := range b.imaged() {
-		was, is := b.before[i].data, row.values[i].data
+		was, is := b.before[i].Data, row.values[i].Data
 		switch {
-		case b.before[i].typ.Same(was, is):
-		case image != nil && identical(image[i].data, was):
-		case b.stored && is == nil && zero(was) && b.before[i].typ.Kind() != gocql.TypeBlob: // without a Go type to ask
+		case b.before[i].Type.Same(was, is):
+		case image != nil && cqltype.Identical(image[i].Data, was):
+		case b.stored && is == nil && cqltype.IsZero(was) && b.before[i].Type.Kind() != gocql.TypeBlob: // without a Go type to ask
 		default:
 			return b.set.columns[i].name
 		}
@@ -267,21 +271,19 @@ func (b *Base) Differing(row Row) string {
 }
 
 // bound is what to bind for a value: null only where there may be something to remove.
-func bound(v *Value, replacing bool) any {
-	if v.data == nil && !replacing {
+func bound(v *cqltype.Value, replacing bool) any {
+	if v.Data == nil && !replacing {
 		return gocql.UnsetValue
 	}
 	return v
 }
 
-func uuidValue(id gocql.UUID) *Value { return &Value{typ: timeuuid, data: id.Bytes()} }
-
 // Clear removes an entry of pending. now is the time by the writer's clock: a write that is resumed may be old.
-func (b *Base) Clear(version gocql.UUID, now time.Time) Statement {
+func (b *Base) Clear(version gocql.UUID, now time.Time) statement.Bound {
 	at := max(version.Time().UnixMicro(), now.UnixMicro()) + clearAhead.Microseconds()
-	return Statement{
-		"DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", []any{uuidValue(version), bigintValue(at)},
-	}.where(b.where())
+	return statement.Bound{
+		Text: "DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", Args: []any{cqltype.TimeUUID(version), cqltype.BigInt(at)},
+	}.Where(b.where())
 }
 
 // Format prints the table for every verb: printed in full it would show the key.

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // BucketFault says why a derived column of the table never has value v, and is empty where it may, and for other columns.
-func (l Layout) BucketFault(column string, v *Value) string {
+func (l Layout) BucketFault(column string, v *cqltype.Value) string {
 	c := l.column(column)
 	if c == nil || c.derived == nil {
 		return ""
@@ -19,7 +21,7 @@ func (l Layout) BucketFault(column string, v *Value) string {
 	for i := range c.derived.versions {
 		b := c.derived.versions[i].bucket
 		if b.kind == hashBucket {
-			if n := number(v.data); n >= 0 && n < int64(b.n) {
+			if n := number(v.Data); n >= 0 && n < int64(b.n) {
 				return ""
 			}
 			reason = fmt.Sprintf("no bucket of %s: they are 0 to %d", b, b.n-1)
@@ -28,7 +30,7 @@ func (l Layout) BucketFault(column string, v *Value) string {
 		if b.has(v) {
 			return ""
 		}
-		if example, err := b.text(0); err == nil && v.typ.Kind() == gocql.TypeVarchar {
+		if example, err := b.text(0); err == nil && v.Type.Kind() == gocql.TypeVarchar {
 			reason = fmt.Sprintf("no bucket of %s: want text as in %s", b, example)
 		} else {
 			reason = fmt.Sprintf("no bucket of %s: want the date on which one begins", b)
@@ -38,22 +40,22 @@ func (l Layout) BucketFault(column string, v *Value) string {
 }
 
 // has says whether a value of a derived column is a bucket of time. Of numbers all are.
-func (b Bucket) has(v *Value) bool {
+func (b Bucket) has(v *cqltype.Value) bool {
 	var t int64
-	switch v.typ.Kind() {
+	switch v.Type.Kind() {
 	case gocql.TypeVarchar:
-		begins, err := time.Parse(b.layout(), string(v.data))
+		begins, err := time.Parse(b.layout(), string(v.Data))
 		if err != nil {
 			return false
 		}
 		t = begins.UnixMilli()
 	case gocql.TypeDate:
-		t = (int64(binary.BigEndian.Uint32(v.data)) - 1<<31) * day.Milliseconds()
+		t = (int64(binary.BigEndian.Uint32(v.Data)) - 1<<31) * day.Milliseconds()
 	default:
 		return true
 	}
-	data, err := encodeBucket(b, v.typ, t)
-	return err == nil && bytes.Equal(data, v.data)
+	data, err := encodeBucket(b, v.Type, t)
+	return err == nil && bytes.Equal(data, v.Data)
 }
 
 // number is a value of an integer type.

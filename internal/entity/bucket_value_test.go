@@ -13,19 +13,19 @@ func TestBucketHas(t *testing.T) {
 	text, date := must(cqltype.Parse("text")), must(cqltype.Parse("date"))
 	for _, c := range []struct {
 		b    Bucket
-		v    *Value
+		v    *cqltype.Value
 		want bool
 	}{
-		{Day("at"), &Value{typ: text, data: []byte("2000-01-01")}, true},
-		{Day("at"), &Value{typ: text, data: []byte("2000-1-1")}, false},
-		{Day("at"), &Value{typ: text, data: []byte("yesterday")}, false},
-		{Every(time.Minute, "at"), &Value{typ: text, data: []byte("2000-01-01T10:01:00Z")}, true},
-		{Every(time.Minute, "at"), &Value{typ: text, data: []byte("2000-01-01T10:01:01Z")}, false},
-		{Month("at"), &Value{typ: date, data: []byte{0x80, 0, 0, 31}}, true},
-		{Month("at"), &Value{typ: date, data: []byte{0x80, 0, 0, 30}}, false},
+		{Day("at"), &cqltype.Value{Type: text, Data: []byte("2000-01-01")}, true},
+		{Day("at"), &cqltype.Value{Type: text, Data: []byte("2000-1-1")}, false},
+		{Day("at"), &cqltype.Value{Type: text, Data: []byte("yesterday")}, false},
+		{Every(time.Minute, "at"), &cqltype.Value{Type: text, Data: []byte("2000-01-01T10:01:00Z")}, true},
+		{Every(time.Minute, "at"), &cqltype.Value{Type: text, Data: []byte("2000-01-01T10:01:01Z")}, false},
+		{Month("at"), &cqltype.Value{Type: date, Data: []byte{0x80, 0, 0, 31}}, true},
+		{Month("at"), &cqltype.Value{Type: date, Data: []byte{0x80, 0, 0, 30}}, false},
 	} {
 		if c.b.has(c.v) != c.want {
-			t.Errorf("%s, %q: %t", c.b, c.v.data, !c.want)
+			t.Errorf("%s, %q: %t", c.b, c.v.Data, !c.want)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package entity
 import (
 	"fmt"
 	"io"
+
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // Kind is the verb of a change.
@@ -18,16 +20,10 @@ const (
 	Patch
 )
 
-func (k Kind) String() string {
-	return called(k, "Kind", "insert", "update", "upsert", "delete", "add", "patch")
-}
+var kinds = [...]string{Insert: "insert", Update: "update", Upsert: "upsert", Delete: "delete", Add: "add", Patch: "patch"}
 
-// called is the one of names that the kind stands for, or a number.
-func called[K ~uint8](kind K, typ string, names ...string) string {
-	if n := int(kind) - 1; n >= 0 && n < len(names) {
-		return names[n]
-	}
-	return fmt.Sprintf("%s(%d)", typ, uint8(kind))
+func (k Kind) String() string {
+	return printable.Enum("Kind", k, kinds[:])
 }
 
 // Change is what a tables.Change holds. A row is validated when the change is rendered, so that the write that carries it reports the fault.

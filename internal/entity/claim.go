@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Claim is one key of one [Table.Unique] table, and the entity that wants it. It is immutable.
@@ -16,26 +19,26 @@ type Claim struct {
 
 	table *table
 	base  *Base
-	key   []*Value
+	key   []*cqltype.Value
 }
 
 // claim is that of row in a Unique table, nil if row is nil or has no key there.
-func (t *table) claim(r *renderer, row []Value) *Claim {
+func (t *table) claim(r *renderer, row []cqltype.Value) *Claim {
 	if row == nil {
 		return nil
 	}
 	key := t.keyOf(row)
-	if !present(key) {
+	if !statement.Present(key) {
 		return nil
 	}
 	return &Claim{
-		Keyspace: r.keyspace(t.keyspace), Table: t.name, PartitionKey: partitionKey(key[:t.part]), table: t, key: key,
+		Keyspace: r.keyspace(t.keyspace), Table: t.name, PartitionKey: statement.PartitionKey(key[:t.part]), table: t, key: key,
 		base: r.set.base(r.keyspace, row),
 	}
 }
 
 // Key is the encoded key: equal for claims of one key of one table.
-func (c *Claim) Key() string { return encodedKey(c.key) }
+func (c *Claim) Key() string { return statement.EncodedKey(c.key) }
 
 // Self is the encoded base key of the entity that wants it.
 func (c *Claim) Self() string { return c.base.Key() }
@@ -45,27 +48,27 @@ func (l Layout) ClaimOf(entity, key string, keyspace func(string) string) *Claim
 	keyspace = orDeclared(keyspace)
 	values := l.decodedKey(key)
 	return &Claim{
-		Keyspace: keyspace(l.table.keyspace), Table: l.table.name, PartitionKey: partitionKey(values[:l.table.part]), table: l.table, key: values,
+		Keyspace: keyspace(l.table.keyspace), Table: l.table.name, PartitionKey: statement.PartitionKey(values[:l.table.part]), table: l.table, key: values,
 		base: l.Base().BaseRow(entity, keyspace),
 	}
 }
 
-func (c *Claim) name() string { return qualified(c.Keyspace, c.Table) }
+func (c *Claim) name() string { return statement.Qualified(c.Keyspace, c.Table) }
 
-func (c *Claim) where() terms { return keyTerms(c.table.keyNames, c.key) }
+func (c *Claim) where() statement.Terms { return statement.KeyTerms(c.table.keyNames, c.key) }
 
 // ownerNames are the columns that hold the base key.
 func (c *Claim) ownerNames() []string { return c.base.set.tables[0].keyNames }
 
 // Take is the lightweight transaction that takes a key without an owner.
-func (c *Claim) Take(token gocql.UUID) Statement {
+func (c *Claim) Take(token gocql.UUID) statement.Bound {
 	names, args := c.row()
-	return insertNew(c.name(), append(names, TokenColumn), append(args, uuidValue(token)))
+	return statement.InsertNew(c.name(), append(names, TokenColumn), append(args, cqltype.TimeUUID(token)))
 }
 
 // row is the row that says who has the key, without a token.
 func (c *Claim) row() (names []string, args []any) {
-	names, args = slices.Clone(c.table.keyNames), appendValues(nil, c.key)
+	names, args = slices.Clone(c.table.keyNames), statement.AppendArgs(nil, c.key)
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(names, name) {
 			names, args = append(names, name), append(args, c.base.key[k])
@@ -75,29 +78,29 @@ func (c *Claim) row() (names []string, args []any) {
 }
 
 // Replace is the one that takes a key over whose token is seen.
-func (c *Claim) Replace(token, seen gocql.UUID) Statement {
-	var set terms
+func (c *Claim) Replace(token, seen gocql.UUID) statement.Bound {
+	var set statement.Terms
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(c.table.keyNames, name) {
-			set.equal(name, c.base.key[k])
+			set.Equal(name, c.base.key[k])
 		}
 	}
-	set.equal(TokenColumn, uuidValue(token))
-	return Statement{Text: "UPDATE " + c.name()}.set(set).where(c.where()).onlyIf(tokenIs(seen))
+	set.Equal(TokenColumn, cqltype.TimeUUID(token))
+	return statement.Bound{Text: "UPDATE " + c.name()}.Set(set).Where(c.where()).OnlyIf(tokenIs(seen))
 }
 
 // Free is the one that gives a key up whose token is seen.
-func (c *Claim) Free(seen gocql.UUID) Statement {
-	return Statement{Text: "DELETE FROM " + c.name()}.where(c.where()).onlyIf(tokenIs(seen))
+func (c *Claim) Free(seen gocql.UUID) statement.Bound {
+	return statement.Bound{Text: "DELETE FROM " + c.name()}.Where(c.where()).OnlyIf(tokenIs(seen))
 }
 
 // tokenIs is the condition of a token that was seen. A row that other code has made has none.
-func tokenIs(seen gocql.UUID) (t terms) {
+func tokenIs(seen gocql.UUID) (t statement.Terms) {
 	if seen == (gocql.UUID{}) {
-		t.null(TokenColumn)
+		t.Null(TokenColumn)
 		return t
 	}
-	t.equal(TokenColumn, uuidValue(seen))
+	t.Equal(TokenColumn, cqltype.TimeUUID(seen))
 	return t
 }
 
@@ -109,7 +112,7 @@ type Holder struct {
 }
 
 // Select reads who has the key. dest is what to scan it into; holder gives what was scanned.
-func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
+func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 	names := append(slices.Clone(c.ownerNames()), TokenColumn)
 	raw := make([]rawValue, len(c.base.key))
 	for k := range raw {
@@ -117,13 +120,13 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 	}
 	var out Holder
 	dest = append(dest, &out.Token)
-	s = Statement{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + c.name()}.where(c.where())
+	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + c.name()}.Where(c.where())
 	return s, dest, func() Holder {
 		out.Own = true
-		row := make([]Value, len(c.base.set.columns))
+		row := make([]cqltype.Value, len(c.base.set.columns))
 		for k, i := range c.base.set.tables[0].key {
-			row[i] = Value{typ: c.base.set.columns[i].cql, data: raw[k].data}
-			out.Own = out.Own && row[i].typ.Same(raw[k].data, c.base.key[k].data)
+			row[i] = cqltype.Value{Type: c.base.set.columns[i].cql, Data: raw[k].Data}
+			out.Own = out.Own && row[i].Type.Same(raw[k].Data, c.base.key[k].Data)
 		}
 		out.Base = c.base.set.base(c.base.physical, row)
 		out.Base.stored = c.base.stored
@@ -133,7 +136,7 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 
 // Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
 func (c *Claim) Holds(row Row) bool {
-	return row.Present && slices.EqualFunc(c.key, c.table.keyOf(row.values), func(key, of *Value) bool { return key.typ.Same(of.data, key.data) })
+	return row.Present && slices.EqualFunc(c.key, c.table.keyOf(row.values), func(key, of *cqltype.Value) bool { return key.Type.Same(of.Data, key.Data) })
 }
 
 // Format prints the table for every verb: printed in full a claim would show its key.

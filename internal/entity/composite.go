@@ -40,7 +40,7 @@ func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
 	}
 	elems := t.Elems()
 	switch {
-	case collection(t):
+	case t.Collection():
 		out = binary.BigEndian.AppendUint32(nil, uint32(v.Len())) // more would not fit into a request
 	case t.User() != nil:
 		if m, ok := v.Interface().(gocql.UDTMarshaler); ok {
@@ -57,11 +57,6 @@ func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
 		out = cqltype.AppendValue(out, data)
 	}
 	return out, nil
-}
-
-// collection says whether values of t have any number of parts, which they begin with.
-func collection(t *cqltype.Type) bool {
-	return t.Kind() == gocql.TypeList || t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap
 }
 
 // goParts are the values inside v, in the order of the types inside t, which for a map follow each other again and again.
@@ -142,30 +137,6 @@ func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 // cannotEncode names no value.
 func cannotEncode(value any, t *cqltype.Type) error {
 	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not", value, t)
-}
-
-// malformedParts says why the server would reject data as a tuple or user-defined type.
-func malformedParts(t *cqltype.Type, data []byte) string {
-	var part []byte
-	ok := true
-	for _, e := range t.Elems() {
-		if part, data, ok = cqltype.CutValue(data); !ok {
-			break
-		}
-		if part == nil {
-			continue
-		}
-		if reason := malformed(e, part); reason != "" {
-			if t.User() == nil {
-				return "inside a tuple: " + reason // not its text at every level: somebody else may have written it
-			}
-			return fmt.Sprintf("inside %s: %s", t, reason)
-		}
-	}
-	if !ok || len(data) > 0 {
-		return fmt.Sprintf("the encoded value is no %s", t)
-	}
-	return ""
 }
 
 // allNull says whether all fields of an encoded user-defined type are null. Where every field is a cell of its own, that is the

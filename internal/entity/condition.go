@@ -6,67 +6,15 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file renders changes of sets whose base row is written by lightweight transactions. What is sent when is the
 // writer's business; here are the statements.
-
-// Statement is CQL text with what is to be bound to its marks.
-type Statement struct {
-	Text string
-	Args []any
-}
-
-// terms are those of a SET, a WHERE or an IF, with what is bound to their marks.
-type terms struct {
-	texts []string
-	args  []any
-}
-
-func (t *terms) equal(name string, v any) {
-	t.texts, t.args = append(t.texts, name+" = ?"), append(t.args, v)
-}
-
-func (t *terms) null(name string) { t.texts = append(t.texts, name+" = null") }
-
-// keyTerms are those of the row under key.
-func keyTerms(names []string, key []*Value) (t terms) {
-	for k, name := range names {
-		t.equal(name, key[k])
-	}
-	return t
-}
-
-func (s Statement) set(t terms) Statement { return s.with(" SET ", ", ", t) }
-
-func (s Statement) where(t terms) Statement { return s.with(" WHERE ", " AND ", t) }
-
-func (s Statement) onlyIf(t terms) Statement { return s.with(" IF ", " AND ", t) }
-
-func (s Statement) with(clause, separator string, t terms) Statement {
-	return Statement{s.Text + clause + strings.Join(t.texts, separator), slices.Concat(s.Args, t.args)}
-}
-
-// insertNew is the lightweight transaction that makes a row where there is none.
-func insertNew(table string, columns []string, args []any) Statement {
-	s := insert(table, columns, args)
-	s.Text += " IF NOT EXISTS"
-	return s
-}
-
-func insert(table string, columns []string, args []any) Statement {
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-	return Statement{"INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + marks + ")", args}
-}
-
-// Format prints the text for every verb: printed in full a statement would show what is bound.
-func (s Statement) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.Text) }
-
-// MarshalText is the CQL text: a structured logger would show what is bound.
-func (s Statement) MarshalText() ([]byte, error) { return []byte(s.Text), nil }
 
 // Condition is a change of a base row that is made by a lightweight transaction. It is immutable.
 type Condition struct {
@@ -85,8 +33,8 @@ type Condition struct {
 	Keys []byte
 
 	base   *Base
-	after  []Value // by column; nil for a delete
-	before []Value // of a set with Compare: by column
+	after  []cqltype.Value // by column; nil for a delete
+	before []cqltype.Value // of a set with Compare: by column
 }
 
 // Conditional is a change rendered: first the condition, then the mutations, which are of the query tables alone.
@@ -119,10 +67,10 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	switch {
 	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
 		return Conditional{}, s.invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
-	case s.transacted && c.Before != nil && zero(c.VersionOf().Bytes()):
+	case s.transacted && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
 			"it was last written, with Result.Version in it, can be updated or deleted; rows from before the table had versions cannot")
-	case s.version >= 0 && c.Before != nil && zero(c.VersionOf().Bytes()):
+	case s.version >= 0 && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
 			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
 			"from Adopt of package reconcile (denorm adopt)")
@@ -130,7 +78,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: the version is no version 1 UUID")
 	}
 	r := renderer{
-		set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: orDeclared(keyspace), at: bigintValue(timestamp),
+		set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: orDeclared(keyspace), at: cqltype.BigInt(timestamp),
 	}
 	if err := r.read(c); err != nil {
 		return Conditional{}, err
@@ -140,7 +88,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		base: s.base(r.keyspace, r.row()), after: r.after,
 	}}
 	cond := out.Condition
-	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, partitionKey(cond.base.key[:s.tables[0].part])
+	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, statement.PartitionKey(cond.base.key[:s.tables[0].part])
 	if s.version < 0 {
 		cond.before = r.before
 		if c.Kind == Update && !r.compares() {
@@ -152,7 +100,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	}
 	if r.before != nil {
 		cond.Keys = s.encodeKeys(r.before)
-		cond.base.before = make([]Value, len(s.columns))
+		cond.base.before = make([]cqltype.Value, len(s.columns))
 		for i := range s.columns {
 			if s.inEntries(i) {
 				cond.base.before[i] = r.before[i]
@@ -165,7 +113,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	out.Mutations, out.Key = r.out, r.entityKey()
 	for _, t := range s.unique {
 		before, after := t.claim(&r, r.before), t.claim(&r, r.after)
-		if before != nil && after != nil && encodedKey(before.key) == encodedKey(after.key) {
+		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {
 			continue
 		}
 		if after != nil {
@@ -184,8 +132,8 @@ func (r *renderer) compares() bool {
 }
 
 // same says whether the server takes columns of two rows as equal.
-func (s *Set) same(columns []int, a, b []Value) bool {
-	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].data, b[i].data) })
+func (s *Set) same(columns []int, a, b []cqltype.Value) bool {
+	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].Data, b[i].Data) })
 }
 
 // Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has, in the
@@ -196,7 +144,7 @@ func (c *Conditional) Unimaged(row Row) *Conditional {
 	next.Condition = &condition
 	next.Releases = slices.DeleteFunc(slices.Clone(c.Releases), func(k *Claim) bool {
 		key := k.table.keyOf(row.values)
-		return !present(key) || encodedKey(key) != k.Key()
+		return !statement.Present(key) || statement.EncodedKey(key) != k.Key()
 	})
 	return &next
 }
@@ -213,7 +161,7 @@ func (c *Condition) After() *Row {
 }
 
 // Compare is the lightweight transaction of a change in a set with Compare.
-func (c *Condition) Compare() Statement {
+func (c *Condition) Compare() statement.Bound {
 	b := c.base
 	t := b.set.tables[0]
 	if c.Kind == Insert {
@@ -221,21 +169,21 @@ func (c *Condition) Compare() Statement {
 		for n, i := range t.columns {
 			args[n] = bound(&c.after[i], false)
 		}
-		return insertNew(b.table(), t.columnNames, args)
+		return statement.InsertNew(b.table(), t.columnNames, args)
 	}
-	var compared terms
+	var compared statement.Terms
 	for _, i := range b.set.compare {
-		compared.equal(b.set.columns[i].name, &c.before[i])
+		compared.Equal(b.set.columns[i].name, &c.before[i])
 	}
-	change := Statement{Text: "DELETE FROM " + b.table()}
+	change := statement.Bound{Text: "DELETE FROM " + b.table()}
 	if c.Kind == Update {
-		var set terms
+		var set statement.Terms
 		for _, i := range b.regular() {
-			set.equal(b.set.columns[i].name, &c.after[i])
+			set.Equal(b.set.columns[i].name, &c.after[i])
 		}
-		change = Statement{Text: "UPDATE " + b.table()}.set(set)
+		change = statement.Bound{Text: "UPDATE " + b.table()}.Set(set)
 	}
-	return change.where(b.where()).onlyIf(compared)
+	return change.Where(b.where()).OnlyIf(compared)
 }
 
 // Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it: whether the server takes the
@@ -250,7 +198,7 @@ func (c *Condition) Holds(row *Row) bool {
 // Own says whether row was made by this very change, as its [Mark] tells.
 func (c *Condition) Own(row Row) bool {
 	i := c.base.set.mark
-	return i >= 0 && bytes.Equal(row.values[i].data, c.Version.Bytes())
+	return i >= 0 && bytes.Equal(row.values[i].Data, c.Version.Bytes())
 }
 
 // Statements are the CQL texts of the condition.
@@ -266,7 +214,9 @@ func (c *Condition) Statements() []string {
 }
 
 // String says what the condition is about, without values.
-func (c Condition) String() string { return c.Kind.String() + " " + qualified(c.Keyspace, c.Table) }
+func (c Condition) String() string {
+	return c.Kind.String() + " " + statement.Qualified(c.Keyspace, c.Table)
+}
 
 // Format prints [Condition.String] for every verb: printed in full it would show keys.
 func (c Condition) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }

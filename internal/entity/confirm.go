@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file is how rows of a query table are checked against their base rows.
@@ -42,16 +43,16 @@ func (l Layout) EntityColumns() []string {
 
 // BaseKey is the physical table of the entity's base row, with the primary key of the row, of which the table of this row must have the
 // columns. It is false if one of them is null.
-func (r TableRow) BaseKey() (table string, key []*Value, ok bool) {
+func (r TableRow) BaseKey() (table string, key []*cqltype.Value, ok bool) {
 	base, values := r.layout.set.tables[0], r.all()
-	if key = base.keyOf(values); !present(key) {
+	if key = base.keyOf(values); !statement.Present(key) {
 		return "", nil, false
 	}
 	if base.rotation == nil {
 		return base.name, key, true
 	}
 	at := &values[base.rotation.clock]
-	if len(at.data) == 0 { // as Cassandra allows it in a clustering column
+	if len(at.Data) == 0 { // as Cassandra allows it in a clustering column
 		return "", nil, false
 	}
 	clock := instantOf(at)
@@ -62,10 +63,10 @@ func (r TableRow) BaseKey() (table string, key []*Value, ok bool) {
 }
 
 // ListOf is a bound list of values of one column, as IN ? takes it.
-func ListOf(values []*Value) *Value {
+func ListOf(values []*cqltype.Value) *cqltype.Value {
 	data := binary.BigEndian.AppendUint32(nil, uint32(len(values)))
 	for _, v := range values {
-		data = append(binary.BigEndian.AppendUint32(data, uint32(len(v.data))), v.data...) // keys are at most maxKeyBytes
+		data = append(binary.BigEndian.AppendUint32(data, uint32(len(v.Data))), v.Data...) // keys are at most statement.MaxKeyBytes
 	}
-	return &Value{typ: cqltype.ListOf(values[0].typ), data: data}
+	return &cqltype.Value{Type: cqltype.ListOf(values[0].Type), Data: data}
 }

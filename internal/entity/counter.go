@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file is about sets that count: their declaration, their one verb, and its mutations.
@@ -82,38 +85,29 @@ func (c Change) CheckVerb() error {
 // count appends the Increment of the row of t. Zeros are left out, and the row if nothing else is left.
 func (r *renderer) count(t *table) {
 	key := t.keyOf(r.after)
-	if !present(key) {
+	if !statement.Present(key) {
 		return
 	}
 	start := len(r.args)
 	var names []string // of the counters that are not zero
 	for _, i := range t.counters {
-		if v := &r.after[i]; !zero(v.data) {
+		if v := &r.after[i]; !cqltype.IsZero(v.Data) {
 			r.args, names = append(r.args, v), append(names, r.set.columns[i].name)
 		}
 	}
 	if names == nil {
 		return
 	}
-	r.args = appendValues(r.args, key)
+	r.args = statement.AppendArgs(r.args, key)
 	p := r.place(t)
-	m := r.mutation(p, Increment, key)
+	m := r.mutation(p, statement.Increment, key)
 	m.Timestamp, m.Args = 0, r.args[start:len(r.args):len(r.args)]
 	if len(names) == len(t.counters) {
 		m.Statement, m.Names = p.text.increment, p.text.incrementNames
 	} else {
-		m.Statement, m.Names = incrementText(qualified(p.keyspace, p.name), names, t.keyNames)
+		m.Statement, m.Names = statement.IncrementText(statement.Qualified(p.keyspace, p.name), names, t.keyNames)
 	}
 	r.out = append(r.out, m)
-}
-
-// incrementText compiles an Increment.
-func incrementText(qualified string, counters, keys []string) (text string, names []string) {
-	set := make([]string, len(counters))
-	for i, c := range counters {
-		set[i] = c + "=" + c + "+?"
-	}
-	return "UPDATE " + qualified + " SET " + strings.Join(set, ",") + where(keys), slices.Concat(counters, keys)
 }
 
 // isCounterType says whether text names the type counter, alone or inside another one.

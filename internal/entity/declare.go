@@ -306,7 +306,7 @@ func (b *builder) readDomain(i int, values []any) {
 			continue
 		}
 		seen[string(data)] = true
-		c.domain = append(c.domain, &Value{typ: c.cql, data: data})
+		c.domain = append(c.domain, &cqltype.Value{Type: c.cql, Data: data})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
 
@@ -43,11 +44,11 @@ func (d *derivation) version(t int64) *version {
 var errAbsent = errors.New("a column that it follows from is absent")
 
 // value is the encoded value for a row. of gives the columns of the row.
-func (d *derivation) value(of func(column int) *Value) ([]byte, error) {
+func (d *derivation) value(of func(column int) *cqltype.Value) ([]byte, error) {
 	var t int64
 	if d.clock >= 0 {
 		v := of(d.clock)
-		if len(v.data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
+		if len(v.Data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
 			return nil, errAbsent
 		}
 		t = instantOf(v)
@@ -56,29 +57,29 @@ func (d *derivation) value(of func(column int) *Value) ([]byte, error) {
 }
 
 // under is value under one version.
-func (d *derivation) under(v *version, t int64, of func(column int) *Value) ([]byte, error) {
+func (d *derivation) under(v *version, t int64, of func(column int) *cqltype.Value) ([]byte, error) {
 	if v.bucket.kind != hashBucket {
 		return encodeBucket(v.bucket, d.typ, t)
 	}
-	var array [4]*Value
+	var array [4]*cqltype.Value
 	values := array[:0]
 	for _, i := range v.sources {
 		source := of(i)
-		if source.data == nil {
+		if source.Data == nil {
 			return nil, errAbsent
 		}
 		values = append(values, source)
 	}
-	sum := sha256.Sum256(partitionKey(values))
+	sum := sha256.Sum256(statement.PartitionKey(values))
 	return encodeNumber(d.typ, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.bucket.n))) // n fits into the type
 }
 
 // instantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
-func instantOf(v *Value) int64 {
-	if v.typ.Kind() == gocql.TypeTimestamp {
-		return int64(binary.BigEndian.Uint64(v.data)) // two's complement
+func instantOf(v *cqltype.Value) int64 {
+	if v.Type.Kind() == gocql.TypeTimestamp {
+		return int64(binary.BigEndian.Uint64(v.Data)) // two's complement
 	}
-	return floorDiv(cqltype.Ticks(v.data)-unixTicks, ticksPerMilli)
+	return floorDiv(cqltype.Ticks(v.Data)-unixTicks, ticksPerMilli)
 }
 
 const (
@@ -107,24 +108,24 @@ func encodeNumber(typ *cqltype.Type, n int64) ([]byte, error) {
 	if bits := 8*size - 1; bits < 63 && (n < -1<<bits || n > 1<<bits-1) {
 		return nil, fmt.Errorf("its bucket is beyond what a CQL %s can hold", typ)
 	}
-	return encodeInt64(n)[8-size:], nil
+	return cqltype.Int64(n)[8-size:], nil
 }
 
 // derive fills the derived columns of an encoded row, those that wanted says.
-func (s *Set) derive(row []Value, wanted func(i int) bool) error {
+func (s *Set) derive(row []cqltype.Value, wanted func(i int) bool) error {
 	for _, i := range s.derived {
 		if !wanted(i) {
 			continue
 		}
 		c := &s.columns[i]
-		row[i].typ = c.cql
-		data, err := c.derived.value(func(i int) *Value { return &row[i] })
+		row[i].Type = c.cql
+		data, err := c.derived.value(func(i int) *cqltype.Value { return &row[i] })
 		switch {
 		case errors.Is(err, errAbsent):
 		case err != nil:
 			return s.invalid(nil, c.name, err.Error())
 		default:
-			row[i].data = data
+			row[i].Data = data
 		}
 	}
 	return nil

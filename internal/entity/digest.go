@@ -1,14 +1,12 @@
 package entity
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/gocql/gocql"
 )
 
 // Digest is a hash of what the condition makes of which row: equal for two deliveries of one request, in any process, and as good as
@@ -27,9 +25,9 @@ import (
 func (c *Condition) Digest() uint64 {
 	h, s := sha256.New(), c.base.set
 	part := func(data []byte) { _, _ = h.Write(cqltype.AppendValue(nil, data)) }
-	named := func(i int, v *Value) {
+	named := func(i int, v *cqltype.Value) {
 		part([]byte(s.columns[i].name))
-		part(ordered(v.typ, v.data))
+		part(v.Type.Ordered(v.Data))
 	}
 	part([]byte("denorm change 1"))
 	part([]byte(c.Entity))
@@ -47,47 +45,17 @@ func (c *Condition) Digest() uint64 {
 	slices.SortFunc(columns, func(a, b int) int { return cmp.Compare(s.columns[a].name, s.columns[b].name) })
 	part([]byte("compared"))
 	for _, i := range columns {
-		if c.before != nil && slices.Contains(s.compare, i) && c.before[i].data != nil {
+		if c.before != nil && slices.Contains(s.compare, i) && c.before[i].Data != nil {
 			named(i, &c.before[i])
 		}
 	}
 	part([]byte("row"))
 	for _, i := range columns {
 		switch {
-		case c.after == nil, c.after[i].data == nil, s.columns[i].derived != nil, slices.Contains(s.tables[0].key, i), i == s.version, i == s.mark:
+		case c.after == nil, c.after[i].Data == nil, s.columns[i].derived != nil, slices.Contains(s.tables[0].key, i), i == s.version, i == s.mark:
 		default:
 			named(i, &c.after[i])
 		}
 	}
 	return binary.BigEndian.Uint64(h.Sum(nil))
-}
-
-// ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their bytes.
-func ordered(t *cqltype.Type, data []byte) []byte {
-	types, each, out, rest := t.Elems(), 1, []byte{}, data // each is how many parts are moved together
-	switch {
-	case len(types) == 0 || collection(t) && len(data) < 4:
-		return data
-	case collection(t):
-		each, out, rest = len(types), append(out, data[:4]...), data[4:]
-	}
-	var elements [][]byte
-	for n := 0; len(rest) > 0; n++ {
-		part, after, ok := cqltype.CutValue(rest)
-		if !ok || !collection(t) && n >= len(types) {
-			return data // as a type that encodes itself may make it
-		}
-		if part != nil {
-			part = ordered(types[n%len(types)], part)
-		}
-		if n%each == 0 {
-			elements = append(elements, nil)
-		}
-		last := &elements[len(elements)-1]
-		*last, rest = cqltype.AppendValue(*last, part), after
-	}
-	if t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap {
-		slices.SortFunc(elements, bytes.Compare)
-	}
-	return append(out, bytes.Join(elements, nil)...)
 }

@@ -6,27 +6,28 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
 
 // Bounds are what a query says of the key of a table.
 type Bounds struct {
-	Equal map[string]*Value
+	Equal map[string]*cqltype.Value
 	// Low and High limit a clustering column. Both have to be there for the time that buckets follow from.
 	Low, High map[string]Bound
 }
 
 // Bound is one end of a range.
 type Bound struct {
-	Value *Value
+	Value *cqltype.Value
 	Open  bool // the value itself is out
 }
 
 // Slot is one partition that can hold rows of a query, as far as buckets tell it.
 type Slot struct {
-	Table   string   // physical
-	Buckets []*Value // the derived columns of the partition key, in its order
-	Group   int      // slots of one group can hold rows of the same time
+	Table   string           // physical
+	Buckets []*cqltype.Value // the derived columns of the partition key, in its order
+	Group   int              // slots of one group can hold rows of the same time
 }
 
 // Slots are the partitions that can hold rows of a query.
@@ -184,8 +185,8 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 			return 1, 0, nil
 		}
 		last--
-	case !slices.ContainsFunc(high.Value.data[8:], func(b byte) bool { return b != firstByte }):
-		last = floorDiv(cqltype.Ticks(high.Value.data)-unixTicks-1, ticksPerMilli)
+	case !slices.ContainsFunc(high.Value.Data[8:], func(b byte) bool { return b != firstByte }):
+		last = floorDiv(cqltype.Ticks(high.Value.Data)-unixTicks-1, ticksPerMilli)
 	}
 	return first, last, nil
 }
@@ -216,7 +217,7 @@ func (d *derivation) next(t int64) int64 {
 }
 
 // slots appends the product of the values that the derived columns can have at the times chosen.
-func (e *enumeration) slots(n int, buckets []*Value) error {
+func (e *enumeration) slots(n int, buckets []*cqltype.Value) error {
 	if n == len(e.columns) {
 		return e.add(buckets)
 	}
@@ -229,10 +230,10 @@ func (e *enumeration) slots(n int, buckets []*Value) error {
 }
 
 // values are those that derived column i can have at the times chosen. None: no row can be written there.
-func (e *enumeration) values(i int) []*Value {
+func (e *enumeration) values(i int) []*cqltype.Value {
 	c := &e.set.columns[i]
 	if v := e.bounds.Equal[c.name]; v != nil {
-		return []*Value{v}
+		return []*cqltype.Value{v}
 	}
 	d := c.derived
 	var t int64
@@ -243,10 +244,10 @@ func (e *enumeration) values(i int) []*Value {
 	if !d.swept() {
 		versions = []version{*d.version(t)}
 	}
-	var out []*Value
+	var out []*cqltype.Value
 	add := func(data []byte, err error) {
-		if err == nil && !slices.ContainsFunc(out, func(v *Value) bool { return string(v.data) == string(data) }) {
-			out = append(out, &Value{typ: c.cql, data: data})
+		if err == nil && !slices.ContainsFunc(out, func(v *cqltype.Value) bool { return string(v.Data) == string(data) }) {
+			out = append(out, &cqltype.Value{Type: c.cql, Data: data})
 		}
 	}
 	for i := range versions {
@@ -254,7 +255,7 @@ func (e *enumeration) values(i int) []*Value {
 		case v.bucket.kind != hashBucket:
 			add(encodeBucket(v.bucket, c.cql, t))
 		case e.known(v):
-			add(d.under(v, t, func(i int) *Value { return e.bounds.Equal[e.set.columns[i].name] }))
+			add(d.under(v, t, func(i int) *cqltype.Value { return e.bounds.Equal[e.set.columns[i].name] }))
 		default:
 			for n := range v.bucket.n {
 				add(encodeNumber(c.cql, int64(n)))
@@ -269,7 +270,7 @@ func (e *enumeration) known(v *version) bool {
 	return !slices.ContainsFunc(v.sources, func(i int) bool { return e.bounds.Equal[e.set.columns[i].name] == nil })
 }
 
-func (e *enumeration) add(buckets []*Value) error {
+func (e *enumeration) add(buckets []*cqltype.Value) error {
 	s := Slot{Table: e.table.name, Buckets: buckets, Group: e.group}
 	if d := e.table.rotation; d != nil {
 		t := e.times[d.clock]
@@ -278,7 +279,7 @@ func (e *enumeration) add(buckets []*Value) error {
 		}
 		s.Table = e.table.rotated(t)
 	}
-	id := s.Table + "\x00" + string(partitionKey(buckets))
+	id := s.Table + "\x00" + string(statement.PartitionKey(buckets))
 	if e.seen[id] {
 		// In the same group it is one of two functions without a time; in another, functions of different times
 		// have a bucket in common.

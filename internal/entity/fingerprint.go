@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/gocql/gocql"
 )
@@ -23,7 +24,7 @@ func (s *Set) fingerprint(t *table) string {
 		seen = append(seen, i)
 		r := fingerprint.Clause{Kind: fingerprint.SingleWriter, Words: []string{c.name}}
 		for _, v := range c.domain {
-			r.Kind, r.Words = fingerprint.OneOf, append(r.Words, v.domainText())
+			r.Kind, r.Words = fingerprint.OneOf, append(r.Words, domainText(v))
 		}
 		rules = append(rules, r)
 	}
@@ -91,14 +92,14 @@ func (s *Set) functions(d *derivation) (words []string) {
 func (b Bucket) compact() string { return strings.ReplaceAll(b.String(), " ", "") }
 
 // domainText is a value of a domain as written in a fingerprint.
-func (v *Value) domainText() string {
-	switch v.typ.Kind() {
+func domainText(v *cqltype.Value) string {
+	switch v.Type.Kind() {
 	case gocql.TypeVarchar, gocql.TypeText, gocql.TypeAscii:
-		return fingerprint.Text(string(v.data))
+		return fingerprint.Text(string(v.Data))
 	case gocql.TypeBoolean:
-		return strconv.FormatBool(v.data[0] != 0)
+		return strconv.FormatBool(v.Data[0] != 0)
 	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt:
-		return strconv.FormatInt(number(v.data), 10)
+		return strconv.FormatInt(number(v.Data), 10)
 	}
-	return fingerprint.Other(v.data)
+	return fingerprint.Other(v.Data)
 }

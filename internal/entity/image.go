@@ -4,14 +4,16 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // frozen is what an update uses of a before-image that was encoded before the row was changed, perhaps in place.
 type frozen struct {
-	image []Value
+	image []cqltype.Value
 	err   error
 	// memory has, by column, those of the others that are behind pointers or in slices and maps, by which the repeat of a write is known.
-	memory []Value
+	memory []cqltype.Value
 }
 
 // Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
@@ -25,11 +27,11 @@ func (s *Set) Freeze(before any) *frozen {
 		return out
 	}
 	for i := range s.columns {
-		if c := &s.columns[i]; c.derived != nil || out.image[i].typ != nil || !c.inPlace() {
+		if c := &s.columns[i]; c.derived != nil || out.image[i].Type != nil || !c.inPlace() {
 			continue
 		}
 		if out.memory == nil {
-			out.memory = make([]Value, len(s.columns))
+			out.memory = make([]cqltype.Value, len(s.columns))
 		}
 		if v, err := s.encode(row, i); err == nil { // else the update fails at this column, or is no repeat
 			out.memory[i] = v
@@ -51,7 +53,7 @@ func (c *column) inPlace() bool {
 }
 
 // image gives the before-image of a change, by column. Of the other columns there is nothing in it.
-func (c Change) image() ([]Value, error) {
+func (c Change) image() ([]cqltype.Value, error) {
 	if c.Frozen != nil {
 		return c.Frozen.image, c.Frozen.err
 	}
@@ -59,7 +61,7 @@ func (c Change) image() ([]Value, error) {
 }
 
 // image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
-func (s *Set) image(row reflect.Value) ([]Value, error) {
+func (s *Set) image(row reflect.Value) ([]cqltype.Value, error) {
 	values, err := s.encodeRow(row, func(i int) bool { return s.columns[i].key || slices.Contains(s.compare, i) }, none)
 	var invalid *InvalidError
 	if errors.As(err, &invalid) {

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable and
@@ -25,7 +28,7 @@ func (s *Set) Layout(name string) (Layout, bool) {
 	}
 	var found []*table
 	for _, t := range slices.Concat(s.tables, s.unique) {
-		if t.name == name || qualified(t.keyspace, t.name) == name {
+		if t.name == name || statement.Qualified(t.keyspace, t.name) == name {
 			found = append(found, t)
 		}
 	}
@@ -129,26 +132,26 @@ func (l Layout) Compare(i int, a, b []byte) int {
 }
 
 // Raw makes a value of clustering column i of what is encoded already, and Fits says whether the server can have data there.
-func (l Layout) Raw(i int, data []byte) *Value {
-	return &Value{typ: l.clustering(i).cql, data: data}
+func (l Layout) Raw(i int, data []byte) *cqltype.Value {
+	return &cqltype.Value{Type: l.clustering(i).cql, Data: data}
 }
 
 // Fits is the check that goes before [Layout.Raw]. data may be anything. It is not the check of writes: a row that was read may have been
 // written by somebody else, or when a type had fewer fields.
 func (l Layout) Fits(i int, data []byte) bool {
-	return len(data) <= maxKeyBytes && storable(l.clustering(i).cql, data)
+	return len(data) <= statement.MaxKeyBytes && l.clustering(i).cql.Storable(data)
 }
 
 // PartitionKey encodes the columns of the partition key, in order.
-func (l Layout) PartitionKey(values []*Value) []byte { return partitionKey(values) }
+func (l Layout) PartitionKey(values []*cqltype.Value) []byte { return statement.PartitionKey(values) }
 
 // PartitionKeyOf is [Layout.PartitionKey] of values that are encoded already. It may share memory with them.
 func (l Layout) PartitionKeyOf(encoded [][]byte) []byte {
-	values := make([]*Value, len(encoded))
+	values := make([]*cqltype.Value, len(encoded))
 	for i, data := range encoded {
-		values[i] = &Value{data: data}
+		values[i] = &cqltype.Value{Data: data}
 	}
-	return partitionKey(values)
+	return statement.PartitionKey(values)
 }
 
 func (l Layout) clustering(i int) *column { return &l.set.columns[l.table.key[l.table.part+i]] }
@@ -162,7 +165,7 @@ func (l Layout) column(name string) *column {
 
 // Encode encodes a value of a key column. The value is of the field's Go type, or of one like it. The error holds no
 // value.
-func (l Layout) Encode(column string, value any) (*Value, error) {
+func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
 	c := l.column(column)
 	if c == nil {
 		return nil, l.set.invalid(l.table, column, "is no column of the table")
@@ -189,7 +192,7 @@ func (l Layout) Encode(column string, value any) (*Value, error) {
 	if reason := keyFault(c, data); reason != "" {
 		return nil, l.set.invalid(l.table, column, reason)
 	}
-	return &Value{typ: c.cql, data: data}, nil
+	return &cqltype.Value{Type: c.cql, Data: data}, nil
 }
 
 // encodeAs encodes v as a value of column c, to whose Go type it can be converted.
@@ -212,7 +215,7 @@ func like(v reflect.Value, want reflect.Type) bool {
 
 // Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
 // not a timeuuid. Timeuuids end in the years 1582 and 5236: all after it count as the last moment, and all before it as the first.
-func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
+func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, bool) {
 	c := l.column(column)
 	if c == nil || c.cql.Kind() != gocql.TypeTimeUUID {
 		return nil, false
@@ -225,7 +228,7 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
 	}
 	id := gocql.TimeUUIDWith(n, uint32(rest), bytes.Repeat([]byte{rest}, 6))
 	id[8] = rest // whatever the variant
-	return &Value{typ: c.cql, data: id.Bytes()}, true
+	return &cqltype.Value{Type: c.cql, Data: id.Bytes()}, true
 }
 
 const (

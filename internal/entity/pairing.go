@@ -3,6 +3,8 @@ package entity
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Pairing says how rows of a table are compared with those of another table of the set by hashes: of the values of a row it gives
@@ -57,7 +59,7 @@ func (p Pairing) Key(out []byte, values [][]byte) ([]byte, bool) {
 		if values[n] == nil {
 			return out[:start], false
 		}
-		out = appendKeyColumn(out, values[n])
+		out = statement.AppendKeyColumn(out, values[n])
 	}
 	return out, true
 }
@@ -73,10 +75,4 @@ func (p Pairing) Compared(out []byte, values [][]byte) []byte {
 		out = append(out, values[n]...)
 	}
 	return out
-}
-
-// appendKeyColumn appends a column to an encoded key. Key columns have at most maxKeyBytes.
-func appendKeyColumn(out, data []byte) []byte {
-	out = binary.BigEndian.AppendUint16(out, uint16(len(data)))
-	return append(out, data...)
 }

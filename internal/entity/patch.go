@@ -5,9 +5,11 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file is about the one verb that leaves columns of the row alone.
@@ -15,24 +17,8 @@ import (
 // Edit is a tables.Edit.
 type Edit struct {
 	Column string
-	Kind   EditKind
-	Keys   []any // of the elements that a RemoveElements removes
-}
-
-// EditKind is one of the things that an [Edit] can do.
-type EditKind uint8
-
-const (
-	// PutColumn writes the column.
-	PutColumn EditKind = iota + 1
-	// PutElements writes elements of the column.
-	PutElements
-	// RemoveElements removes elements of the column.
-	RemoveElements
-)
-
-func (k EditKind) String() string {
-	return called(k, "EditKind", "put", "put elements of", "remove elements of")
+	Kind   statement.EditKind
+	Keys   []any // of the elements that a statement.RemoveElements removes
 }
 
 // String says what is done to which column.
@@ -46,9 +32,9 @@ func (e Edit) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // patched is what the edits of a change do to a column.
 type patched struct {
-	put     EditKind // PutColumn or PutElements, or 0
-	keys    []any    // of the elements to remove
-	removed *Value   // keys, encoded
+	put     statement.EditKind // statement.PutColumn or statement.PutElements, or 0
+	keys    []any              // of the elements to remove
+	removed *cqltype.Value     // keys, encoded
 }
 
 // encodePatch checks the edits and encodes what they need of the row.
@@ -70,11 +56,11 @@ func (r *renderer) encodePatch(c Change) error {
 			return s.invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
 		}
 		p := &r.patch[i]
-		again := p.put != 0 && (e.Kind != RemoveElements || p.put == PutColumn) || p.keys != nil && e.Kind != PutElements
+		again := p.put != 0 && (e.Kind != statement.RemoveElements || p.put == statement.PutColumn) || p.keys != nil && e.Kind != statement.PutElements
 		if reason := s.refuseEdit(i, e, again); reason != "" {
 			return s.invalid(nil, e.Column, reason)
 		}
-		if e.Kind == RemoveElements {
+		if e.Kind == statement.RemoveElements {
 			p.keys = e.Keys
 		} else {
 			p.put = e.Kind
@@ -88,7 +74,7 @@ func (r *renderer) encodePatch(c Change) error {
 	}
 	for i := range r.patch {
 		p := &r.patch[i]
-		if p.put == PutElements && values[i].data == nil {
+		if p.put == statement.PutElements && values[i].Data == nil {
 			return s.invalid(nil, s.columns[i].name, "Elements puts the elements that the row holds, and it holds none")
 		}
 		if p.keys != nil {
@@ -100,7 +86,7 @@ func (r *renderer) encodePatch(c Change) error {
 	if err := s.checkPatchedExpiry(values, r.patch); err != nil {
 		return err
 	}
-	if s.expiry >= 0 && values[s.expiry].data != nil {
+	if s.expiry >= 0 && values[s.expiry].Data != nil {
 		for _, t := range s.tables {
 			if !slices.Contains(t.columns, s.expiry) && (s.stamp < 0 || !slices.Contains(t.columns, s.stamp)) {
 				return s.invalid(t, s.columns[s.expiry].name, "a Patch of a row that expires writes this column or the stamp to every table, "+
@@ -114,12 +100,12 @@ func (r *renderer) encodePatch(c Change) error {
 }
 
 // checkPatchedExpiry rejects a patch that does not say when what it writes ends.
-func (s *Set) checkPatchedExpiry(values []Value, edits []patched) error {
+func (s *Set) checkPatchedExpiry(values []cqltype.Value, edits []patched) error {
 	if s.expiry < 0 {
 		return nil
 	}
 	name, edited := s.columns[s.expiry].name, edits[s.expiry].put != 0
-	switch absent := values[s.expiry].data == nil; {
+	switch absent := values[s.expiry].Data == nil; {
 	case absent && !edited:
 		return s.invalid(nil, name, fmt.Sprintf("the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
 			"give the row its expiry as it was read or written, or, if the row never ends, add Column(%q) to the edits", name))
@@ -154,9 +140,9 @@ func (s *Set) refuseEdit(i int, e Edit, again bool) string {
 		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
 	case i == s.stamp:
 		return "the stamp cannot be edited: every write fills it"
-	case i == s.expiry && e.Kind != PutColumn: // that of a row that never ends may be put, as null
+	case i == s.expiry && e.Kind != statement.PutColumn: // that of a row that never ends may be put, as null
 		return expiryEdited
-	case e.Kind == PutColumn:
+	case e.Kind == statement.PutColumn:
 		return ""
 	case c.cql.Kind() == gocql.TypeList:
 		return "a list has no elements that could be written again and be the same: edit it as a whole, with Column, or declare a set or map"
@@ -164,9 +150,9 @@ func (s *Set) refuseEdit(i int, e Edit, again bool) string {
 		return fmt.Sprintf("only maps and sets have elements, and this is %s: edit it as a whole, with Column", c.cql)
 	case !c.cql.MultiCell():
 		return "it is frozen, which makes it one cell: edit it as a whole, with Column"
-	case e.Kind == RemoveElements && c.marshals:
+	case e.Kind == statement.RemoveElements && c.marshals:
 		return fmt.Sprintf("Go type %s encodes itself, so what its elements are is not known: edit it as a whole, with Column", c.goType)
-	case e.Kind == RemoveElements && len(e.Keys) == 0:
+	case e.Kind == statement.RemoveElements && len(e.Keys) == 0:
 		return "Without names no element"
 	}
 	return ""
@@ -177,32 +163,32 @@ func (s *Set) refuseEdit(i int, e Edit, again bool) string {
 // elements are put to and removed from, the latter is a Merge of its own: a stored one has each column once.
 func (r *renderer) edit(t *table) {
 	key := t.keyOf(r.after)
-	if !present(key) {
+	if !statement.Present(key) {
 		return
 	}
 	p := r.place(t)
-	names, put := slices.Clone(t.keyNames), r.mutation(p, Put, key)
-	put.Args = appendValues(nil, key)
-	var merged, removed []mergeColumn
+	names, put := slices.Clone(t.keyNames), r.mutation(p, statement.Put, key)
+	put.Args = statement.AppendArgs(nil, key)
+	var merged, removed []statement.MergeColumn
 	for _, i := range t.columns[len(t.key):] {
 		name, v, kind, keys := r.set.columns[i].name, &r.after[i], r.patch[i].put, r.patch[i].removed
 		if i == r.set.stamp || i == r.set.expiry {
-			kind = PutColumn
+			kind = statement.PutColumn
 		}
 		switch {
-		case kind == PutColumn && r.expiresAt == 0:
+		case kind == statement.PutColumn && r.expiresAt == 0:
 			names, put.Args = append(names, name), append(put.Args, v)
 		case kind != 0:
-			merged = append(merged, mergeColumn{name, kind, v})
+			merged = append(merged, statement.MergeColumn{Name: name, Kind: kind, Value: v})
 		case keys != nil:
-			merged = append(merged, mergeColumn{name, RemoveElements, keys})
+			merged = append(merged, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
 		}
 		if kind != 0 && keys != nil {
-			removed = append(removed, mergeColumn{name, RemoveElements, keys})
+			removed = append(removed, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
 		}
 	}
 	if r.expiresAt == 0 {
-		put.Statement, put.Names = putText(qualified(p.keyspace, p.name), names, false)
+		put.Statement, put.Names = statement.PutText(statement.Qualified(p.keyspace, p.name), names, false)
 		put.Args = append(put.Args, r.at)
 		r.out = append(r.out, put)
 	}
@@ -214,100 +200,8 @@ func (r *renderer) edit(t *table) {
 	}
 }
 
-func (r *renderer) merge(t placed, key []*Value, columns []mergeColumn, expiresAt int64) {
-	m := r.mutation(t, Merge, key)
-	m.merge(t.keyNames, key, r.at, columns, expiresAt)
+func (r *renderer) merge(t placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
+	m := r.mutation(t, statement.Merge, key)
+	m.SetMerge(t.keyNames, key, r.at, columns, expiresAt)
 	r.out = append(r.out, m)
-}
-
-// mergeColumn is a column of a Merge. Only in one that expires columns are written whole.
-type mergeColumn struct {
-	name  string
-	kind  EditKind
-	value *Value
-}
-
-// merge makes the statements of a Merge: the one of now, and the one after it has expired. That one writes at the same
-// timestamp what is left of the first one then, a tombstone a cell.
-func (m *Mutation) merge(keys []string, key []*Value, at *Value, columns []mergeColumn, expiresAt int64) {
-	m.merges, m.expiresAt = columns, expiresAt
-	m.compileMerge(m, keys, key, at, columns)
-	if expiresAt != 0 {
-		m.expired = m.past(keys, key, at, columns)
-	}
-}
-
-// past is what is sent once a write of the columns has expired.
-func (m *Mutation) past(keys []string, key []*Value, at *Value, columns []mergeColumn) *Mutation {
-	ended := slices.Clone(columns)
-	for n, c := range columns {
-		switch c.kind {
-		case PutColumn:
-			ended[n].value = &Value{typ: c.value.typ}
-		case PutElements:
-			ended[n].kind, ended[n].value = RemoveElements, keysOf(c.value)
-		case RemoveElements:
-		}
-	}
-	out := new(Mutation)
-	m.compileMerge(out, keys, key, at, ended)
-	return out
-}
-
-// remains is what is left of a Put or Merge once all of it has expired: nulls, and no row marker. Of a key alone it is a Remove.
-func (m *Mutation) remains() *Mutation {
-	at, _ := m.Args[slices.Index(m.Names, timestampName)].(*Value)
-	first := 0 // where the key is
-	columns := m.merges
-	if m.Kind == Merge {
-		first = len(m.Names) - m.keys
-	} else {
-		for n, a := range m.Args[m.keys:] {
-			if v, ok := a.(*Value); ok && v != at {
-				columns = append(columns, mergeColumn{m.Names[m.keys+n], PutColumn, v})
-			}
-		}
-	}
-	names, key := m.Names[first:first+m.keys], make([]*Value, m.keys)
-	for i := range key {
-		key[i], _ = m.Args[first+i].(*Value)
-	}
-	if len(columns) > 0 {
-		return m.past(names, key, at, columns)
-	}
-	out := &Mutation{Args: appendValues([]any{at}, key)}
-	out.Statement, out.Names = removeText(qualified(m.Keyspace, m.Table), names)
-	return out
-}
-
-// compileMerge gives into, which is a Merge or what is sent once it has expired, its statement.
-func (m *Mutation) compileMerge(into *Mutation, keys []string, key []*Value, at *Value, columns []mergeColumn) {
-	using, names := using(into.expiresAt != 0)
-	if into.expiresAt != 0 {
-		into.Args = append(into.Args, encodeInt(maxTTL))
-	}
-	into.Args = append(into.Args, at)
-	set := make([]string, len(columns))
-	for i, c := range columns {
-		switch c.kind {
-		case PutColumn:
-			set[i] = c.name + "=?"
-		case PutElements:
-			set[i] = c.name + "=" + c.name + "+?"
-		case RemoveElements:
-			set[i] = c.name + "=" + c.name + "-?"
-		}
-		names, into.Args = append(names, c.name), append(into.Args, c.value)
-	}
-	into.Statement = "UPDATE " + qualified(m.Keyspace, m.Table) + using + " SET " + strings.Join(set, ",") + where(keys)
-	into.Names = slices.Concat(names, keys)
-	into.Args = appendValues(into.Args, key)
-}
-
-// elementsOf says whether v holds elements that can be put, or whose keys can be removed.
-func elementsOf(v *Value, kind EditKind) bool {
-	if v.data == nil || !v.typ.MultiCell() || v.typ.Kind() != gocql.TypeSet && (kind == RemoveElements || v.typ.Kind() != gocql.TypeMap) {
-		return false
-	}
-	return malformed(v.typ, v.data) == ""
 }

@@ -7,18 +7,21 @@ import (
 	"slices"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file is about the entries of pending: what a client that died has left to be done in the query tables.
 
 // QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
 // those of entries of pending that is not its own.
-func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte) ([]Mutation, error) {
+func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte) ([]statement.Mutation, error) {
 	s := b.set
 	if b.stored {
 		return nil, errStored
 	}
-	var out []Mutation
+	var out []statement.Mutation
 	if len(entries) == 0 {
 		entries = [][]byte{nil}
 	}
@@ -29,11 +32,11 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 		}
 		at := version.Time().UnixMicro()
 		r := renderer{
-			set: s, kind: Update, timestamp: at, version: version, keyspace: b.physical, before: before, at: bigintValue(at), replacing: before != nil,
+			set: s, kind: Update, timestamp: at, version: version, keyspace: b.physical, before: before, at: cqltype.BigInt(at), replacing: before != nil,
 		}
 		if row.Present {
 			r.after = slices.Clone(row.values)
-			r.after[s.version] = *uuidValue(version)
+			r.after[s.version] = *cqltype.TimeUUID(version)
 			if err := s.deriveRead(r.after); err != nil {
 				return nil, err
 			}
@@ -42,7 +45,7 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 			continue
 		}
 		for _, t := range s.tables[1:] {
-			if t.rotation != nil && r.row()[t.rotation.clock].data == nil {
+			if t.rotation != nil && r.row()[t.rotation.clock].Data == nil {
 				continue // without the time the row is in none of the tables
 			}
 			if err := r.checkRotated(t, r.row()); err != nil {
@@ -60,9 +63,9 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 
 // deriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
 // value for one of a fixed size. The base key is that under which it was read, whatever the row says.
-func (s *Set) deriveRead(row []Value) error {
+func (s *Set) deriveRead(row []cqltype.Value) error {
 	for i := range s.columns {
-		c, data := &s.columns[i], row[i].data
+		c, data := &s.columns[i], row[i].Data
 		if size := c.cql.Size(); c.key && data != nil && size > 0 && len(data) != size {
 			return s.invalid(s.tables[0], c.name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
 				"something else than this library wrote it, so correct the row", PendingColumn, len(data), c.cql, size))
@@ -76,16 +79,16 @@ const keysVersion = 1
 
 // encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
 // tables.
-func (s *Set) encodeKeys(row []Value) []byte {
+func (s *Set) encodeKeys(row []cqltype.Value) []byte {
 	out := []byte{keysVersion}
 	for i := range s.columns {
 		c := &s.columns[i]
-		if !s.inEntries(i) || row[i].data == nil {
+		if !s.inEntries(i) || row[i].Data == nil {
 			continue
 		}
 		out = binary.BigEndian.AppendUint16(out, uint16(len(c.name))) // names and keys have less than 64 KiB
 		out = append(out, c.name...)
-		out = appendKeyColumn(out, row[i].data)
+		out = statement.AppendKeyColumn(out, row[i].Data)
 	}
 	return out
 }
@@ -102,7 +105,7 @@ func (s *Set) inEntries(i int) bool {
 
 // decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of this entity, or
 // is rejected.
-func (b *Base) decodeKeys(data []byte) ([]Value, error) {
+func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
@@ -110,7 +113,7 @@ func (b *Base) decodeKeys(data []byte) ([]Value, error) {
 	if err := cutKeys(data, func(name string, value []byte) error {
 		for i := range s.columns {
 			if c := &s.columns[i]; c.name == name && s.inEntries(i) {
-				row[i] = Value{typ: c.cql, data: value}
+				row[i] = cqltype.Value{Type: c.cql, Data: value}
 			}
 		}
 		return nil

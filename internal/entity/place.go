@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file places a rendered row in the tables: the Put under its key, and a Remove for every other key under which
@@ -23,14 +26,14 @@ func (r *renderer) reserve() {
 		args += len(t.columns) + each
 	}
 	r.args = make([]any, 0, args)
-	r.out = make([]Mutation, 0, len(r.set.tables))
+	r.out = make([]statement.Mutation, 0, len(r.set.tables))
 }
 
 func (r *renderer) table(t *table) {
 	p := r.place(t)
-	var stays []*Value // the key that the row has after the change, nil if it has none
+	var stays []*cqltype.Value // the key that the row has after the change, nil if it has none
 	if r.after != nil {
-		if key := t.keyOf(r.after); present(key) {
+		if key := t.keyOf(r.after); statement.Present(key) {
 			stays = key
 			r.put(p, key)
 		}
@@ -58,15 +61,15 @@ func (r *renderer) place(t *table) placed {
 }
 
 // mutation is one of the row of t under key, without its statement.
-func (r *renderer) mutation(t placed, kind MutationKind, key []*Value) Mutation {
-	return Mutation{
-		Keyspace: t.keyspace, Table: t.name, Kind: kind, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
-		Rotates: t.rotation != nil, keys: len(key), part: t.part,
+func (r *renderer) mutation(t placed, kind statement.MutationKind, key []*cqltype.Value) statement.Mutation {
+	return statement.Mutation{
+		Keyspace: t.keyspace, Table: t.name, Kind: kind, Timestamp: r.timestamp, PartitionKey: statement.PartitionKey(key[:t.part]),
+		Rotates: t.rotation != nil, Keys: len(key), Part: t.part,
 	}
 }
 
 // row is the row after the change, or of a delete the one before it.
-func (r *renderer) row() []Value {
+func (r *renderer) row() []cqltype.Value {
 	if r.after == nil {
 		return r.before
 	}
@@ -74,39 +77,34 @@ func (r *renderer) row() []Value {
 }
 
 // keyOf gives the primary key of row in t, in key order.
-func (t *table) keyOf(row []Value) []*Value {
-	key := make([]*Value, len(t.key))
+func (t *table) keyOf(row []cqltype.Value) []*cqltype.Value {
+	key := make([]*cqltype.Value, len(t.key))
 	for k, i := range t.key {
 		key[k] = &row[i]
 	}
 	return key
 }
 
-// present says whether a row is stored under key: no column of it is nil.
-func present(key []*Value) bool {
-	return !slices.ContainsFunc(key, func(v *Value) bool { return v.data == nil })
-}
-
-func (r *renderer) put(t placed, key []*Value) {
-	m := r.mutation(t, Put, key)
+func (r *renderer) put(t placed, key []*cqltype.Value) {
+	m := r.mutation(t, statement.Put, key)
 	m.Statement, m.Names = t.text.insert, t.text.insertNames
 	start := len(r.args)
 	for _, i := range t.columns {
-		if v := &r.after[i]; v.data != nil || r.nulls(i) {
+		if v := &r.after[i]; v.Data != nil || r.nulls(i) {
 			r.args = append(r.args, v)
 		} else {
 			r.args = append(r.args, gocql.UnsetValue)
 		}
 	}
 	if r.expiresAt != 0 {
-		m.Statement, m.Names, m.expiresAt = t.text.insertTTL, t.text.ttlNames, r.expiresAt
-		r.args = append(r.args, encodeInt(maxTTL))
+		m.Statement, m.Names, m.Expires = t.text.insertTTL, t.text.ttlNames, r.expiresAt
+		r.args = append(r.args, cqltype.Int(statement.MaxTTL))
 	}
 	r.args = append(r.args, r.at)
 	m.Args = r.args[start:len(r.args):len(r.args)]
 	if r.expiresAt != 0 {
 		expired := r.delete(t, key, r.timestamp)
-		m.expired = &expired
+		m.Expired = &expired
 	}
 	r.out = append(r.out, m)
 }
@@ -122,10 +120,10 @@ func (r *renderer) nulls(i int) bool {
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that is too long there is
 // none, and Cassandra would reject its Remove. The columns that a
 // single writer moves are as in the before-image or as in the after-image; a OneOf column may have any of its values.
-func (r *renderer) removes(p placed, stays []*Value) {
+func (r *renderer) removes(p placed, stays []*cqltype.Value) {
 	t := p.table
-	remove := func(key []*Value) {
-		if !present(key) || !t.fits(key) {
+	remove := func(key []*cqltype.Value) {
+		if !statement.Present(key) || !t.fits(key) {
 			return
 		}
 		timestamp := r.timestamp
@@ -153,11 +151,11 @@ func (r *renderer) removes(p placed, stays []*Value) {
 
 // moved says whether the write changes a SingleWriter column in the key of t.
 func (r *renderer) moved(t *table) bool {
-	return slices.ContainsFunc(t.moves, func(k int) bool { return !bytes.Equal(r.before[t.key[k]].data, r.after[t.key[k]].data) })
+	return slices.ContainsFunc(t.moves, func(k int) bool { return !bytes.Equal(r.before[t.key[k]].Data, r.after[t.key[k]].Data) })
 }
 
 // sweep calls visit once for every combination of values that the columns at positions of key may have had, with key holding it.
-func (r *renderer) sweep(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
+func (r *renderer) sweep(t *table, row []cqltype.Value, key []*cqltype.Value, positions []int, visit func([]*cqltype.Value)) {
 	if len(positions) == 0 {
 		visit(key)
 		return
@@ -171,21 +169,21 @@ func (r *renderer) sweep(t *table, row []Value, key []*Value, positions []int, v
 
 // valuesAt are those of the column at position k of key: the domain of a OneOf column, and of a derived one what its functions give.
 // What these follow from has the value that it has in the key, and the rest that of row.
-func (r *renderer) valuesAt(t *table, row []Value, key []*Value, k int) []*Value {
+func (r *renderer) valuesAt(t *table, row []cqltype.Value, key []*cqltype.Value, k int) []*cqltype.Value {
 	c := &r.set.columns[t.key[k]]
 	if c.derived == nil {
 		return c.domain
 	}
-	of := func(i int) *Value {
+	of := func(i int) *cqltype.Value {
 		if at := slices.Index(t.key, i); at >= 0 {
 			return key[at]
 		}
 		return &row[i]
 	}
-	var out []*Value
+	var out []*cqltype.Value
 	add := func(data []byte, err error) {
-		if err == nil && !slices.ContainsFunc(out, func(v *Value) bool { return bytes.Equal(v.data, data) }) {
-			out = append(out, &Value{typ: c.cql, data: data})
+		if err == nil && !slices.ContainsFunc(out, func(v *cqltype.Value) bool { return bytes.Equal(v.Data, data) }) {
+			out = append(out, &cqltype.Value{Type: c.cql, Data: data})
 		} // else absent, or in no bucket: there is no row to remove
 	}
 	if !c.derived.swept() {
@@ -202,14 +200,14 @@ func (r *renderer) valuesAt(t *table, row []Value, key []*Value, k int) []*Value
 // base table keeps the greater value of a OneOf column, so its Remove of a smaller one must win against the other's
 // Put, and that of a greater one must lose: it is sent one microsecond earlier. A SingleWriter move has no ties to
 // settle.
-func compare(t *table, key, stays []*Value) int {
+func compare(t *table, key, stays []*cqltype.Value) int {
 	for _, k := range t.moves {
-		if !bytes.Equal(key[k].data, stays[k].data) {
+		if !bytes.Equal(key[k].Data, stays[k].Data) {
 			return -1
 		}
 	}
 	for _, k := range t.swept {
-		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+		if order := bytes.Compare(key[k].Data, stays[k].Data); order != 0 {
 			return order
 		}
 	}
@@ -217,112 +215,76 @@ func compare(t *table, key, stays []*Value) int {
 }
 
 // delete is a Remove of the row of t under key.
-func (r *renderer) delete(t placed, key []*Value, timestamp int64) Mutation {
-	m, at := r.mutation(t, Remove, key), r.at
+func (r *renderer) delete(t placed, key []*cqltype.Value, timestamp int64) statement.Mutation {
+	m, at := r.mutation(t, statement.Remove, key), r.at
 	if timestamp != r.timestamp {
 		if r.below == nil {
-			r.below = bigintValue(timestamp)
+			r.below = cqltype.BigInt(timestamp)
 		}
 		m.Timestamp, at = timestamp, r.below
 	}
 	start := len(r.args)
-	r.args = appendValues(append(r.args, at), key)
+	r.args = statement.AppendArgs(append(r.args, at), key)
 	m.Statement, m.Names, m.Args = t.text.delete, t.text.deleteNames, r.args[start:len(r.args):len(r.args)]
 	return m
 }
 
-func appendValues(args []any, values []*Value) []any {
-	for _, v := range values {
-		args = append(args, v)
-	}
-	return args
-}
-
-// partitionKey encodes the values of the partition columns as Cassandra does: a single one as it is, several each with
-// two bytes of length before and a zero byte behind.
-func partitionKey(values []*Value) []byte {
-	if len(values) == 1 {
-		return values[0].data
-	}
-	size := 0
-	for _, v := range values {
-		size += len(v.data) + componentOverhead
-	}
-	out := make([]byte, 0, size)
-	for _, v := range values {
-		out = appendKeyColumn(out, v.data)
-		out = append(out, 0)
-	}
-	return out
-}
-
-// componentOverhead is what a column of a composite partition key takes alongside its bytes.
-const componentOverhead = 3
-
 // partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
 // as a key column.
-func (t *table) partitionSize(row []Value) int {
+func (t *table) partitionSize(row []cqltype.Value) int {
 	if t.part == 1 || row == nil {
 		return 0
 	}
 	size := 0
 	for _, i := range t.key[:t.part] {
-		if row[i].data == nil {
+		if row[i].Data == nil {
 			return 0 // no row in this table
 		}
-		size += len(row[i].data) + componentOverhead
+		size += len(row[i].Data) + statement.ComponentOverhead
 	}
 	return size
 }
 
 // fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
 // may be above it (ClusteringPrefix.validate).
-func (t *table) fits(key []*Value) bool {
-	if t.part == 1 && !holdable(key[0].data) {
+func (t *table) fits(key []*cqltype.Value) bool {
+	if t.part == 1 && !holdable(key[0].Data) {
 		return false
 	}
 	size := 0
 	for _, v := range key[t.part:] {
-		size += len(v.data)
+		size += len(v.Data)
 	}
-	return size <= maxKeyBytes
+	return size <= statement.MaxKeyBytes
 }
 
 // holdable says whether data can be the only column of a partition key.
-func holdable(data []byte) bool { return len(data) > 0 && len(data) <= maxKeyBytes }
+func holdable(data []byte) bool { return len(data) > 0 && len(data) <= statement.MaxKeyBytes }
 
 // checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a value that a write may not
 // give a key column, or one whose clustering columns are too long together. A lightweight transaction does not look at the length, and the
 // statements that follow it fail.
-func (s *Set) checkKey(t *table, row []Value) error {
+func (s *Set) checkKey(t *table, row []cqltype.Value) error {
 	size := 0
 	for k, i := range t.key {
-		if row == nil || row[i].data == nil {
+		if row == nil || row[i].Data == nil {
 			return nil // no row in this table
 		}
 		if k >= t.part {
-			size += len(row[i].data)
+			size += len(row[i].Data)
 		}
 	}
-	if only := row[t.key[0]].data; t.part == 1 && !holdable(only) {
-		return s.invalid(t, t.keyNames[0], fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", maxKeyBytes, len(only)))
+	if only := row[t.key[0]].Data; t.part == 1 && !holdable(only) {
+		return s.invalid(t, t.keyNames[0], fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", statement.MaxKeyBytes, len(only)))
 	}
-	if size <= maxKeyBytes {
+	if size <= statement.MaxKeyBytes {
 		return nil
 	}
 	return s.invalid(t, "", fmt.Sprintf("the clustering columns %s hold at most %d bytes together, in this row %d: make the values shorter, or "+
-		"take a column out of the SortKey", strings.Join(t.keyNames[t.part:], ", "), maxKeyBytes, size))
+		"take a column out of the SortKey", strings.Join(t.keyNames[t.part:], ", "), statement.MaxKeyBytes, size))
 }
 
 // entityKey encodes the base key.
 func (r *renderer) entityKey() string {
-	return encodedKey(r.set.tables[0].keyOf(r.row()))
-}
-
-func encodedKey(key []*Value) string {
-	var out []byte
-	for _, v := range key {
-		out = appendKeyColumn(out, v.data)
-	}
-	return string(out)
+	return statement.EncodedKey(r.set.tables[0].keyOf(r.row()))
 }

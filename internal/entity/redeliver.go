@@ -4,22 +4,10 @@ import (
 	"slices"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
-
-// Written says of a value of a row that was read when it was written, and until when it stays.
-type Written struct {
-	At   int64 // its WRITETIME, in microseconds
-	Ends int64 // the second, in milliseconds since the Unix epoch, in which it expires; 0: it does not
-}
-
-// last is the [Mutation.ExpiresAt] with which no table keeps the value for longer than the one that it was read from. A TTL is rounded up
-// when it is sent, and counted by the server from the beginning of the second.
-func (w Written) last() int64 {
-	if w.Ends == 0 {
-		return 0
-	}
-	return max(1, w.Ends-1999)
-}
 
 // Unfillable says why rows of the base table cannot be put into the table at their own times, and is empty if they can.
 func (l Layout) Unfillable() string {
@@ -37,12 +25,12 @@ func (l Layout) Unfillable() string {
 // does not know a column yet writes the others alone: such a column is put at its own time, which a write that is in flight may follow.
 // written is by column; one that is not in it is as old as the row, and does not expire unless the set has [ExpiresAt]. A row without an
 // expiry there that expires all the same, as by the table's default, ends in all tables when it ends in its own.
-func (r TableRow) Redeliver(at int64, written map[string]Written, nulls bool, keyspace func(string) string) ([]Mutation, error) {
+func (r TableRow) Redeliver(at int64, written map[string]statement.Written, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	out, err := r.Deliver(at, nulls, keyspace)
 	if err != nil {
 		return nil, err
 	}
-	row := Written{At: at}
+	row := statement.Written{At: at}
 	for _, w := range written {
 		if w.At == at && w.Ends != 0 && (row.Ends == 0 || w.Ends < row.Ends) {
 			row.Ends = w.Ends
@@ -50,7 +38,7 @@ func (r TableRow) Redeliver(at int64, written map[string]Written, nulls bool, ke
 	}
 	for n := range out { // those that are appended are complete
 		m := &out[n]
-		if m.Kind != Put {
+		if m.Kind != statement.Put {
 			continue
 		}
 		t := r.layout.set.tables[slices.IndexFunc(r.layout.set.tables, func(t *table) bool { return t.name == m.Table })]
@@ -58,10 +46,10 @@ func (r TableRow) Redeliver(at int64, written map[string]Written, nulls bool, ke
 		if err != nil {
 			return nil, err
 		}
-		if row.Ends != 0 && m.expiresAt == 0 { // once nothing remains it is not sent
+		if row.Ends != 0 && m.Expires == 0 { // once nothing remains it is not sent
 			text := t.statements(m.Keyspace, m.Table)
-			m.Statement, m.Names, m.expiresAt = text.insertTTL, text.ttlNames, row.last()
-			m.Args = slices.Insert(m.Args, len(t.columns), any(encodeInt(maxTTL)))
+			m.Statement, m.Names, m.Expires = text.insertTTL, text.ttlNames, row.Last()
+			m.Args = slices.Insert(m.Args, len(t.columns), any(cqltype.Int(statement.MaxTTL)))
 		}
 		out = append(out, older...)
 	}
@@ -69,8 +57,8 @@ func (r TableRow) Redeliver(at int64, written map[string]Written, nulls bool, ke
 }
 
 // takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
-func (r TableRow) takeOlder(m *Mutation, t *table, written map[string]Written, keyspace func(string) string) ([]Mutation, error) {
-	var out []Mutation
+func (r TableRow) takeOlder(m *statement.Mutation, t *table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
+	var out []statement.Mutation
 	for n, i := range t.columns {
 		w, known := written[t.columnNames[n]]
 		if n < len(t.key) || !known || w.At >= m.Timestamp {
@@ -80,7 +68,7 @@ func (r TableRow) takeOlder(m *Mutation, t *table, written map[string]Written, k
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, x.mergeOne(t, t.columnNames[n], &r.values[i], w.last()))
+		out = append(out, x.mergeOne(t, t.columnNames[n], &r.values[i], w.Last()))
 		m.Args[n] = gocql.UnsetValue
 	}
 	return out, nil

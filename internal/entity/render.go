@@ -8,11 +8,14 @@ import (
 	"slices"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Rendered is a change as mutations.
 type Rendered struct {
-	Mutations []Mutation // by table in declared order; the row's Put before the Removes
+	Mutations []statement.Mutation // by table in declared order; the row's Put before the Removes
 	// Key is the encoded base key: equal for changes of one entity of one set.
 	Key string
 }
@@ -56,7 +59,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if err := c.CheckVerb(); err != nil {
 		return Rendered{}, err
 	}
-	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: orDeclared(keyspace), at: bigintValue(timestamp)}
+	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: orDeclared(keyspace), at: cqltype.BigInt(timestamp)}
 	if err := r.read(c); err != nil {
 		return Rendered{}, err
 	}
@@ -94,7 +97,7 @@ func (c Change) Key() string {
 	if err != nil {
 		return ""
 	}
-	return encodedKey(c.Set.tables[0].keyOf(encoded))
+	return statement.EncodedKey(c.Set.tables[0].keyOf(encoded))
 }
 
 // LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
@@ -135,14 +138,14 @@ func (r *renderer) repeats(c Change) bool {
 			continue
 		}
 		before := r.before[i]
-		if before.typ == nil && c.Frozen != nil && col.inPlace() {
-			if before = c.Frozen.memory[i]; before.typ == nil ||
-				!bytes.Equal(ordered(before.typ, before.data), ordered(before.typ, r.after[i].data)) {
+		if before.Type == nil && c.Frozen != nil && col.inPlace() {
+			if before = c.Frozen.memory[i]; before.Type == nil ||
+				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.after[i].Data)) {
 				return false
 			}
 			continue
 		}
-		if before.typ == nil { // no key
+		if before.Type == nil { // no key
 			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
 			if reflect.DeepEqual(row.FieldByIndex(col.index).Interface(), after.FieldByIndex(col.index).Interface()) {
 				continue // also maps, whose bytes are in no order
@@ -152,7 +155,7 @@ func (r *renderer) repeats(c Change) bool {
 				return false
 			}
 		}
-		if !bytes.Equal(before.data, r.after[i].data) {
+		if !bytes.Equal(before.Data, r.after[i].Data) {
 			return false
 		}
 	}
@@ -167,13 +170,13 @@ type renderer struct {
 	version   gocql.UUID // of a Versioned set
 	keyspace  func(string) string
 
-	before, after []Value   // by column; nil where the verb has none
-	patch         []patched // of a Patch: by column
-	at, below     *Value    // the timestamp, and one microsecond less
-	replacing     bool      // the entity may exist: absent values are sent as null, and its rows under other keys removed
-	expiresAt     int64     // milliseconds, 0 is never
+	before, after []cqltype.Value // by column; nil where the verb has none
+	patch         []patched       // of a Patch: by column
+	at, below     *cqltype.Value  // the timestamp, and one microsecond less
+	replacing     bool            // the entity may exist: absent values are sent as null, and its rows under other keys removed
+	expiresAt     int64           // milliseconds, 0 is never
 
-	out  []Mutation
+	out  []statement.Mutation
 	args []any // backing store of the Args
 }
 
@@ -215,7 +218,7 @@ func (r *renderer) fill() {
 	}
 	for _, i := range []int{s.version, s.mark} {
 		if i >= 0 {
-			r.after[i] = Value{typ: s.columns[i].cql, data: r.version.Bytes()}
+			r.after[i] = cqltype.Value{Type: s.columns[i].cql, Data: r.version.Bytes()}
 		}
 	}
 }
@@ -244,13 +247,13 @@ func (r *renderer) check() error {
 			return err
 		}
 	}
-	for _, row := range [][]Value{r.before, r.after} {
+	for _, row := range [][]cqltype.Value{r.before, r.after} {
 		for _, t := range s.tables {
 			if err := r.checkRotated(t, row); err != nil {
 				return err
 			}
-			if size := t.partitionSize(row); size > maxKeyBytes {
-				return s.invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", maxKeyBytes, size))
+			if size := t.partitionSize(row); size > statement.MaxKeyBytes {
+				return s.invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", statement.MaxKeyBytes, size))
 			}
 		}
 	}
@@ -271,7 +274,7 @@ func (r *renderer) check() error {
 	}
 	if s.expiry >= 0 {
 		r.expiresAt = expiryOf(&r.after[s.expiry])
-		if r.expiresAt-r.timestamp/1000 > maxTTL*1000 {
+		if r.expiresAt-r.timestamp/1000 > statement.MaxTTL*1000 {
 			return s.invalid(nil, s.columns[s.expiry].name, "expires more than 20 years from now, which is Cassandra's limit")
 		}
 	}
@@ -280,7 +283,7 @@ func (r *renderer) check() error {
 
 func (r *renderer) checkKey(i int, c *column) error {
 	s := r.set
-	if c.rule == immutable && r.before != nil && r.after != nil && !bytes.Equal(r.before[i].data, r.after[i].data) {
+	if c.rule == immutable && r.before != nil && r.after != nil && !bytes.Equal(r.before[i].Data, r.after[i].Data) {
 		if s.identifies(i) {
 			return s.invalid(nil, c.name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
 		}
@@ -302,9 +305,9 @@ func (r *renderer) checkKey(i int, c *column) error {
 	return nil
 }
 
-func inDomain(c *column, v *Value) bool {
-	absent := v.data == nil // only a pointer column can be
-	return absent || slices.ContainsFunc(c.domain, func(of *Value) bool { return bytes.Equal(of.data, v.data) })
+func inDomain(c *column, v *cqltype.Value) bool {
+	absent := v.Data == nil // only a pointer column can be
+	return absent || slices.ContainsFunc(c.domain, func(of *cqltype.Value) bool { return bytes.Equal(of.Data, v.Data) })
 }
 
 func (s *Set) inBaseKey(i int) bool { return slices.Contains(s.tables[0].key, i) }

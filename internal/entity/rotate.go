@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // maxTableName is Cassandra's limit: table names are names of directories.
@@ -65,7 +67,7 @@ func (b *builder) checkRotation(t *table) {
 }
 
 // checkRotated rejects a row that no table can be named for.
-func (r *renderer) checkRotated(t *table, row []Value) error {
+func (r *renderer) checkRotated(t *table, row []cqltype.Value) error {
 	if t.rotation == nil || row == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
 
@@ -30,7 +31,7 @@ func (s *Set) Key(row any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendValues(nil, base.keyOf(encoded)), nil
+	return statement.AppendArgs(nil, base.keyOf(encoded)), nil
 }
 
 // SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
@@ -49,17 +50,17 @@ func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, 
 		}
 		name = base.rotated(clock)
 	}
-	return base.statements(keyspace, name).sel, slices.Clone(base.keyNames), appendValues(nil, base.keyOf(encoded)), nil
+	return base.statements(keyspace, name).sel, slices.Clone(base.keyNames), statement.AppendArgs(nil, base.keyOf(encoded)), nil
 }
 
 // identity encodes what identifies the entity of row, by column.
-func (s *Set) identity(row any) ([]Value, error) {
+func (s *Set) identity(row any) ([]cqltype.Value, error) {
 	return s.encodeRow(reflect.ValueOf(row), s.identifies, s.inBaseKey)
 }
 
 // encodeRow encodes those columns of row that wanted says, and derives those that derived says, by column.
-func (s *Set) encodeRow(row reflect.Value, wanted, derived func(i int) bool) ([]Value, error) {
-	values := make([]Value, len(s.columns))
+func (s *Set) encodeRow(row reflect.Value, wanted, derived func(i int) bool) ([]cqltype.Value, error) {
+	values := make([]cqltype.Value, len(s.columns))
 	for i := range s.columns {
 		if s.columns[i].derived != nil || !wanted(i) {
 			continue
@@ -146,12 +147,12 @@ type column struct {
 	cql      *cqltype.Type
 	key      bool // in the primary key of some table
 	rule     changeRule
-	domain   []*Value    // of a oneOf column, in declared order
-	aliases  bool        // the driver's encoding may share memory with the field
-	isTime   bool        // a zero time.Time is absent
-	derived  *derivation // nil for a column of its own
-	marshals bool        // the field's type encodes itself
-	composed bool        // the type has types inside, and the field's type does not encode itself
+	domain   []*cqltype.Value // of a oneOf column, in declared order
+	aliases  bool             // the driver's encoding may share memory with the field
+	isTime   bool             // a zero time.Time is absent
+	derived  *derivation      // nil for a column of its own
+	marshals bool             // the field's type encodes itself
+	composed bool             // the type has types inside, and the field's type does not encode itself
 }
 
 // names are those of columns.

@@ -10,7 +10,7 @@ import (
 // Size is what the bytes of the row that the condition makes take.
 func (c *Condition) Size() (size int) {
 	for i := range c.after {
-		size += len(c.after[i].data)
+		size += len(c.after[i].Data)
 	}
 	return size
 }

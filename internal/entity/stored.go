@@ -10,41 +10,10 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file compares what comes out of storage with what a set declares.
-
-// storable says whether the server can have data as a value of type t. It can have what this library rejects in a key, such as NaN, an empty
-// text, or an empty number; and a user-defined type has values from before it got a field, and some with fields that are not declared yet.
-func storable(t *cqltype.Type, data []byte) bool {
-	if len(data) == 0 {
-		return t.HasEmpty()
-	}
-	switch t.Kind() {
-	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
-		elems := t.Elems()
-		n, data, ok := cutInt(data)
-		ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
-		for i := 0; ok && i < n*len(elems); i++ {
-			var part []byte
-			part, data, ok = cqltype.CutValue(data)
-			ok = ok && part != nil && storable(elems[i%len(elems)], part)
-		}
-		return ok && len(data) == 0
-	case gocql.TypeTuple, gocql.TypeUDT:
-		elems := t.Elems()
-		for i := 0; len(data) > 0; i++ { // elements that are missing at the end are null
-			part, rest, ok := cqltype.CutValue(data)
-			if !ok || i >= len(elems) && t.User() == nil || i < len(elems) && part != nil && !storable(elems[i], part) {
-				return false
-			}
-			data = rest
-		}
-		return true
-	}
-	return malformed(t, data) == ""
-}
 
 // called says whether the table is the one with the given physical names.
 func (t *table) called(keyspace, name string, physical func(string) string) bool {
@@ -58,85 +27,87 @@ func (t *table) called(keyspace, name string, physical func(string) string) bool
 	return ok
 }
 
-// DeclaredIn says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it can be none
+// Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it can be none
 // of the set's mutations, or "".
-func (m *Mutation) DeclaredIn(set *Set, physical func(string) string) (found bool, fault string) {
-	if set == nil {
+func (s *Set) Declares(m *statement.Mutation, physical func(string) string) (found bool, fault string) {
+	if s == nil {
 		return false, ""
 	}
-	for i, t := range set.tables {
+	for i, t := range s.tables {
 		if !t.called(m.Keyspace, m.Table, physical) {
 			continue
 		}
-		if i == 0 && set.Conditional() {
+		if i == 0 && s.Conditional() {
 			return true, "lightweight transactions alone write it"
 		}
-		return true, set.faultOfMutation(t, m)
+		return true, s.faultOfMutation(t, m)
 	}
 	return false, ""
 }
 
 // faultOfMutation says why a mutation of t can be none of the set's, or "".
-func (s *Set) faultOfMutation(t *table, m *Mutation) string {
-	if (m.Kind == Increment) != (len(t.counters) > 0) {
+func (s *Set) faultOfMutation(t *table, m *statement.Mutation) string {
+	if (m.Kind == statement.Increment) != (len(t.counters) > 0) {
 		return "counters are added to, and nothing else is"
 	}
-	if m.Kind == Increment {
+	if m.Kind == statement.Increment {
 		return ""
 	}
-	keys := m.Names[len(m.Names)-m.keys:]
-	if m.Kind == Put {
-		keys = m.Names[:m.keys]
+	keys := m.Names[len(m.Names)-m.Keys:]
+	if m.Kind == statement.Put {
+		keys = m.Names[:m.Keys]
 	}
-	if fault := t.otherKey(keys, m.part); fault != "" {
+	if fault := t.otherKey(keys, m.Part); fault != "" {
 		return fault
 	}
-	if m.expiresAt != 0 && s.expiry < 0 {
+	if m.Expires != 0 && s.expiry < 0 {
 		return "the stored write expires, and the set has no ExpiresAt"
 	}
 	for n, name := range m.Names {
 		if strings.HasPrefix(name, "[") { // of a USING clause
 			continue
 		}
-		v, _ := m.Args[n].(*Value) // nil is unset
-		removes := slices.ContainsFunc(m.merges, func(c mergeColumn) bool { return c.name == name && c.kind == RemoveElements })
+		v, _ := m.Args[n].(*cqltype.Value) // nil is unset
+		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool { return c.Name == name && c.Kind == statement.RemoveElements })
 		if fault := s.faultOfValue(t, name, v, removes); fault != "" {
 			return fault
 		}
-		if m.Kind == Remove {
+		if m.Kind == statement.Remove {
 			continue
 		}
 		i := t.columns[slices.Index(t.columnNames, name)]
 		if fault := s.outside(i, v); fault != "" {
 			return fault
 		}
-		if i == s.expiry && m.expiresAt != expiryOf(v) {
+		if i == s.expiry && m.Expires != expiryOf(v) {
 			return fmt.Sprintf("column %s: the stored write expires at another time than the column says", name)
 		}
 	}
-	if m.Kind == Remove { // elsewhere there is no row
+	if m.Kind == statement.Remove { // elsewhere there is no row
 		return ""
 	}
-	return s.misplaced(t, m.Table, func(name string) *Value {
+	return s.misplaced(t, m.Table, func(name string) *cqltype.Value {
 		n := slices.Index(m.Names, name)
 		if n < 0 {
 			return nil
 		}
-		v, _ := m.Args[n].(*Value)
+		v, _ := m.Args[n].(*cqltype.Value)
 		return v
 	})
 }
 
 // misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a row, or "". named gives
 // these, and nil for those that are not there. Rows under former functions are where they belong.
-func (s *Set) misplaced(t *table, name string, named func(column string) *Value) string {
-	of := func(i int) *Value { return cmp.Or(named(s.columns[i].name), &Value{typ: s.columns[i].cql}) }
+func (s *Set) misplaced(t *table, name string, named func(column string) *cqltype.Value) string {
+	of := func(i int) *cqltype.Value {
+		return cmp.Or(named(s.columns[i].name), &cqltype.Value{Type: s.columns[i].cql})
+	}
 	if d := t.rotation; d != nil && t.rotated(instantOf(of(d.clock))) != name { // the clock is in the key
 		return "the table is of another time than the row"
 	}
 	for _, i := range t.key {
 		d := s.columns[i].derived
-		if d == nil || d.clock >= 0 && len(of(d.clock).data) == 0 {
+		if d == nil || d.clock >= 0 && len(of(d.clock).Data) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(d.versions, func(v version) bool {
@@ -145,7 +116,7 @@ func (s *Set) misplaced(t *table, name string, named func(column string) *Value)
 				at = instantOf(of(d.clock))
 			}
 			data, err := d.under(&v, at, of)
-			return errors.Is(err, errAbsent) || err == nil && bytes.Equal(data, of(i).data)
+			return errors.Is(err, errAbsent) || err == nil && bytes.Equal(data, of(i).Data)
 		}) {
 			return "column " + s.columns[i].name + ": the value does not follow from the rest of the row"
 		}
@@ -154,11 +125,11 @@ func (s *Set) misplaced(t *table, name string, named func(column string) *Value)
 }
 
 // expiryOf is what a mutation with v as value of the column of ExpiresAt has as its end.
-func expiryOf(v *Value) int64 {
-	if v == nil || len(v.data) != 8 {
+func expiryOf(v *cqltype.Value) int64 {
+	if v == nil || len(v.Data) != 8 {
 		return 0
 	}
-	at := int64(binary.BigEndian.Uint64(v.data)) // a timestamp is signed
+	at := int64(binary.BigEndian.Uint64(v.Data)) // a timestamp is signed
 	return cmp.Or(at, 1)                         // 0 stands for never; the epoch has passed as surely as the millisecond after it
 }
 
@@ -174,7 +145,7 @@ func (t *table) otherKey(names []string, part int) string {
 }
 
 // faultOfValue says why v can be no value of the column of t called name, or "". removes is whether its elements are removed; v may be nil.
-func (s *Set) faultOfValue(t *table, name string, v *Value, removes bool) string {
+func (s *Set) faultOfValue(t *table, name string, v *cqltype.Value, removes bool) string {
 	n := slices.Index(t.columnNames, name)
 	if n < 0 {
 		return "it has no column " + name
@@ -186,21 +157,21 @@ func (s *Set) faultOfValue(t *table, name string, v *Value, removes bool) string
 	if elems := want.Elems(); removes && len(elems) > 0 {
 		want = cqltype.SetOf(elems[0])
 	}
-	if want.Takes(v.typ) {
+	if want.Takes(v.Type) {
 		return ""
 	}
-	return fmt.Sprintf("column %s is declared as %.200s, and the stored value is of %.200s", name, want.Definition(), v.typ.Definition())
+	return fmt.Sprintf("column %s is declared as %.200s, and the stored value is of %.200s", name, want.Definition(), v.Type.Definition())
 }
 
 // outside says that a value of column i, or nil, is beyond what is declared by OneOf, or "".
-func (s *Set) outside(i int, v *Value) string {
+func (s *Set) outside(i int, v *cqltype.Value) string {
 	if c := &s.columns[i]; c.rule == oneOf && v != nil && !inDomain(c, v) {
 		return "column " + c.name + ": the value is not one of those declared by OneOf"
 	}
 	return ""
 }
 
-// DeclaredIn is [Mutation.DeclaredIn] for a condition, with its claims.
+// DeclaredIn is [Set.Declares] for a condition, with its claims.
 func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found bool, fault string) {
 	if !set.Conditional() || !set.tables[0].called(c.Condition.Keyspace, c.Condition.Table, physical) {
 		return false, ""
@@ -228,17 +199,17 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 	if !c.Versioned {
 		return ""
 	}
-	values := make([]Value, len(s.columns))
+	values := make([]cqltype.Value, len(s.columns))
 	for i := range values {
-		values[i].typ = s.columns[i].cql
+		values[i].Type = s.columns[i].cql
 	}
 	for n, name := range c.base.set.tables[0].columnNames {
 		i := s.tables[0].columns[slices.Index(s.tables[0].columnNames, name)] // it is there
 		switch {
 		case n < len(c.base.key):
-			values[i].data = c.base.key[n].data
+			values[i].Data = c.base.key[n].Data
 		case c.after != nil:
-			values[i].data = c.after[n].data
+			values[i].Data = c.after[n].Data
 		}
 	}
 	row := Row{Present: c.after != nil, values: values}
@@ -262,10 +233,10 @@ func (c *Conditional) takes(t *table) bool {
 	changed := c.Condition.Kind == Insert
 	for _, name := range t.keyNames {
 		i := slices.IndexFunc(stored.columns, func(c column) bool { return c.name == name })
-		if i < 0 || after[i].data == nil {
+		if i < 0 || after[i].Data == nil {
 			return false
 		}
-		changed = changed || !stored.columns[i].key && !bytes.Equal(before[name], after[i].data)
+		changed = changed || !stored.columns[i].key && !bytes.Equal(before[name], after[i].Data)
 	}
 	return changed
 }
@@ -284,7 +255,7 @@ func (s *Set) faultOf(c *Condition) string {
 		return "its condition is another one"
 	}
 	for n, name := range of.columnNames {
-		v := &Value{typ: stored.columns[n].cql}
+		v := &cqltype.Value{Type: stored.columns[n].cql}
 		if c.after != nil && n != stored.version {
 			v = &c.after[n]
 		}
@@ -296,7 +267,7 @@ func (s *Set) faultOf(c *Condition) string {
 			return fault
 		}
 	}
-	return s.misplaced(base, c.Table, func(name string) *Value {
+	return s.misplaced(base, c.Table, func(name string) *cqltype.Value {
 		n := slices.Index(of.columnNames, name)
 		switch {
 		case n >= 0 && n < len(c.base.key):

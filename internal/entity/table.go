@@ -1,10 +1,11 @@
 package entity
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // table is a validated Table: key and columns are positions in set.columns.
@@ -46,12 +47,6 @@ type statements struct {
 	incrementNames []string
 }
 
-// Names under which the values of USING clauses are bound. The brackets keep them apart from columns.
-const (
-	timestampName = "[timestamp]"
-	ttlName       = "[ttl]"
-)
-
 func (t *table) statements(keyspace, name string) *statements {
 	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
 		return s
@@ -86,44 +81,13 @@ func (t *table) statements(keyspace, name string) *statements {
 }
 
 func (t *table) compile(keyspace, table string) *statements {
-	s, name := statements{keyspace: keyspace, name: table}, qualified(keyspace, table)
-	s.insert, s.insertNames = putText(name, t.columnNames, false)
-	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
-	s.delete, s.deleteNames = removeText(name, t.keyNames)
+	s, name := statements{keyspace: keyspace, name: table}, statement.Qualified(keyspace, table)
+	s.insert, s.insertNames = statement.PutText(name, t.columnNames, false)
+	s.insertTTL, s.ttlNames = statement.PutText(name, t.columnNames, true)
+	s.delete, s.deleteNames = statement.RemoveText(name, t.keyNames)
 	if len(t.counters) > 0 {
-		s.increment, s.incrementNames = incrementText(name, t.columnNames[len(t.key):], t.keyNames)
+		s.increment, s.incrementNames = statement.IncrementText(name, t.columnNames[len(t.key):], t.keyNames)
 	}
-	s.sel = "SELECT " + strings.Join(t.fieldNames, ",") + " FROM " + name + where(t.keyNames)
+	s.sel = "SELECT " + strings.Join(t.fieldNames, ",") + " FROM " + name + statement.Where(t.keyNames)
 	return &s
 }
-
-// qualified is the name of a table in CQL text. An empty keyspace is that of the session.
-func qualified(keyspace, table string) string {
-	if keyspace == "" {
-		return table
-	}
-	return keyspace + "." + table
-}
-
-// putText compiles a Put, and removeText a Remove, with the names of what is to be bound. These two make every statement
-// that changes something, also one that comes out of storage.
-func putText(qualified string, columns []string, ttl bool) (text string, names []string) {
-	marks := strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",")
-	using, names := using(ttl)
-	return "INSERT INTO " + qualified + " (" + strings.Join(columns, ",") + ") VALUES (" + marks + ")" + using, slices.Concat(columns, names)
-}
-
-func removeText(qualified string, keys []string) (text string, names []string) {
-	using, names := using(false)
-	return "DELETE FROM " + qualified + using + where(keys), slices.Concat(names, keys)
-}
-
-// using is the clause of a write, and the names of what is bound to it.
-func using(ttl bool) (text string, names []string) {
-	if ttl {
-		return " USING TTL ? AND TIMESTAMP ?", []string{ttlName, timestampName}
-	}
-	return " USING TIMESTAMP ?", []string{timestampName}
-}
-
-func where(keys []string) string { return " WHERE " + strings.Join(keys, "=? AND ") + "=?" }

@@ -10,13 +10,16 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // TableRow is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
 // value is no row; see [Layout.Row].
 type TableRow struct {
 	layout Layout
-	values []Value // by column of the set; typ is nil where the table has no such column
+	values []cqltype.Value // by column of the set; typ is nil where the table has no such column
 }
 
 // AllColumns are all columns of the table, those of the key first, derived ones and the version among them.
@@ -74,7 +77,7 @@ func (l Layout) Timed() []string {
 // Arguments are the values of a key of the table that [TableRow.Key] has encoded, as arguments of a statement, and its partition key.
 func (l Layout) Arguments(key string) (values []any, partition []byte) {
 	all := l.decodedKey(key)
-	return appendValues(nil, all), partitionKey(all[:l.table.part])
+	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.table.part])
 }
 
 // HasKey says whether the bytes can be a key of the table that [TableRow.Key] has encoded.
@@ -91,11 +94,11 @@ func (l Layout) HasKey(key string) bool {
 }
 
 // decodedKey are the values of a key of the table that [TableRow.Key] has encoded.
-func (l Layout) decodedKey(key string) []*Value {
-	out := make([]*Value, len(l.table.key))
+func (l Layout) decodedKey(key string) []*cqltype.Value {
+	out := make([]*cqltype.Value, len(l.table.key))
 	for k, i := range l.table.key {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
-		out[k] = &Value{typ: l.set.columns[i].cql, data: []byte(key[2:n])}
+		out[k] = &cqltype.Value{Type: l.set.columns[i].cql, Data: []byte(key[2:n])}
 		key = key[n:]
 	}
 	return out
@@ -105,7 +108,7 @@ func (l Layout) decodedKey(key string) []*Value {
 func (l Layout) KeyText(key string) string {
 	texts := slices.Clone(l.table.keyNames)
 	for k, v := range l.decodedKey(key) {
-		texts[k] += " = " + v.typ.Literal(v.data)
+		texts[k] += " = " + v.Type.Literal(v.Data)
 	}
 	return strings.Join(texts, " AND ")
 }
@@ -114,8 +117,8 @@ func (l Layout) KeyText(key string) string {
 func (r TableRow) Texts() map[string]string {
 	out := make(map[string]string)
 	for i, v := range r.values {
-		if v.data != nil {
-			out[r.layout.set.columns[i].name] = v.typ.Literal(v.data)
+		if v.Data != nil {
+			out[r.layout.set.columns[i].name] = v.Type.Literal(v.Data)
 		}
 	}
 	return out
@@ -128,7 +131,7 @@ func (s *Set) TableRow(row any) (TableRow, error) {
 		return TableRow{}, err
 	}
 	for i := range values {
-		if s.columns[i].derived != nil || values[i].typ != nil {
+		if s.columns[i].derived != nil || values[i].Type != nil {
 			continue
 		}
 		if v, err := s.encode(reflect.ValueOf(row), i); err == nil {
@@ -144,9 +147,9 @@ func (l Layout) Row(values [][]byte) (TableRow, error) {
 	if err := l.Normalize(values); err != nil {
 		return TableRow{}, err
 	}
-	r := TableRow{layout: l, values: make([]Value, len(l.set.columns))}
+	r := TableRow{layout: l, values: make([]cqltype.Value, len(l.set.columns))}
 	for n, i := range l.table.columns {
-		r.values[i] = Value{typ: l.set.columns[i].cql, data: values[n]}
+		r.values[i] = cqltype.Value{Type: l.set.columns[i].cql, Data: values[n]}
 	}
 	return r, nil
 }
@@ -166,7 +169,7 @@ func (l Layout) normalize(columns []int, values [][]byte) error {
 		if n >= len(l.table.key) {
 			continue
 		}
-		if reason := malformed(c.cql, values[n]); values[n] == nil || reason != "" {
+		if reason := c.cql.Malformed(values[n]); values[n] == nil || reason != "" {
 			return l.set.invalid(l.table, c.name, "a row has a value in its key that is no "+c.cql.String())
 		}
 	}
@@ -180,7 +183,7 @@ func (r TableRow) Table() string { return r.layout.table.name }
 func (r TableRow) Layout() Layout { return r.layout }
 
 // Key is the encoded primary key of the row in its table, and Entity that of the entity in the base table.
-func (r TableRow) Key() string { return encodedKey(r.layout.table.keyOf(r.values)) }
+func (r TableRow) Key() string { return statement.EncodedKey(r.layout.table.keyOf(r.values)) }
 
 // Entity is empty where the table does not have all columns of the base key.
 func (r TableRow) Entity() string {
@@ -192,10 +195,10 @@ func (r TableRow) Entity() string {
 // the table of the row does not have all the columns that it follows from.
 func (r TableRow) KeyIn(l Layout) (string, bool) {
 	key := l.table.keyOf(r.all())
-	if !present(key) {
+	if !statement.Present(key) {
 		return "", false
 	}
-	return encodedKey(key), true
+	return statement.EncodedKey(key), true
 }
 
 // Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where a column is OneOf
@@ -208,13 +211,13 @@ func (r TableRow) Places(l Layout) ([]string, error) {
 	x.removes(x.place(l.table), nil)
 	var out []string
 	for _, m := range x.out {
-		var key []*Value
+		var key []*cqltype.Value
 		for _, a := range m.Args {
-			if v, ok := a.(*Value); ok && v != x.at {
+			if v, ok := a.(*cqltype.Value); ok && v != x.at {
 				key = append(key, v)
 			}
 		}
-		out = append(out, encodedKey(key))
+		out = append(out, statement.EncodedKey(key))
 	}
 	return out, nil
 }
@@ -222,7 +225,7 @@ func (r TableRow) Places(l Layout) ([]string, error) {
 // Whole says whether the table has all columns of the set, so that the other tables' rows follow from this one.
 func (r TableRow) Whole() bool {
 	for i := range r.layout.set.columns {
-		if c := &r.layout.set.columns[i]; c.derived == nil && r.values[i].typ == nil {
+		if c := &r.layout.set.columns[i]; c.derived == nil && r.values[i].Type == nil {
 			return false
 		}
 	}
@@ -233,7 +236,7 @@ func (r TableRow) Whole() bool {
 func (r TableRow) With(other TableRow) TableRow {
 	r.values = slices.Clone(r.values)
 	for i := range r.values {
-		if r.values[i].typ == nil {
+		if r.values[i].Type == nil {
 			r.values[i] = other.values[i]
 		}
 	}
@@ -245,10 +248,10 @@ func (r TableRow) With(other TableRow) TableRow {
 func (r TableRow) Differs(other TableRow) string {
 	patchable := r.Patchable()
 	for i := range r.values {
-		if r.values[i].typ == nil || other.values[i].typ == nil || r.layout.skipsCompare(i, other.layout, patchable) {
+		if r.values[i].Type == nil || other.values[i].Type == nil || r.layout.skipsCompare(i, other.layout, patchable) {
 			continue
 		}
-		if !identical(r.values[i].data, other.values[i].data) {
+		if !cqltype.Identical(r.values[i].Data, other.values[i].Data) {
 			return r.layout.set.columns[i].name
 		}
 	}
@@ -256,11 +259,11 @@ func (r TableRow) Differs(other TableRow) string {
 }
 
 // all are the values with those of derived columns, as far as they are known.
-func (r TableRow) all() []Value {
+func (r TableRow) all() []cqltype.Value {
 	values := slices.Clone(r.values)
 	for _, i := range r.layout.set.derived {
-		if d := r.layout.set.columns[i].derived; values[i].typ == nil &&
-			!slices.ContainsFunc(d.sources, func(s int) bool { return values[s].data == nil }) {
+		if d := r.layout.set.columns[i].derived; values[i].Type == nil &&
+			!slices.ContainsFunc(d.sources, func(s int) bool { return values[s].Data == nil }) {
 			_ = r.layout.set.derive(values, func(n int) bool { return n == i }) // in no bucket: it stays absent
 		}
 	}
@@ -280,8 +283,8 @@ func (r TableRow) misplaced(of func(*derivation) bool) bool {
 		if d == nil || !of(d) {
 			continue
 		}
-		now, err := d.value(func(i int) *Value { return &r.values[i] })
-		if err == nil && !bytes.Equal(now, r.values[i].data) {
+		now, err := d.value(func(i int) *cqltype.Value { return &r.values[i] })
+		if err == nil && !bytes.Equal(now, r.values[i].Data) {
 			return true
 		}
 	}
@@ -291,7 +294,7 @@ func (r TableRow) misplaced(of func(*derivation) bool) bool {
 // Deliver renders the write again that has left this row: what an update of the row by itself puts and removes at that time, in
 // microseconds. At a later time than the row's own it is a new write of the same row. The row must be [TableRow.Whole]. Without nulls,
 // absent columns are left as they are.
-func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([]Mutation, error) {
+func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	if !r.Whole() {
 		return nil, r.layout.set.invalid(r.layout.table, "", "the table lacks columns of the set, from which other tables' rows follow")
 	}
@@ -308,11 +311,11 @@ func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([
 	}
 	out := x.everywhere()
 	for n := range out {
-		if out[n].Kind != Put || nulls {
+		if out[n].Kind != statement.Put || nulls {
 			continue
 		}
 		for i, arg := range out[n].Args {
-			if v, ok := arg.(*Value); ok && v.data == nil {
+			if v, ok := arg.(*cqltype.Value); ok && v.Data == nil {
 				out[n].Args[i] = gocql.UnsetValue
 			}
 		}
@@ -321,7 +324,7 @@ func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([
 }
 
 // Withdraw renders a delete of the entity at a time, in all tables for which the row has the columns of the key.
-func (r TableRow) Withdraw(at int64, keyspace func(string) string) ([]Mutation, error) {
+func (r TableRow) Withdraw(at int64, keyspace func(string) string) ([]statement.Mutation, error) {
 	x, err := r.renderer(Delete, at, keyspace)
 	if err != nil {
 		return nil, err
@@ -333,10 +336,10 @@ func (r TableRow) Withdraw(at int64, keyspace func(string) string) ([]Mutation, 
 }
 
 // Remove renders the delete of this row alone at a time.
-func (r TableRow) Remove(at int64, keyspace func(string) string) (Mutation, error) {
+func (r TableRow) Remove(at int64, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(Delete, at, keyspace)
 	if err != nil {
-		return Mutation{}, err
+		return statement.Mutation{}, err
 	}
 	t := r.layout.table
 	return x.delete(x.place(t), t.keyOf(r.values), at), nil
@@ -358,7 +361,7 @@ func (l Layout) Regular() []string { return slices.Clone(l.table.columnNames[len
 func (r TableRow) Value(column string) ([]byte, bool) {
 	for i := range r.values {
 		if r.layout.set.columns[i].name == column {
-			return r.values[i].data, r.values[i].typ != nil
+			return r.values[i].Data, r.values[i].Type != nil
 		}
 	}
 	return nil, false
@@ -366,17 +369,17 @@ func (r TableRow) Value(column string) ([]byte, bool) {
 
 func (r TableRow) renderer(kind Kind, at int64, keyspace func(string) string) (*renderer, error) {
 	s := r.layout.set
-	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: orDeclared(keyspace), before: r.all(), at: bigintValue(at)}
+	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: orDeclared(keyspace), before: r.all(), at: cqltype.BigInt(at)}
 	for i := range x.before {
-		if x.before[i].typ == nil {
-			x.before[i].typ = s.columns[i].cql
+		if x.before[i].Type == nil {
+			x.before[i].Type = s.columns[i].cql
 		}
 	}
 	return x, s.deriveRead(x.before)
 }
 
 // everywhere gives the mutations of all tables.
-func (r *renderer) everywhere() []Mutation {
+func (r *renderer) everywhere() []statement.Mutation {
 	r.reserve()
 	for _, t := range r.set.tables {
 		r.table(t)

@@ -8,12 +8,15 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Transaction is changes of entities of Transactional sets as one transaction of Cassandra 6: all rows in all tables are written if the
 // condition of each change holds, else none. It is immutable.
 type Transaction struct {
-	Statement
+	statement.Bound
 	parts    []*Conditional
 	fences   []gocql.UUID
 	claimed  map[string]bool // by Claim.id
@@ -26,7 +29,7 @@ const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted
 // entities that inserts have met; nil if they have met none.
-func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocql.UUID) *Transaction {
+func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fences []gocql.UUID) *Transaction {
 	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences), claimed: make(map[string]bool), released: make(map[string]bool)}
 	for _, c := range changes {
 		for _, key := range c.Claims {
@@ -37,57 +40,57 @@ func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocq
 		}
 	}
 	var lets, selected, writes []string
-	var holds terms
+	var holds statement.Terms
 	var args []any
-	let := func(name string, columns []string, table string, key terms) {
-		read := Statement{Text: "SELECT " + strings.Join(columns, ", ") + " FROM " + table}.where(key)
+	let := func(name string, columns []string, table string, key statement.Terms) {
+		read := statement.Bound{Text: "SELECT " + strings.Join(columns, ", ") + " FROM " + table}.Where(key)
 		lets, t.Args = append(lets, "LET "+name+" = ("+read.Text+");\n"), append(t.Args, read.Args...)
 		for _, column := range columns {
 			selected = append(selected, name+"."+column)
 		}
 	}
-	write := func(s Statement) { writes, args = append(writes, s.Text+";\n"), append(args, s.Args...) }
+	write := func(s statement.Bound) { writes, args = append(writes, s.Text+";\n"), append(args, s.Args...) }
 	for n, change := range changes {
 		cond := change.Condition
 		b, row := cond.base, "row"+strconv.Itoa(n)
 		columns := append([]string{b.VersionColumn()}, b.set.names(b.regular())...)
 		let(row, columns, b.table(), b.where())
 		if before := t.before(n); before != (gocql.UUID{}) {
-			holds.equal(row+"."+b.VersionColumn(), uuidValue(before))
+			holds.Equal(row+"."+b.VersionColumn(), cqltype.TimeUUID(before))
 			for _, i := range b.imaged() {
-				if name := row + "." + b.set.columns[i].name; b.before[i].data == nil {
-					holds.texts = append(holds.texts, name+" IS NULL")
+				if name := row + "." + b.set.columns[i].name; b.before[i].Data == nil {
+					holds.Texts = append(holds.Texts, name+" IS NULL")
 				} else {
-					holds.equal(name, &b.before[i])
+					holds.Equal(name, &b.before[i])
 				}
 			}
 		} else { // a row of before the declaration has no version either
 			for _, column := range columns {
-				holds.texts = append(holds.texts, row+"."+column+" IS NULL")
+				holds.Texts = append(holds.Texts, row+"."+column+" IS NULL")
 			}
 		}
 		write(cond.write())
 		for k, claim := range t.contested(n) {
 			key := fmt.Sprintf("key%d_%d", n, k)
 			let(key, claim.table.keyNames[:1], claim.name(), claim.where())
-			holds.texts = append(holds.texts, key+" IS NULL")
+			holds.Texts = append(holds.Texts, key+" IS NULL")
 		}
 		for _, claim := range change.Claims {
 			names, owner := claim.row()
-			write(insert(claim.name(), names, owner))
+			write(statement.Insert(claim.name(), names, owner))
 		}
 		for _, claim := range change.Releases {
 			if !t.claimed[claim.id()] { // at one timestamp the delete would win
-				write(Statement{Text: "DELETE FROM " + claim.name()}.where(claim.where()))
+				write(statement.Bound{Text: "DELETE FROM " + claim.name()}.Where(claim.where()))
 			}
 		}
 	}
 	for _, m := range mutations {
-		write(m.untimed())
+		write(m.Untimed())
 	}
 	t.Text = "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\nIF " +
-		strings.Join(holds.texts, " AND ") + " THEN\n" + strings.Join(writes, "") + "END IF\n" + CommitTransaction
-	t.Args = slices.Concat(t.Args, holds.args, args)
+		strings.Join(holds.Texts, " AND ") + " THEN\n" + strings.Join(writes, "") + "END IF\n" + CommitTransaction
+	t.Args = slices.Concat(t.Args, holds.Args, args)
 	return t
 }
 
@@ -122,42 +125,18 @@ func (t *Transaction) before(n int) gocql.UUID {
 }
 
 // write is the statement that makes the base row: of a deleted entity one with a version and nothing else.
-func (c *Condition) write() Statement {
+func (c *Condition) write() statement.Bound {
 	b := c.base
-	var set terms
+	var set statement.Terms
 	for _, i := range b.regular() {
 		if c.after == nil {
-			set.null(b.set.columns[i].name)
+			set.Null(b.set.columns[i].name)
 		} else {
-			set.equal(b.set.columns[i].name, bound(&c.after[i], c.Kind != Insert))
+			set.Equal(b.set.columns[i].name, bound(&c.after[i], c.Kind != Insert))
 		}
 	}
-	set.equal(b.VersionColumn(), uuidValue(c.Version))
-	return Statement{Text: "UPDATE " + b.table()}.set(set).where(b.where())
-}
-
-// Transactable says whether a transaction can hold the mutation: it writes or removes a whole row, which does not expire.
-func (m *Mutation) Transactable() bool {
-	return (m.Kind == Put || m.Kind == Remove) && m.expiresAt == 0
-}
-
-// untimed is the statement of a Put or Remove without its timestamp: a transaction has one of its own.
-func (m *Mutation) untimed() Statement {
-	var names []string
-	var args []any
-	for n, name := range m.Names {
-		if name != timestampName {
-			names, args = append(names, name), append(args, m.Args[n])
-		}
-	}
-	if m.Kind != Remove {
-		return insert(qualified(m.Keyspace, m.Table), names, args)
-	}
-	var key terms
-	for n, name := range names {
-		key.equal(name, args[n])
-	}
-	return Statement{Text: "DELETE FROM " + qualified(m.Keyspace, m.Table)}.where(key)
+	set.Equal(b.VersionColumn(), cqltype.TimeUUID(c.Version))
+	return statement.Bound{Text: "UPDATE " + b.table()}.Set(set).Where(b.where())
 }
 
 // Level is the consistency level of a request about tables of the set, for which c was asked. Tables of transactions take none of one
@@ -220,7 +199,7 @@ func (f *Found) Row(n int) (row Row) {
 	values := f.values[f.starts[n]:]
 	b := f.t.parts[n].Condition.base
 	row = b.readRow(b.regular(), values[1:])
-	copy(row.Version[:], values[0].data)
+	copy(row.Version[:], values[0].Data)
 	return row
 }
 
@@ -235,7 +214,7 @@ func (f *Found) Holds(n int) (holds, sure bool) {
 		return !row.Present, true
 	}
 	same := !slices.ContainsFunc(b.imaged(), func(i int) bool {
-		return !identical(b.before[i].data, row.values[i].data)
+		return !cqltype.Identical(b.before[i].Data, row.values[i].Data)
 	})
 	return same, same
 }
@@ -245,7 +224,7 @@ func (f *Found) Taken(n int) *Claim {
 	change := f.t.parts[n]
 	at := f.starts[n] + 1 + len(change.Condition.base.regular())
 	for k, claim := range f.t.contested(n) {
-		if f.values[at+k].data != nil {
+		if f.values[at+k].Data != nil {
 			return claim
 		}
 	}

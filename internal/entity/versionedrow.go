@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // Version is the column with the version of the row in the base table of a [Versioned] set, and empty in other tables.
@@ -16,7 +18,7 @@ func (l Layout) Version() string {
 
 // BaseRow is the base row with a key that [TableRow.Key] has encoded. l is the base table.
 func (l Layout) BaseRow(key string, keyspace func(string) string) *Base {
-	row := make([]Value, len(l.set.columns))
+	row := make([]cqltype.Value, len(l.set.columns))
 	for k, v := range l.decodedKey(key) {
 		row[l.table.key[k]] = *v
 	}
@@ -28,12 +30,12 @@ func (b *Base) TableRow(row Row) TableRow {
 	values := slices.Clone(row.values)
 	for i := range values {
 		if c := &b.set.columns[i]; c.key {
-			values[i].data = c.cql.AsDeclared(values[i].data)
+			values[i].Data = c.cql.AsDeclared(values[i].Data)
 		}
 	}
-	version := &Value{typ: timeuuid}
+	version := &cqltype.Value{Type: timeuuid}
 	if row.Version != (gocql.UUID{}) {
-		version = uuidValue(row.Version)
+		version = cqltype.TimeUUID(row.Version)
 	}
 	values[b.set.version] = *version
 	return TableRow{layout: Layout{b.set, b.set.tables[0]}, values: values}

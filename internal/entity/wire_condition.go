@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/gocql/gocql"
 )
@@ -23,9 +25,9 @@ type wireCondition struct {
 	Mark             string // column of Mark, or empty
 	Keys             []byte
 	Keyspace, Table  string
-	Key, Part        int          // of the columns, the first Key are the primary key, the first Part the partition key
-	Columns          []wireColumn // the key, then the rest as it is to become
-	Compared         []wireColumn // as they were: those of Compare, or of a Versioned set those that keys follow from
+	Key, Part        int                // of the columns, the first Key are the primary key, the first Part the partition key
+	Columns          []statement.Column // the key, then the rest as it is to become
+	Compared         []statement.Column // as they were: those of Compare, or of a Versioned set those that keys follow from
 	Claims, Releases []wireClaim
 }
 
@@ -34,7 +36,7 @@ type wireCondition struct {
 type wireClaim struct {
 	Keyspace, Table string
 	Part            int
-	Columns         []wireColumn
+	Columns         []statement.Column
 }
 
 // MarshalBinary encodes condition and claims with their bound values; the mutations have encodings of their own.
@@ -60,37 +62,45 @@ func wireClaims(claims []*Claim) []wireClaim {
 	return out
 }
 
-func wireKey(names []string, key []*Value) (out []wireColumn) {
+func wireKey(names []string, key []*cqltype.Value) (out []statement.Column) {
 	for k, v := range key {
-		out = append(out, wireOf(names[k], v))
+		out = append(out, statement.ColumnOf(names[k], v))
 	}
 	return out
 }
 
 // wireRow are columns of a row, or nulls where there is none.
-func (s *Set) wireRow(columns []int, row []Value) (out []wireColumn) {
+func (s *Set) wireRow(columns []int, row []cqltype.Value) (out []statement.Column) {
 	for _, i := range columns {
-		v := &Value{typ: s.columns[i].cql}
+		v := &cqltype.Value{Type: s.columns[i].cql}
 		if row != nil {
 			v = &row[i]
 		}
-		out = append(out, wireOf(s.columns[i].name, v))
+		out = append(out, statement.ColumnOf(s.columns[i].name, v))
 	}
 	return out
 }
 
 // UnmarshalBinary is the reverse of MarshalBinary. The set is not stored: what another client has left unfinished cannot
 // be rolled forward with the condition that it gives.
-func (c *Conditional) UnmarshalBinary(data []byte) error { return new(Decoder).Conditional(data, c) }
+func (c *Conditional) UnmarshalBinary(data []byte) error {
+	return c.Decode(new(statement.Decoder), data)
+}
 
-func (w *wireCondition) check() error {
+// Decode is [Conditional.UnmarshalBinary] with what was stored together with it.
+func (c *Conditional) Decode(d *statement.Decoder, data []byte) error {
+	return statement.Decode(d, "condition", data, new(wireCondition), (*wireCondition).conditional, c)
+}
+
+// Check rejects what no change renders.
+func (w *wireCondition) Check() error {
 	of := make(map[string]int, len(w.Columns))
-	column := func(c wireColumn) bool { return cql.IsColumn(c.Name) && c.State != wireUnset }
+	column := func(c statement.Column) bool { return cql.IsColumn(c.Name) && c.Bound() }
 	has := func(name string) bool {
 		_, ok := of[name]
 		return ok
 	}
-	same := func(c wireColumn) bool { return has(c.Name) && c.Type == w.Columns[of[c.Name]].Type }
+	same := func(c statement.Column) bool { return has(c.Name) && c.Type == w.Columns[of[c.Name]].Type }
 	for i, c := range w.Columns {
 		if !column(c) || has(c.Name) {
 			return fmt.Errorf("columns must be %s, each once", cql.ColumnRule)
@@ -127,7 +137,7 @@ func (w *wireCondition) check() error {
 			return errors.New("a claim that is incomplete")
 		}
 		for _, c := range k.Columns {
-			if !same(c) || c.State != wireValue {
+			if !same(c) || !c.Valued() {
 				return errors.New("a claim on a column that is not there")
 			}
 		}
@@ -136,32 +146,32 @@ func (w *wireCondition) check() error {
 }
 
 // conditional makes a set of just what is stored.
-func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
+func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) {
 	s := &Set{entity: printable.Line(w.Entity), stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local, transacted: w.Transactional}
 	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
 	s.tables = []*table{base}
 	of := make(map[string]int)
-	row := make([]Value, 0, len(w.Columns)+1)
+	row := make([]cqltype.Value, 0, len(w.Columns)+1)
 	for i, c := range w.Columns {
-		v, err := c.value(d)
+		v, err := c.Value(d)
 		if err != nil {
 			return nil, err
 		}
 		if i < w.Key {
-			if !v.fitsKey() {
-				return nil, errKeyValue
+			if !statement.FitsKey(v) {
+				return nil, statement.ErrKeyValue
 			}
 			base.key, base.keyNames = append(base.key, i), append(base.keyNames, c.Name)
 		}
 		of[c.Name] = i
 		row = append(row, *v)
-		s.columns = append(s.columns, column{name: c.Name, cql: v.typ, key: i < w.Key})
+		s.columns = append(s.columns, column{name: c.Name, cql: v.Type, key: i < w.Key})
 		base.columns = append(base.columns, i)
 	}
 	if w.Versioned {
 		s.version = len(s.columns)
 		s.columns = append(s.columns, column{name: w.VersionColumn, cql: timeuuid})
-		row = append(row, Value{typ: timeuuid})
+		row = append(row, cqltype.Value{Type: timeuuid})
 		base.columns = append(base.columns, s.version)
 	}
 	base.columnNames = s.names(base.columns)
@@ -174,16 +184,16 @@ func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
 	b := s.base(func(name string) string { return name }, row)
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
-		Entity: s.entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: partitionKey(b.key[:w.Part]),
+		Entity: s.entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: statement.PartitionKey(b.key[:w.Part]),
 		Versioned: w.Versioned, Local: w.Local, Transactional: w.Transactional, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {
 		out.Condition.after = row
 	}
-	before := make([]Value, len(row))
+	before := make([]cqltype.Value, len(row))
 	for _, c := range w.Compared {
-		v, err := c.value(d)
+		v, err := c.Value(d)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +224,7 @@ func (c *Conditional) checkClaims() error {
 	for n, list := range [][]*Claim{c.Claims, c.Releases} {
 		seen := make(map[string]bool)
 		for _, k := range list {
-			kept := after != nil && slices.EqualFunc(k.table.keyOf(after), k.key, func(a, b *Value) bool { return identical(a.data, b.data) })
+			kept := after != nil && slices.EqualFunc(k.table.keyOf(after), k.key, func(a, b *cqltype.Value) bool { return cqltype.Identical(a.Data, b.Data) })
 			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.Transactional && !c.had(k) {
 				return errors.New("a claim that is not that of its row")
 			}
@@ -227,12 +237,12 @@ func (c *Conditional) checkClaims() error {
 // had says whether the before-image of the change has a key.
 func (c *Conditional) had(k *Claim) bool {
 	b := c.Condition.base
-	return slices.EqualFunc(k.table.key, k.key, func(i int, v *Value) bool {
+	return slices.EqualFunc(k.table.key, k.key, func(i int, v *cqltype.Value) bool {
 		was := b.before[i]
 		if b.set.columns[i].key { // the entity has it for good
 			was = b.row[i]
 		}
-		return was.typ != nil && bytes.Equal(was.data, v.data)
+		return was.Type != nil && bytes.Equal(was.Data, v.Data)
 	})
 }
 
@@ -242,7 +252,7 @@ func (s *Set) checkKeys(keys []byte, of map[string]int) error {
 	seen := make(map[string]bool)
 	return cutKeys(keys, func(name string, value []byte) error {
 		i, ok := of[name]
-		if !ok || s.columns[i].key || seen[name] || len(value) == 0 || malformed(s.columns[i].cql, value) != "" {
+		if !ok || s.columns[i].key || seen[name] || len(value) == 0 || s.columns[i].cql.Malformed(value) != "" {
 			return errors.New("keys that are not those of a row before the change")
 		}
 		seen[name] = true
@@ -250,36 +260,23 @@ func (s *Set) checkKeys(keys []byte, of map[string]int) error {
 	})
 }
 
-func (b *Base) claims(d *Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
+func (b *Base) claims(d *statement.Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
 	var out []*Claim
 	for _, w := range stored {
 		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &table{name: w.Table, part: w.Part}, base: b}
 		for _, column := range w.Columns {
-			v, err := column.value(d)
+			v, err := column.Value(d)
 			if err != nil {
 				return nil, err
 			}
-			if !v.fitsKey() {
-				return nil, errKeyValue
+			if !statement.FitsKey(v) {
+				return nil, statement.ErrKeyValue
 			}
 			c.key = append(c.key, v)
 			c.table.key, c.table.keyNames = append(c.table.key, of[column.Name]), append(c.table.keyNames, column.Name)
 		}
-		c.PartitionKey = partitionKey(c.key[:w.Part])
+		c.PartitionKey = statement.PartitionKey(c.key[:w.Part])
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-// value is that of a column that has one or is null.
-func (c *wireColumn) value(d *Decoder) (*Value, error) {
-	arg, err := c.arg(d)
-	if err != nil {
-		return nil, err
-	}
-	v, ok := arg.(*Value)
-	if !ok {
-		return nil, errors.New("a column without a value")
-	}
-	return v, nil
 }

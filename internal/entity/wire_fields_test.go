@@ -11,17 +11,12 @@ import (
 func TestStoredFieldsAreOfAVersion(t *testing.T) {
 	t.Parallel()
 	for typ, want := range map[reflect.Type][]string{
-		reflect.TypeFor[wireMutation](): {
-			"Kind entity.MutationKind", "Keyspace string", "Table string", "Timestamp int64", "ExpiresAt int64", "Keys int", "Part int",
-			"Columns []entity.wireColumn",
-		},
-		reflect.TypeFor[wireColumn](): {"Name string", "State uint8", "Type string", "Data []uint8", "Edit entity.EditKind"},
 		reflect.TypeFor[wireCondition](): {
 			"Entity string", "Kind entity.Kind", "Versioned bool", "Local bool", "Transactional bool", "Before gocql.UUID", "Version gocql.UUID",
 			"VersionColumn string", "Mark string", "Keys []uint8", "Keyspace string", "Table string", "Key int", "Part int",
-			"Columns []entity.wireColumn", "Compared []entity.wireColumn", "Claims []entity.wireClaim", "Releases []entity.wireClaim",
+			"Columns []statement.Column", "Compared []statement.Column", "Claims []entity.wireClaim", "Releases []entity.wireClaim",
 		},
-		reflect.TypeFor[wireClaim](): {"Keyspace string", "Table string", "Part int", "Columns []entity.wireColumn"},
+		reflect.TypeFor[wireClaim](): {"Keyspace string", "Table string", "Part int", "Columns []statement.Column"},
 	} {
 		var got []string
 		for i := range typ.NumField() {

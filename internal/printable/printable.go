@@ -84,9 +84,9 @@ func escapeJSON(b *strings.Builder, r rune, _ string) {
 	fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
 }
 
-// Enum is the name of a constant, or the name of its type with the number of one that has none.
+// Enum is the name of a constant, or the name of its type with the number of one that has none, as one whose name is empty.
 func Enum[T ~uint8](typeName string, value T, names []string) string {
-	if int(value) < len(names) {
+	if int(value) < len(names) && names[value] != "" {
 		return names[value]
 	}
 	return fmt.Sprintf("%s(%d)", typeName, value)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Adoption: tables whose rows were written without the library have no stamps, and each table has times of its own, so that a row of a query
@@ -41,7 +42,7 @@ func (l Look) Unended() bool {
 // Stamps are the mutations that give the rows of an entity without findings one stamp, where they have none or others, and its time. That
 // is the largest WRITETIME of the rows, so that the next write, which is ordered after the stamp, is newer than all of them. They are
 // written at that time, so that a write or delete that is newer wins.
-func (l Look) Stamps(keyspace func(string) string) (at int64, send []entity.Mutation, err error) {
+func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.Mutation, err error) {
 	if l.Adopt == 0 || l.Base == nil || len(l.Findings()) > 0 {
 		return 0, nil, nil
 	}
@@ -61,7 +62,7 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []entity.Muta
 		if !known { // it has a key alone, and was put with the base row
 			ends, _ = l.Base.ends()
 		}
-		m, err := q.Restamp(entity.Written{At: at, Ends: ends}, keyspace)
+		m, err := q.Restamp(statement.Written{At: at, Ends: ends}, keyspace)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // ahead is the latest time of the entity if that is in the future, else 0.
@@ -94,9 +94,9 @@ func (l Look) undo(r Rules) (out Repair, err error) {
 	if future(*l.Base) {
 		out.Removes = append(out.Removes, *l.Base)
 	}
-	written := make(map[string]entity.Written)
+	written := make(map[string]statement.Written)
 	for name, w := range right.Written {
-		written[name] = entity.Written{At: last + 1, Ends: w.Ends}
+		written[name] = statement.Written{At: last + 1, Ends: w.Ends}
 	}
 	send, err := right.Redeliver(last+1, written, true, r.Keyspace)
 	out.Send = append(out.Send, send...)

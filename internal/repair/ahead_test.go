@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -21,7 +21,7 @@ func TestUndo(t *testing.T) {
 	}
 	base, ghost, future := row("crates", now, "a"), row("crates_by_status", now-1, "b"), row("crates_by_status", ahead, "c")
 	for name, w := range base.Written {
-		base.Written[name] = entity.Written{At: w.At, Ends: now / 1000}
+		base.Written[name] = statement.Written{At: w.At, Ends: now / 1000}
 	}
 	decide := func(undo bool, base repair.Row, rows ...repair.Row) repair.Repair {
 		t.Helper()
@@ -41,7 +41,7 @@ func TestUndo(t *testing.T) {
 	if d := decide(false, base, ghost, future); d.Reason == "" || len(d.Send) > 0 {
 		t.Errorf("%+v", d)
 	}
-	if d := decide(true, base, ghost, future); len(d.Send) != 1 || d.Send[0].Kind != entity.Remove || d.Send[0].Timestamp != now-1 || len(d.Removes) != 1 {
+	if d := decide(true, base, ghost, future); len(d.Send) != 1 || d.Send[0].Kind != statement.Remove || d.Send[0].Timestamp != now-1 || len(d.Removes) != 1 {
 		t.Errorf("a ghost first: %+v", d)
 	}
 	d := decide(true, base, future)
@@ -50,7 +50,7 @@ func TestUndo(t *testing.T) {
 	}
 	for _, m := range d.Send {
 		_, ends := m.ExpiresAt()
-		if put := m.Kind == entity.Put; put && (m.Timestamp != ahead+1 || !ends) || !put && m.Timestamp != ahead {
+		if put := m.Kind == statement.Put; put && (m.Timestamp != ahead+1 || !ends) || !put && m.Timestamp != ahead {
 			t.Errorf("%s at %d, ends %t", m, m.Timestamp, ends)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // cells repairs an entity of a set that takes Patch, whose rows never move, cell by cell: each has a write of its own, and the newer of two
@@ -43,7 +44,7 @@ func cells(l Look, r Rules) (Repair, error) {
 
 // keyWritten is when the key that a base row has in a table was written, as the earliest of its columns: they never change, and a delete that
 // covers one of them covers the row. Of a key of columns of the base key alone, it is the earliest of all.
-func (q *Row) keyWritten(in entity.Layout) (first entity.Written) {
+func (q *Row) keyWritten(in entity.Layout) (first statement.Written) {
 	key := slices.Concat(in.Partition(), in.Clustering())
 	for _, of := range [][]string{key, q.Layout().Timed()} {
 		for _, name := range of {
@@ -84,7 +85,7 @@ func (c *cellRepair) elements() string {
 
 func (c *cellRepair) row(q *Row) {
 	removes := false
-	var first entity.Written // of the values that are put into the base table
+	var first statement.Written // of the values that are put into the base table
 	for _, name := range q.Layout().Regular() {
 		have, _ := q.Value(name)
 		var want []byte
@@ -104,7 +105,7 @@ func (c *cellRepair) row(q *Row) {
 			}
 		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old && c.rules.Unproven, c.look.foreignCell(q, at):
 			removes = true
-			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), entity.Written{At: at}, c.rules.Keyspace))
+			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), statement.Written{At: at}, c.rules.Keyspace))
 		case at < c.rules.Promotable:
 			c.out.Reason, c.out.Later = purged(at), true
 		default:
@@ -125,7 +126,7 @@ func (c *cellRepair) row(q *Row) {
 
 // keys puts those columns of a row's key that the base row does not have into the base table, as the earliest of the values that are put
 // there. They never change, so no other write of them has another value; a delete that covers the rest covers them.
-func (c *cellRepair) keys(q *Row, as entity.Written) {
+func (c *cellRepair) keys(q *Row, as statement.Written) {
 	for _, name := range c.look.BaseTable.Regular() {
 		if v, _ := q.Value(name); v == nil || slices.Contains(q.Layout().Regular(), name) {
 			continue
@@ -146,8 +147,8 @@ func (c *cellRepair) copy(from *Row, name string, key *Row, to entity.Layout) {
 	}
 }
 
-func (c *cellRepair) add(to *[]entity.Mutation) func(entity.Mutation, error) {
-	return func(m entity.Mutation, err error) {
+func (c *cellRepair) add(to *[]statement.Mutation) func(statement.Mutation, error) {
+	return func(m statement.Mutation, err error) {
 		if err != nil {
 			c.err = err
 			return

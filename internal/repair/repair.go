@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Row is a row as it was read.
@@ -24,11 +25,11 @@ type Row struct {
 	// At is when it was written, in microseconds: the largest WRITETIME of its columns. 0: nothing says when.
 	At int64
 	// Written is of the columns that are not null and have a WRITETIME.
-	Written map[string]entity.Written
+	Written map[string]statement.Written
 }
 
 // again renders the write that has left the row again.
-func (q *Row) again(nulls bool, keyspace func(string) string) ([]entity.Mutation, error) {
+func (q *Row) again(nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	return q.Redeliver(q.At, q.Written, nulls, keyspace)
 }
 
@@ -187,10 +188,10 @@ type Repair struct {
 	// Promote are mutations of the base table alone. Send them, wait until they are acknowledged, read the base row again from all
 	// replicas, and decide again with Promoted: what the base row does not have then is covered by a later delete. Promoted are the times
 	// by column, and by "" that of the row.
-	Promote  []entity.Mutation
+	Promote  []statement.Mutation
 	Promoted map[string]int64
 	// Send are mutations to be sent in any order.
-	Send []entity.Mutation
+	Send []statement.Mutation
 	// Removes are the rows that Send removes, or of which it removes values.
 	Removes []Row
 	// ReadAll says that there is something to remove: read the base row from all replicas, and decide again with [Look.All].
@@ -276,7 +277,7 @@ func merged(rows []Row) []Row {
 	for _, q := range rows {
 		if n := len(out); n > 0 && out[n-1].At == q.At {
 			out[n-1].TableRow = out[n-1].With(q.TableRow)
-			written := make(map[string]entity.Written)
+			written := make(map[string]statement.Written)
 			maps.Copy(written, q.Written)
 			maps.Copy(written, out[n-1].Written)
 			out[n-1].Written = written
@@ -326,7 +327,7 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 	if err != nil {
 		return Repair{}, err
 	}
-	promote := slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table != l.BaseTable.Name() })
+	promote := slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table != l.BaseTable.Name() })
 	return Repair{Promote: promote, Promoted: map[string]int64{"": newest.At}}, nil
 }
 

@@ -8,8 +8,10 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -34,10 +36,10 @@ func rowOf(t *testing.T, set *entity.Set, table string, at int64, values map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := make(map[string]entity.Written)
+	written := make(map[string]statement.Written)
 	for _, name := range l.Timed() {
 		if values[name] != nil {
-			written[name] = entity.Written{At: at}
+			written[name] = statement.Written{At: at}
 		}
 	}
 	return repair.Row{TableRow: r, At: at, Written: written}
@@ -57,17 +59,17 @@ func lookAt(set *entity.Set, base *repair.Row, rows ...repair.Row) repair.Look {
 }
 
 // notes are what puts say of the column note: null, unset or a value.
-func notes(send []entity.Mutation) []string {
+func notes(send []statement.Mutation) []string {
 	var out []string
 	for _, m := range send {
 		i := slices.Index(m.Names, "note")
 		switch {
-		case m.Kind != entity.Put || i < 0:
+		case m.Kind != statement.Put || i < 0:
 		case m.Args[i] == any(gocql.UnsetValue):
 			out = append(out, "unset")
 		default:
-			v, _ := m.Args[i].(*entity.Value)
-			out = append(out, map[bool]string{true: "null", false: "value"}[v.Bytes() == nil])
+			v, _ := m.Args[i].(*cqltype.Value)
+			out = append(out, map[bool]string{true: "null", false: "value"}[v.Data == nil])
 		}
 	}
 	return out
@@ -145,7 +147,7 @@ func TestOutsideOfDomain(t *testing.T) {
 	}
 	d, _ := repair.Decide(lookAt(set, nil, row("crates_by_status", "x", 900)), repair.Rules{Old: true, Unproven: true})
 	for _, m := range d.Send {
-		if m.Table != "crates_by_status" || m.Kind != entity.Remove || m.Timestamp != 900 {
+		if m.Table != "crates_by_status" || m.Kind != statement.Remove || m.Timestamp != 900 {
 			t.Errorf("sent: %v of %s at %d", m.Kind, m.Table, m.Timestamp)
 		}
 	}

@@ -3,7 +3,7 @@ package repair
 import (
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Version is what a read at SERIAL says of a base row of a set with Versioned, in addition to its columns.
@@ -74,6 +74,6 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	if err != nil {
 		return Repair{}, err
 	}
-	out.Send = append(out.Send, slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table == l.BaseTable.Name() })...)
+	out.Send = append(out.Send, slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table == l.BaseTable.Name() })...)
 	return out, nil
 }

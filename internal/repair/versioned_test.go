@@ -3,8 +3,10 @@ package repair_test
 import (
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -49,11 +51,11 @@ func TestVersionedNulls(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	m := d.Send[0]
-	if m.Table != "tickets_by_agent" || m.Kind != entity.Put || m.Timestamp != at {
+	if m.Table != "tickets_by_agent" || m.Kind != statement.Put || m.Timestamp != at {
 		t.Errorf("%s at %d", m, m.Timestamp)
 	}
 	for i, name := range m.Names {
-		if v, ok := m.Args[i].(*entity.Value); name == "text" && (!ok || v.Bytes() != nil) {
+		if v, ok := m.Args[i].(*cqltype.Value); name == "text" && (!ok || v.Data != nil) {
 			t.Errorf("text is %v, want null", m.Args[i])
 		}
 	}

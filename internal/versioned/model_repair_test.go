@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -163,17 +165,17 @@ func spotRow(table string, e int, c *columns, at int64) entity.TableRow {
 }
 
 // send sends a mutation of a query table.
-func (p *process) send(e int, m *entity.Mutation) {
+func (p *process) send(e int, m *statement.Mutation) {
 	w, table := p.w, slices.Index(spotTables, m.Table)
 	value := func(name string) int {
-		v, _ := m.Args[slices.Index(m.Names, name)].(*entity.Value)
-		if v == nil || v.Bytes() == nil {
+		v, _ := m.Args[slices.Index(m.Names, name)].(*cqltype.Value)
+		if v == nil || v.Data == nil {
 			return 0
 		}
-		return int(binary.BigEndian.Uint32(v.Bytes()))
+		return int(binary.BigEndian.Uint32(v.Data))
 	}
 	at, place := m.Timestamp, uint8(value([]string{"a", "b"}[table]))
-	if m.Kind == entity.Put {
+	if m.Kind == statement.Put {
 		if w.plan.repair.nowPut {
 			at = w.now + p.skew
 		}

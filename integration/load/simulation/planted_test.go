@@ -83,9 +83,9 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"Versioned: (account .* by status|[0-9]+ divergences of accounts)",
 	},
 	{
-		"a patch that comes after its end deletes the row", "internal/entity/patch.go",
+		"a patch that comes after its end deletes the row", "internal/statement/merge.go",
 		"\tout := new(Mutation)\n\tm.compileMerge(out, keys, key, at, ended)\n",
-		"\t_ = ended\n\tout := &Mutation{Args: appendValues([]any{at}, key)}\n\tout.Statement, out.Names = removeText(qualified(m.Keyspace, m.Table), keys)\n",
+		"\t_ = ended\n\tout := &Mutation{Args: AppendArgs([]any{at}, key)}\n\tout.Statement, out.Names = RemoveText(Qualified(m.Keyspace, m.Table), keys)\n",
 		"ExpiresAt, Patch: login",
 	},
 	{
@@ -104,8 +104,8 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"a process has acknowledged a write at",
 	},
 	{
-		"a row that is repaired gets the default_time_to_live of its table", "internal/entity/mutation.go",
-		"m.expiresAt != 0 || m.ends != 0 {", "m.expiresAt != 0 || m.ends != 0 || true {",
+		"a row that is repaired gets the default_time_to_live of its table", "internal/statement/mutation.go",
+		"m.Expires != 0 || m.ends != 0 {", "m.Expires != 0 || m.ends != 0 || true {",
 		"left: repair: order",
 	},
 	{

@@ -14,6 +14,7 @@ import (
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/pairs"
 	"github.com/denorm-go/denorm/internal/undecoded"
@@ -375,8 +376,8 @@ func (s *pairSet) encoded(row reflect.Value) (map[string][]byte, error) {
 	}
 	out := make(map[string][]byte)
 	for i, name := range r.Mutations[0].Names {
-		if v, ok := r.Mutations[0].Args[i].(*entity.Value); ok {
-			out[name] = v.Bytes()
+		if v, ok := r.Mutations[0].Args[i].(*cqltype.Value); ok {
+			out[name] = v.Data
 		}
 	}
 	return out, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/scylladb/gocqlx/v2"
 	"gopkg.in/inf.v0"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
@@ -134,12 +134,12 @@ func store(t *testing.T, p *Place, change tables.Change, want Row) {
 		}
 		id = before.ID
 	}
-	statement, names, values, err := Rows.Internal().SelectRow("", Row{ID: id})
+	text, names, values, err := Rows.Internal().SelectRow("", Row{ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []Row
-	if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).Select(&got); err != nil {
+	if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).Select(&got); err != nil {
 		t.Fatal(err)
 	}
 	if want.ID == (gocql.UUID{}) {
@@ -277,7 +277,7 @@ func (p typeTests) Stored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var m entity.Mutation
+			var m statement.Mutation
 			if err := m.UnmarshalBinary(data); err != nil {
 				t.Fatal(err)
 			}

@@ -1,10 +1,11 @@
-package entity
+package statement
 
 import (
 	"errors"
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/gocql/gocql"
 )
@@ -18,11 +19,11 @@ type wireMutation struct {
 	Timestamp       int64
 	ExpiresAt       int64
 	Keys, Part      int // of the columns, the first Keys are the primary key, the first Part the partition key
-	Columns         []wireColumn
+	Columns         []Column
 }
 
-// wireColumn is a column with the value bound to it.
-type wireColumn struct {
+// Column is a column with the value bound to it.
+type Column struct {
 	Name  string
 	State uint8
 	Type  string
@@ -31,9 +32,9 @@ type wireColumn struct {
 }
 
 const (
-	wireUnset = iota
-	wireNull
-	wireValue
+	unset = iota
+	null
+	valued
 )
 
 // MarshalBinary encodes the mutation with its bound values, so that the same bytes can be sent by another process.
@@ -51,39 +52,40 @@ func (m *Mutation) wire() (*wireMutation, error) {
 	if m.Kind == Increment {
 		return w, nil
 	}
-	if m.keys == 0 || len(m.Names) != len(m.Args) {
+	if m.Keys == 0 || len(m.Names) != len(m.Args) {
 		return nil, errors.New("it was not rendered from a change")
 	}
-	w.Timestamp, w.ExpiresAt, w.Keys, w.Part = m.Timestamp, m.expiresAt, m.keys, m.part
+	w.Timestamp, w.ExpiresAt, w.Keys, w.Part = m.Timestamp, m.Expires, m.Keys, m.Part
 	names, args := m.Names, m.Args
 	if m.Kind == Merge { // stored with its key first, as a Put is
-		names, args = names[len(names)-m.keys:], args[len(args)-m.keys:]
+		names, args = names[len(names)-m.Keys:], args[len(args)-m.Keys:]
 	}
 	for i, a := range args {
-		if names[i] == timestampName || names[i] == ttlName {
+		if names[i] == TimestampName || names[i] == TTLName {
 			continue
 		}
-		switch v, ok := a.(*Value); {
+		switch v, ok := a.(*cqltype.Value); {
 		case ok:
-			w.Columns = append(w.Columns, wireOf(names[i], v))
+			w.Columns = append(w.Columns, ColumnOf(names[i], v))
 		case a == any(gocql.UnsetValue):
-			w.Columns = append(w.Columns, wireColumn{Name: names[i]})
+			w.Columns = append(w.Columns, Column{Name: names[i]})
 		default:
 			return nil, fmt.Errorf("an argument is of Go type %T", a)
 		}
 	}
-	for _, c := range m.merges {
-		column := wireOf(c.name, c.value)
-		column.Edit = c.kind
+	for _, c := range m.Merges {
+		column := ColumnOf(c.Name, c.Value)
+		column.Edit = c.Kind
 		w.Columns = append(w.Columns, column)
 	}
 	return w, nil
 }
 
-func wireOf(name string, v *Value) wireColumn {
-	c := wireColumn{Name: name, State: wireNull, Type: v.typ.Definition(), Data: v.data}
-	if v.data != nil {
-		c.State = wireValue
+// ColumnOf is a column that has the value.
+func ColumnOf(name string, v *cqltype.Value) Column {
+	c := Column{Name: name, State: null, Type: v.Type.Definition(), Data: v.Data}
+	if v.Data != nil {
+		c.State = valued
 	}
 	return c
 }
@@ -104,11 +106,11 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 		}
 		names[i], args[i] = w.Columns[i].Name, arg
 	}
-	key := make([]*Value, w.Keys)
+	key := make([]*cqltype.Value, w.Keys)
 	for i := range key {
-		v, ok := args[i].(*Value)
-		if !ok || !v.fitsKey() {
-			return nil, errKeyValue
+		v, ok := args[i].(*cqltype.Value)
+		if !ok || !FitsKey(v) {
+			return nil, ErrKeyValue
 		}
 		key[i] = v
 	}
@@ -123,15 +125,15 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 		if err != nil {
 			return nil, err
 		}
-		at, _ := remove.Args[0].(*Value)
+		at, _ := remove.Args[0].(*cqltype.Value)
 		m.Args = nil
-		m.merge(names[:w.Keys], key, at, columns, w.ExpiresAt)
+		m.SetMerge(names[:w.Keys], key, at, columns, w.ExpiresAt)
 		return &m, nil
 	}
-	m.Statement, m.Names = putText(qualified(w.Keyspace, w.Table), names, w.ExpiresAt != 0)
+	m.Statement, m.Names = PutText(Qualified(w.Keyspace, w.Table), names, w.ExpiresAt != 0)
 	if w.ExpiresAt != 0 {
-		m.expiresAt, m.expired = w.ExpiresAt, remove
-		args = append(args, encodeInt(maxTTL))
+		m.Expires, m.Expired = w.ExpiresAt, remove
+		args = append(args, cqltype.Int(MaxTTL))
 	}
 	args = append(args, remove.Args[0])
 	m.Args = args
@@ -139,21 +141,21 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 }
 
 // merges are the columns of a Merge, with what is bound to them.
-func (w *wireMutation) merges(args []any) ([]mergeColumn, error) {
-	var out []mergeColumn
+func (w *wireMutation) merges(args []any) ([]MergeColumn, error) {
+	var out []MergeColumn
 	for n := w.Keys; n < len(args); n++ {
-		v, ok := args[n].(*Value)
+		v, ok := args[n].(*cqltype.Value)
 		kind := w.Columns[n].Edit
 		if !ok || kind != PutColumn && !elementsOf(v, kind) {
 			return nil, errors.New("elements without a value, or of a type that has none")
 		}
-		out = append(out, mergeColumn{w.Columns[n].Name, kind, v})
+		out = append(out, MergeColumn{w.Columns[n].Name, kind, v})
 	}
 	return out, nil
 }
 
-// check rejects what no change renders.
-func (w *wireMutation) check() error {
+// Check rejects what no change renders.
+func (w *wireMutation) Check() error {
 	switch {
 	case w.Kind == Increment && (w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0):
 		return errors.New("an increment is stored without key and values")
@@ -188,11 +190,30 @@ func (w *wireMutation) check() error {
 	return nil
 }
 
-func (c *wireColumn) arg(d *Decoder) (any, error) {
+// Bound says whether something is bound to the column, null or a value.
+func (c *Column) Bound() bool { return c.State != unset }
+
+// Valued says whether the column has a value that is not null.
+func (c *Column) Valued() bool { return c.State == valued }
+
+// Value is what is bound to the column.
+func (c *Column) Value(d *Decoder) (*cqltype.Value, error) {
+	arg, err := c.arg(d)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := arg.(*cqltype.Value)
+	if !ok {
+		return nil, errors.New("a column without a value")
+	}
+	return v, nil
+}
+
+func (c *Column) arg(d *Decoder) (any, error) {
 	switch c.State {
-	case wireUnset:
+	case unset:
 		return gocql.UnsetValue, nil
-	case wireNull, wireValue:
+	case null, valued:
 	default:
 		return nil, errors.New("a value in an unknown state")
 	}
@@ -200,27 +221,28 @@ func (c *wireColumn) arg(d *Decoder) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Value{typ: typ}
-	if c.State == wireValue {
-		if reason := malformed(typ, c.Data); reason != "" {
+	v := &cqltype.Value{Type: typ}
+	if c.State == valued {
+		if reason := typ.Malformed(c.Data); reason != "" {
 			return nil, fmt.Errorf("column %s: %.200s", c.Name, reason) // somebody else may have written the type
 		}
-		v.data = append([]byte{}, c.Data...) // never nil, which would be null
+		v.Data = append([]byte{}, c.Data...) // never nil, which would be null
 	}
 	return v, nil
 }
 
-var errKeyValue = errors.New("a key column without a value")
+// ErrKeyValue is what is wrong with a stored key without [FitsKey].
+var ErrKeyValue = errors.New("a key column without a value")
 
-// fitsKey says whether a column of a primary key can have the value.
-func (v *Value) fitsKey() bool { return len(v.data) > 0 && len(v.data) <= maxKeyBytes }
+// FitsKey says whether a column of a primary key can have the value.
+func FitsKey(v *cqltype.Value) bool { return len(v.Data) > 0 && len(v.Data) <= MaxKeyBytes }
 
 // remove is the Remove of the row under key.
-func (w *wireMutation) remove(names []string, key []*Value) *Mutation {
+func (w *wireMutation) remove(names []string, key []*cqltype.Value) *Mutation {
 	m := &Mutation{
-		Keyspace: w.Keyspace, Table: w.Table, Kind: Remove, Timestamp: w.Timestamp, PartitionKey: partitionKey(key[:w.Part]),
-		Args: appendValues([]any{bigintValue(w.Timestamp)}, key), keys: w.Keys, part: w.Part,
+		Keyspace: w.Keyspace, Table: w.Table, Kind: Remove, Timestamp: w.Timestamp, PartitionKey: PartitionKey(key[:w.Part]),
+		Args: AppendArgs([]any{cqltype.BigInt(w.Timestamp)}, key), Keys: w.Keys, Part: w.Part,
 	}
-	m.Statement, m.Names = removeText(qualified(w.Keyspace, w.Table), names)
+	m.Statement, m.Names = RemoveText(Qualified(w.Keyspace, w.Table), names)
 	return m
 }

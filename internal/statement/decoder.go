@@ -1,4 +1,4 @@
-package entity
+package statement
 
 import (
 	"fmt"
@@ -17,12 +17,7 @@ type Decoder struct {
 
 // Mutation is [Mutation.UnmarshalBinary] of m.
 func (d *Decoder) Mutation(data []byte, m *Mutation) error {
-	return decode(d, "mutation", data, new(wireMutation), (*wireMutation).mutation, m)
-}
-
-// Conditional is [Conditional.UnmarshalBinary] of c.
-func (d *Decoder) Conditional(data []byte, c *Conditional) error {
-	return decode(d, "condition", data, new(wireCondition), (*wireCondition).conditional, c)
+	return Decode(d, "mutation", data, new(wireMutation), (*wireMutation).mutation, m)
 }
 
 // Bounds of what a [Decoder] decodes, far above what a write has: a column takes a few bytes, and up to 100 times as much in memory.
@@ -37,12 +32,12 @@ var (
 	errTypesSize = fmt.Errorf("column types of more than %d characters together", maxTypes)
 )
 
-// decode reads what is stored and makes what it stands for of it.
-func decode[W interface{ check() error }, T any](d *Decoder, what string, data []byte, w W, from func(W, *Decoder) (*T, error), into *T) error {
+// Decode reads what is stored and makes of it what it stands for.
+func Decode[W interface{ Check() error }, T any](d *Decoder, what string, data []byte, w W, from func(W, *Decoder) (*T, error), into *T) error {
 	n, err := wire.Decode(data, w, maxElements-d.elements)
 	d.elements += n
 	if err == nil {
-		err = w.check()
+		err = w.Check()
 	}
 	var decoded *T
 	if err == nil {

@@ -1,4 +1,6 @@
-package entity
+// Package statement is what is sent for one row of one table: its CQL text with bound values, in memory and as bytes. It knows no
+// declaration. It is pure: no I/O, no session, no clock.
+package statement
 
 import (
 	"cmp"
@@ -8,25 +10,30 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // MutationKind says what a mutation does to its row.
 type MutationKind uint8
 
 const (
-	// Put writes the row: all of it, or in a [Set.Patch] the columns that are edited.
+	// Put writes the row: all of it, or in a Patch the columns that are edited.
 	Put MutationKind = iota + 1
 	// Remove deletes a row that the same write does not put: a moved or swept key, or a deleted entity.
 	Remove
 	// Increment adds to the counters of a row. It has no timestamp and is not idempotent.
 	Increment
 	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it, except
-	// in a [Set.Patch] that expires, where it writes the columns too.
+	// in a Patch that expires, where it writes the columns too.
 	Merge
 )
 
+var mutationKinds = [...]string{Put: "put", Remove: "remove", Increment: "increment", Merge: "merge"}
+
 func (k MutationKind) String() string {
-	return called(k, "MutationKind", "put", "remove", "increment", "merge")
+	return printable.Enum("MutationKind", k, mutationKinds[:])
 }
 
 // Mutation is one bound statement for one row of one table. Its fields are for reading.
@@ -39,17 +46,17 @@ type Mutation struct {
 	// ones are sent together.
 	PartitionKey []byte
 
-	// Statement, Names and Args are the CQL text and what is bound to its marks: *[Value] or gocql.UnsetValue. Names
+	// Statement, Names and Args are the CQL text and what is bound to its marks: *[cqltype.Value] or gocql.UnsetValue. Names
 	// are columns, or "[timestamp]" and "[ttl]".
 	Statement string
 	Names     []string
 	Args      []any
 
-	keys, part int           // how many columns of Names are the primary key, and how many of these the partition key
-	merges     []mergeColumn // of a Merge
-	expiresAt  int64         // milliseconds; 0: the table's default_time_to_live decides, or ends
+	Keys, Part int           // how many columns of Names are the primary key, and how many of these the partition key
+	Merges     []MergeColumn // of a Merge
+	Expires    int64         // milliseconds; 0: the table's default_time_to_live decides, or ends
+	Expired    *Mutation     // sent in place of this one once it has expired
 	ends       int64         // milliseconds, or never: see EndAs; not stored
-	expired    *Mutation     // sent in place of this one once it has expired
 }
 
 // String says what the mutation does to which table, without values.
@@ -68,7 +75,7 @@ func (m Mutation) MarshalText() ([]byte, error) { return []byte(m.String()), nil
 
 // ExpiresAt is the moment at which the row ends, and whether it does.
 func (m *Mutation) ExpiresAt() (time.Time, bool) {
-	at := cmp.Or(m.expiresAt, m.ends)
+	at := cmp.Or(m.Expires, m.ends)
 	return time.UnixMilli(at), at != 0 && at != never
 }
 
@@ -77,37 +84,37 @@ const never = math.MinInt64
 
 // EndAs makes a mutation without an expiry end as w does, or never, whatever default_time_to_live its table has. The first call decides.
 func (m *Mutation) EndAs(w Written) {
-	if m.Kind != Put && m.Kind != Merge || m.expiresAt != 0 || m.ends != 0 {
+	if m.Kind != Put && m.Kind != Merge || m.Expires != 0 || m.ends != 0 {
 		return
 	}
-	if m.ends = w.last(); m.ends == 0 {
+	if m.ends = w.Last(); m.ends == 0 {
 		m.ends = never
 	} else {
-		m.expired = m.remains()
+		m.Expired = m.remains()
 	}
-	using := slices.Index(m.Names, timestampName)
+	using := slices.Index(m.Names, TimestampName)
 	m.Statement = strings.Replace(m.Statement, " USING TIMESTAMP ?", " USING TTL ? AND TIMESTAMP ?", 1)
-	m.Names = slices.Insert(slices.Clone(m.Names), using, ttlName)
-	m.Args = slices.Insert(slices.Clone(m.Args), using, any(encodeInt(0)))
+	m.Names = slices.Insert(slices.Clone(m.Names), using, TTLName)
+	m.Args = slices.Insert(slices.Clone(m.Args), using, any(cqltype.Int(0)))
 }
 
 // At is the statement to send at an attempt made at now, with what to bind to it. It differs from Statement and Args
 // only for a row that expires: the TTL is what remains, rounded up to seconds, and once nothing remains the statement
-// is a delete, because TTL 0 would mean forever. It is empty where nothing is to be sent then: see [TableRow.Redeliver].
+// is a delete, because TTL 0 would mean forever. It is empty where nothing is to be sent then: as of what is repaired.
 func (m *Mutation) At(now time.Time) (statement string, args []any) {
 	ends, ok := m.ExpiresAt()
 	if !ok {
 		return m.Statement, m.Args
 	}
 	remaining := (ends.UnixMilli() - now.UnixMilli() + 999) / 1000
-	if remaining <= 0 && m.expired == nil {
+	if remaining <= 0 && m.Expired == nil {
 		return "", nil
 	}
 	if remaining <= 0 {
-		return m.expired.Statement, m.expired.Args
+		return m.Expired.Statement, m.Expired.Args
 	}
 	args = append(make([]any, 0, len(m.Args)), m.Args...)
-	args[slices.Index(m.Names, ttlName)] = encodeInt(min(remaining, maxTTL))
+	args[slices.Index(m.Names, TTLName)] = cqltype.Int(min(remaining, MaxTTL))
 	return m.Statement, args
 }
 
@@ -116,8 +123,8 @@ func (m *Mutation) Size() int {
 	size := rowOverhead
 	for _, a := range m.Args {
 		size += cellOverhead
-		if v, ok := a.(*Value); ok {
-			size += len(v.data) + v.cells()*cellOverhead
+		if v, ok := a.(*cqltype.Value); ok {
+			size += len(v.Data) + v.Cells()*cellOverhead
 		}
 	}
 	return size
@@ -129,6 +136,45 @@ const (
 	cellOverhead = 16
 	rowOverhead  = 40
 
-	// maxTTL is Cassandra's limit: 20 years (org.apache.cassandra.cql3.Attributes).
-	maxTTL = 20 * 365 * 24 * 60 * 60
+	// MaxTTL is Cassandra's limit: 20 years (org.apache.cassandra.cql3.Attributes).
+	MaxTTL = 20 * 365 * 24 * 60 * 60
 )
+
+// Written says of a value of a row that was read when it was written, and until when it stays.
+type Written struct {
+	At   int64 // its WRITETIME, in microseconds
+	Ends int64 // the second, in milliseconds since the Unix epoch, in which it expires; 0: it does not
+}
+
+// Last is the [Mutation.ExpiresAt] with which no table keeps the value for longer than the one that it was read from. A TTL is rounded up
+// when it is sent, and counted by the server from the beginning of the second.
+func (w Written) Last() int64 {
+	if w.Ends == 0 {
+		return 0
+	}
+	return max(1, w.Ends-1999)
+}
+
+// Transactable says whether a transaction can hold the mutation: it writes or removes a whole row, which does not expire.
+func (m *Mutation) Transactable() bool {
+	return (m.Kind == Put || m.Kind == Remove) && m.Expires == 0
+}
+
+// Untimed is the statement of a Put or Remove without its timestamp: a transaction has one of its own.
+func (m *Mutation) Untimed() Bound {
+	var names []string
+	var args []any
+	for n, name := range m.Names {
+		if name != TimestampName {
+			names, args = append(names, name), append(args, m.Args[n])
+		}
+	}
+	if m.Kind != Remove {
+		return Insert(Qualified(m.Keyspace, m.Table), names, args)
+	}
+	var key Terms
+	for n, name := range names {
+		key.Equal(name, args[n])
+	}
+	return Bound{Text: "DELETE FROM " + Qualified(m.Keyspace, m.Table)}.Where(key)
+}

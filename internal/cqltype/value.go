@@ -1,0 +1,111 @@
+package cqltype
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
+)
+
+// Value is one encoded CQL value with its declared type. It is encoded once, when the change is rendered, so that all
+// tables, all attempts and a later Resume send the same bytes whatever happens to the row it came from. It prints as
+// its type alone.
+type Value struct {
+	Type *Type
+	Data []byte // nil is null
+}
+
+var _ gocql.Marshaler = (*Value)(nil)
+
+// MarshalCQL gives the driver the bytes. It rejects a column that is not of the declared type: the bytes of one type
+// are valid, and wrong, in many others.
+func (v *Value) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
+	if !v.Type.Matches(info) {
+		return nil, driver.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", driver.TypeString(info), v.Type))
+	}
+	return v.Data, nil
+}
+
+func (v Value) String() string {
+	if v.Type == nil {
+		return "no value"
+	}
+	return v.Type.String()
+}
+
+// Format prints the type for every verb: a value printed in full would show its bytes.
+func (v Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, v.String()) }
+
+// MarshalText is [Value.String], for structured loggers.
+func (v Value) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Must is [Parse] of a name that is right, of this library's own.
+func Must(name string) *Type {
+	t, err := Parse(name)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+var bigint, integer, timeuuid, blob = Must("bigint"), Must("int"), Must("timeuuid"), Must("blob")
+
+// Int64 encodes a bigint, and what is one inside.
+func Int64(n int64) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(n)) // two's complement is the encoding
+}
+
+// BigInt is a value of type bigint.
+func BigInt(n int64) *Value { return &Value{Type: bigint, Data: Int64(n)} }
+
+// Int is a value of type int.
+func Int(n int64) *Value {
+	return &Value{Type: integer, Data: binary.BigEndian.AppendUint32(nil, uint32(n))} // at most maxTTL
+}
+
+// Cells is how many cells a value is that is not stored as one, and 0 for others.
+func (v *Value) Cells() int {
+	switch {
+	case !v.Type.MultiCell() || v.Data == nil:
+		return 0
+	case v.Type.User() != nil:
+		return len(v.Type.User().Fields)
+	}
+	n, _, _ := cutInt(v.Data)
+	return n
+}
+
+// TimeUUID is a value of type timeuuid.
+func TimeUUID(id gocql.UUID) *Value { return &Value{Type: timeuuid, Data: id.Bytes()} }
+
+// Blob is a copy of data as a value of type blob, which is not null.
+func Blob(data []byte) *Value { return &Value{Type: blob, Data: append([]byte{}, data...)} }
+
+// Elements are those of an encoded set, or the keys of a map.
+func (v *Value) Elements() [][]byte {
+	var out [][]byte
+	rest, each := v.Data[4:], len(v.Type.Elems())
+	for n := 0; len(rest) > 0; n++ {
+		part, after, _ := CutValue(rest)
+		if rest = after; n%each == 0 {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// Keys gives the keys of an encoded map as a set; a set is one already.
+func (v *Value) Keys() *Value {
+	if v.Type.Kind() != gocql.TypeMap {
+		return v
+	}
+	out := &Value{Type: SetOf(v.Type.Elems()[0]), Data: slices.Clone(v.Data[:4])}
+	for _, key := range v.Elements() {
+		out.Data = AppendValue(out.Data, key)
+	}
+	return out
+}
