@@ -5,6 +5,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
@@ -41,7 +42,7 @@ func (o *onOther) first(id ID) {
 }
 
 func (o *onOther) table(t declared, base bool, lives []*Table) {
-	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c entity.ColumnDescription) bool { return c.Name == entity.PendingColumn })
+	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c entity.ColumnDescription) bool { return c.Name == fingerprint.PendingColumn })
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
 		o.against(t.id, dialect.Timestamps)
 	}

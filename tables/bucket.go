@@ -3,6 +3,7 @@ package tables
 import (
 	"time"
 
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/entity"
 )
 
@@ -83,10 +84,10 @@ func (b Bucket) String() string { return b.bucket.String() }
 // Deploy the list everywhere with the new function first, then with the new function last. Reads query the buckets of
 // all functions listed. Rows that are never written again stay where they are.
 func Derive(column string, bucket Bucket, later ...Since) Option {
-	return optionFunc(func(d *entity.Declaration) {
-		o := entity.Derive{Column: column, Versions: []entity.Since{{Bucket: bucket.bucket}}}
+	return optionFunc(func(d *declare.Declaration) {
+		o := declare.Derive{Column: column, Versions: []declare.Since{{Bucket: bucket.bucket}}}
 		for _, s := range later {
-			o.Versions = append(o.Versions, entity.Since{Time: s.Time, Of: s.Of, Bucket: s.Bucket.bucket})
+			o.Versions = append(o.Versions, declare.Since{Time: s.Time, Of: s.Of, Bucket: s.Bucket.bucket})
 		}
 		d.Derived = append(d.Derived, o)
 	})

@@ -124,56 +124,56 @@ func TestCounterDeclarations(t *testing.T) {
 		"Declare the counters as a set of their own, and write both in one Write"
 	const moves = " in a set of counters: a row of counters cannot move, as what it has counted cannot be set elsewhere"
 	runFaultCases(t, []faultCase{
-		{"sound", declare[count](byID, n, m), nil},
-		{"sums over a part of the key", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m), nil},
-		{"buckets", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
+		{"sound", declaring[count](byID, n, m), nil},
+		{"sums over a part of the key", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m), nil},
+		{"buckets", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"))), nil},
-		{"alongside a bigint", declare[count](byID, n), []string{"column m: is in a table with counter n, " + alone}},
-		{"alongside a text", declare[alongside](byOwnID, n), []string{"column title: is in a table with counter n, " + alone}},
-		{"in a key", declare[count](tables.Table{Name: "counts", PartKey: []string{"id", "kind"}, SortKey: []string{"n"}}, n, m), []string{
+		{"alongside a bigint", declaring[count](byID, n), []string{"column m: is in a table with counter n, " + alone}},
+		{"alongside a text", declaring[alongside](byOwnID, n), []string{"column title: is in a table with counter n, " + alone}},
+		{"in a key", declaring[count](tables.Table{Name: "counts", PartKey: []string{"id", "kind"}, SortKey: []string{"n"}}, n, m), []string{
 			"column n: a counter cannot be in a key, nor can a key follow from it: it changes with every write",
 		}},
-		{"under a bucket", declare[count](byID, tables.Table{Name: "by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"id", "kind"}}, n, m,
+		{"under a bucket", declaring[count](byID, tables.Table{Name: "by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"id", "kind"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "n"))), []string{
 			"column n: a counter cannot be in a key, nor can a key follow from it: it changes with every write",
 		}},
-		{"int32", declare[narrow](byOwnID, n), []string{
+		{"int32", declaring[narrow](byOwnID, n), []string{
 			"column n: a counter wants a Go int64, which holds what to add, not int32",
 		}},
-		{"pointer", declare[optional](byOwnID, n), []string{"column n: a counter wants a Go int64, which holds what to add, not *int64"}},
-		{"in a collection", declare[many](byOwnID, tables.Type("n", "map<text, counter>")), []string{
+		{"pointer", declaring[optional](byOwnID, n), []string{"column n: a counter wants a Go int64, which holds what to add, not *int64"}},
+		{"in a collection", declaring[many](byOwnID, tables.Type("n", "map<text, counter>")), []string{
 			`column n: CQL type "map<text, counter>": ` + "map cannot hold counter: a counter is a column of its own, not in a collection and not frozen",
 		}},
-		{"frozen", declare[count](byID, tables.Type("n", "frozen<counter>"), m), []string{
+		{"frozen", declaring[count](byID, tables.Type("n", "frozen<counter>"), m), []string{
 			`column n: CQL type "frozen<counter>": ` + "frozen applies to collections and user-defined types, not to counter: a counter is a column of its own, not in a collection and not frozen",
 			"column n: is in a table with counter m, " + alone,
 		}},
-		{"OneOf", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.OneOf("kind", "a", "b")), []string{
+		{"OneOf", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.OneOf("kind", "a", "b")), []string{
 			"table counts: column kind: the base key identifies the entity and cannot change, so OneOf is rejected",
 			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its update",
 			"OneOf" + moves,
 		}},
-		{"SingleWriter", declare[count](byOwnID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.SingleWriter("kind")), []string{
+		{"SingleWriter", declaring[count](byOwnID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.SingleWriter("kind")), []string{
 			"SingleWriter" + moves,
 		}},
-		{"Stamp and ExpiresAt", declare[timed](byOwnID, n, tables.Stamp("stamp"), tables.ExpiresAt("expires")), []string{
+		{"Stamp and ExpiresAt", declaring[timed](byOwnID, n, tables.Stamp("stamp"), tables.ExpiresAt("expires")), []string{
 			"Stamp in a set of counters: Cassandra gives counters their timestamps itself, and nothing orders additions",
 			"ExpiresAt in a set of counters: Cassandra rejects a TTL on counters",
 			"column stamp: is in a table with counter n, " + alone,
 			"column expires: is in a table with counter n, " + alone,
 		}},
-		{"Atomic", declare[count](byID, n, m, tables.Atomic()), []string{
+		{"Atomic", declaring[count](byID, n, m, tables.Atomic()), []string{
 			"Atomic in a set of counters: Cassandra rejects counters in a logged batch, whose replay would count twice",
 		}},
-		{"SweepInserts", declare[count](byID, n, m, tables.SweepInserts()), []string{
+		{"SweepInserts", declaring[count](byID, n, m, tables.SweepInserts()), []string{
 			"SweepInserts without a OneOf column has nothing to sweep",
 			"SweepInserts in a set of counters: counters are never inserted, only added to",
 		}},
-		{"a table without", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}, Columns: []string{"id"}}, n, m), []string{
+		{"a table without", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}, Columns: []string{"id"}}, n, m), []string{
 			"table by_kind: has no counter in it, and all other tables of the set count",
 			"table by_kind: column id: is not a counter, and a table of counters has no other columns besides its key",
 		}},
-		{"several functions", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
+		{"several functions", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"), tables.Since{Bucket: tables.Hash(8, "id")})), []string{
 			"table by_kind: column bucket: has several functions without a time from which on they are valid: rows under " +
 				"another function are deleted, and what they have counted would be lost",

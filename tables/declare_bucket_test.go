@@ -28,7 +28,7 @@ func TestDeriveFaults(t *testing.T) {
 	byB := tables.Table{Name: "visits_by_b", PartKey: []string{"b"}, SortKey: []string{"at", "id"}}
 	noon := time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC)
 	derive := func(options ...tables.Option) declaration {
-		return declare[visit](append([]tables.Option{visits, byB}, options...)...)
+		return declaring[visit](append([]tables.Option{visits, byB}, options...)...)
 	}
 	runFaultCases(t, []faultCase{
 		{"sound", derive(tables.Derive("b", tables.Hour("at"))), nil},
@@ -44,10 +44,10 @@ func TestDeriveFaults(t *testing.T) {
 		}},
 		{"back to an earlier function", derive(tables.Derive("b", tables.Day("at"), tables.Since{Time: noon, Bucket: tables.Hour("at")},
 			tables.Since{Time: noon.AddDate(0, 1, 0), Bucket: tables.Day("at")})), nil},
-		{"name", declare[visit](visits, tables.Derive("B-1", tables.Hour("at"))), []string{
+		{"name", declaring[visit](visits, tables.Derive("B-1", tables.Hour("at"))), []string{
 			"column B-1: Derive: the column's name must be " + columnRule,
 		}},
-		{"unknown source", declare[visit](visits, tables.Derive("b", tables.Hour("when"))), []string{
+		{"unknown source", declaring[visit](visits, tables.Derive("b", tables.Hour("when"))), []string{
 			"column when: Derive(b) names a column that is no field of tables_test.visit",
 		}},
 		{"twice", derive(tables.Derive("b", tables.Hour("at")), tables.Derive("b", tables.Day("at"))), []string{"column b: has two Derive options"}},
@@ -58,10 +58,10 @@ func TestDeriveFaults(t *testing.T) {
 				"column c: is derived, and in the key of no table: it would be of no use",
 			},
 		},
-		{"in no key", declare[visit](visits, tables.Derive("b", tables.Hour("at"))), []string{
+		{"in no key", declaring[visit](visits, tables.Derive("b", tables.Hour("at"))), []string{
 			"column b: is derived, and in the key of no table: it would be of no use",
 		}},
-		{"hash of a user-defined type", declare[homed](tables.Table{Name: "homes", PartKey: []string{"b"}, SortKey: []string{"home"}}, geoType,
+		{"hash of a user-defined type", declaring[homed](tables.Table{Name: "homes", PartKey: []string{"b"}, SortKey: []string{"home"}}, geoType,
 			tables.Derive("b", tables.Hash(4, "home"))), []string{
 			"column b: hash(4, home): home is of a user-defined type, of which the hash is another one once the type gets a field: " +
 				"take a field of it as a column of its own",
@@ -82,14 +82,14 @@ func TestDeriveFaults(t *testing.T) {
 			"column b: hash(129, id): 129 buckets do not fit into a tinyint",
 		}},
 		{"hash just fits", derive(tables.Derive("b", tables.Hash(128, "id")), tables.Type("b", "tinyint")), nil},
-		{"too many", declare[visit](visits, tables.Derive("b", tables.Hash(1025, "id"))), []string{
+		{"too many", declaring[visit](visits, tables.Derive("b", tables.Hash(1025, "id"))), []string{
 			"column b: Derive: 1025 buckets: 1 to 1024 can be, as a read asks each of them",
 		}},
-		{"of nothing", declare[visit](visits, tables.Derive("b", tables.Hash(2))), []string{"column b: Derive: a hash of no column"}},
+		{"of nothing", declaring[visit](visits, tables.Derive("b", tables.Hash(2))), []string{"column b: Derive: a hash of no column"}},
 		{"a day of nanoseconds", derive(tables.Derive("b", tables.Every(24*60*60, "at"))), []string{
 			"column b: Derive: a period of 86.4µs: it must be positive and whole milliseconds, the resolution of a timestamp",
 		}},
-		{"no period", declare[visit](visits, tables.Derive("b", tables.Every(0, "at"))), []string{
+		{"no period", declaring[visit](visits, tables.Derive("b", tables.Every(0, "at"))), []string{
 			"column b: Derive: a period of 0s: it must be positive and whole milliseconds, the resolution of a timestamp",
 		}},
 		{"text of less than a second", derive(tables.Derive("b", tables.Every(time.Millisecond, "at")), tables.Type("b", "text")), []string{
@@ -109,21 +109,21 @@ func TestDeriveFaults(t *testing.T) {
 			"column at: is the time of a bucket, and OneOf: that is for hash buckets",
 		}},
 		{
-			"base key changes", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Derive("b", tables.Day("at")), tables.SingleWriter("at")),
+			"base key changes", declaring[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Derive("b", tables.Day("at")), tables.SingleWriter("at")),
 			[]string{"table visits: column at: the base key identifies the entity and cannot change, so SingleWriter is rejected"},
 		},
 		{
-			"base key absent", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Derive("b", tables.Day("until"))),
+			"base key absent", declaring[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Derive("b", tables.Day("until"))),
 			[]string{"table visits: column b: follows from until, a pointer: a column of the base key cannot be absent"},
 		},
 		{
-			"base key under several functions", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}},
+			"base key under several functions", declaring[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}},
 				tables.Derive("b", tables.Hash(2, "id"), tables.Since{Bucket: tables.Hash(4, "id")})),
 			[]string{"table visits: column b: rows may be stored under several functions, and the base row is read by one key: give the functions " +
 				"a time from which on they are valid, or choose another base table"},
 		},
 		{
-			"query table without the base bucket's sources", declare[visit](
+			"query table without the base bucket's sources", declaring[visit](
 				tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Table{Name: "by_room", PartKey: []string{"room"}, SortKey: []string{"id"}},
 				tables.Derive("b", tables.Day("at"))),
 			[]string{"table by_room: column b: the key of a query table must contain the base key: " +
@@ -131,7 +131,7 @@ func TestDeriveFaults(t *testing.T) {
 				"; if two entities must not have one key, declare the table Unique in a Versioned set"},
 		},
 		{
-			"query table with them", declare[visit](
+			"query table with them", declaring[visit](
 				tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Table{Name: "by_room", PartKey: []string{"room"}, SortKey: []string{"at", "id"}},
 				tables.Derive("b", tables.Day("at"))), nil,
 		},
@@ -166,7 +166,7 @@ func sinces(n int) (out []tables.Since) {
 func TestRotateFaults(t *testing.T) {
 	t.Parallel()
 	rotate := func(b tables.Bucket, options ...tables.Option) declaration {
-		return declare[visit](append([]tables.Option{tables.Table{Name: "visits", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: b}}, options...)...)
+		return declaring[visit](append([]tables.Option{tables.Table{Name: "visits", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: b}}, options...)...)
 	}
 	runFaultCases(t, []faultCase{
 		{"sound", rotate(tables.Month("at")), nil},
@@ -180,20 +180,20 @@ func TestRotateFaults(t *testing.T) {
 		{"may be absent", rotate(tables.Day("until")), []string{
 			"table visits: column until: tables rotate by it, so it cannot be a pointer, which may be absent",
 		}},
-		{"changes", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id"}},
+		{"changes", declaring[visit](tables.Table{Name: "visits", PartKey: []string{"id"}},
 			tables.Table{Name: "visits_at", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Day("at")}, tables.SingleWriter("at")), []string{
 			"table visits_at: column at: tables rotate by it, so it cannot change",
 		}},
-		{"outside the key", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id"}, Rotate: tables.Day("at")}), []string{
+		{"outside the key", declaring[visit](tables.Table{Name: "visits", PartKey: []string{"id"}, Rotate: tables.Day("at")}), []string{
 			"table visits: column at: tables rotate by it, and it is not in the key of this one, so no query could say in which tables its rows are: " +
 				"add it to PartKey or SortKey",
 		}},
-		{"derived in the key", declare[visit](tables.Table{Name: "visits", PartKey: []string{"day"}, SortKey: []string{"id"}, Rotate: tables.Month("at")},
+		{"derived in the key", declaring[visit](tables.Table{Name: "visits", PartKey: []string{"day"}, SortKey: []string{"id"}, Rotate: tables.Month("at")},
 			tables.Derive("day", tables.Day("at"))), []string{
 			"table visits: column at: tables rotate by it, and it is not in the key of this one, so no query could say in which tables its rows are: " +
 				"add it to PartKey or SortKey",
 		}},
-		{"long name", declare[visit](tables.Table{
+		{"long name", declaring[visit](tables.Table{
 			Name: "visits_of_all_the_museums_in_the_city_of_vienna", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Month("at"),
 		}), []string{"table visits_of_all_the_museums_in_the_city_of_vienna: Rotate: with the bucket behind it the name is too long: " +
 			"a table's has at most 48 characters"}},

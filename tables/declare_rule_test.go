@@ -19,14 +19,14 @@ func TestDeclareRules(t *testing.T) {
 	byPayload := tables.Table{Name: "things_by_payload", PartKey: []string{"payload"}, SortKey: []string{"id"}}
 	early := time.Date(2024, 1, 1, 0, 0, 0, 1_000_000, time.UTC)
 	runFaultCases(t, []faultCase{
-		{"values of the column's type", declare[thing](base, byLevel, tables.OneOf("level", int32(1), 2), stamp), nil},
-		{"types", declare[thing](base, tables.Type("idd", "uuid"), tables.Type("kind", "string"), tables.Type("owner", "uuid"),
+		{"values of the column's type", declaring[thing](base, byLevel, tables.OneOf("level", int32(1), 2), stamp), nil},
+		{"types", declaring[thing](base, tables.Type("idd", "uuid"), tables.Type("kind", "string"), tables.Type("owner", "uuid"),
 			tables.Type("owner", "timeuuid")), []string{
 			"column idd: Type names a column that is no field of tables_test.thing: did you mean id?",
 			`column kind: CQL type "string": unknown or unsupported type "string"`,
 			"column owner: has two Type options",
 		}},
-		{"no type follows", declare[struct {
+		{"no type follows", declaring[struct {
 			ID    int64
 			Age   time.Duration
 			Other any
@@ -46,109 +46,109 @@ func TestDeclareRules(t *testing.T) {
 			`column count: no CQL type follows from Go type uint8: declare Type("count", "smallint"), or int, bigint, varint`,
 			"column wide: no CQL type follows from Go type uint16: declare it with Type",
 		}},
-		{"OneOf of a type without encoding", declare[struct {
+		{"OneOf of a type without encoding", declaring[struct {
 			ID, UpdatedAt int64
 			Kind          uint64
 		}](base, byKind, tables.OneOf("kind", uint64(1)), stamp), []string{
 			`column kind: no CQL type follows from Go type uint64: declare Type("kind", "varint")`,
 		}},
-		{"Stamp of an unsigned type", declare[struct{ ID, UpdatedAt uint64 }](base, stamp, tables.Type("id", "varint")), []string{
+		{"Stamp of an unsigned type", declaring[struct{ ID, UpdatedAt uint64 }](base, stamp, tables.Type("id", "varint")), []string{
 			"column updated_at: Stamp wants a Go int64 and CQL bigint, this is Go type uint64",
 		}},
-		{"OneOf unknown", declare[thing](base, tables.OneOf("knid", "a"), stamp), []string{
+		{"OneOf unknown", declaring[thing](base, tables.OneOf("knid", "a"), stamp), []string{
 			"column knid: OneOf names a column that is no field of tables_test.thing: did you mean kind?",
 		}},
-		{"OneOf no key", declare[thing](base, tables.OneOf("kind", "a"), stamp), []string{
+		{"OneOf no key", declaring[thing](base, tables.OneOf("kind", "a"), stamp), []string{
 			"column kind: OneOf concerns key columns, and no table has this one in its key",
 		}},
-		{"OneOf base key", declare[thing](tables.Table{Name: "things", PartKey: []string{"kind"}, SortKey: []string{"id"}},
+		{"OneOf base key", declaring[thing](tables.Table{Name: "things", PartKey: []string{"kind"}, SortKey: []string{"id"}},
 			tables.OneOf("kind", "a"), stamp), []string{
 			"table things: column kind: the base key identifies the entity and cannot change, so OneOf is rejected",
 		}},
-		{"OneOf twice", declare[thing](base, byKind, tables.OneOf("kind", "a"), tables.OneOf("kind", "b"), stamp), []string{
+		{"OneOf twice", declaring[thing](base, byKind, tables.OneOf("kind", "a"), tables.OneOf("kind", "b"), stamp), []string{
 			"column kind: has more than one OneOf or SingleWriter",
 		}},
-		{"OneOf and SingleWriter", declare[thing](base, byKind, tables.OneOf("kind", "a"), tables.SingleWriter("kind"), stamp), []string{
+		{"OneOf and SingleWriter", declaring[thing](base, byKind, tables.OneOf("kind", "a"), tables.SingleWriter("kind"), stamp), []string{
 			"column kind: has more than one OneOf or SingleWriter",
 		}},
-		{"OneOf without values", declare[thing](base, byKind, tables.OneOf[string]("kind"), stamp), []string{
+		{"OneOf without values", declaring[thing](base, byKind, tables.OneOf[string]("kind"), stamp), []string{
 			"column kind: OneOf lists no value",
 		}},
-		{"OneOf values", declare[thing](base, byKind, tables.OneOf[any]("kind", "a", 1, nil, "", "a", "\xff"), stamp), []string{
+		{"OneOf values", declaring[thing](base, byKind, tables.OneOf[any]("kind", "a", 1, nil, "", "a", "\xff"), stamp), []string{
 			"column kind: value 2 of OneOf is of Go type int, it must be string",
 			"column kind: value 3 of OneOf is of Go type <nil>, it must be string",
 			"column kind: value 4 of OneOf: a key column must not be empty",
 			"column kind: value 5 of OneOf is given twice",
 			"column kind: value 6 of OneOf: text is not valid UTF-8",
 		}},
-		{"OneOf times are compared in milliseconds", declare[thing](base, byDay,
+		{"OneOf times are compared in milliseconds", declaring[thing](base, byDay,
 			tables.OneOf("day", early, early.Add(time.Microsecond), time.Time{}), stamp), []string{
 			"column day: value 2 of OneOf is given twice",
 			"column day: value 3 of OneOf: a key column must not be the zero time",
 		}},
-		{"OneOf pointers", declare[thing](base, byLevel, tables.OneOf("level", null, new(int32)), stamp), []string{
+		{"OneOf pointers", declaring[thing](base, byLevel, tables.OneOf("level", null, new(int32)), stamp), []string{
 			"column level: value 1 of OneOf is of Go type *int32, it must be int32",
 			"column level: value 2 of OneOf is of Go type *int32, it must be int32",
 		}},
-		{"OneOf nil", declare[thing](base, byPayload, tables.OneOf("payload", []byte(nil), []byte{}), stamp), []string{
+		{"OneOf nil", declaring[thing](base, byPayload, tables.OneOf("payload", []byte(nil), []byte{}), stamp), []string{
 			"column payload: value 1 of OneOf: a key column must not be empty",
 			"column payload: value 2 of OneOf: a key column must not be empty",
 		}},
-		{"OneOf zero time of a pointer", declare[struct {
+		{"OneOf zero time of a pointer", declaring[struct {
 			ID        int64
 			Day       *time.Time
 			UpdatedAt int64
 		}](base, byDay, tables.OneOf("day", time.Time{}), stamp), []string{
 			"column day: value 1 of OneOf: nil is not listed: a pointer column may always be nil",
 		}},
-		{"OneOf without Stamp", declare[thing](base, byKind, tables.OneOf("kind", "a")), []string{
+		{"OneOf without Stamp", declaring[thing](base, byKind, tables.OneOf("kind", "a")), []string{
 			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its update",
 		}},
-		{"SingleWriter", declare[thing](base, byKind, tables.SingleWriter("knid"), tables.SingleWriter("owner"), tables.SingleWriter("id"),
+		{"SingleWriter", declaring[thing](base, byKind, tables.SingleWriter("knid"), tables.SingleWriter("owner"), tables.SingleWriter("id"),
 			tables.SingleWriter("kind"), tables.SingleWriter("kind")), []string{
 			"column knid: SingleWriter names a column that is no field of tables_test.thing: did you mean kind?",
 			"column owner: SingleWriter concerns key columns, and no table has this one in its key",
 			"table things: column id: the base key identifies the entity and cannot change, so SingleWriter is rejected",
 			"column kind: has more than one OneOf or SingleWriter",
 		}},
-		{"Stamp unknown", declare[thing](base, tables.Stamp("stamp")), []string{
+		{"Stamp unknown", declaring[thing](base, tables.Stamp("stamp")), []string{
 			"column stamp: Stamp names a column that is no field of tables_test.thing",
 		}},
-		{"Stamp twice", declare[thing](base, stamp, stamp), []string{"Stamp is declared 2 times"}},
-		{"Stamp in a key", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"updated_at"}, SortKey: []string{"id"}}, stamp), []string{
+		{"Stamp twice", declaring[thing](base, stamp, stamp), []string{"Stamp is declared 2 times"}},
+		{"Stamp in a key", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"updated_at"}, SortKey: []string{"id"}}, stamp), []string{
 			"column updated_at: Stamp cannot be a key column: it changes with every write",
 		}},
-		{"Stamp type", declare[thing](base, tables.Stamp("kind")), []string{
+		{"Stamp type", declaring[thing](base, tables.Stamp("kind")), []string{
 			"column kind: Stamp wants a Go int64 and CQL bigint, this is Go type string and CQL type text",
 		}},
-		{"Stamp pointer", declare[struct {
+		{"Stamp pointer", declaring[struct {
 			ID int64
 			At *int64
 		}](base, tables.Stamp("at")), []string{
 			"column at: Stamp wants a Go int64 and CQL bigint, this is Go type *int64 and CQL type bigint",
 		}},
-		{"Stamp CQL type", declare[thing](base, stamp, tables.Type("updated_at", "timestamp")), []string{
+		{"Stamp CQL type", declaring[thing](base, stamp, tables.Type("updated_at", "timestamp")), []string{
 			"column updated_at: Stamp wants a Go int64 and CQL bigint, this is Go type int64 and CQL type timestamp",
 		}},
-		{"ExpiresAt unknown", declare[thing](base, tables.ExpiresAt("end")), []string{
+		{"ExpiresAt unknown", declaring[thing](base, tables.ExpiresAt("end")), []string{
 			"column end: ExpiresAt names a column that is no field of tables_test.thing: did you mean ends_at?",
 		}},
-		{"ExpiresAt twice", declare[thing](base, tables.ExpiresAt("ends_at"), tables.ExpiresAt("day")), []string{
+		{"ExpiresAt twice", declaring[thing](base, tables.ExpiresAt("ends_at"), tables.ExpiresAt("day")), []string{
 			"ExpiresAt is declared 2 times",
 		}},
-		{"ExpiresAt in a key", declare[thing](base, byDay, tables.ExpiresAt("day")), []string{
+		{"ExpiresAt in a key", declaring[thing](base, byDay, tables.ExpiresAt("day")), []string{
 			"column day: ExpiresAt cannot be a key column: it changes with every write",
 		}},
-		{"ExpiresAt type", declare[thing](base, tables.ExpiresAt("updated_at")), []string{
+		{"ExpiresAt type", declaring[thing](base, tables.ExpiresAt("updated_at")), []string{
 			"column updated_at: ExpiresAt wants a Go time.Time or *time.Time and CQL timestamp, this is Go type int64 and CQL type bigint",
 		}},
-		{"ExpiresAt of days", declare[thing](base, tables.ExpiresAt("day"), tables.Type("day", "date")), []string{
+		{"ExpiresAt of days", declaring[thing](base, tables.ExpiresAt("day"), tables.Type("day", "date")), []string{
 			"column day: ExpiresAt wants a Go time.Time or *time.Time and CQL timestamp, this is Go type time.Time and CQL type date",
 		}},
-		{"SweepInserts", declare[thing](base, byKind, tables.SingleWriter("kind"), tables.SweepInserts()), []string{
+		{"SweepInserts", declaring[thing](base, byKind, tables.SingleWriter("kind"), tables.SweepInserts()), []string{
 			"SweepInserts without a OneOf column has nothing to sweep",
 		}},
-		{"UnstampedRows", declare[thing](base, byKind, tables.SingleWriter("kind"), tables.UnstampedRows()), []string{
+		{"UnstampedRows", declaring[thing](base, byKind, tables.SingleWriter("kind"), tables.UnstampedRows()), []string{
 			"UnstampedRows without a OneOf column changes nothing: only a set with OneOf rejects a before-image without a stamp",
 		}},
 	})
@@ -157,14 +157,14 @@ func TestDeclareRules(t *testing.T) {
 func TestDeclareEntity(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"order", "o", "order_line2", strings.Repeat("x", 48)} {
-		if err := declare[thing](base)(name); err != nil {
+		if err := declaring[thing](base)(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"", "Order", "2nd", "order line", "order\n", strings.Repeat("x", 49)} {
 		want := fmt.Sprintf("tables: set %q has 1 fault(s)\n\tthe entity's name must be lower-case letters, digits and _, a letter first, "+
 			"at most 48", name)
-		if err := declare[thing](base)(name); err == nil || err.Error() != want {
+		if err := declaring[thing](base)(name); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -29,7 +30,7 @@ type thing struct {
 // declaration is one New, waiting to be made.
 type declaration func(entity string) error
 
-func declare[T any](options ...tables.Option) declaration {
+func declaring[T any](options ...tables.Option) declaration {
 	return func(entity string) error {
 		_, err := tables.New[T](entity, options...)
 		return err
@@ -67,7 +68,7 @@ func runFaultCases(t *testing.T, tests []faultCase) {
 				}
 				return
 			}
-			var declaration *entity.DeclarationError
+			var declaration *declare.DeclarationError
 			if !errors.As(err, &declaration) {
 				t.Fatalf("got error %v, want a *entity.DeclarationError", err)
 			}
@@ -100,58 +101,58 @@ type pointing struct{ *Audit }
 func TestDeclareColumns(t *testing.T) {
 	t.Parallel()
 	runFaultCases(t, []faultCase{
-		{"embedded struct", declare[struct {
+		{"embedded struct", declaring[struct {
 			ID int64
 			Audit
 		}](base, tables.Type("created_by", "ascii")), nil},
-		{"embedded unexported struct", declare[struct {
+		{"embedded unexported struct", declaring[struct {
 			ID int64
 			audit
 		}](base, tables.Type("created_by", "ascii")), nil},
-		{"unexported and excluded fields", declare[struct {
+		{"unexported and excluded fields", declaring[struct {
 			ID    int64
 			Skip  chan int `db:"-"`
 			Audit `db:"-"`
 			inner int
 		}](base), nil},
-		{"tag with an option", declare[struct {
+		{"tag with an option", declaring[struct {
 			Key int64 `db:"id,pk" json:"k"`
 		}](base), nil},
-		{"long column", declare[struct {
+		{"long column", declaring[struct {
 			ID   int64
 			Long string `db:"a_name_that_is_longer_than_the_48_bytes_a_table_may_have"`
 		}](base), nil},
-		{"embedded pointer", declare[struct {
+		{"embedded pointer", declaring[struct {
 			ID int64
 			*Audit
 		}](base), []string{"embedded field Audit is a pointer: its columns could not be set; embed the struct itself"}},
-		{"embedded pointer in an embedded struct", declare[struct {
+		{"embedded pointer in an embedded struct", declaring[struct {
 			ID int64
 			pointing
 		}](base), []string{"embedded field Audit is a pointer: its columns could not be set; embed the struct itself"}},
-		{"embedded pointer to an unexported struct", declare[struct {
+		{"embedded pointer to an unexported struct", declaring[struct {
 			ID int64
 			*audit
 		}](base), []string{"embedded field audit is a pointer: its columns could not be set; embed the struct itself"}},
-		{"embedded array", declare[struct {
+		{"embedded array", declaring[struct {
 			ID int64
 			gocql.UUID
 		}](base), []string{
 			`embedded field UUID has no columns in it: give the field a name of its own, or leave it out with db:"-"`,
 		}},
-		{"embedded time", declare[struct {
+		{"embedded time", declaring[struct {
 			ID int64
 			time.Time
 		}](base), []string{
 			`embedded field Time has no columns in it: give the field a name of its own, or leave it out with db:"-"`,
 		}},
-		{"embedded with a tag", declare[struct {
+		{"embedded with a tag", declaring[struct {
 			ID    int64
 			Audit `db:"audit"`
 		}](base), []string{
 			"embedded field Audit has a db tag, with which its columns could not be read: remove the tag",
 		}},
-		{"reserved word", declare[struct {
+		{"reserved word", declaring[struct {
 			ID    int64
 			Order string
 			Token string
@@ -159,35 +160,35 @@ func TestDeclareColumns(t *testing.T) {
 			"column order: field Order has no usable name: " + columnRule + "; name it with a db tag",
 			"column token: field Token has no usable name: " + columnRule + "; name it with a db tag",
 		}},
-		{"upper case", declare[struct {
+		{"upper case", declaring[struct {
 			ID   int64
 			Name string `db:"userName"`
 		}](base), []string{"column userName: field Name has an unusable name in its db tag: it must be " + columnRule}},
-		{"empty tag", declare[struct {
+		{"empty tag", declaring[struct {
 			ID   int64
 			Name string `db:""`
 		}](base), []string{"field Name has no usable name: " + columnRule + "; name it with a db tag"}},
-		{"text that is no name", declare[struct {
+		{"text that is no name", declaring[struct {
 			ID   int64
 			Name string `db:"x) VALUES (1); --"`
 		}](base), []string{"column x) VALUES (1); --: field Name has an unusable name in its db tag: it must be " + columnRule}},
-		{"two fields of one name", declare[struct {
+		{"two fields of one name", declaring[struct {
 			ID    int64
 			Owner string
 			User  string `db:"owner"`
 		}](base), []string{"column owner: two fields have this column name: Owner and User"}},
-		{"embedded field of one name", declare[struct {
+		{"embedded field of one name", declaring[struct {
 			ID        int64
 			CreatedBy string
 			Audit
 		}](base), []string{"column created_by: two fields have this column name: CreatedBy and CreatedBy"}},
-		{"no exported field", declare[struct{ id int64 }](base), []string{
+		{"no exported field", declaring[struct{ id int64 }](base), []string{
 			"row type struct { id int64 } has no exported field",
 			"table things: column id: PartKey names a column that is no field of struct { id int64 }",
 		}},
-		{"no struct", declare[int64](base), []string{"rows must be a struct, not int64"}},
-		{"pointer to a struct", declare[*thing](base), []string{"rows must be a struct, not *tables_test.thing"}},
-		{"interface", declare[any](base), []string{"rows must be a struct, not interface {}"}},
+		{"no struct", declaring[int64](base), []string{"rows must be a struct, not int64"}},
+		{"pointer to a struct", declaring[*thing](base), []string{"rows must be a struct, not *tables_test.thing"}},
+		{"interface", declaring[any](base), []string{"rows must be a struct, not interface {}"}},
 	})
 }
 
@@ -218,50 +219,50 @@ func TestColumns(t *testing.T) {
 func TestDeclareTables(t *testing.T) {
 	t.Parallel()
 	runFaultCases(t, []faultCase{
-		{"one table", declare[thing](base), nil},
-		{"every option", declare[thing](base, byKind, byDay, tables.OneOf("kind", "a", "b"), tables.SingleWriter("day"),
+		{"one table", declaring[thing](base), nil},
+		{"every option", declaring[thing](base, byKind, byDay, tables.OneOf("kind", "a", "b"), tables.SingleWriter("day"),
 			tables.Stamp("updated_at"), tables.ExpiresAt("ends_at"), tables.Type("day", "date"), tables.SweepInserts(),
 			tables.Atomic()), nil},
-		{"one name in two keyspaces", declare[thing](base, tables.Table{Name: "things", Keyspace: "other", PartKey: []string{"id"}}), nil},
-		{"a table of its key alone", declare[thing](base, tables.Table{Name: "ids", PartKey: []string{"id"}, Columns: []string{}}), nil},
-		{"a subset without the stamp and the expiry", declare[thing](base, tables.Table{
+		{"one name in two keyspaces", declaring[thing](base, tables.Table{Name: "things", Keyspace: "other", PartKey: []string{"id"}}), nil},
+		{"a table of its key alone", declaring[thing](base, tables.Table{Name: "ids", PartKey: []string{"id"}, Columns: []string{}}), nil},
+		{"a subset without the stamp and the expiry", declaring[thing](base, tables.Table{
 			Name: "sub", PartKey: []string{"id"}, Columns: []string{"id", "owner"},
 		}, tables.Stamp("updated_at"), tables.ExpiresAt("ends_at")), nil},
-		{"the base table names all", declare[struct{ ID, Name int64 }](tables.Table{
+		{"the base table names all", declaring[struct{ ID, Name int64 }](tables.Table{
 			Name: "things", PartKey: []string{"id"}, Columns: []string{"name"},
 		}), nil},
-		{"no table", declare[thing](), []string{"the set has no table"}},
-		{"nil option", declare[thing](base, nil), []string{"an option is nil"}},
-		{"no name", declare[thing](tables.Table{PartKey: []string{"id"}}), []string{"the name of table 1 must be " + tableRule}},
-		{"name with a keyspace", declare[thing](tables.Table{Name: "ks.things", PartKey: []string{"id"}}), []string{
+		{"no table", declaring[thing](), []string{"the set has no table"}},
+		{"nil option", declaring[thing](base, nil), []string{"an option is nil"}},
+		{"no name", declaring[thing](tables.Table{PartKey: []string{"id"}}), []string{"the name of table 1 must be " + tableRule}},
+		{"name with a keyspace", declaring[thing](tables.Table{Name: "ks.things", PartKey: []string{"id"}}), []string{
 			"table ks.things: the name of table 1 must be " + tableRule + ": give the keyspace as Table.Keyspace",
 		}},
-		{"name too long", declare[thing](base, tables.Table{Name: strings.Repeat("x", 49), PartKey: []string{"id"}}), []string{
+		{"name too long", declaring[thing](base, tables.Table{Name: strings.Repeat("x", 49), PartKey: []string{"id"}}), []string{
 			"table " + strings.Repeat("x", 49) + ": the name of table 2 must be " + tableRule,
 		}},
-		{"reserved name", declare[thing](tables.Table{Name: "index", PartKey: []string{"id"}}), []string{
+		{"reserved name", declaring[thing](tables.Table{Name: "index", PartKey: []string{"id"}}), []string{
 			"table index: the name of table 1 must be " + tableRule,
 		}},
-		{"keyspace", declare[thing](tables.Table{Name: "things", Keyspace: "Shop", PartKey: []string{"id"}}), []string{
+		{"keyspace", declaring[thing](tables.Table{Name: "things", Keyspace: "Shop", PartKey: []string{"id"}}), []string{
 			`table things: keyspace "Shop" must be ` + tableRule,
 		}},
-		{"twice", declare[thing](base, byKind, base), []string{"table things: declared twice: leave one of the two out"}},
-		{"no partition key", declare[thing](base, tables.Table{Name: "t", SortKey: []string{"id"}}), []string{
+		{"twice", declaring[thing](base, byKind, base), []string{"table things: declared twice: leave one of the two out"}},
+		{"no partition key", declaring[thing](base, tables.Table{Name: "t", SortKey: []string{"id"}}), []string{
 			"table t: PartKey is empty: a table needs a partition key",
 		}},
-		{"unknown partition column", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"user"}, SortKey: []string{"id"}}), []string{
+		{"unknown partition column", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"user"}, SortKey: []string{"id"}}), []string{
 			"table t: column user: PartKey names a column that is no field of tables_test.thing",
 		}},
-		{"unknown sort column", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{"idd DESC"}}), []string{
+		{"unknown sort column", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{"idd DESC"}}), []string{
 			"table t: column idd: SortKey names a column that is no field of tables_test.thing: did you mean id?",
 		}},
-		{"unknown base key", declare[thing](tables.Table{Name: "things", PartKey: []string{"thing_id"}}, byKind), []string{
+		{"unknown base key", declaring[thing](tables.Table{Name: "things", PartKey: []string{"thing_id"}}, byKind), []string{
 			"table things: column thing_id: PartKey names a column that is no field of tables_test.thing: did you mean id?",
 		}},
-		{"named without snake case", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"UPDATEDat"}, SortKey: []string{"id"}}), []string{
+		{"named without snake case", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"UPDATEDat"}, SortKey: []string{"id"}}), []string{
 			"table t: column UPDATEDat: PartKey names a column that is no field of tables_test.thing: did you mean updated_at?",
 		}},
-		{"cql in place of db", declare[struct {
+		{"cql in place of db", declaring[struct {
 			ID  gocql.UUID
 			Key string `cql:"name"`
 			Two string `db:"two" cql:"second"`
@@ -271,7 +272,7 @@ func TestDeclareTables(t *testing.T) {
 			`table t: column second: SortKey names a column that is no field of struct { ID gocql.UUID; Key string "cql:\"name\""; ` +
 				`Two string "db:\"two\" cql:\"second\"" }: field Two has it in a cql tag, and columns are named by the db tag: tag it db:"second"`,
 		}},
-		{"cql in place of db, of no key", declare[struct {
+		{"cql in place of db, of no key", declaring[struct {
 			ID    gocql.UUID
 			Total int64  `cql:"total_cents"`
 			Owner string `cql:"owner"`
@@ -279,21 +280,21 @@ func TestDeclareTables(t *testing.T) {
 			`column total: field Total has the name "total_cents" in a cql tag, and columns are named by the db tag: tag it db:"total_cents", ` +
 				`or db:"total" if that is its column`,
 		}},
-		{"column twice", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, SortKey: []string{"id DESC"}}), []string{
+		{"column twice", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, SortKey: []string{"id DESC"}}), []string{
 			"table t: column id: is in the primary key twice",
 		}},
-		{"direction", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{
+		{"direction", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{
 			"id", "day DOWN", "", "owner DESC NULLS", "level asc",
 		}}), []string{
 			`table t: SortKey entry "day DOWN": want a column, optionally followed by ASC or DESC`,
 			`table t: SortKey entry "": want a column, optionally followed by ASC or DESC`,
 			`table t: SortKey entry "owner DESC NULLS": want a column, optionally followed by ASC or DESC`,
 		}},
-		{"subset", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, Columns: []string{"kind", "name", "kind"}}), []string{
+		{"subset", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, Columns: []string{"kind", "name", "kind"}}), []string{
 			"table t: column name: Columns names a column that is no field of tables_test.thing",
 			"table t: column kind: is in Columns twice",
 		}},
-		{"base subset", declare[thing](tables.Table{Name: "things", PartKey: []string{"id"}, Columns: []string{"kind"}}), []string{
+		{"base subset", declaring[thing](tables.Table{Name: "things", PartKey: []string{"id"}, Columns: []string{"kind"}}), []string{
 			`table things: the base table holds all columns of the entity, and its Columns lack owner, level, day, payload, updated_at, ends_at: ` +
 				`leave Columns empty, or take fields out of the row type with db:"-"`,
 		}},
@@ -307,7 +308,7 @@ func TestMust(t *testing.T) {
 	}
 	defer func() {
 		err, ok := recover().(error)
-		var declaration *entity.DeclarationError
+		var declaration *declare.DeclarationError
 		if !ok || !errors.As(err, &declaration) {
 			t.Errorf("Must panicked with %v, want the error of New", err)
 		}
@@ -354,25 +355,25 @@ func TestFieldThatIsNotASCII(t *testing.T) {
 		Größe int64 `cql:"size"`
 	}
 	runFaultCases(t, []faultCase{
-		{"no tag", declare[struct{ ID, Größe int64 }](base), []string{
+		{"no tag", declaring[struct{ ID, Größe int64 }](base), []string{
 			"column Größe: field Größe has no usable name: " + columnRule + "; name it with a db tag",
 		}},
-		{"tag", declare[struct {
+		{"tag", declaring[struct {
 			ID    int64
 			Größe int64 `db:"size"`
 		}](base, tables.Table{Name: "by_size", PartKey: []string{"size"}, SortKey: []string{"id"}}, tables.SingleWriter("size")), nil},
-		{"left out", declare[struct {
+		{"left out", declaring[struct {
 			ID    int64
 			Größe int64 `db:"-"`
 		}](base), nil},
-		{"field of a type without a tag", declare[struct {
+		{"field of a type without a tag", declaring[struct {
 			ID int64
 			V  size
 		}](base, tables.UserType[size]("size_type")), []string{
 			"user-defined type size_type: field Größe has no usable name: " + columnRule + "; name it with a cql tag",
 			"user-defined type size_type has no fields",
 		}},
-		{"field of a type", declare[struct {
+		{"field of a type", declaring[struct {
 			ID int64
 			V  tagged
 		}](base, tables.UserType[tagged]("size_type")), nil},

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -26,7 +26,7 @@ func TestNarrowGoTypesAreRefused(t *testing.T) {
 		"int32 as int": {declaredAs[int32]("int"), true}, "uint16 as int": {declaredAs[uint16]("int"), true}, "uint32 as bigint": {declaredAs[uint32]("bigint"), true},
 		"big.Int as varint": {declaredAs[*big.Int]("varint"), true}, "uint64 as varint": {declaredAs[uint64]("varint"), true},
 	} {
-		var fault *entity.DeclarationError
+		var fault *declare.DeclarationError
 		if errors.As(test.err, &fault) == test.ok || !test.ok && !strings.Contains(test.err.Error(), "cannot be encoded as CQL type") {
 			t.Errorf("%s: %v", name, test.err)
 		}

@@ -3,15 +3,15 @@ package tables
 import (
 	"reflect"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/declare"
 )
 
 // Option is an argument of [New]: a [Table] or a rule of the set.
-type Option interface{ apply(*entity.Declaration) }
+type Option interface{ apply(*declare.Declaration) }
 
-type optionFunc func(*entity.Declaration)
+type optionFunc func(*declare.Declaration)
 
-func (f optionFunc) apply(d *entity.Declaration) { f(d) }
+func (f optionFunc) apply(d *declare.Declaration) { f(d) }
 
 // OneOf lets a key column change within a closed domain. Every update and delete then sweeps: in addition to writing the
 // row under its new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and
@@ -23,8 +23,8 @@ func (f optionFunc) apply(d *entity.Declaration) { f(d) }
 // a process whose domain contradicts that of the others, and accepts one that has fewer values or more. Each other value
 // costs a tombstone per write, and a read of LIMIT n of value v crosses about n / share(v) of them until gc_grace.
 func OneOf[V any](column string, values ...V) Option {
-	return optionFunc(func(d *entity.Declaration) {
-		o := entity.OneOf{Column: column}
+	return optionFunc(func(d *declare.Declaration) {
+		o := declare.OneOf{Column: column}
 		for _, v := range values {
 			o.Values = append(o.Values, v)
 		}
@@ -37,7 +37,7 @@ func OneOf[V any](column string, values ...V) Option {
 // even if each moves a different SingleWriter column of one key. If you cannot rule that out use [OneOf], or read with Confirm of
 // reader.Query, which leaves ghosts out. A before-image with another value than the row was written with leaves a ghost, too.
 func SingleWriter(column string) Option {
-	return optionFunc(func(d *entity.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })
+	return optionFunc(func(d *declare.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })
 }
 
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
@@ -51,14 +51,14 @@ func SingleWriter(column string) Option {
 // A stamp is not a version: a write from an old stamp is not a conflict. It is made at a later timestamp and
 // replaces what others have written since. Use [Versioned] or [Compare] for conflicts.
 func Stamp(column string) Option {
-	return optionFunc(func(d *entity.Declaration) { d.Stamps = append(d.Stamps, column) })
+	return optionFunc(func(d *declare.Declaration) { d.Stamps = append(d.Stamps, column) })
 }
 
 // UnstampedRows lets a set with [OneOf] update and delete rows that have no stamp, such as those that were written before the
 // library was used. Such a write is ordered by the clocks alone. Without this option a stamp of zero counts as forgotten. Remove
 // the option when all rows have a stamp.
 func UnstampedRows() Option {
-	return optionFunc(func(d *entity.Declaration) { d.UnstampedRows = true })
+	return optionFunc(func(d *declare.Declaration) { d.UnstampedRows = true })
 }
 
 // ExpiresAt names the timestamp column (Go time.Time or *time.Time) that holds the moment at which the entity ends in
@@ -69,7 +69,7 @@ func UnstampedRows() Option {
 // format of Cassandra 4, also the default of 5.0 (storage_compatibility_mode), rejects what ends after 2038-01-19T03:14:06Z, and
 // the write is then not applied.
 func ExpiresAt(column string) Option {
-	return optionFunc(func(d *entity.Declaration) { d.Expiries = append(d.Expiries, column) })
+	return optionFunc(func(d *declare.Declaration) { d.Expiries = append(d.Expiries, column) })
 }
 
 // Type declares the CQL type of a column if it is not the one that follows from the Go type, for example timeuuid for a gocql.UUID
@@ -82,19 +82,19 @@ func ExpiresAt(column string) Option {
 //	y, m, d := t.Date()
 //	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 func Type(column, cqlType string) Option {
-	return optionFunc(func(d *entity.Declaration) {
-		d.Types = append(d.Types, entity.TypeOption{Column: column, CQL: cqlType})
+	return optionFunc(func(d *declare.Declaration) {
+		d.Types = append(d.Types, declare.TypeOption{Column: column, CQL: cqlType})
 	})
 }
 
 // SweepInserts makes Insert sweep, and write absent values as null, like Update. It also allows blind Upsert in a set with
 // [OneOf] columns: an entity may then be written without knowing whether, and under which key, it already exists.
-func SweepInserts() Option { return optionFunc(func(d *entity.Declaration) { d.SweepInserts = true }) }
+func SweepInserts() Option { return optionFunc(func(d *declare.Declaration) { d.SweepInserts = true }) }
 
 // Atomic demands a logged batch for every write of the set that needs more than one request: once the batchlog has
 // stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the
 // write fails instead of falling back to a fan-out. It holds for the processes that declare it: schema.Validate does not compare it.
-func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic = true }) }
+func Atomic() Option { return optionFunc(func(d *declare.Declaration) { d.Atomic = true }) }
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column except those of the
 // base key change, in any domain. The base row is written by lightweight transactions: an update or delete
@@ -117,7 +117,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 // updated until Adopt of package reconcile has given them one. An insert of such an entity is a conflict, as for any entity
 // that exists, whichever of the columns that the set declares it has.
 func Versioned(column string) Option {
-	return optionFunc(func(d *entity.Declaration) { d.Versions = append(d.Versions, column) })
+	return optionFunc(func(d *declare.Declaration) { d.Versions = append(d.Versions, column) })
 }
 
 // Compare makes every change of the set, which must have one table, a lightweight transaction. An update or delete applies only if the named
@@ -135,18 +135,18 @@ func Versioned(column string) Option {
 // service can say whether a row that looks as the change would have made it was made by this change or by another one like it.
 // The write is then Unknown, it matches ErrConflict, and writer.Current returns the row.
 func Compare(columns ...string) Option {
-	return optionFunc(func(d *entity.Declaration) { d.Compare = append(d.Compare, columns...) })
+	return optionFunc(func(d *declare.Declaration) { d.Compare = append(d.Compare, columns...) })
 }
 
 // Mark names a column (Go gocql.UUID) of a set with [Compare] in which the library notes which change has made the row: a
 // UUID per write, in all of its rows, which is random unless writer.At is given. What the field holds in a change is ignored.
 func Mark(column string) Option {
-	return optionFunc(func(d *entity.Declaration) { d.Marks = append(d.Marks, column) })
+	return optionFunc(func(d *declare.Declaration) { d.Marks = append(d.Marks, column) })
 }
 
 // LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within each datacentre alone (LOCAL_SERIAL). The
 // default, SERIAL, holds in the whole cluster. All writers of the set agree on it, as it is declared here.
-func LocalSerial() Option { return optionFunc(func(d *entity.Declaration) { d.LocalSerial = true }) }
+func LocalSerial() Option { return optionFunc(func(d *declare.Declaration) { d.LocalSerial = true }) }
 
 // Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord) over all tables of the set, Unique tables
 // included, in one request. It is applied to all tables or to none, and whoever reads several tables in one transaction never sees a part
@@ -163,7 +163,7 @@ func LocalSerial() Option { return optionFunc(func(d *entity.Declaration) { d.Lo
 // A deleted entity leaves its base row with a version and nothing else, as in a Versioned set. It stays there, as a transaction cannot set a
 // TTL, until the entity is inserted again. Not possible with it are LocalSerial, package reconcile, and other sets in the same write.
 func Transactional() Option {
-	return optionFunc(func(d *entity.Declaration) { d.Transactional = true })
+	return optionFunc(func(d *declare.Declaration) { d.Transactional = true })
 }
 
 // UserType declares a user-defined type, as CREATE TYPE makes it in the keyspace of each table that uses it. Its fields are
@@ -179,8 +179,8 @@ func Transactional() Option {
 // [github.com/denorm-go/denorm/writer.Modify] and Load do not remove that field: a value that has it is an error there. In other sets it is
 // lost with the next write by such a process, so add a field in two releases, like a column (see the package documentation).
 func UserType[T any](name string, fields ...Option) Option {
-	return optionFunc(func(d *entity.Declaration) {
-		u := entity.UserType{Name: name, Go: reflect.TypeFor[T]()}
+	return optionFunc(func(d *declare.Declaration) {
+		u := declare.UserType{Name: name, Go: reflect.TypeFor[T]()}
 		for _, f := range fields {
 			if f != nil {
 				f.apply(&u.Fields)

@@ -57,88 +57,88 @@ func TestRefuseTypes(t *testing.T) {
 		return []string{"column v: Go type " + goType + " cannot be encoded as CQL type " + cql + ": the driver has no such encoding"}
 	}
 	runFaultCases(t, []faultCase{
-		{"list", declare[cell[[]string]](cells), []string{
+		{"list", declaring[cell[[]string]](cells), []string{
 			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
 				`declare Type("v", "frozen<list<text>>"), or Type("v", "set<text>") if each value may be there once only and their order does not matter`,
 		}},
-		{"list of lists", declare[cell[[][]string]](cells), []string{
+		{"list of lists", declaring[cell[[][]string]](cells), []string{
 			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
 				`declare Type("v", "frozen<list<frozen<list<text>>>>"), or Type("v", "set<frozen<list<text>>>") if each value may be there once only ` +
 				`and their order does not matter`,
 		}},
-		{"list of what no set holds", declare[cell[[]gocql.Duration]](cells), []string{
+		{"list of what no set holds", declaring[cell[[]gocql.Duration]](cells), []string{
 			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
 				`declare Type("v", "frozen<list<duration>>")`,
 		}},
-		{"frozen list", declare[cell[[]string]](cells, as("frozen<list<text>>")), nil},
-		{"set of frozen lists", declare[cell[[][]string]](cells, as("set<frozen<list<text>>>")), nil},
-		{"set as a slice", declare[cell[[]string]](cells, as("set<text>")), nil},
-		{"pointer to a pointer", declare[cell[**string]](cells), []string{"column v: a pointer to a pointer: one is enough for an absent value"}},
-		{"interface", declare[cell[any]](cells, as("text")), []string{
+		{"frozen list", declaring[cell[[]string]](cells, as("frozen<list<text>>")), nil},
+		{"set of frozen lists", declaring[cell[[][]string]](cells, as("set<frozen<list<text>>>")), nil},
+		{"set as a slice", declaring[cell[[]string]](cells, as("set<text>")), nil},
+		{"pointer to a pointer", declaring[cell[**string]](cells), []string{"column v: a pointer to a pointer: one is enough for an absent value"}},
+		{"interface", declaring[cell[any]](cells, as("text")), []string{
 			"column v: Go type interface {} cannot be encoded as CQL type text: an interface holds values of many types",
 		}},
-		{"interface that encodes", declare[cell[gocql.Marshaler]](cells, as("text")), []string{
+		{"interface that encodes", declaring[cell[gocql.Marshaler]](cells, as("text")), []string{
 			"column v: Go type gocql.Marshaler cannot be encoded as CQL type text: an interface holds values of many types",
 		}},
-		{"interface inside", declare[cell[map[string]any]](cells, as("map<text, text>")), []string{
+		{"interface inside", declaring[cell[map[string]any]](cells, as("map<text, text>")), []string{
 			"column v: Go type map[string]interface {} cannot be encoded as CQL type map<text, text>: an interface holds values of many types",
 		}},
 
-		{"Marshaler", declare[cell[token]](cells, as("text")), nil},
-		{"pointer to a Marshaler", declare[cell[*token]](cells, as("text")), nil},
-		{"pointer Marshaler", declare[cell[*secret]](cells, as("text")), nil},
-		{"pointer Marshaler by value", declare[cell[secret]](cells, as("text")), []string{
+		{"Marshaler", declaring[cell[token]](cells, as("text")), nil},
+		{"pointer to a Marshaler", declaring[cell[*token]](cells, as("text")), nil},
+		{"pointer Marshaler", declaring[cell[*secret]](cells, as("text")), nil},
+		{"pointer Marshaler by value", declaring[cell[secret]](cells, as("text")), []string{
 			"column v: Go type tables_test.secret cannot be encoded as CQL type text" + pointer,
 		}},
-		{"pointer Marshaler inside", declare[cell[[]secret]](cells, as("set<text>")), []string{
+		{"pointer Marshaler inside", declaring[cell[[]secret]](cells, as("set<text>")), []string{
 			"column v: Go type []tables_test.secret cannot be encoded as CQL type set<text>" + pointer,
 		}},
-		{"pointer Marshalers inside", declare[cell[[]*secret]](cells, as("set<text>")), nil},
+		{"pointer Marshalers inside", declaring[cell[[]*secret]](cells, as("set<text>")), nil},
 
-		{"string for every type read from one", declare[struct {
+		{"string for every type read from one", declaring[struct {
 			ID                                               int64
 			Uuid, Time, Net, Day, Tiny, Small, Int, Big, Var string
 			Text, ASCII, Blob                                string
 		}](cells, tables.Type("uuid", "uuid"), tables.Type("time", "timeuuid"), tables.Type("net", "inet"), tables.Type("day", "date"),
 			tables.Type("tiny", "tinyint"), tables.Type("small", "smallint"), tables.Type("int", "int"), tables.Type("big", "bigint"),
 			tables.Type("var", "varint"), tables.Type("ascii", "ascii"), tables.Type("blob", "blob")), nil},
-		{"string as duration", declare[cell[string]](cells, as("duration")), unread("string", "duration", "gocql.Duration")},
-		{"string type of one's own", declare[cell[Status]](cells, as("uuid")), nil},
-		{"string as timestamp", declare[cell[string]](cells, as("timestamp")), no("string", "timestamp")},
-		{"string as double", declare[cell[string]](cells, as("double")), no("string", "double")},
-		{"array type of one's own", declare[cell[plainID]](cells), nil},
-		{"in a list", declare[cell[[]plainID]](cells, as("frozen<list<timeuuid>>")), nil},
-		{"unknown type of a list", declare[cell[[]float32]](cells, as("vector<float, 3>")), []string{
+		{"string as duration", declaring[cell[string]](cells, as("duration")), unread("string", "duration", "gocql.Duration")},
+		{"string type of one's own", declaring[cell[Status]](cells, as("uuid")), nil},
+		{"string as timestamp", declaring[cell[string]](cells, as("timestamp")), no("string", "timestamp")},
+		{"string as double", declaring[cell[string]](cells, as("double")), no("string", "double")},
+		{"array type of one's own", declaring[cell[plainID]](cells), nil},
+		{"in a list", declaring[cell[[]plainID]](cells, as("frozen<list<timeuuid>>")), nil},
+		{"unknown type of a list", declaring[cell[[]float32]](cells, as("vector<float, 3>")), []string{
 			`column v: CQL type "vector<float, 3>": unknown or unsupported type "vector<float, 3>"`,
 		}},
-		{"integer as date", declare[cell[int64]](cells, as("date")), unread("int64", "date", "time.Time")},
-		{"IP as text", declare[cell[net.IP]](cells, as("text")), no("net.IP", "text")},
-		{"bytes as uuid", declare[cell[[]byte]](cells, as("uuid")), nil},
-		{"bytes as int", declare[cell[[]byte]](cells, as("int")), no("[]uint8", "int")},
-		{"bytes as inet", declare[cell[net.IP]](cells), nil},
-		{"time as date", declare[cell[time.Time]](cells, as("date")), nil},
-		{"time as text", declare[cell[time.Time]](cells, as("text")), no("time.Time", "text")},
-		{"time as time", declare[cell[time.Time]](cells, as("time")), no("time.Time", "time")},
-		{"Duration as time", declare[cell[time.Duration]](cells, as("time")), nil},
-		{"Duration as duration", declare[cell[time.Duration]](cells, as("duration")), unread("time.Duration", "duration", "gocql.Duration")},
-		{"Duration as bigint", declare[cell[time.Duration]](cells, as("bigint")), nil},
-		{"own integer as duration", declare[cell[duration]](cells, as("duration")), unread("tables_test.duration", "duration", "gocql.Duration")},
-		{"big.Int", declare[cell[*big.Int]](cells), nil},
+		{"integer as date", declaring[cell[int64]](cells, as("date")), unread("int64", "date", "time.Time")},
+		{"IP as text", declaring[cell[net.IP]](cells, as("text")), no("net.IP", "text")},
+		{"bytes as uuid", declaring[cell[[]byte]](cells, as("uuid")), nil},
+		{"bytes as int", declaring[cell[[]byte]](cells, as("int")), no("[]uint8", "int")},
+		{"bytes as inet", declaring[cell[net.IP]](cells), nil},
+		{"time as date", declaring[cell[time.Time]](cells, as("date")), nil},
+		{"time as text", declaring[cell[time.Time]](cells, as("text")), no("time.Time", "text")},
+		{"time as time", declaring[cell[time.Time]](cells, as("time")), no("time.Time", "time")},
+		{"Duration as time", declaring[cell[time.Duration]](cells, as("time")), nil},
+		{"Duration as duration", declaring[cell[time.Duration]](cells, as("duration")), unread("time.Duration", "duration", "gocql.Duration")},
+		{"Duration as bigint", declaring[cell[time.Duration]](cells, as("bigint")), nil},
+		{"own integer as duration", declaring[cell[duration]](cells, as("duration")), unread("tables_test.duration", "duration", "gocql.Duration")},
+		{"big.Int", declaring[cell[*big.Int]](cells), nil},
 		// The driver encodes a big.Int in as many bytes as it needs, and the server wants eight.
-		{"big.Int as bigint", declare[cell[*big.Int]](cells, as("bigint")), no("*big.Int", "bigint")},
-		{"decimal", declare[cell[inf.Dec]](cells), nil},
-		{"float64 as float", declare[cell[float64]](cells, as("float")), no("float64", "float")},
-		{"unsigned", declare[cell[uint32]](cells, as("bigint")), nil},
-		{"map as set", declare[cell[map[string]struct{}]](cells), nil},
-		{"map as map", declare[cell[map[string]int32]](cells), nil},
-		{"map as list", declare[cell[map[string]bool]](cells, as("frozen<list<text>>")), no("map[string]bool", "frozen<list<text>>")},
-		{"slice as map", declare[cell[[]string]](cells, as("map<text, text>")), no("[]string", "map<text, text>")},
+		{"big.Int as bigint", declaring[cell[*big.Int]](cells, as("bigint")), no("*big.Int", "bigint")},
+		{"decimal", declaring[cell[inf.Dec]](cells), nil},
+		{"float64 as float", declaring[cell[float64]](cells, as("float")), no("float64", "float")},
+		{"unsigned", declaring[cell[uint32]](cells, as("bigint")), nil},
+		{"map as set", declaring[cell[map[string]struct{}]](cells), nil},
+		{"map as map", declaring[cell[map[string]int32]](cells), nil},
+		{"map as list", declaring[cell[map[string]bool]](cells, as("frozen<list<text>>")), no("map[string]bool", "frozen<list<text>>")},
+		{"slice as map", declaring[cell[[]string]](cells, as("map<text, text>")), no("[]string", "map<text, text>")},
 		// An empty map encodes whatever its elements are.
-		{"map of other values", declare[cell[map[string]int]](cells, as("map<text, text>")), no("map[string]int", "map<text, text>")},
-		{"map of other keys", declare[cell[map[int]string]](cells, as("map<text, text>")), no("map[int]string", "map<text, text>")},
-		{"set of other values", declare[cell[[]float64]](cells, as("set<int>")), no("[]float64", "set<int>")},
-		{"text as set", declare[cell[string]](cells, as("set<text>")), no("string", "set<text>")},
-		{"struct", declare[cell[Geo]](cells, as("text")), no("tables_test.Geo", "text")},
+		{"map of other values", declaring[cell[map[string]int]](cells, as("map<text, text>")), no("map[string]int", "map<text, text>")},
+		{"map of other keys", declaring[cell[map[int]string]](cells, as("map<text, text>")), no("map[int]string", "map<text, text>")},
+		{"set of other values", declaring[cell[[]float64]](cells, as("set<int>")), no("[]float64", "set<int>")},
+		{"text as set", declaring[cell[string]](cells, as("set<text>")), no("string", "set<text>")},
+		{"struct", declaring[cell[Geo]](cells, as("text")), no("tables_test.Geo", "text")},
 	})
 }
 
@@ -154,20 +154,20 @@ func TestRefuseKeyTypes(t *testing.T) {
 	noOrder := []string{"column v: Cassandra has no order for duration and refuses it in a key"}
 	multiCell := []string{"column v: a key column cannot be a non-frozen collection"}
 	runFaultCases(t, []faultCase{
-		{"text", declare[cell[string]](cells, cellsByV), nil},
-		{"blob", declare[cell[[]byte]](cells, cellsByV), nil},
-		{"time", declare[cell[time.Time]](cells, cellsByV), nil},
-		{"sparse", declare[cell[*string]](cells, cellsByV), nil},
-		{"frozen list", declare[cell[[]string]](cells, cellsByV, as("frozen<list<text>>")), nil},
-		{"decimal", declare[cell[*inf.Dec]](cells, cellsByV), decimal},
-		{"decimal inside", declare[cell[[]*inf.Dec]](cells, cellsByV, as("frozen<list<decimal>>")), decimal},
-		{"duration", declare[cell[gocql.Duration]](cells, cellsByV), noOrder},
-		{"duration inside", declare[cell[[]gocql.Duration]](cells, cellsByV, as("frozen<list<duration>>")), noOrder},
-		{"list", declare[cell[[]string]](cells, cellsByV), multiCell},
-		{"set", declare[cell[[]string]](cells, cellsByV, as("set<text>")), multiCell},
-		{"frozen set", declare[cell[[]string]](cells, cellsByV, as("frozen<set<text>>")), unordered},
-		{"frozen map", declare[cell[map[string]string]](cells, cellsByV, as("frozen<map<text, text>>")), unordered},
-		{"frozen set inside", declare[cell[[][]string]](cells, cellsByV, as("frozen<list<set<text>>>")), unordered},
+		{"text", declaring[cell[string]](cells, cellsByV), nil},
+		{"blob", declaring[cell[[]byte]](cells, cellsByV), nil},
+		{"time", declaring[cell[time.Time]](cells, cellsByV), nil},
+		{"sparse", declaring[cell[*string]](cells, cellsByV), nil},
+		{"frozen list", declaring[cell[[]string]](cells, cellsByV, as("frozen<list<text>>")), nil},
+		{"decimal", declaring[cell[*inf.Dec]](cells, cellsByV), decimal},
+		{"decimal inside", declaring[cell[[]*inf.Dec]](cells, cellsByV, as("frozen<list<decimal>>")), decimal},
+		{"duration", declaring[cell[gocql.Duration]](cells, cellsByV), noOrder},
+		{"duration inside", declaring[cell[[]gocql.Duration]](cells, cellsByV, as("frozen<list<duration>>")), noOrder},
+		{"list", declaring[cell[[]string]](cells, cellsByV), multiCell},
+		{"set", declaring[cell[[]string]](cells, cellsByV, as("set<text>")), multiCell},
+		{"frozen set", declaring[cell[[]string]](cells, cellsByV, as("frozen<set<text>>")), unordered},
+		{"frozen map", declaring[cell[map[string]string]](cells, cellsByV, as("frozen<map<text, text>>")), unordered},
+		{"frozen set inside", declaring[cell[[][]string]](cells, cellsByV, as("frozen<list<set<text>>>")), unordered},
 	})
 }
 
@@ -176,15 +176,15 @@ func TestRefuseKeys(t *testing.T) {
 	const shared = "the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other" +
 		"; if two entities must not have one key, declare the table Unique in a Versioned set"
 	runFaultCases(t, []faultCase{
-		{"base key of two", declare[thing](tables.Table{Name: "things", PartKey: []string{"id"}, SortKey: []string{"owner"}},
+		{"base key of two", declaring[thing](tables.Table{Name: "things", PartKey: []string{"id"}, SortKey: []string{"owner"}},
 			tables.Table{Name: "t", PartKey: []string{"kind", "owner"}, SortKey: []string{"id"}}), nil},
-		{"base key missing", declare[thing](tables.Table{Name: "things", PartKey: []string{"id", "owner"}},
+		{"base key missing", declaring[thing](tables.Table{Name: "things", PartKey: []string{"id", "owner"}},
 			tables.Table{Name: "t", PartKey: []string{"kind"}}, tables.Table{Name: "u", PartKey: []string{"kind"}, SortKey: []string{"id"}}), []string{
 			"table t: column id: " + shared,
 			"table t: column owner: " + shared,
 			"table u: column owner: " + shared,
 		}},
-		{"base key pointer", declare[thing](tables.Table{Name: "things", PartKey: []string{"level"}}), []string{
+		{"base key pointer", declaring[thing](tables.Table{Name: "things", PartKey: []string{"level"}}), []string{
 			"table things: column level: a column of the base key cannot be a pointer: every entity has a base row",
 		}},
 	})
@@ -212,25 +212,25 @@ func TestRefuseSweep(t *testing.T) {
 			"whose keys hold them", n)}
 	}
 	runFaultCases(t, []faultCase{
-		{"64", declare[row](rows, table("a", "a"), tables.OneOf("a", values(65)...), stamp), nil},
-		{"65", declare[row](rows, table("a", "a"), tables.OneOf("a", values(66)...), stamp), many(65)},
-		{"two tables", declare[row](rows, table("a", "a"), table("b", "b"), tables.OneOf("a", values(33)...), tables.OneOf("b", values(33)...),
+		{"64", declaring[row](rows, table("a", "a"), tables.OneOf("a", values(65)...), stamp), nil},
+		{"65", declaring[row](rows, table("a", "a"), tables.OneOf("a", values(66)...), stamp), many(65)},
+		{"two tables", declaring[row](rows, table("a", "a"), table("b", "b"), tables.OneOf("a", values(33)...), tables.OneOf("b", values(33)...),
 			stamp), nil},
-		{"two tables, too many", declare[row](rows, table("a", "a"), table("b", "b"), tables.OneOf("a", values(33)...),
+		{"two tables, too many", declaring[row](rows, table("a", "a"), table("b", "b"), tables.OneOf("a", values(33)...),
 			tables.OneOf("b", values(34)...), stamp), many(65)},
-		{"product", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(13)...), tables.OneOf("b", values(5)...), stamp), nil},
-		{"product, too many", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(11)...), tables.OneOf("b", values(6)...),
+		{"product", declaring[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(13)...), tables.OneOf("b", values(5)...), stamp), nil},
+		{"product, too many", declaring[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(11)...), tables.OneOf("b", values(6)...),
 			stamp), many(65)},
 		{
-			"with a SingleWriter", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(33)...), tables.SingleWriter("b"), stamp),
+			"with a SingleWriter", declaring[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(33)...), tables.SingleWriter("b"), stamp),
 			many(65),
 		},
-		{"SingleWriters sweep nothing", declare[row](rows, table("abc", "a", "b", "c"), tables.SingleWriter("a"), tables.SingleWriter("b"),
+		{"SingleWriters sweep nothing", declaring[row](rows, table("abc", "a", "b", "c"), tables.SingleWriter("a"), tables.SingleWriter("b"),
 			tables.SingleWriter("c")), nil},
-		{"no overflow", declare[row](rows, table("abc", "a", "b", "c"), tables.OneOf("a", values(2000)...), tables.OneOf("b", values(2000)...),
+		{"no overflow", declaring[row](rows, table("abc", "a", "b", "c"), tables.OneOf("a", values(2000)...), tables.OneOf("b", values(2000)...),
 			tables.OneOf("c", values(2000)...), stamp), many(1<<20 - 1)},
 		{ // compared with each other value, these would take the better part of an hour
-			"far too many", declare[row](rows, table("a", "a"), tables.OneOf("a", values(1_000_000)...), stamp), many(999_999),
+			"far too many", declaring[row](rows, table("a", "a"), tables.OneOf("a", values(1_000_000)...), stamp), many(999_999),
 		},
 	})
 }

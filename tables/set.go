@@ -3,6 +3,7 @@ package tables
 import (
 	"reflect"
 
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/entity"
 )
 
@@ -17,7 +18,7 @@ type Set[T any] struct{ set *entity.Set }
 // The entity's name must not change, nor that of a table: versions and marks are computed from the entity's name as
 // well, so a request that is repeated across the change would no longer be recognised.
 func New[T any](name string, options ...Option) (*Set[T], error) {
-	var d entity.Declaration
+	var d declare.Declaration
 	var faults []entity.Fault
 	for _, o := range options {
 		if o == nil {
@@ -26,7 +27,7 @@ func New[T any](name string, options ...Option) (*Set[T], error) {
 		}
 		o.apply(&d)
 	}
-	set, err := entity.New(name, reflect.TypeFor[T](), d, faults...)
+	set, err := declare.New(name, reflect.TypeFor[T](), d, faults...)
 	if err != nil {
 		return nil, err
 	}

@@ -17,13 +17,14 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
 const hidden = "Kreuzspinne4711"
 
-// Whatever this package and internal/entity export that holds values of rows prints and marshals without them, in every format, by value and by
+// Whatever this package and those below it export that holds values of rows prints and marshals without them, in every format, by value and by
 // pointer. A type that is exported again has to be named here.
 func TestNothingShowsValues(t *testing.T) {
 	t.Parallel()
@@ -45,7 +46,7 @@ func TestNothingShowsValues(t *testing.T) {
 		t.Fatal("the hidden is not bound: the test tests nothing")
 	}
 	conditional := claiming(t)
-	statement, _, _ := base.Select()
+	text, _, _ := base.Select()
 	read, err := set.Internal().TableRow(row)
 	if err != nil {
 		t.Fatal(err)
@@ -53,17 +54,26 @@ func TestNothingShowsValues(t *testing.T) {
 	transaction := entity.NewTransaction([]*entity.Conditional{&conditional}, nil, nil)
 	things := map[string]any{
 		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*cqltype.Value{"id": value}},
-		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
-		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
-		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
+		"statement.Bound": text, "statement.Column": statement.ColumnOf("id", value),
+		"statement.MergeColumn": statement.MergeColumn{Name: "id", Value: value}, "statement.Mutation": rendered.Mutations[0],
+		"statement.Terms": statement.KeyTerms([]string{"id"}, []*cqltype.Value{value}), "cqltype.Value": *value, "Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
+		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base},
+		"Rendered": rendered, "Row": *conditional.Condition.After(),
 		"TableRow": read, "Transaction": *transaction, "Found": *transaction.Found(),
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
-		"Bucket", "ColumnDescription", "Declaration", "DeclarationError", "Decoder", "Derive", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "Metadata", "MissingError", "MutationKind", "OneOf", "Option", "Pairing", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
-		"TooManyError", "TypeDescription", "TypeOption", "UserType", "Written",
+		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
+		"Kind", "Layout", "Metadata", "MissingError", "OneOf", "Option", "Pairing", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
+		"TooManyError", "TypeDescription", "Since", "Version", "statement.Decoder", "statement.EditKind", "statement.MutationKind", "statement.Written",
+		"cqltype.Field", "cqltype.NoTypeError", "cqltype.Type", "cqltype.Types", "cqltype.UserType",
 	}
-	for _, name := range append(exported(t, "."), exported(t, "../internal/entity")...) {
+	names := append(exported(t, "."), exported(t, "../internal/entity")...)
+	for _, below := range []string{"statement", "cqltype"} {
+		for _, name := range exported(t, "../internal/"+below) {
+			names = append(names, below+"."+name)
+		}
+	}
+	for _, name := range names {
 		if _, ok := things[name]; !ok && !slices.Contains(plain, name) {
 			t.Errorf("nothing is known of what %s shows", name)
 		}

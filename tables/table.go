@@ -1,6 +1,8 @@
 package tables
 
-import "github.com/denorm-go/denorm/internal/entity"
+import (
+	"github.com/denorm-go/denorm/internal/declare"
+)
 
 // Table declares one Cassandra table of an entity: a row of the entity is stored in it under the key it names. The first
 // Table given to [New] is the base table. A Table is an [Option] of [New].
@@ -47,8 +49,8 @@ type Table struct {
 	Hidden bool
 }
 
-func (t Table) apply(d *entity.Declaration) {
-	d.Tables = append(d.Tables, entity.Table{
+func (t Table) apply(d *declare.Declaration) {
+	d.Tables = append(d.Tables, declare.Table{
 		Name: t.Name, Keyspace: t.Keyspace, PartKey: t.PartKey, SortKey: t.SortKey, Columns: t.Columns, Rotate: t.Rotate.bucket, Unique: t.Unique,
 		Hidden: t.Hidden,
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
@@ -210,7 +211,7 @@ func TestUserTypeRefuses(t *testing.T) {
 		"a tuple's Go type":                   {declared[[]pair]("frozen<list<tuple<int, text>>>"), ""},
 		"a tuple's fields":                    {declared[[]pair]("frozen<list<tuple<int>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int>>>>: a tuple is a struct of 1 fields, an array or a slice"},
 	} {
-		var refused *entity.DeclarationError
+		var refused *declare.DeclarationError
 		switch {
 		case test.want == "" && test.err != nil:
 			t.Errorf("%s: %v", name, test.err)
@@ -220,7 +221,7 @@ func TestUserTypeRefuses(t *testing.T) {
 			t.Errorf("%s:\n%v\nwant %s", name, refused.Faults, test.want)
 		}
 	}
-	var once *entity.DeclarationError
+	var once *declare.DeclarationError
 	if err := declared[geo]("geo"); !errors.As(err, &once) || len(once.Faults) != 1 {
 		t.Errorf("one mistake has several faults: %v", err)
 	}

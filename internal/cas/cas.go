@@ -8,7 +8,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -39,7 +39,7 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 		switch t := c.TypeInfo.Type(); {
 		case c.Name == "[applied]":
 			dest = append(dest, &applied)
-		case c.Name == entity.PendingColumn && entries(c.TypeInfo):
+		case c.Name == fingerprint.PendingColumn && entries(c.TypeInfo):
 			dest = append(dest, &pending)
 		case t == gocql.TypeTimeUUID, t == gocql.TypeUUID:
 			ids[c.Name] = new(gocql.UUID)
@@ -55,7 +55,7 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	if err := iter.Close(); err != nil || !found {
 		return false, cmp.Or(err, gocql.ErrNotFound)
 	}
-	row[entity.PendingColumn] = pending
+	row[fingerprint.PendingColumn] = pending
 	for name, id := range ids {
 		row[name] = *id
 	}

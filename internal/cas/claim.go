@@ -7,6 +7,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/versioned"
 )
@@ -68,7 +69,7 @@ func (c *Claim) Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.
 	if err != nil || applied {
 		return token, err
 	}
-	now, _ = row[entity.TokenColumn].(gocql.UUID)
+	now, _ = row[fingerprint.TokenColumn].(gocql.UUID)
 	return now, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -97,7 +98,7 @@ func (r *Row) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Re
 		return versioned.Reply{Applied: applied}, err
 	}
 	reply.Version, _ = row[r.Base.VersionColumn()].(gocql.UUID)
-	pending, _ := row[entity.PendingColumn].(map[gocql.UUID][]byte)
+	pending, _ := row[fingerprint.PendingColumn].(map[gocql.UUID][]byte)
 	reply.Pending = slices.Collect(maps.Keys(pending))
 	return reply, nil
 }

@@ -9,19 +9,19 @@ import (
 )
 
 // Stamped says whether the set has [Stamp].
-func (s *Set) Stamped() bool { return s.stamp >= 0 }
+func (s *Set) Stamped() bool { return s.Stamp >= 0 }
 
 // HasStamp says whether the table has the stamp of a set with [Stamp].
 func (l Layout) HasStamp() bool {
-	return l.set.stamp >= 0 && slices.Contains(l.table.columns, l.set.stamp)
+	return l.Set.Stamp >= 0 && slices.Contains(l.Table.Columns, l.Set.Stamp)
 }
 
 // StampColumn is the column of [Stamp], empty without one.
-func (l Layout) StampColumn() string { return l.set.nameOf(l.set.stamp) }
+func (l Layout) StampColumn() string { return l.Set.NameOf(l.Set.Stamp) }
 
 // Stamp is that of the row in microseconds, 0 if it has none.
 func (r TableRow) Stamp() int64 {
-	if i := r.layout.set.stamp; i >= 0 && len(r.values[i].Data) == 8 {
+	if i := r.layout.Set.Stamp; i >= 0 && len(r.values[i].Data) == 8 {
 		return int64(binary.BigEndian.Uint64(r.values[i].Data))
 	}
 	return 0
@@ -29,7 +29,7 @@ func (r TableRow) Stamp() int64 {
 
 // Unstamped is the row without its stamp, for comparing what else it has.
 func (r TableRow) Unstamped() TableRow {
-	if i := r.layout.set.stamp; i >= 0 {
+	if i := r.layout.Set.Stamp; i >= 0 {
 		r.values = slices.Clone(r.values)
 		r.values[i] = cqltype.Value{}
 	}
@@ -43,5 +43,5 @@ func (r TableRow) Restamp(as statement.Written, keyspace func(string) string) (s
 	if err != nil {
 		return statement.Mutation{}, err
 	}
-	return x.mergeOne(r.layout.table, r.layout.StampColumn(), x.at, as.Last()), nil
+	return x.mergeOne(r.layout.Table, r.layout.StampColumn(), x.at, as.Last()), nil
 }

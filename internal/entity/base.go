@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
@@ -24,7 +25,7 @@ const FenceTTL = 24 * time.Hour
 // the ballot, which is the time of a server's clock when the transaction was made. The keys of entries never recur.
 const clearAhead = time.Hour
 
-var timeuuid = cqltype.Must("timeuuid")
+var TimeUUID = cqltype.Must("timeuuid")
 
 // Base is the base row of one entity, for requests of their own.
 type Base struct {
@@ -38,22 +39,22 @@ type Base struct {
 }
 
 func (s *Set) base(keyspace func(string) string, row []cqltype.Value) *Base {
-	t := s.tables[0]
-	b := &Base{set: s, keyspace: keyspace(t.keyspace), name: t.name, physical: keyspace, key: t.keyOf(row)}
-	b.row = make([]cqltype.Value, len(s.columns))
+	t := s.Tables[0]
+	b := &Base{set: s, keyspace: keyspace(t.Keyspace), name: t.Name, physical: keyspace, key: t.KeyOf(row)}
+	b.row = make([]cqltype.Value, len(s.Columns))
 	keep := func(columns []int) {
 		for _, i := range columns {
 			b.row[i] = row[i]
 		}
 	}
-	keep(t.key)
-	for _, i := range t.key {
-		if d := s.columns[i].derived; d != nil {
-			keep(d.sources)
+	keep(t.Key)
+	for _, i := range t.Key {
+		if d := s.Columns[i].Derived; d != nil {
+			keep(d.Sources)
 		}
 	}
-	if t.rotation != nil {
-		keep(t.rotation.sources)
+	if t.Rotation != nil {
+		keep(t.Rotation.Sources)
 	}
 	return b
 }
@@ -65,25 +66,25 @@ func (b *Base) Key() string { return statement.EncodedKey(b.key) }
 func (b *Base) Complete() bool { return statement.Present(b.key) }
 
 // Local says whether conditions hold within a datacentre alone.
-func (b *Base) Local() bool { return b.set.localSerial }
+func (b *Base) Local() bool { return b.set.LocalSerial }
 
 // Place is where the row is.
 func (b *Base) Place() (keyspace, table string, partition []byte) {
-	return b.keyspace, b.name, statement.PartitionKey(b.key[:b.set.tables[0].part])
+	return b.keyspace, b.name, statement.PartitionKey(b.key[:b.set.Tables[0].Part])
 }
 
 // Unplaced is the name of a table of the set that has no physical keyspace, or "".
 func (b *Base) Unplaced() string {
-	for _, t := range b.set.tables { // a Unique table is where the base table is
-		if b.physical(t.keyspace) == "" {
-			return t.name
+	for _, t := range b.set.Tables { // a Unique table is where the base table is
+		if b.physical(t.Keyspace) == "" {
+			return t.Name
 		}
 	}
 	return ""
 }
 
 // VersionColumn is the column of [Versioned].
-func (b *Base) VersionColumn() string { return b.set.columns[b.set.version].name }
+func (b *Base) VersionColumn() string { return b.set.Columns[b.set.Version].Name }
 
 // Row is a base row as it was read.
 type Row struct {
@@ -96,31 +97,31 @@ type Row struct {
 }
 
 // regular are the columns alongside the key, the version excepted.
-func (b *Base) regular() []int { return b.set.regular() }
+func (b *Base) regular() []int { return b.set.Regular() }
 
-func (s *Set) regular() []int {
-	base := s.tables[0]
-	return slices.DeleteFunc(slices.Clone(base.columns[len(base.key):]), func(i int) bool { return i == s.version })
+func (s *Set) Regular() []int {
+	base := s.Tables[0]
+	return slices.DeleteFunc(slices.Clone(base.Columns[len(base.Key):]), func(i int) bool { return i == s.Version })
 }
 
-func (b *Base) where() statement.Terms { return statement.KeyTerms(b.set.tables[0].keyNames, b.key) }
+func (b *Base) where() statement.Terms { return statement.KeyTerms(b.set.Tables[0].KeyNames, b.key) }
 
 func (b *Base) table() string { return statement.Qualified(b.keyspace, b.name) }
 
 // Select reads the row. dest is what to scan it into; row gives what was scanned.
 func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 	columns := b.regular()
-	names := b.set.names(columns)
+	names := b.set.Names(columns)
 	raw := make([]rawValue, len(columns))
 	for n := range raw {
 		dest = append(dest, &raw[n])
 	}
 	var out Row
-	if b.set.version >= 0 {
-		names = append(names, b.set.columns[b.set.version].name)
+	if b.set.Version >= 0 {
+		names = append(names, b.set.Columns[b.set.Version].Name)
 		dest = append(dest, &out.Version)
-		if !b.set.transacted {
-			names, dest = append(names, PendingColumn), append(dest, &out.Pending)
+		if !b.set.Transactional {
+			names, dest = append(names, fingerprint.PendingColumn), append(dest, &out.Pending)
 		}
 	}
 	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.Where(b.where())
@@ -135,7 +136,7 @@ func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 func (b *Base) readRow(regular []int, raw []rawValue) Row {
 	row := Row{values: slices.Clone(b.row)}
 	for n, i := range regular {
-		row.values[i] = cqltype.Value{Type: b.set.columns[i].cql, Data: raw[n].Data}
+		row.values[i] = cqltype.Value{Type: b.set.Columns[i].CQL, Data: raw[n].Data}
 		row.Present = row.Present || raw[n].Data != nil
 	}
 	return row
@@ -155,27 +156,27 @@ func (b *Base) Decode(row Row) (any, error) {
 	if b.stored {
 		return nil, errStored
 	}
-	out := reflect.New(b.set.typ).Elem()
-	for i := range b.set.columns {
-		c := &b.set.columns[i]
+	out := reflect.New(b.set.Go).Elem()
+	for i := range b.set.Columns {
+		c := &b.set.Columns[i]
 		data := row.values[i].Data
-		if c.index == nil || data == nil || i == b.set.version {
+		if c.Index == nil || data == nil || i == b.set.Version {
 			continue
 		}
-		field := out.FieldByIndex(c.index).Addr().Interface()
-		if size := c.cql.Size(); size > 0 && len(data) != size && len(data) > 0 { // a live column of another type: the driver would decode a part
-			return nil, undecoded.As(c.name, c.cql.Info(), field)
+		field := out.FieldByIndex(c.Index).Addr().Interface()
+		if size := c.CQL.Size(); size > 0 && len(data) != size && len(data) > 0 { // a live column of another type: the driver would decode a part
+			return nil, undecoded.As(c.Name, c.CQL.Info(), field)
 		}
-		if c.cql.Exceeds(data) {
+		if c.CQL.Exceeds(data) {
 			return nil, fmt.Errorf("column %s: a value has a field that is not declared: written back, it would be without; declare the field, as what "+
-				"has written the row does", c.name)
+				"has written the row does", c.Name)
 		}
-		if err := undecoded.Decode(c.name, c.cql.Info(), data, field); err != nil {
+		if err := undecoded.Decode(c.Name, c.CQL.Info(), data, field); err != nil {
 			return nil, err
 		}
 	}
-	if b.set.version >= 0 {
-		out.FieldByIndex(b.set.columns[b.set.version].index).Set(reflect.ValueOf(row.Version))
+	if b.set.Version >= 0 {
+		out.FieldByIndex(b.set.Columns[b.set.Version].Index).Set(reflect.ValueOf(row.Version))
 	}
 	return out.Interface(), nil
 }
@@ -189,12 +190,12 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	if before != (gocql.UUID{}) {
 		condition.Args[0] = cqltype.TimeUUID(before)
 	}
-	condition.Null(PendingColumn)
+	condition.Null(fingerprint.PendingColumn)
 	for _, i := range b.regular() {
-		name := b.set.columns[i].name
+		name := b.set.Columns[i].Name
 		switch {
 		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
-			set.Equal(name, &cqltype.Value{Type: b.set.columns[i].cql})
+			set.Equal(name, &cqltype.Value{Type: b.set.Columns[i].CQL})
 		case after == nil:
 			set.Null(name)
 		default:
@@ -214,13 +215,13 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	}
 	if keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
-			condition.Equal(b.set.columns[i].name, &b.before[i])
+			condition.Equal(b.set.Columns[i].Name, &b.before[i])
 		}
 	}
 	if after != nil {
 		set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
 	}
-	set.Texts = append(set.Texts, PendingColumn+"[?] = ?")
+	set.Texts = append(set.Texts, fingerprint.PendingColumn+"[?] = ?")
 	set.Args = append(set.Args, cqltype.TimeUUID(version), cqltype.Blob(keys))
 	out := []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
 	if after == nil {
@@ -248,7 +249,7 @@ func (b *Base) Unimaged() *Base {
 }
 
 // Empty is a row without a value alongside its key.
-func (b *Base) Empty() *Row { return &Row{values: make([]cqltype.Value, len(b.set.columns))} }
+func (b *Base) Empty() *Row { return &Row{values: make([]cqltype.Value, len(b.set.Columns))} }
 
 // Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other
 // bytes: what something else than this library has written may be null where Go has a zero value.
@@ -264,7 +265,7 @@ func (b *Base) Differing(row Row) string {
 		case image != nil && cqltype.Identical(image[i].Data, was):
 		case b.stored && is == nil && cqltype.IsZero(was) && b.before[i].Type.Kind() != gocql.TypeBlob: // without a Go type to ask
 		default:
-			return b.set.columns[i].name
+			return b.set.Columns[i].Name
 		}
 	}
 	return ""
@@ -282,7 +283,7 @@ func bound(v *cqltype.Value, replacing bool) any {
 func (b *Base) Clear(version gocql.UUID, now time.Time) statement.Bound {
 	at := max(version.Time().UnixMicro(), now.UnixMicro()) + clearAhead.Microseconds()
 	return statement.Bound{
-		Text: "DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", Args: []any{cqltype.TimeUUID(version), cqltype.BigInt(at)},
+		Text: "DELETE " + fingerprint.PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", Args: []any{cqltype.TimeUUID(version), cqltype.BigInt(at)},
 	}.Where(b.where())
 }
 

@@ -14,17 +14,17 @@ import (
 // BucketFault says why a derived column of the table never has value v, and is empty where it may, and for other columns.
 func (l Layout) BucketFault(column string, v *cqltype.Value) string {
 	c := l.column(column)
-	if c == nil || c.derived == nil {
+	if c == nil || c.Derived == nil {
 		return ""
 	}
 	reason := ""
-	for i := range c.derived.versions {
-		b := c.derived.versions[i].bucket
-		if b.kind == hashBucket {
-			if n := number(v.Data); n >= 0 && n < int64(b.n) {
+	for i := range c.Derived.Versions {
+		b := c.Derived.Versions[i].Bucket
+		if b.Kind == HashBucket {
+			if n := number(v.Data); n >= 0 && n < int64(b.N) {
 				return ""
 			}
-			reason = fmt.Sprintf("no bucket of %s: they are 0 to %d", b, b.n-1)
+			reason = fmt.Sprintf("no bucket of %s: they are 0 to %d", b, b.N-1)
 			continue
 		}
 		if b.has(v) {

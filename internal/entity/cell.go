@@ -15,17 +15,17 @@ func (r TableRow) Cell(name string, from *TableRow, to Layout, as statement.Writ
 	if err != nil {
 		return statement.Mutation{}, err
 	}
-	s, t := r.layout.set, to.table
-	c := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+	s, t := r.layout.Set, to.Table
+	c := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 	switch {
 	case from == nil:
-		return x.mergeOne(t, name, &cqltype.Value{Type: s.columns[c].cql}, 0), nil
+		return x.mergeOne(t, name, &cqltype.Value{Type: s.Columns[c].CQL}, 0), nil
 	case as.Ends != 0:
 		return x.mergeOne(t, name, &from.values[c], as.Last()), nil
 	}
-	p, key := x.place(t), t.keyOf(x.before)
+	p, key := x.place(t), t.KeyOf(x.before)
 	m := x.mutation(p, statement.Put, key)
-	m.Statement, m.Names = statement.PutText(statement.Qualified(p.keyspace, p.name), append(slices.Clone(t.keyNames), name), false)
+	m.Statement, m.Names = statement.PutText(statement.Qualified(p.keyspace, p.name), append(slices.Clone(t.KeyNames), name), false)
 	m.Args = append(statement.AppendArgs(nil, key), &from.values[c], x.at)
 	return m, nil
 }
@@ -37,9 +37,9 @@ func (r TableRow) KeyRow(to Layout, as statement.Written, keyspace func(string) 
 	if err != nil {
 		return statement.Mutation{}, err
 	}
-	p, key := x.place(to.table), to.table.keyOf(x.before)
+	p, key := x.place(to.Table), to.Table.KeyOf(x.before)
 	m := x.mutation(p, statement.Put, key)
-	m.Statement, m.Names = statement.PutText(statement.Qualified(p.keyspace, p.name), to.table.keyNames, as.Ends != 0)
+	m.Statement, m.Names = statement.PutText(statement.Qualified(p.keyspace, p.name), to.Table.KeyNames, as.Ends != 0)
 	m.Args, m.Expires = statement.AppendArgs(nil, key), as.Last()
 	if as.Ends != 0 {
 		m.Args = append(m.Args, cqltype.Int(statement.MaxTTL))
@@ -49,7 +49,7 @@ func (r TableRow) KeyRow(to Layout, as statement.Written, keyspace func(string) 
 }
 
 // mergeOne is a Merge that puts one column of the row at hand into t.
-func (r *renderer) mergeOne(t *table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
-	r.merge(r.place(t), t.keyOf(r.before), []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
+func (r *renderer) mergeOne(t *Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
+	r.merge(r.place(t), t.KeyOf(r.before), []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
 	return r.out[len(r.out)-1]
 }

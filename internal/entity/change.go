@@ -49,7 +49,7 @@ func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 func (c Change) Valid() bool { return c.Set != nil }
 
 // Transactional says whether the set was declared [Transactional].
-func (c Change) Transactional() bool { return c.Set != nil && c.Set.transacted }
+func (c Change) Transactional() bool { return c.Set != nil && c.Set.Transactional }
 
 // Atomic says whether the set was declared [Atomic].
-func (c Change) Atomic() bool { return c.Set != nil && c.Set.atomic }
+func (c Change) Atomic() bool { return c.Set != nil && c.Set.Atomic }

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -17,22 +18,22 @@ type Claim struct {
 	Keyspace, Table string // physical
 	PartitionKey    []byte
 
-	table *table
+	table *Table
 	base  *Base
 	key   []*cqltype.Value
 }
 
 // claim is that of row in a Unique table, nil if row is nil or has no key there.
-func (t *table) claim(r *renderer, row []cqltype.Value) *Claim {
+func (t *Table) claim(r *renderer, row []cqltype.Value) *Claim {
 	if row == nil {
 		return nil
 	}
-	key := t.keyOf(row)
+	key := t.KeyOf(row)
 	if !statement.Present(key) {
 		return nil
 	}
 	return &Claim{
-		Keyspace: r.keyspace(t.keyspace), Table: t.name, PartitionKey: statement.PartitionKey(key[:t.part]), table: t, key: key,
+		Keyspace: r.keyspace(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t, key: key,
 		base: r.set.base(r.keyspace, row),
 	}
 }
@@ -48,27 +49,27 @@ func (l Layout) ClaimOf(entity, key string, keyspace func(string) string) *Claim
 	keyspace = orDeclared(keyspace)
 	values := l.decodedKey(key)
 	return &Claim{
-		Keyspace: keyspace(l.table.keyspace), Table: l.table.name, PartitionKey: statement.PartitionKey(values[:l.table.part]), table: l.table, key: values,
+		Keyspace: keyspace(l.Table.Keyspace), Table: l.Table.Name, PartitionKey: statement.PartitionKey(values[:l.Table.Part]), table: l.Table, key: values,
 		base: l.Base().BaseRow(entity, keyspace),
 	}
 }
 
 func (c *Claim) name() string { return statement.Qualified(c.Keyspace, c.Table) }
 
-func (c *Claim) where() statement.Terms { return statement.KeyTerms(c.table.keyNames, c.key) }
+func (c *Claim) where() statement.Terms { return statement.KeyTerms(c.table.KeyNames, c.key) }
 
 // ownerNames are the columns that hold the base key.
-func (c *Claim) ownerNames() []string { return c.base.set.tables[0].keyNames }
+func (c *Claim) ownerNames() []string { return c.base.set.Tables[0].KeyNames }
 
 // Take is the lightweight transaction that takes a key without an owner.
 func (c *Claim) Take(token gocql.UUID) statement.Bound {
 	names, args := c.row()
-	return statement.InsertNew(c.name(), append(names, TokenColumn), append(args, cqltype.TimeUUID(token)))
+	return statement.InsertNew(c.name(), append(names, fingerprint.TokenColumn), append(args, cqltype.TimeUUID(token)))
 }
 
 // row is the row that says who has the key, without a token.
 func (c *Claim) row() (names []string, args []any) {
-	names, args = slices.Clone(c.table.keyNames), statement.AppendArgs(nil, c.key)
+	names, args = slices.Clone(c.table.KeyNames), statement.AppendArgs(nil, c.key)
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(names, name) {
 			names, args = append(names, name), append(args, c.base.key[k])
@@ -81,11 +82,11 @@ func (c *Claim) row() (names []string, args []any) {
 func (c *Claim) Replace(token, seen gocql.UUID) statement.Bound {
 	var set statement.Terms
 	for k, name := range c.ownerNames() {
-		if !slices.Contains(c.table.keyNames, name) {
+		if !slices.Contains(c.table.KeyNames, name) {
 			set.Equal(name, c.base.key[k])
 		}
 	}
-	set.Equal(TokenColumn, cqltype.TimeUUID(token))
+	set.Equal(fingerprint.TokenColumn, cqltype.TimeUUID(token))
 	return statement.Bound{Text: "UPDATE " + c.name()}.Set(set).Where(c.where()).OnlyIf(tokenIs(seen))
 }
 
@@ -97,10 +98,10 @@ func (c *Claim) Free(seen gocql.UUID) statement.Bound {
 // tokenIs is the condition of a token that was seen. A row that other code has made has none.
 func tokenIs(seen gocql.UUID) (t statement.Terms) {
 	if seen == (gocql.UUID{}) {
-		t.Null(TokenColumn)
+		t.Null(fingerprint.TokenColumn)
 		return t
 	}
-	t.Equal(TokenColumn, cqltype.TimeUUID(seen))
+	t.Equal(fingerprint.TokenColumn, cqltype.TimeUUID(seen))
 	return t
 }
 
@@ -113,7 +114,7 @@ type Holder struct {
 
 // Select reads who has the key. dest is what to scan it into; holder gives what was scanned.
 func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
-	names := append(slices.Clone(c.ownerNames()), TokenColumn)
+	names := append(slices.Clone(c.ownerNames()), fingerprint.TokenColumn)
 	raw := make([]rawValue, len(c.base.key))
 	for k := range raw {
 		dest = append(dest, &raw[k])
@@ -123,9 +124,9 @@ func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + c.name()}.Where(c.where())
 	return s, dest, func() Holder {
 		out.Own = true
-		row := make([]cqltype.Value, len(c.base.set.columns))
-		for k, i := range c.base.set.tables[0].key {
-			row[i] = cqltype.Value{Type: c.base.set.columns[i].cql, Data: raw[k].Data}
+		row := make([]cqltype.Value, len(c.base.set.Columns))
+		for k, i := range c.base.set.Tables[0].Key {
+			row[i] = cqltype.Value{Type: c.base.set.Columns[i].CQL, Data: raw[k].Data}
 			out.Own = out.Own && row[i].Type.Same(raw[k].Data, c.base.key[k].Data)
 		}
 		out.Base = c.base.set.base(c.base.physical, row)
@@ -136,7 +137,7 @@ func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 
 // Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
 func (c *Claim) Holds(row Row) bool {
-	return row.Present && slices.EqualFunc(c.key, c.table.keyOf(row.values), func(key, of *cqltype.Value) bool { return key.Type.Same(of.Data, key.Data) })
+	return row.Present && slices.EqualFunc(c.key, c.table.KeyOf(row.values), func(key, of *cqltype.Value) bool { return key.Type.Same(of.Data, key.Data) })
 }
 
 // Format prints the table for every verb: printed in full a claim would show its key.

@@ -16,11 +16,11 @@ import (
 
 // encodeParts encodes a Go value that agrees with t. Null is nil.
 func encodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
-	if v.Type().Implements(marshalerType) {
+	if v.Type().Implements(MarshalerType) {
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			return nil, nil
 		}
-		return encodeLeaf(t, v.Interface())
+		return EncodeLeaf(t, v.Interface())
 	}
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -29,7 +29,7 @@ func encodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
 		v = v.Elem()
 	}
 	if len(t.Elems()) == 0 {
-		return encodeLeaf(t, v.Interface())
+		return EncodeLeaf(t, v.Interface())
 	}
 	return encodeComposite(t, v)
 }
@@ -98,9 +98,9 @@ func marshalFields(u *cqltype.UserType, m gocql.UDTMarshaler) (out []byte, err e
 
 // encodeLeaf has the driver encode a value. A defined type is encoded like its underlying type. A zero time is null: the driver would send an
 // empty value, which is neither null nor a time.
-func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
+func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 	own := reflect.TypeOf(value)
-	if plain := cqltype.Plain(own); plain != own && (own.Kind() != reflect.String || parsed[t.Kind()]) && !own.Implements(marshalerType) {
+	if plain := cqltype.Plain(own); plain != own && (own.Kind() != reflect.String || Parsed[t.Kind()]) && !own.Implements(MarshalerType) {
 		value = reflect.ValueOf(value).Convert(plain).Interface()
 	}
 	switch x := value.(type) {
@@ -152,35 +152,9 @@ func allNull(data []byte) bool {
 	return true
 }
 
-// disagreeParts is disagree for tuples and user-defined types.
-func disagreeParts(t reflect.Type, c *cqltype.Type) string {
-	if u := c.User(); u != nil {
-		if t == u.Go {
-			return ""
-		}
-		return fmt.Sprintf(": its values are of Go type %s", u.Go)
-	}
-	elems := c.Elems()
-	var parts []reflect.Type
-	switch {
-	case t.Kind() == reflect.Struct && t.NumField() == len(elems):
-		for i := range elems {
-			if !t.Field(i).IsExported() {
-				return fmt.Sprintf(": its field %s is not exported", t.Field(i).Name)
-			}
-			parts = append(parts, t.Field(i).Type)
-		}
-	case t.Kind() == reflect.Array && t.Len() == len(elems) || t.Kind() == reflect.Slice:
-		for range elems {
-			parts = append(parts, t.Elem())
-		}
-	default:
-		return fmt.Sprintf(": a tuple is a struct of %d fields, an array or a slice", len(elems))
-	}
-	for i, e := range elems {
-		if reason := disagree(parts[i], e); reason != "" {
-			return reason
-		}
-	}
-	return ""
+// parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.
+var Parsed = map[gocql.Type]bool{
+	gocql.TypeUUID: true, gocql.TypeTimeUUID: true, gocql.TypeInet: true, gocql.TypeDate: true, gocql.TypeTinyInt: true,
+	gocql.TypeSmallInt: true, gocql.TypeInt: true, gocql.TypeBigInt: true, gocql.TypeVarint: true,
+	gocql.TypeDuration: true,
 }

@@ -50,10 +50,10 @@ func (c Change) Conditional() bool { return c.Set.Conditional() }
 
 // VersionOf is the version of the before-image, zero if there is none.
 func (c Change) VersionOf() gocql.UUID {
-	if !c.Valid() || c.Set.version < 0 || c.Before == nil {
+	if !c.Valid() || c.Set.Version < 0 || c.Before == nil {
 		return gocql.UUID{}
 	}
-	v, _ := reflect.ValueOf(c.Before).FieldByIndex(c.Set.columns[c.Set.version].index).Interface().(gocql.UUID)
+	v, _ := reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Version].Index).Interface().(gocql.UUID)
 	return v
 }
 
@@ -66,16 +66,16 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	s := c.Set
 	switch {
 	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
-		return Conditional{}, s.invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
-	case s.transacted && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
-		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
+		return Conditional{}, s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
+	case s.Transactional && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
+		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
 			"it was last written, with Result.Version in it, can be updated or deleted; rows from before the table had versions cannot")
-	case s.version >= 0 && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
-		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
+	case s.Version >= 0 && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
+		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
 			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
 			"from Adopt of package reconcile (denorm adopt)")
-	case s.version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
-		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: the version is no version 1 UUID")
+	case s.Version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
+		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
 	}
 	r := renderer{
 		set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: orDeclared(keyspace), at: cqltype.BigInt(timestamp),
@@ -84,15 +84,15 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, err
 	}
 	out := Conditional{Condition: &Condition{
-		Entity: s.entity, Kind: c.Kind, Versioned: s.version >= 0, Local: s.localSerial, Transactional: s.transacted, Before: c.VersionOf(), Version: version,
+		Entity: s.Name, Kind: c.Kind, Versioned: s.Version >= 0, Local: s.LocalSerial, Transactional: s.Transactional, Before: c.VersionOf(), Version: version,
 		base: s.base(r.keyspace, r.row()), after: r.after,
 	}}
 	cond := out.Condition
-	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, statement.PartitionKey(cond.base.key[:s.tables[0].part])
-	if s.version < 0 {
+	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
+	if s.Version < 0 {
 		cond.before = r.before
 		if c.Kind == Update && !r.compares() {
-			return Conditional{}, s.invalid(nil, s.columns[s.compare[0]].name, "an update changes none of the compared columns: its condition would "+
+			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name, "an update changes none of the compared columns: its condition would "+
 				"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
 		}
 		out.Key = r.entityKey()
@@ -100,18 +100,18 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	}
 	if r.before != nil {
 		cond.Keys = s.encodeKeys(r.before)
-		cond.base.before = make([]cqltype.Value, len(s.columns))
-		for i := range s.columns {
+		cond.base.before = make([]cqltype.Value, len(s.Columns))
+		for i := range s.Columns {
 			if s.inEntries(i) {
 				cond.base.before[i] = r.before[i]
 			}
 		}
 	}
-	for _, t := range s.tables[1:] {
+	for _, t := range s.Tables[1:] {
 		r.table(t)
 	}
 	out.Mutations, out.Key = r.out, r.entityKey()
-	for _, t := range s.unique {
+	for _, t := range s.Unique {
 		before, after := t.claim(&r, r.before), t.claim(&r, r.after)
 		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {
 			continue
@@ -128,12 +128,12 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 
 // compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
 func (r *renderer) compares() bool {
-	return !r.set.same(r.set.compare, r.before, r.after)
+	return !r.set.same(r.set.Compared, r.before, r.after)
 }
 
 // same says whether the server takes columns of two rows as equal.
 func (s *Set) same(columns []int, a, b []cqltype.Value) bool {
-	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].Data, b[i].Data) })
+	return !slices.ContainsFunc(columns, func(i int) bool { return !s.Columns[i].CQL.Same(a[i].Data, b[i].Data) })
 }
 
 // Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has, in the
@@ -143,7 +143,7 @@ func (c *Conditional) Unimaged(row Row) *Conditional {
 	condition.base = condition.base.Unimaged()
 	next.Condition = &condition
 	next.Releases = slices.DeleteFunc(slices.Clone(c.Releases), func(k *Claim) bool {
-		key := k.table.keyOf(row.values)
+		key := k.table.KeyOf(row.values)
 		return !statement.Present(key) || statement.EncodedKey(key) != k.Key()
 	})
 	return &next
@@ -163,23 +163,23 @@ func (c *Condition) After() *Row {
 // Compare is the lightweight transaction of a change in a set with Compare.
 func (c *Condition) Compare() statement.Bound {
 	b := c.base
-	t := b.set.tables[0]
+	t := b.set.Tables[0]
 	if c.Kind == Insert {
-		args := make([]any, len(t.columns))
-		for n, i := range t.columns {
+		args := make([]any, len(t.Columns))
+		for n, i := range t.Columns {
 			args[n] = bound(&c.after[i], false)
 		}
-		return statement.InsertNew(b.table(), t.columnNames, args)
+		return statement.InsertNew(b.table(), t.ColumnNames, args)
 	}
 	var compared statement.Terms
-	for _, i := range b.set.compare {
-		compared.Equal(b.set.columns[i].name, &c.before[i])
+	for _, i := range b.set.Compared {
+		compared.Equal(b.set.Columns[i].Name, &c.before[i])
 	}
 	change := statement.Bound{Text: "DELETE FROM " + b.table()}
 	if c.Kind == Update {
 		var set statement.Terms
 		for _, i := range b.regular() {
-			set.Equal(b.set.columns[i].name, &c.after[i])
+			set.Equal(b.set.Columns[i].Name, &c.after[i])
 		}
 		change = statement.Bound{Text: "UPDATE " + b.table()}.Set(set)
 	}
@@ -192,12 +192,12 @@ func (c *Condition) Holds(row *Row) bool {
 	if row == nil || c.Kind == Insert {
 		return row == nil && c.Kind == Insert
 	}
-	return c.base.set.same(c.base.set.compare, c.before, row.values)
+	return c.base.set.same(c.base.set.Compared, c.before, row.values)
 }
 
 // Own says whether row was made by this very change, as its [Mark] tells.
 func (c *Condition) Own(row Row) bool {
-	i := c.base.set.mark
+	i := c.base.set.Mark
 	return i >= 0 && bytes.Equal(row.values[i].Data, c.Version.Bytes())
 }
 

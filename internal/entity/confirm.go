@@ -11,19 +11,19 @@ import (
 // This file is how rows of a query table are checked against their base rows.
 
 // Base is the layout of the set's base table.
-func (l Layout) Base() Layout { return Layout{l.set, l.set.tables[0]} }
+func (l Layout) Base() Layout { return Layout{l.Set, l.Set.Tables[0]} }
 
 // Unconfirmable says why rows of the table cannot be checked against base rows, and because of which column, if it is one; "" if they can.
 func (l Layout) Unconfirmable() (column, reason string) {
 	switch {
-	case l.table == l.set.tables[0]:
+	case l.Table == l.Set.Tables[0]:
 		return "", "it is the base table, whose rows are the truth: leave Confirm out"
-	case l.set.counts:
+	case l.Set.Counts:
 		return "", "its rows are counters, which may be sums of several base rows: leave Confirm out"
 	}
-	for _, i := range l.table.key {
-		if c := &l.set.columns[i]; c.derived != nil && c.derived.swept() {
-			return c.name, "a row may be under any of its functions, as they have no time from which on they are valid, and the base row does not " +
+	for _, i := range l.Table.Key {
+		if c := &l.Set.Columns[i]; c.Derived != nil && c.Derived.Swept() {
+			return c.Name, "a row may be under any of its functions, as they have no time from which on they are valid, and the base row does not " +
 				"say under which one: give the functions a time, or leave Confirm out"
 		}
 	}
@@ -32,9 +32,9 @@ func (l Layout) Unconfirmable() (column, reason string) {
 
 // EntityColumns are the columns of the table that say which entity a row is of: its key, then what it has alongside of the base key.
 func (l Layout) EntityColumns() []string {
-	out := slices.Clone(l.table.keyNames)
-	for _, name := range l.Base().table.keyNames {
-		if slices.Contains(l.table.columnNames, name) && !slices.Contains(out, name) {
+	out := slices.Clone(l.Table.KeyNames)
+	for _, name := range l.Base().Table.KeyNames {
+		if slices.Contains(l.Table.ColumnNames, name) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -44,22 +44,22 @@ func (l Layout) EntityColumns() []string {
 // BaseKey is the physical table of the entity's base row, with the primary key of the row, of which the table of this row must have the
 // columns. It is false if one of them is null.
 func (r TableRow) BaseKey() (table string, key []*cqltype.Value, ok bool) {
-	base, values := r.layout.set.tables[0], r.all()
-	if key = base.keyOf(values); !statement.Present(key) {
+	base, values := r.layout.Set.Tables[0], r.all()
+	if key = base.KeyOf(values); !statement.Present(key) {
 		return "", nil, false
 	}
-	if base.rotation == nil {
-		return base.name, key, true
+	if base.Rotation == nil {
+		return base.Name, key, true
 	}
-	at := &values[base.rotation.clock]
+	at := &values[base.Rotation.Clock]
 	if len(at.Data) == 0 { // as Cassandra allows it in a clustering column
 		return "", nil, false
 	}
-	clock := instantOf(at)
-	if _, err := base.rotation.versions[0].bucket.text(clock); err != nil {
+	clock := InstantOf(at)
+	if _, err := base.Rotation.Versions[0].Bucket.text(clock); err != nil {
 		return "", nil, false // no table is named so, and no base row can be there
 	}
-	return base.rotated(clock), key, true
+	return base.Rotated(clock), key, true
 }
 
 // ListOf is a bound list of values of one column, as IN ? takes it.

@@ -14,68 +14,68 @@ import (
 )
 
 // derivation is a validated Derive.
-type derivation struct {
-	versions []version // by time; not by time, the one in use is the last
-	clock    int       // column of the row's time, which chooses the version; -1 if there is none
-	sources  []int     // all columns it follows from
-	typ      *cqltype.Type
+type Derivation struct {
+	Versions []Version // by time; not by time, the one in use is the last
+	Clock    int       // column of the row's time, which chooses the version; -1 if there is none
+	Sources  []int     // all columns it follows from
+	Type     *cqltype.Type
 }
 
-type version struct {
-	from    int64 // milliseconds
-	bucket  Bucket
-	sources []int
+type Version struct {
+	From    int64 // milliseconds
+	Bucket  Bucket
+	Sources []int
 }
 
 // swept says whether rows may be stored under several functions.
-func (d *derivation) swept() bool { return d.clock < 0 && len(d.versions) > 1 }
+func (d *Derivation) Swept() bool { return d.Clock < 0 && len(d.Versions) > 1 }
 
 // version is the one in use for a row of time t, in milliseconds.
-func (d *derivation) version(t int64) *version {
-	for i := len(d.versions) - 1; i > 0; i-- {
-		if d.clock < 0 || d.versions[i].from <= t {
-			return &d.versions[i]
+func (d *Derivation) version(t int64) *Version {
+	for i := len(d.Versions) - 1; i > 0; i-- {
+		if d.Clock < 0 || d.Versions[i].From <= t {
+			return &d.Versions[i]
 		}
 	}
-	return &d.versions[0]
+	return &d.Versions[0]
 }
 
 // errAbsent says that a source is null: the row has no place in tables keyed by the derived column.
-var errAbsent = errors.New("a column that it follows from is absent")
+var ErrAbsent = errors.New("a column that it follows from is absent")
 
 // value is the encoded value for a row. of gives the columns of the row.
-func (d *derivation) value(of func(column int) *cqltype.Value) ([]byte, error) {
+func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
 	var t int64
-	if d.clock >= 0 {
-		v := of(d.clock)
+	if d.Clock >= 0 {
+		v := of(d.Clock)
 		if len(v.Data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
-			return nil, errAbsent
+			return nil, ErrAbsent
 		}
-		t = instantOf(v)
+		t = InstantOf(v)
 	}
-	return d.under(d.version(t), t, of)
+	return d.Under(d.version(t), t, of)
 }
 
 // under is value under one version.
-func (d *derivation) under(v *version, t int64, of func(column int) *cqltype.Value) ([]byte, error) {
-	if v.bucket.kind != hashBucket {
-		return encodeBucket(v.bucket, d.typ, t)
+func (d *Derivation) Under(v *Version, t int64, of func(column int) *cqltype.Value) ([]byte, error) {
+	if v.Bucket.Kind != HashBucket {
+		return encodeBucket(v.Bucket, d.Type, t)
 	}
 	var array [4]*cqltype.Value
 	values := array[:0]
-	for _, i := range v.sources {
+	for _, i := range v.Sources {
 		source := of(i)
 		if source.Data == nil {
-			return nil, errAbsent
+			return nil, ErrAbsent
 		}
 		values = append(values, source)
 	}
 	sum := sha256.Sum256(statement.PartitionKey(values))
-	return encodeNumber(d.typ, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.bucket.n))) // n fits into the type
+	return encodeNumber(d.Type, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.Bucket.N))) // n fits into the type
 }
 
 // instantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
-func instantOf(v *cqltype.Value) int64 {
+func InstantOf(v *cqltype.Value) int64 {
 	if v.Type.Kind() == gocql.TypeTimestamp {
 		return int64(binary.BigEndian.Uint64(v.Data)) // two's complement
 	}
@@ -112,18 +112,18 @@ func encodeNumber(typ *cqltype.Type, n int64) ([]byte, error) {
 }
 
 // derive fills the derived columns of an encoded row, those that wanted says.
-func (s *Set) derive(row []cqltype.Value, wanted func(i int) bool) error {
-	for _, i := range s.derived {
+func (s *Set) Derive(row []cqltype.Value, wanted func(i int) bool) error {
+	for _, i := range s.Derived {
 		if !wanted(i) {
 			continue
 		}
-		c := &s.columns[i]
-		row[i].Type = c.cql
-		data, err := c.derived.value(func(i int) *cqltype.Value { return &row[i] })
+		c := &s.Columns[i]
+		row[i].Type = c.CQL
+		data, err := c.Derived.Value(func(i int) *cqltype.Value { return &row[i] })
 		switch {
-		case errors.Is(err, errAbsent):
+		case errors.Is(err, ErrAbsent):
 		case err != nil:
-			return s.invalid(nil, c.name, err.Error())
+			return s.Invalid(nil, c.Name, err.Error())
 		default:
 			row[i].Data = data
 		}
@@ -133,11 +133,11 @@ func (s *Set) derive(row []cqltype.Value, wanted func(i int) bool) error {
 
 // identifies says whether column i is part of what identifies an entity: of the base key, or of what a column of the
 // base key follows from.
-func (s *Set) identifies(i int) bool {
-	for _, k := range s.tables[0].key {
-		if d := s.columns[k].derived; k == i || d != nil && slices.Contains(d.sources, i) {
+func (s *Set) Identifies(i int) bool {
+	for _, k := range s.Tables[0].Key {
+		if d := s.Columns[k].Derived; k == i || d != nil && slices.Contains(d.Sources, i) {
 			return true
 		}
 	}
-	return s.tables[0].rotation != nil && slices.Contains(s.tables[0].rotation.sources, i)
+	return s.Tables[0].Rotation != nil && slices.Contains(s.Tables[0].Rotation.Sources, i)
 }

@@ -69,38 +69,38 @@ func (s *Set) Describe() Description {
 	if s == nil {
 		return Description{}
 	}
-	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.Conditional(), Transactional: s.transacted}
-	for at, t := range slices.Concat(s.tables, s.unique) {
+	d := Description{Entity: s.Name, Atomic: s.Atomic, Counts: s.Counts, Conditional: s.Conditional(), Transactional: s.Transactional}
+	for at, t := range slices.Concat(s.Tables, s.Unique) {
 		td := TableDescription{
-			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.tables), Fingerprint: s.fingerprint(t),
+			Name: t.Name, Keyspace: t.Keyspace, Unique: at >= len(s.Tables), Fingerprint: s.fingerprint(t),
 		}
-		if t.rotation != nil {
-			td.Rotation = &Rotation{t.name, t.rotation.versions[0].bucket}
+		if t.Rotation != nil {
+			td.Rotation = &Rotation{t.Name, t.Rotation.Versions[0].Bucket}
 		}
-		for n, i := range t.columns {
-			col := &s.columns[i]
+		for n, i := range t.Columns {
+			col := &s.Columns[i]
 			c := ColumnDescription{
-				Name: col.name, Type: col.cql.String(), Kind: "regular", Changes: s.changes(i), Domain: len(col.domain),
+				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), Domain: len(col.Domain),
 			}
-			if col.derived != nil {
-				last := col.derived.versions[len(col.derived.versions)-1].bucket
-				c.Derived, c.Buckets = last.String(), last.n
+			if col.Derived != nil {
+				last := col.Derived.Versions[len(col.Derived.Versions)-1].Bucket
+				c.Derived, c.Buckets = last.String(), last.N
 			}
 			switch {
-			case n < t.part:
+			case n < t.Part:
 				c.Kind, c.Position = "partition_key", n
-			case n < len(t.key):
-				c.Kind, c.Position, c.Desc = "clustering", n-t.part, t.desc[n]
+			case n < len(t.Key):
+				c.Kind, c.Position, c.Desc = "clustering", n-t.Part, t.Desc[n]
 			}
 			td.Columns = append(td.Columns, c)
-			td.describeTypes(col.cql)
+			td.describeTypes(col.CQL)
 		}
 		switch {
-		case s.transacted: // a transaction keeps nothing of its own
+		case s.Transactional: // a transaction keeps nothing of its own
 		case td.Unique:
-			td.Columns = append(td.Columns, ColumnDescription{Name: TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
-		case at == 0 && s.version >= 0:
-			td.Columns = append(td.Columns, ColumnDescription{Name: PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
+			td.Columns = append(td.Columns, ColumnDescription{Name: fingerprint.TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
+		case at == 0 && s.Version >= 0:
+			td.Columns = append(td.Columns, ColumnDescription{Name: fingerprint.PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
 		}
 		d.Tables = append(d.Tables, td)
 	}
@@ -122,24 +122,24 @@ func (d *TableDescription) describeTypes(t *cqltype.Type) {
 }
 
 // changes says whether a key column may change, or follows from one that may.
-func (s *Set) changes(i int) bool {
-	d := s.columns[i].derived
-	return s.columns[i].rule != immutable || d != nil && slices.ContainsFunc(d.sources, s.changes)
+func (s *Set) Changes(i int) bool {
+	d := s.Columns[i].Derived
+	return s.Columns[i].Rule != Immutable || d != nil && slices.ContainsFunc(d.Sources, s.Changes)
 }
 
 // Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
 // writer prepares them ahead.
 func (s *Set) Statements(table int, keyspace string) []string {
-	if table >= len(s.tables) || table == 0 && s.Conditional() {
+	if table >= len(s.Tables) || table == 0 && s.Conditional() {
 		return nil // lightweight transactions, whose texts depend on the change
 	}
-	t := s.tables[table]
-	st := t.statements(keyspace, t.name)
-	if s.counts {
-		return []string{st.increment}
+	t := s.Tables[table]
+	st := t.Statements(keyspace, t.Name)
+	if s.Counts {
+		return []string{st.Increment}
 	}
-	if s.expiry >= 0 {
-		return []string{st.insert, st.insertTTL, st.delete}
+	if s.Expiry >= 0 {
+		return []string{st.Insert, st.InsertTTL, st.Delete}
 	}
-	return []string{st.insert, st.delete}
+	return []string{st.Insert, st.Delete}
 }

@@ -26,7 +26,7 @@ func (c *Condition) Digest() uint64 {
 	h, s := sha256.New(), c.base.set
 	part := func(data []byte) { _, _ = h.Write(cqltype.AppendValue(nil, data)) }
 	named := func(i int, v *cqltype.Value) {
-		part([]byte(s.columns[i].name))
+		part([]byte(s.Columns[i].Name))
 		part(v.Type.Ordered(v.Data))
 	}
 	part([]byte("denorm change 1"))
@@ -35,24 +35,24 @@ func (c *Condition) Digest() uint64 {
 	if c.Versioned {
 		part(c.Before.Bytes())
 	}
-	for k, i := range s.tables[0].key {
+	for k, i := range s.Tables[0].Key {
 		named(i, c.base.key[k])
 	}
-	columns := make([]int, len(s.columns))
+	columns := make([]int, len(s.Columns))
 	for i := range columns {
 		columns[i] = i
 	}
-	slices.SortFunc(columns, func(a, b int) int { return cmp.Compare(s.columns[a].name, s.columns[b].name) })
+	slices.SortFunc(columns, func(a, b int) int { return cmp.Compare(s.Columns[a].Name, s.Columns[b].Name) })
 	part([]byte("compared"))
 	for _, i := range columns {
-		if c.before != nil && slices.Contains(s.compare, i) && c.before[i].Data != nil {
+		if c.before != nil && slices.Contains(s.Compared, i) && c.before[i].Data != nil {
 			named(i, &c.before[i])
 		}
 	}
 	part([]byte("row"))
 	for _, i := range columns {
 		switch {
-		case c.after == nil, c.after[i].Data == nil, s.columns[i].derived != nil, slices.Contains(s.tables[0].key, i), i == s.version, i == s.mark:
+		case c.after == nil, c.after[i].Data == nil, s.Columns[i].Derived != nil, slices.Contains(s.Tables[0].Key, i), i == s.Version, i == s.Mark:
 		default:
 			named(i, &c.after[i])
 		}

@@ -59,25 +59,25 @@ func (l Layout) Slots(bounds Bounds, limit int) (Slots, error) {
 	e := enumeration{
 		Layout: l, bounds: bounds, limit: limit, all: l.derivations(), times: make(map[int]int64), seen: make(map[string]bool),
 	}
-	for _, i := range l.table.key[:l.table.part] {
-		c := &l.set.columns[i]
-		if c.derived == nil {
+	for _, i := range l.Table.Key[:l.Table.Part] {
+		c := &l.Set.Columns[i]
+		if c.Derived == nil {
 			continue
 		}
 		e.columns = append(e.columns, i)
-		if _, fixed := bounds.Equal[c.name]; !fixed {
-			e.addClock(c.derived)
+		if _, fixed := bounds.Equal[c.Name]; !fixed {
+			e.addClock(c.Derived)
 		}
 	}
-	if l.table.rotation != nil {
-		e.addClock(l.table.rotation)
+	if l.Table.Rotation != nil {
+		e.addClock(l.Table.Rotation)
 	}
 	if err := e.clock(0); err != nil {
 		return Slots{}, err
 	}
 	out := Slots{List: e.out}
 	if len(e.clocks) == 1 && !e.repeated {
-		out.Clock = l.set.columns[e.clocks[0]].name
+		out.Clock = l.Set.Columns[e.clocks[0]].Name
 		return out, nil
 	}
 	for i := range out.List {
@@ -91,7 +91,7 @@ type enumeration struct {
 	Layout
 	bounds   Bounds
 	limit    int
-	all      []*derivation // what decides which partitions a row is in
+	all      []*Derivation // what decides which partitions a row is in
 	columns  []int         // the derived columns of the partition key
 	clocks   []int         // the time columns that they and the table's name follow from
 	times    map[int]int64 // of the clocks, milliseconds
@@ -101,9 +101,9 @@ type enumeration struct {
 	repeated bool
 }
 
-func (e *enumeration) addClock(d *derivation) {
-	if d.clock >= 0 && !slices.Contains(e.clocks, d.clock) {
-		e.clocks = append(e.clocks, d.clock)
+func (e *enumeration) addClock(d *Derivation) {
+	if d.Clock >= 0 && !slices.Contains(e.clocks, d.Clock) {
+		e.clocks = append(e.clocks, d.Clock)
 	}
 }
 
@@ -113,7 +113,7 @@ func (e *enumeration) clock(n int) error {
 	if n == len(e.clocks) {
 		err := e.slots(0, nil)
 		if e.group++; e.group > e.limit && err == nil { // buckets that no row can be in count too
-			err = &TooManyError{e.table.name, e.limit}
+			err = &TooManyError{e.Table.Name, e.limit}
 		}
 		return err
 	}
@@ -138,12 +138,12 @@ func (e *enumeration) clock(n int) error {
 
 // bucketOf is a bucket of the partition key that follows from a time which the table has not in its key, empty if the time is there.
 func (e *enumeration) bucketOf(clock int) string {
-	if slices.Contains(e.table.key, clock) {
+	if slices.Contains(e.Table.Key, clock) {
 		return ""
 	}
-	for _, i := range e.table.key[:e.table.part] {
-		if d := e.set.columns[i].derived; d != nil && d.clock == clock {
-			return e.set.columns[i].name
+	for _, i := range e.Table.Key[:e.Table.Part] {
+		if d := e.Set.Columns[i].Derived; d != nil && d.Clock == clock {
+			return e.Set.Columns[i].Name
 		}
 	}
 	return ""
@@ -151,27 +151,27 @@ func (e *enumeration) bucketOf(clock int) string {
 
 // span is the first and the last millisecond that a time column can have.
 func (e *enumeration) span(i int) (first, last int64, err error) {
-	c := &e.set.columns[i]
-	if v := e.bounds.Equal[c.name]; v != nil {
-		return instantOf(v), instantOf(v), nil
+	c := &e.Set.Columns[i]
+	if v := e.bounds.Equal[c.Name]; v != nil {
+		return InstantOf(v), InstantOf(v), nil
 	}
 	missing := func(what string) error {
 		if of := e.bucketOf(i); of != "" {
-			return &MissingError{e.table.name, of, fmt.Sprintf("it follows from %s, which is not in the key of the table, so no range of its values "+
-				"can be asked: give one value with Eq(%q, ...)", c.name, of)}
+			return &MissingError{e.Table.Name, of, fmt.Sprintf("it follows from %s, which is not in the key of the table, so no range of its values "+
+				"can be asked: give one value with Eq(%q, ...)", c.Name, of)}
 		}
-		return &MissingError{e.table.name, c.name, what + ": which buckets hold the rows follows from it"}
+		return &MissingError{e.Table.Name, c.Name, what + ": which buckets hold the rows follows from it"}
 	}
-	low, ok := e.bounds.Low[c.name]
+	low, ok := e.bounds.Low[c.Name]
 	if !ok {
 		return 0, 0, missing("a lower bound is missing")
 	}
-	high, ok := e.bounds.High[c.name]
+	high, ok := e.bounds.High[c.Name]
 	if !ok {
 		return 0, 0, missing("an upper bound is missing")
 	}
-	first, last = instantOf(low.Value), instantOf(high.Value)
-	timestamp := c.cql.Kind() == gocql.TypeTimestamp
+	first, last = InstantOf(low.Value), InstantOf(high.Value)
+	timestamp := c.CQL.Kind() == gocql.TypeTimestamp
 	if low.Open && timestamp {
 		if first == math.MaxInt64 {
 			return 1, 0, nil
@@ -195,7 +195,7 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 func (e *enumeration) next(i int, t int64) int64 {
 	next := int64(math.MaxInt64)
 	for _, d := range e.all {
-		if d.clock == i {
+		if d.Clock == i {
 			next = min(next, d.next(t))
 		}
 	}
@@ -203,14 +203,14 @@ func (e *enumeration) next(i int, t int64) int64 {
 }
 
 // next is the first time after t at which the value may be another one.
-func (d *derivation) next(t int64) int64 {
+func (d *Derivation) next(t int64) int64 {
 	next := int64(math.MaxInt64)
-	for i := range d.versions {
-		if v := &d.versions[i]; i > 0 && v.from > t {
-			next = min(next, v.from)
+	for i := range d.Versions {
+		if v := &d.Versions[i]; i > 0 && v.From > t {
+			next = min(next, v.From)
 		}
 	}
-	if b := d.version(t).bucket; b.kind != hashBucket {
+	if b := d.version(t).Bucket; b.Kind != HashBucket {
 		next = min(next, b.start(b.number(t)+1))
 	}
 	return next
@@ -231,34 +231,34 @@ func (e *enumeration) slots(n int, buckets []*cqltype.Value) error {
 
 // values are those that derived column i can have at the times chosen. None: no row can be written there.
 func (e *enumeration) values(i int) []*cqltype.Value {
-	c := &e.set.columns[i]
-	if v := e.bounds.Equal[c.name]; v != nil {
+	c := &e.Set.Columns[i]
+	if v := e.bounds.Equal[c.Name]; v != nil {
 		return []*cqltype.Value{v}
 	}
-	d := c.derived
+	d := c.Derived
 	var t int64
-	if d.clock >= 0 {
-		t = e.times[d.clock]
+	if d.Clock >= 0 {
+		t = e.times[d.Clock]
 	}
-	versions := d.versions
-	if !d.swept() {
-		versions = []version{*d.version(t)}
+	versions := d.Versions
+	if !d.Swept() {
+		versions = []Version{*d.version(t)}
 	}
 	var out []*cqltype.Value
 	add := func(data []byte, err error) {
 		if err == nil && !slices.ContainsFunc(out, func(v *cqltype.Value) bool { return string(v.Data) == string(data) }) {
-			out = append(out, &cqltype.Value{Type: c.cql, Data: data})
+			out = append(out, &cqltype.Value{Type: c.CQL, Data: data})
 		}
 	}
 	for i := range versions {
 		switch v := &versions[i]; {
-		case v.bucket.kind != hashBucket:
-			add(encodeBucket(v.bucket, c.cql, t))
+		case v.Bucket.Kind != HashBucket:
+			add(encodeBucket(v.Bucket, c.CQL, t))
 		case e.known(v):
-			add(d.under(v, t, func(i int) *cqltype.Value { return e.bounds.Equal[e.set.columns[i].name] }))
+			add(d.Under(v, t, func(i int) *cqltype.Value { return e.bounds.Equal[e.Set.Columns[i].Name] }))
 		default:
-			for n := range v.bucket.n {
-				add(encodeNumber(c.cql, int64(n)))
+			for n := range v.Bucket.N {
+				add(encodeNumber(c.CQL, int64(n)))
 			}
 		}
 	}
@@ -266,18 +266,18 @@ func (e *enumeration) values(i int) []*cqltype.Value {
 }
 
 // known says whether the query fixes everything that a hash is computed from.
-func (e *enumeration) known(v *version) bool {
-	return !slices.ContainsFunc(v.sources, func(i int) bool { return e.bounds.Equal[e.set.columns[i].name] == nil })
+func (e *enumeration) known(v *Version) bool {
+	return !slices.ContainsFunc(v.Sources, func(i int) bool { return e.bounds.Equal[e.Set.Columns[i].Name] == nil })
 }
 
 func (e *enumeration) add(buckets []*cqltype.Value) error {
-	s := Slot{Table: e.table.name, Buckets: buckets, Group: e.group}
-	if d := e.table.rotation; d != nil {
-		t := e.times[d.clock]
-		if _, err := d.versions[0].bucket.text(t); err != nil {
+	s := Slot{Table: e.Table.Name, Buckets: buckets, Group: e.group}
+	if d := e.Table.Rotation; d != nil {
+		t := e.times[d.Clock]
+		if _, err := d.Versions[0].Bucket.text(t); err != nil {
 			return nil //nolint:nilerr // no row of that time can be written
 		}
-		s.Table = e.table.rotated(t)
+		s.Table = e.Table.Rotated(t)
 	}
 	id := s.Table + "\x00" + string(statement.PartitionKey(buckets))
 	if e.seen[id] {
@@ -288,7 +288,7 @@ func (e *enumeration) add(buckets []*cqltype.Value) error {
 	}
 	e.seen[id] = true
 	if len(e.out) >= e.limit {
-		return &TooManyError{e.table.name, e.limit}
+		return &TooManyError{e.Table.Name, e.limit}
 	}
 	e.out = append(e.out, s)
 	return nil

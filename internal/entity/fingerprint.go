@@ -13,31 +13,31 @@ import (
 )
 
 // fingerprint is what processes that write t have to declare alike.
-func (s *Set) fingerprint(t *table) string {
+func (s *Set) fingerprint(t *Table) string {
 	var rules, buckets, sets []fingerprint.Clause
 	var seen []int
 	rule := func(i int) {
-		c := &s.columns[i]
-		if c.rule == immutable || s.version >= 0 || slices.Contains(seen, i) { // all columns of a Versioned set may change
+		c := &s.Columns[i]
+		if c.Rule == Immutable || s.Version >= 0 || slices.Contains(seen, i) { // all columns of a Versioned set may change
 			return
 		}
 		seen = append(seen, i)
-		r := fingerprint.Clause{Kind: fingerprint.SingleWriter, Words: []string{c.name}}
-		for _, v := range c.domain {
+		r := fingerprint.Clause{Kind: fingerprint.SingleWriter, Words: []string{c.Name}}
+		for _, v := range c.Domain {
 			r.Kind, r.Words = fingerprint.OneOf, append(r.Words, domainText(v))
 		}
 		rules = append(rules, r)
 	}
-	for _, i := range t.key {
+	for _, i := range t.Key {
 		rule(i)
-		d := s.columns[i].derived
+		d := s.Columns[i].Derived
 		if d == nil {
 			continue
 		}
-		for _, source := range d.sources {
+		for _, source := range d.Sources {
 			rule(source)
 		}
-		buckets = append(buckets, fingerprint.Clause{Kind: fingerprint.Bucket, Words: append([]string{s.columns[i].name}, s.functions(d)...)})
+		buckets = append(buckets, fingerprint.Clause{Kind: fingerprint.Bucket, Words: append([]string{s.Columns[i].Name}, s.functions(d)...)})
 	}
 	names := func(kind fingerprint.Kind, there bool, names ...string) {
 		if there {
@@ -46,44 +46,44 @@ func (s *Set) fingerprint(t *table) string {
 	}
 	column := func(kind fingerprint.Kind, i int) {
 		if i >= 0 {
-			names(kind, true, s.columns[i].name)
+			names(kind, true, s.Columns[i].Name)
 		}
 	}
-	if t.rotation != nil {
-		names(fingerprint.Rotate, true, t.rotation.versions[0].bucket.compact())
+	if t.Rotation != nil {
+		names(fingerprint.Rotate, true, t.Rotation.Versions[0].Bucket.compact())
 	}
-	column(fingerprint.Versioned, s.version)
-	names(fingerprint.Compare, len(s.compare) > 0, slices.Sorted(slices.Values(s.names(s.compare)))...)
-	column(fingerprint.Mark, s.mark)
-	names(fingerprint.LocalSerial, s.localSerial)
-	names(fingerprint.Transactional, s.transacted)
-	column(fingerprint.Stamp, s.stamp)
-	column(fingerprint.ExpiresAt, s.expiry)
-	names(fingerprint.SweepInserts, s.sweepInserts)
-	if t == s.tables[0] { // who writes a base row has to claim its keys
+	column(fingerprint.Versioned, s.Version)
+	names(fingerprint.Compare, len(s.Compared) > 0, slices.Sorted(slices.Values(s.Names(s.Compared)))...)
+	column(fingerprint.Mark, s.Mark)
+	names(fingerprint.LocalSerial, s.LocalSerial)
+	names(fingerprint.Transactional, s.Transactional)
+	column(fingerprint.Stamp, s.Stamp)
+	column(fingerprint.ExpiresAt, s.Expiry)
+	names(fingerprint.SweepInserts, s.SweepInserts)
+	if t == s.Tables[0] { // who writes a base row has to claim its keys
 		var unique []string
-		for _, u := range s.unique {
-			unique = append(unique, u.name)
+		for _, u := range s.Unique {
+			unique = append(unique, u.Name)
 		}
 		slices.Sort(unique)
 		names(fingerprint.Unique, unique != nil, unique...)
 	}
-	names(fingerprint.Owners, slices.Contains(s.unique, t), s.tables[0].name)
+	names(fingerprint.Owners, slices.Contains(s.Unique, t), s.Tables[0].Name)
 	slices.SortFunc(sets, func(a, b fingerprint.Clause) int {
 		return cmp.Compare(slices.Index(fingerprint.SetKinds, a.Kind), slices.Index(fingerprint.SetKinds, b.Kind))
 	})
 	return fingerprint.Of(slices.Concat(rules, buckets, sets))
 }
 
-func (s *Set) functions(d *derivation) (words []string) {
-	for n, v := range d.versions {
+func (s *Set) functions(d *Derivation) (words []string) {
+	for n, v := range d.Versions {
 		switch {
-		case n > 0 && d.clock >= 0:
-			words = append(words, fingerprint.From(time.UnixMilli(v.from).UTC().Format(time.RFC3339Nano), s.columns[d.clock].name)...)
+		case n > 0 && d.Clock >= 0:
+			words = append(words, fingerprint.From(time.UnixMilli(v.From).UTC().Format(time.RFC3339Nano), s.Columns[d.Clock].Name)...)
 		case n > 0:
 			words = append(words, fingerprint.Or)
 		}
-		words = append(words, v.bucket.compact())
+		words = append(words, v.Bucket.compact())
 	}
 	return words
 }

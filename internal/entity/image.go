@@ -23,17 +23,17 @@ func (s *Set) Freeze(before any) *frozen {
 	}
 	row := reflect.ValueOf(before)
 	out := new(frozen)
-	if out.image, out.err = s.image(row); out.err != nil || s.stamp < 0 {
+	if out.image, out.err = s.image(row); out.err != nil || s.Stamp < 0 {
 		return out
 	}
-	for i := range s.columns {
-		if c := &s.columns[i]; c.derived != nil || out.image[i].Type != nil || !c.inPlace() {
+	for i := range s.Columns {
+		if c := &s.Columns[i]; c.Derived != nil || out.image[i].Type != nil || !c.inPlace() {
 			continue
 		}
 		if out.memory == nil {
-			out.memory = make([]cqltype.Value, len(s.columns))
+			out.memory = make([]cqltype.Value, len(s.Columns))
 		}
-		if v, err := s.encode(row, i); err == nil { // else the update fails at this column, or is no repeat
+		if v, err := s.Encode(row, i); err == nil { // else the update fails at this column, or is no repeat
 			out.memory[i] = v
 		}
 	}
@@ -41,12 +41,12 @@ func (s *Set) Freeze(before any) *frozen {
 }
 
 // inPlace says whether the value of a field may change with that of its copy.
-func (c *column) inPlace() bool {
-	switch c.goType.Kind() {
+func (c *Column) inPlace() bool {
+	switch c.Go.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
 		return true
 	case reflect.Struct:
-		return !c.isTime
+		return !c.IsTime
 	default:
 		return false
 	}
@@ -62,7 +62,7 @@ func (c Change) image() ([]cqltype.Value, error) {
 
 // image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
 func (s *Set) image(row reflect.Value) ([]cqltype.Value, error) {
-	values, err := s.encodeRow(row, func(i int) bool { return s.columns[i].key || slices.Contains(s.compare, i) }, none)
+	values, err := s.EncodeRow(row, func(i int) bool { return s.Columns[i].Key || slices.Contains(s.Compared, i) }, none)
 	var invalid *InvalidError
 	if errors.As(err, &invalid) {
 		if invalid.Reason == zeroKey {
@@ -71,7 +71,7 @@ func (s *Set) image(row reflect.Value) ([]cqltype.Value, error) {
 		invalid.Reason = "before-image: " + invalid.Reason
 	}
 	if err == nil {
-		err = s.derive(values, all)
+		err = s.Derive(values, all)
 	}
 	return values, err
 }

@@ -16,8 +16,8 @@ import (
 // Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable and
 // safe for concurrent use. The zero value is no layout; see [Set.Layout].
 type Layout struct {
-	set   *Set
-	table *table
+	Set   *Set
+	Table *Table
 }
 
 // Layout gives that of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
@@ -26,9 +26,9 @@ func (s *Set) Layout(name string) (Layout, bool) {
 	if s == nil {
 		return Layout{}, false
 	}
-	var found []*table
-	for _, t := range slices.Concat(s.tables, s.unique) {
-		if t.name == name || statement.Qualified(t.keyspace, t.name) == name {
+	var found []*Table
+	for _, t := range slices.Concat(s.Tables, s.Unique) {
+		if t.Name == name || statement.Qualified(t.Keyspace, t.Name) == name {
 			found = append(found, t)
 		}
 	}
@@ -39,49 +39,49 @@ func (s *Set) Layout(name string) (Layout, bool) {
 }
 
 // Unique says whether the table is one of unique keys.
-func (l Layout) Unique() bool { return slices.Contains(l.set.unique, l.table) }
+func (l Layout) Unique() bool { return slices.Contains(l.Set.Unique, l.Table) }
 
 // FollowsKey says whether the base key of an entity, and the domains of OneOf columns, give all keys under which the table may have rows of it.
 func (l Layout) FollowsKey() bool {
 	var open func(i int) bool
 	open = func(i int) bool {
-		c := &l.set.columns[i]
-		if c.derived != nil {
-			return slices.ContainsFunc(c.derived.sources, open)
+		c := &l.Set.Columns[i]
+		if c.Derived != nil {
+			return slices.ContainsFunc(c.Derived.Sources, open)
 		}
-		return c.domain == nil && !slices.Contains(l.Base().table.key, i)
+		return c.Domain == nil && !slices.Contains(l.Base().Table.Key, i)
 	}
-	return !slices.ContainsFunc(l.table.key, open)
+	return !slices.ContainsFunc(l.Table.Key, open)
 }
 
 // Entity is the name of the set.
-func (l Layout) Entity() string { return l.set.entity }
+func (l Layout) Entity() string { return l.Set.Name }
 
 // Name and Keyspace are as declared.
-func (l Layout) Name() string { return l.table.name }
+func (l Layout) Name() string { return l.Table.Name }
 
 // Hidden says whether package reader must not read the table.
-func (l Layout) Hidden() bool { return l.table.hidden }
+func (l Layout) Hidden() bool { return l.Table.Hidden }
 
 // Transactional says whether the table is one of transactions.
-func (l Layout) Transactional() bool { return l.set.transacted }
+func (l Layout) Transactional() bool { return l.Set.Transactional }
 
 // Keyspace is the logical keyspace, empty for the session's.
-func (l Layout) Keyspace() string { return l.table.keyspace }
+func (l Layout) Keyspace() string { return l.Table.Keyspace }
 
 // Partition are the columns of the partition key, in order.
-func (l Layout) Partition() []string { return slices.Clone(l.table.keyNames[:l.table.part]) }
+func (l Layout) Partition() []string { return slices.Clone(l.Table.KeyNames[:l.Table.Part]) }
 
 // Clustering are the clustering columns, in order.
-func (l Layout) Clustering() []string { return slices.Clone(l.table.keyNames[l.table.part:]) }
+func (l Layout) Clustering() []string { return slices.Clone(l.Table.KeyNames[l.Table.Part:]) }
 
 // Desc says whether clustering column i is declared DESC.
-func (l Layout) Desc(i int) bool { return l.table.desc[l.table.part+i] }
+func (l Layout) Desc(i int) bool { return l.Table.Desc[l.Table.Part+i] }
 
 // Columns are the columns to select: the clustering columns, then the other ones that are fields, and what else [Layout.Tells] needs.
 func (l Layout) Columns() []string {
 	out := l.Clustering()
-	for _, name := range slices.Concat(l.table.fieldNames, l.Tells()) {
+	for _, name := range slices.Concat(l.Table.FieldNames, l.Tells()) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -93,16 +93,16 @@ func (l Layout) Columns() []string {
 // exists: all but key and version. A row in which they all are null is what is left of a deleted entity. It is nil for the other tables:
 // what is in them is a row.
 func (l Layout) Tells() []string {
-	if l.set.version < 0 || l.table != l.set.tables[0] {
+	if l.Set.Version < 0 || l.Table != l.Set.Tables[0] {
 		return nil
 	}
-	return l.set.names(l.set.regular())
+	return l.Set.Names(l.Set.Regular())
 }
 
 // Field is the index of the column's field in the row type, as for [reflect.Value.FieldByIndex]; nil if it is none.
 func (l Layout) Field(column string) []int {
 	if c := l.column(column); c != nil {
-		return c.index
+		return c.Index
 	}
 	return nil
 }
@@ -110,36 +110,36 @@ func (l Layout) Field(column string) []int {
 // Derived says whether the column is derived.
 func (l Layout) Derived(column string) bool {
 	c := l.column(column)
-	return c != nil && c.derived != nil
+	return c != nil && c.Derived != nil
 }
 
 // derivations are the bucket functions that decide which partitions a row is in.
-func (l Layout) derivations() (out []*derivation) {
-	for _, i := range l.table.key[:l.table.part] {
-		if d := l.set.columns[i].derived; d != nil {
+func (l Layout) derivations() (out []*Derivation) {
+	for _, i := range l.Table.Key[:l.Table.Part] {
+		if d := l.Set.Columns[i].Derived; d != nil {
 			out = append(out, d)
 		}
 	}
-	if l.table.rotation != nil {
-		out = append(out, l.table.rotation)
+	if l.Table.Rotation != nil {
+		out = append(out, l.Table.Rotation)
 	}
 	return out
 }
 
 // Compare orders two encoded values of clustering column i as the server does, ascending.
 func (l Layout) Compare(i int, a, b []byte) int {
-	return l.clustering(i).cql.Compare(a, b)
+	return l.clustering(i).CQL.Compare(a, b)
 }
 
 // Raw makes a value of clustering column i of what is encoded already, and Fits says whether the server can have data there.
 func (l Layout) Raw(i int, data []byte) *cqltype.Value {
-	return &cqltype.Value{Type: l.clustering(i).cql, Data: data}
+	return &cqltype.Value{Type: l.clustering(i).CQL, Data: data}
 }
 
 // Fits is the check that goes before [Layout.Raw]. data may be anything. It is not the check of writes: a row that was read may have been
 // written by somebody else, or when a type had fewer fields.
 func (l Layout) Fits(i int, data []byte) bool {
-	return len(data) <= statement.MaxKeyBytes && l.clustering(i).cql.Storable(data)
+	return len(data) <= statement.MaxKeyBytes && l.clustering(i).CQL.Storable(data)
 }
 
 // PartitionKey encodes the columns of the partition key, in order.
@@ -154,11 +154,11 @@ func (l Layout) PartitionKeyOf(encoded [][]byte) []byte {
 	return statement.PartitionKey(values)
 }
 
-func (l Layout) clustering(i int) *column { return &l.set.columns[l.table.key[l.table.part+i]] }
+func (l Layout) clustering(i int) *Column { return &l.Set.Columns[l.Table.Key[l.Table.Part+i]] }
 
-func (l Layout) column(name string) *column {
-	if n := slices.Index(l.table.columnNames, name); n >= 0 {
-		return &l.set.columns[l.table.columns[n]]
+func (l Layout) column(name string) *Column {
+	if n := slices.Index(l.Table.ColumnNames, name); n >= 0 {
+		return &l.Set.Columns[l.Table.Columns[n]]
 	}
 	return nil
 }
@@ -168,38 +168,38 @@ func (l Layout) column(name string) *column {
 func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
 	c := l.column(column)
 	if c == nil {
-		return nil, l.set.invalid(l.table, column, "is no column of the table")
+		return nil, l.Set.Invalid(l.Table, column, "is no column of the table")
 	}
-	want := deref(c.goType)
+	want := Deref(c.Go)
 	v := reflect.ValueOf(value)
 	if v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == want {
 		v = v.Elem()
 	}
 	if !v.IsValid() || !like(v, want) {
 		wanted := want.String()
-		if c.cql.Kind() == gocql.TypeTimeUUID {
+		if c.CQL.Kind() == gocql.TypeTimeUUID {
 			wanted += ", or for the end of a range a time.Time"
 		}
-		return nil, l.set.invalid(l.table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, wanted))
+		return nil, l.Set.Invalid(l.Table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, wanted))
 	}
-	data, err := encodeAs(c, v)
+	data, err := EncodeAs(c, v)
 	if err != nil {
-		return nil, l.set.invalid(l.table, column, err.Error())
+		return nil, l.Set.Invalid(l.Table, column, err.Error())
 	}
 	if data == nil {
-		return nil, l.set.invalid(l.table, column, "the value is absent, as the zero time is")
+		return nil, l.Set.Invalid(l.Table, column, "the value is absent, as the zero time is")
 	}
-	if reason := keyFault(c, data); reason != "" {
-		return nil, l.set.invalid(l.table, column, reason)
+	if reason := KeyFault(c, data); reason != "" {
+		return nil, l.Set.Invalid(l.Table, column, reason)
 	}
-	return &cqltype.Value{Type: c.cql, Data: data}, nil
+	return &cqltype.Value{Type: c.CQL, Data: data}, nil
 }
 
 // encodeAs encodes v as a value of column c, to whose Go type it can be converted.
-func encodeAs(c *column, v reflect.Value) ([]byte, error) {
-	field := reflect.New(deref(c.goType))
+func EncodeAs(c *Column, v reflect.Value) ([]byte, error) {
+	field := reflect.New(Deref(c.Go))
 	field.Elem().Set(v.Convert(field.Type().Elem()))
-	if c.goType.Kind() != reflect.Pointer {
+	if c.Go.Kind() != reflect.Pointer {
 		field = field.Elem()
 	}
 	return encodeField(c, field)
@@ -217,7 +217,7 @@ func like(v reflect.Value, want reflect.Type) bool {
 // not a timeuuid. Timeuuids end in the years 1582 and 5236: all after it count as the last moment, and all before it as the first.
 func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, bool) {
 	c := l.column(column)
-	if c == nil || c.cql.Kind() != gocql.TypeTimeUUID {
+	if c == nil || c.CQL.Kind() != gocql.TypeTimeUUID {
 		return nil, false
 	}
 	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + unixTicks
@@ -228,7 +228,7 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, b
 	}
 	id := gocql.TimeUUIDWith(n, uint32(rest), bytes.Repeat([]byte{rest}, 6))
 	id[8] = rest // whatever the variant
-	return &cqltype.Value{Type: c.cql, Data: id.Bytes()}, true
+	return &cqltype.Value{Type: c.CQL, Data: id.Bytes()}, true
 }
 
 const (
@@ -244,7 +244,7 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 	if c == nil {
 		return t
 	}
-	switch c.cql.Kind() {
+	switch c.CQL.Kind() {
 	case gocql.TypeTimestamp:
 		return t.Add(time.Millisecond - 1)
 	case gocql.TypeTimeUUID:

@@ -18,8 +18,8 @@ type Pairing struct {
 // Pair is how rows of the table are compared with those of another one, or of itself.
 func (l Layout) Pair(to Layout) Pairing {
 	p := Pairing{from: l, to: to}
-	for _, i := range to.table.key {
-		n := slices.Index(l.table.columns, i)
+	for _, i := range to.Table.Key {
+		n := slices.Index(l.Table.Columns, i)
 		if n < 0 {
 			p.key = nil
 			break
@@ -27,8 +27,8 @@ func (l Layout) Pair(to Layout) Pairing {
 		p.key = append(p.key, n)
 	}
 	patchable := l.Patchable()
-	for i := range l.set.columns {
-		if n := slices.Index(l.table.columns, i); n >= 0 && slices.Contains(to.table.columns, i) && !l.skipsCompare(i, to, patchable) {
+	for i := range l.Set.Columns {
+		if n := slices.Index(l.Table.Columns, i); n >= 0 && slices.Contains(to.Table.Columns, i) && !l.skipsCompare(i, to, patchable) {
 			p.compared = append(p.compared, n)
 		}
 	}
@@ -40,7 +40,7 @@ func (l Layout) Pair(to Layout) Pairing {
 // its own key and no other table's, so a column that is in the key of one of the two may be null in the other. A column that is in neither
 // key is written to both by the same writes, whatever other tables have it in their keys.
 func (l Layout) skipsCompare(i int, to Layout, patchable bool) bool {
-	return l.set.columns[i].derived != nil || patchable && (slices.Contains(l.table.key, i) || slices.Contains(to.table.key, i))
+	return l.Set.Columns[i].Derived != nil || patchable && (slices.Contains(l.Table.Key, i) || slices.Contains(to.Table.Key, i))
 }
 
 // Key appends the encoded key that [TableRow.KeyIn] gives of the row with these values, which are those of [Layout.AllColumns]. It is

@@ -44,21 +44,21 @@ func (r *renderer) encodePatch(c Change) error {
 		return err
 	}
 	if len(c.Edits) == 0 {
-		return s.invalid(nil, "", "a Patch needs an edit: Column, Elements or Without")
+		return s.Invalid(nil, "", "a Patch needs an edit: Column, Elements or Without")
 	}
-	r.patch = make([]patched, len(s.columns))
+	r.patch = make([]patched, len(s.Columns))
 	for _, e := range c.Edits {
 		if e.Kind == 0 {
-			return s.invalid(nil, "", "an edit is made by Column, Elements or Without")
+			return s.Invalid(nil, "", "an edit is made by Column, Elements or Without")
 		}
-		i := slices.IndexFunc(s.columns, func(c column) bool { return c.name == e.Column })
+		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == e.Column })
 		if i < 0 {
-			return s.invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
+			return s.Invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
 		}
 		p := &r.patch[i]
 		again := p.put != 0 && (e.Kind != statement.RemoveElements || p.put == statement.PutColumn) || p.keys != nil && e.Kind != statement.PutElements
 		if reason := s.refuseEdit(i, e, again); reason != "" {
-			return s.invalid(nil, e.Column, reason)
+			return s.Invalid(nil, e.Column, reason)
 		}
 		if e.Kind == statement.RemoveElements {
 			p.keys = e.Keys
@@ -66,8 +66,8 @@ func (r *renderer) encodePatch(c Change) error {
 			p.put = e.Kind
 		}
 	}
-	values, err := s.encodeRow(reflect.ValueOf(c.After), func(i int) bool {
-		return i != s.stamp && (s.columns[i].key || i == s.expiry || r.patch[i].put != 0)
+	values, err := s.EncodeRow(reflect.ValueOf(c.After), func(i int) bool {
+		return i != s.Stamp && (s.Columns[i].Key || i == s.Expiry || r.patch[i].put != 0)
 	}, all)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r *renderer) encodePatch(c Change) error {
 	for i := range r.patch {
 		p := &r.patch[i]
 		if p.put == statement.PutElements && values[i].Data == nil {
-			return s.invalid(nil, s.columns[i].name, "Elements puts the elements that the row holds, and it holds none")
+			return s.Invalid(nil, s.Columns[i].Name, "Elements puts the elements that the row holds, and it holds none")
 		}
 		if p.keys != nil {
 			if p.removed, err = s.encodeRemoved(i, p.keys, &values[i]); err != nil {
@@ -86,10 +86,10 @@ func (r *renderer) encodePatch(c Change) error {
 	if err := s.checkPatchedExpiry(values, r.patch); err != nil {
 		return err
 	}
-	if s.expiry >= 0 && values[s.expiry].Data != nil {
-		for _, t := range s.tables {
-			if !slices.Contains(t.columns, s.expiry) && (s.stamp < 0 || !slices.Contains(t.columns, s.stamp)) {
-				return s.invalid(t, s.columns[s.expiry].name, "a Patch of a row that expires writes this column or the stamp to every table, "+
+	if s.Expiry >= 0 && values[s.Expiry].Data != nil {
+		for _, t := range s.Tables {
+			if !slices.Contains(t.Columns, s.Expiry) && (s.Stamp < 0 || !slices.Contains(t.Columns, s.Stamp)) {
+				return s.Invalid(t, s.Columns[s.Expiry].Name, "a Patch of a row that expires writes this column or the stamp to every table, "+
 					"and this one holds neither: add one to its Columns, or Update the row")
 			}
 		}
@@ -101,16 +101,16 @@ func (r *renderer) encodePatch(c Change) error {
 
 // checkPatchedExpiry rejects a patch that does not say when what it writes ends.
 func (s *Set) checkPatchedExpiry(values []cqltype.Value, edits []patched) error {
-	if s.expiry < 0 {
+	if s.Expiry < 0 {
 		return nil
 	}
-	name, edited := s.columns[s.expiry].name, edits[s.expiry].put != 0
-	switch absent := values[s.expiry].Data == nil; {
+	name, edited := s.Columns[s.Expiry].Name, edits[s.Expiry].put != 0
+	switch absent := values[s.Expiry].Data == nil; {
 	case absent && !edited:
-		return s.invalid(nil, name, fmt.Sprintf("the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
+		return s.Invalid(nil, name, fmt.Sprintf("the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
 			"give the row its expiry as it was read or written, or, if the row never ends, add Column(%q) to the edits", name))
 	case !absent && edited:
-		return s.invalid(nil, name, expiryEdited)
+		return s.Invalid(nil, name, expiryEdited)
 	}
 	return nil
 }
@@ -119,10 +119,10 @@ const expiryEdited = "the expiry cannot be edited: it is that of all columns of 
 
 // patchable rejects a set in which the row of an entity may be under another key than the one at hand.
 func (s *Set) patchable() error {
-	for _, t := range s.tables {
-		for _, positions := range [][]int{t.sweeps, t.moves, t.follows} {
+	for _, t := range s.Tables {
+		for _, positions := range [][]int{t.Sweeps, t.Moves, t.Follows} {
 			if len(positions) > 0 {
-				return s.invalid(t, s.columns[t.key[positions[0]]].name, "a Patch leaves the row where it is, and this key column can change "+
+				return s.Invalid(t, s.Columns[t.Key[positions[0]]].Name, "a Patch leaves the row where it is, and this key column can change "+
 					"or has several bucket functions: Update from a before-image")
 			}
 		}
@@ -132,26 +132,26 @@ func (s *Set) patchable() error {
 
 // refuseEdit says why column i cannot be edited so, or "".
 func (s *Set) refuseEdit(i int, e Edit, again bool) string {
-	c := &s.columns[i]
+	c := &s.Columns[i]
 	switch {
 	case again:
 		return "is edited twice in one Patch: at one timestamp the two would mix"
-	case c.key:
+	case c.Key:
 		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
-	case i == s.stamp:
+	case i == s.Stamp:
 		return "the stamp cannot be edited: every write fills it"
-	case i == s.expiry && e.Kind != statement.PutColumn: // that of a row that never ends may be put, as null
+	case i == s.Expiry && e.Kind != statement.PutColumn: // that of a row that never ends may be put, as null
 		return expiryEdited
 	case e.Kind == statement.PutColumn:
 		return ""
-	case c.cql.Kind() == gocql.TypeList:
+	case c.CQL.Kind() == gocql.TypeList:
 		return "a list has no elements that could be written again and be the same: edit it as a whole, with Column, or declare a set or map"
-	case c.cql.Kind() != gocql.TypeMap && c.cql.Kind() != gocql.TypeSet:
-		return fmt.Sprintf("only maps and sets have elements, and this is %s: edit it as a whole, with Column", c.cql)
-	case !c.cql.MultiCell():
+	case c.CQL.Kind() != gocql.TypeMap && c.CQL.Kind() != gocql.TypeSet:
+		return fmt.Sprintf("only maps and sets have elements, and this is %s: edit it as a whole, with Column", c.CQL)
+	case !c.CQL.MultiCell():
 		return "it is frozen, which makes it one cell: edit it as a whole, with Column"
-	case e.Kind == statement.RemoveElements && c.marshals:
-		return fmt.Sprintf("Go type %s encodes itself, so what its elements are is not known: edit it as a whole, with Column", c.goType)
+	case e.Kind == statement.RemoveElements && c.Marshals:
+		return fmt.Sprintf("Go type %s encodes itself, so what its elements are is not known: edit it as a whole, with Column", c.Go)
 	case e.Kind == statement.RemoveElements && len(e.Keys) == 0:
 		return "Without names no element"
 	}
@@ -161,18 +161,18 @@ func (s *Set) refuseEdit(i int, e Edit, again bool) string {
 // edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements. What
 // expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written. Of a column that
 // elements are put to and removed from, the latter is a Merge of its own: a stored one has each column once.
-func (r *renderer) edit(t *table) {
-	key := t.keyOf(r.after)
+func (r *renderer) edit(t *Table) {
+	key := t.KeyOf(r.after)
 	if !statement.Present(key) {
 		return
 	}
 	p := r.place(t)
-	names, put := slices.Clone(t.keyNames), r.mutation(p, statement.Put, key)
+	names, put := slices.Clone(t.KeyNames), r.mutation(p, statement.Put, key)
 	put.Args = statement.AppendArgs(nil, key)
 	var merged, removed []statement.MergeColumn
-	for _, i := range t.columns[len(t.key):] {
-		name, v, kind, keys := r.set.columns[i].name, &r.after[i], r.patch[i].put, r.patch[i].removed
-		if i == r.set.stamp || i == r.set.expiry {
+	for _, i := range t.Columns[len(t.Key):] {
+		name, v, kind, keys := r.set.Columns[i].Name, &r.after[i], r.patch[i].put, r.patch[i].removed
+		if i == r.set.Stamp || i == r.set.Expiry {
 			kind = statement.PutColumn
 		}
 		switch {
@@ -202,6 +202,6 @@ func (r *renderer) edit(t *table) {
 
 func (r *renderer) merge(t placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
 	m := r.mutation(t, statement.Merge, key)
-	m.SetMerge(t.keyNames, key, r.at, columns, expiresAt)
+	m.SetMerge(t.KeyNames, key, r.at, columns, expiresAt)
 	r.out = append(r.out, m)
 }

@@ -21,7 +21,7 @@ func (s *Set) encodeRemoved(i int, keys []any, put *cqltype.Value) (*cqltype.Val
 	slices.SortFunc(there, typ.Compare)
 	for _, key := range v.Elements() {
 		if _, both := slices.BinarySearchFunc(there, key, typ.Compare); both {
-			return nil, s.invalid(nil, s.columns[i].name, "an element is put by Elements and removed by Without: at one timestamp the removal "+
+			return nil, s.Invalid(nil, s.Columns[i].Name, "an element is put by Elements and removed by Without: at one timestamp the removal "+
 				"would win; name it in one of them")
 		}
 	}
@@ -30,8 +30,8 @@ func (s *Set) encodeRemoved(i int, keys []any, put *cqltype.Value) (*cqltype.Val
 
 // encodeKeysOf encodes keys of elements of column i, as the set that CQL wants.
 func (s *Set) encodeKeysOf(i int, keys []any) (cqltype.Value, error) {
-	c := &s.columns[i]
-	want := deref(c.goType)
+	c := &s.Columns[i]
+	want := Deref(c.Go)
 	if want.Kind() == reflect.Map {
 		want = want.Key()
 	} else {
@@ -41,17 +41,17 @@ func (s *Set) encodeKeysOf(i int, keys []any) (cqltype.Value, error) {
 	for n, key := range keys {
 		v := reflect.ValueOf(key)
 		if !v.IsValid() || !like(v, want) {
-			return cqltype.Value{}, s.invalid(nil, c.name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1, key, want))
+			return cqltype.Value{}, s.Invalid(nil, c.Name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1, key, want))
 		}
 		values.Index(n).Set(v.Convert(want))
 	}
-	out := cqltype.Value{Type: cqltype.SetOf(c.cql.Elems()[0])}
+	out := cqltype.Value{Type: cqltype.SetOf(c.CQL.Elems()[0])}
 	data, err := encodeParts(out.Type, values)
 	if err != nil {
-		return out, s.invalid(nil, c.name, err.Error())
+		return out, s.Invalid(nil, c.Name, err.Error())
 	}
 	if reason := out.Type.Malformed(data); reason != "" {
-		return out, s.invalid(nil, c.name, reason)
+		return out, s.Invalid(nil, c.Name, reason)
 	}
 	out.Data = data
 	return out, nil

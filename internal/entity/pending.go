@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -36,7 +37,7 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 		}
 		if row.Present {
 			r.after = slices.Clone(row.values)
-			r.after[s.version] = *cqltype.TimeUUID(version)
+			r.after[s.Version] = *cqltype.TimeUUID(version)
 			if err := s.deriveRead(r.after); err != nil {
 				return nil, err
 			}
@@ -44,8 +45,8 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 		if r.after == nil && r.before == nil {
 			continue
 		}
-		for _, t := range s.tables[1:] {
-			if t.rotation != nil && r.row()[t.rotation.clock].Data == nil {
+		for _, t := range s.Tables[1:] {
+			if t.Rotation != nil && r.row()[t.Rotation.Clock].Data == nil {
 				continue // without the time the row is in none of the tables
 			}
 			if err := r.checkRotated(t, r.row()); err != nil {
@@ -64,14 +65,14 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 // deriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
 // value for one of a fixed size. The base key is that under which it was read, whatever the row says.
 func (s *Set) deriveRead(row []cqltype.Value) error {
-	for i := range s.columns {
-		c, data := &s.columns[i], row[i].Data
-		if size := c.cql.Size(); c.key && data != nil && size > 0 && len(data) != size {
-			return s.invalid(s.tables[0], c.name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
-				"something else than this library wrote it, so correct the row", PendingColumn, len(data), c.cql, size))
+	for i := range s.Columns {
+		c, data := &s.Columns[i], row[i].Data
+		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
+			return s.Invalid(s.Tables[0], c.Name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
+				"something else than this library wrote it, so correct the row", fingerprint.PendingColumn, len(data), c.CQL, size))
 		}
 	}
-	return s.derive(row, func(i int) bool { return !s.inBaseKey(i) })
+	return s.Derive(row, func(i int) bool { return !s.InBaseKey(i) })
 }
 
 // keysVersion is the version of the format of entries of pending.
@@ -81,13 +82,13 @@ const keysVersion = 1
 // tables.
 func (s *Set) encodeKeys(row []cqltype.Value) []byte {
 	out := []byte{keysVersion}
-	for i := range s.columns {
-		c := &s.columns[i]
+	for i := range s.Columns {
+		c := &s.Columns[i]
 		if !s.inEntries(i) || row[i].Data == nil {
 			continue
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(len(c.name))) // names and keys have less than 64 KiB
-		out = append(out, c.name...)
+		out = binary.BigEndian.AppendUint16(out, uint16(len(c.Name))) // names and keys have less than 64 KiB
+		out = append(out, c.Name...)
 		out = statement.AppendKeyColumn(out, row[i].Data)
 	}
 	return out
@@ -100,7 +101,7 @@ var errKeys = errors.New("an entry of pending is of a later version, or damaged"
 
 // inEntries says whether entries of pending hold column i.
 func (s *Set) inEntries(i int) bool {
-	return s.columns[i].key && s.columns[i].derived == nil && !slices.Contains(s.tables[0].key, i)
+	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
 
 // decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of this entity, or
@@ -111,9 +112,9 @@ func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	}
 	s, row := b.set, slices.Clone(b.row)
 	if err := cutKeys(data, func(name string, value []byte) error {
-		for i := range s.columns {
-			if c := &s.columns[i]; c.name == name && s.inEntries(i) {
-				row[i] = cqltype.Value{Type: c.cql, Data: value}
+		for i := range s.Columns {
+			if c := &s.Columns[i]; c.Name == name && s.inEntries(i) {
+				row[i] = cqltype.Value{Type: c.CQL, Data: value}
 			}
 		}
 		return nil

@@ -12,8 +12,8 @@ import (
 // Unfillable says why rows of the base table cannot be put into the table at their own times, and is empty if they can.
 func (l Layout) Unfillable() string {
 	switch {
-	case l.set.patchable() != nil:
-	case l.set.expiry >= 0:
+	case l.Set.patchable() != nil:
+	case l.Set.Expiry >= 0:
 		return "what a Patch with an expiry has written ends by itself, and a row of the base table does not say what that is"
 	case len(l.Regular()) > len(l.Timed()):
 		return "it has a map or set that a Patch may have written, whose elements have times of their own, which cannot be read"
@@ -41,15 +41,15 @@ func (r TableRow) Redeliver(at int64, written map[string]statement.Written, null
 		if m.Kind != statement.Put {
 			continue
 		}
-		t := r.layout.set.tables[slices.IndexFunc(r.layout.set.tables, func(t *table) bool { return t.name == m.Table })]
+		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *Table) bool { return t.Name == m.Table })]
 		older, err := r.takeOlder(m, t, written, keyspace)
 		if err != nil {
 			return nil, err
 		}
 		if row.Ends != 0 && m.Expires == 0 { // once nothing remains it is not sent
-			text := t.statements(m.Keyspace, m.Table)
-			m.Statement, m.Names, m.Expires = text.insertTTL, text.ttlNames, row.Last()
-			m.Args = slices.Insert(m.Args, len(t.columns), any(cqltype.Int(statement.MaxTTL)))
+			text := t.Statements(m.Keyspace, m.Table)
+			m.Statement, m.Names, m.Expires = text.InsertTTL, text.TTLNames, row.Last()
+			m.Args = slices.Insert(m.Args, len(t.Columns), any(cqltype.Int(statement.MaxTTL)))
 		}
 		out = append(out, older...)
 	}
@@ -57,18 +57,18 @@ func (r TableRow) Redeliver(at int64, written map[string]statement.Written, null
 }
 
 // takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
-func (r TableRow) takeOlder(m *statement.Mutation, t *table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
+func (r TableRow) takeOlder(m *statement.Mutation, t *Table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
 	var out []statement.Mutation
-	for n, i := range t.columns {
-		w, known := written[t.columnNames[n]]
-		if n < len(t.key) || !known || w.At >= m.Timestamp {
+	for n, i := range t.Columns {
+		w, known := written[t.ColumnNames[n]]
+		if n < len(t.Key) || !known || w.At >= m.Timestamp {
 			continue
 		}
 		x, err := r.renderer(Patch, w.At, keyspace)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, x.mergeOne(t, t.columnNames[n], &r.values[i], w.Last()))
+		out = append(out, x.mergeOne(t, t.ColumnNames[n], &r.values[i], w.Last()))
 		m.Args[n] = gocql.UnsetValue
 	}
 	return out, nil
@@ -78,8 +78,8 @@ func (r TableRow) takeOlder(m *statement.Mutation, t *table, written map[string]
 // delete.
 func (r TableRow) Outside() string {
 	for i := range r.values {
-		if c := &r.layout.set.columns[i]; c.rule == oneOf && !inDomain(c, &r.values[i]) {
-			return c.name
+		if c := &r.layout.Set.Columns[i]; c.Rule == ClosedDomain && !inDomain(c, &r.values[i]) {
+			return c.Name
 		}
 	}
 	return ""

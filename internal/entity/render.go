@@ -35,16 +35,16 @@ func (c Change) StampOf() int64 {
 	if c.Kind == Patch {
 		c.Before = c.After
 	}
-	if !c.Valid() || c.Set.version < 0 && c.Set.stamp < 0 || c.Before == nil {
+	if !c.Valid() || c.Set.Version < 0 && c.Set.Stamp < 0 || c.Before == nil {
 		return 0
 	}
-	if v := c.VersionOf(); c.Set.version >= 0 {
+	if v := c.VersionOf(); c.Set.Version >= 0 {
 		if v.Version() != 1 {
 			return 0 // rejected when it is rendered
 		}
 		return v.Time().UnixMicro()
 	}
-	return reflect.ValueOf(c.Before).FieldByIndex(c.Set.columns[c.Set.stamp].index).Int()
+	return reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Stamp].Index).Int()
 }
 
 // Render gives the mutations of the change at timestamp, in microseconds. keyspace maps the logical keyspace of a
@@ -54,7 +54,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set that tables.New returned"}
 	}
 	if c.Conditional() {
-		return Rendered{}, c.Set.invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
+		return Rendered{}, c.Set.Invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
 	}
 	if err := c.CheckVerb(); err != nil {
 		return Rendered{}, err
@@ -64,9 +64,9 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		return Rendered{}, err
 	}
 	r.reserve()
-	for _, t := range c.Set.tables {
+	for _, t := range c.Set.Tables {
 		switch {
-		case c.Set.counts:
+		case c.Set.Counts:
 			r.count(t)
 		case c.Kind == Patch:
 			r.edit(t)
@@ -74,8 +74,8 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 			r.table(t)
 		}
 	}
-	if c.Set.counts && len(r.out) == 0 {
-		return Rendered{}, c.Set.invalid(nil, "", "every counter of the row is zero: there is nothing to add")
+	if c.Set.Counts && len(r.out) == 0 {
+		return Rendered{}, c.Set.Invalid(nil, "", "every counter of the row is zero: there is nothing to add")
 	}
 	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
 }
@@ -83,8 +83,8 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 // Identity names the entity of the change: its base table with the keyspace as declared, and the encoded base key, empty if the
 // row cannot have it.
 func (c Change) Identity() (keyspace, table, key string) {
-	base := c.Set.tables[0]
-	return base.keyspace, base.name, c.Key()
+	base := c.Set.Tables[0]
+	return base.Keyspace, base.Name, c.Key()
 }
 
 // Key is the encoded base key of the change's row, empty if the row cannot have it.
@@ -93,11 +93,11 @@ func (c Change) Key() string {
 	if row == nil {
 		row = c.Before
 	}
-	encoded, err := c.Set.identity(row)
+	encoded, err := c.Set.Identity(row)
 	if err != nil {
 		return ""
 	}
-	return statement.EncodedKey(c.Set.tables[0].keyOf(encoded))
+	return statement.EncodedKey(c.Set.Tables[0].KeyOf(encoded))
 }
 
 // LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
@@ -108,20 +108,20 @@ const LeastStamp = 100_000_000_000_000
 // written at the very timestamp of the change.
 func (r *renderer) checkStamp(c Change) error {
 	s := c.Set
-	if s.stamp < 0 || c.Before == nil && c.Kind != Patch {
+	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
 		return nil
 	}
-	name, stamp := s.columns[s.stamp].name, c.StampOf()
+	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
 	switch {
 	case stamp != 0 && stamp < LeastStamp:
-		return s.invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
+		return s.Invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
 			"microseconds since the Unix epoch, as in Result.Timestamp")
-	case stamp == 0 && !s.unstamped && slices.ContainsFunc(s.columns, func(c column) bool { return c.rule == oneOf }):
-		return s.invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
+	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Rule == ClosedDomain }):
+		return s.Invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
 			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
 			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
 	case stamp == r.timestamp && c.Before != nil && !r.repeats(c):
-		return s.invalid(nil, name, "the before-image was written at the timestamp of this write, so the two would mix: one timestamp (writer.At) is "+
+		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write, so the two would mix: one timestamp (writer.At) is "+
 			"for one write of an entity, and for its repeats")
 	}
 	return nil
@@ -132,9 +132,9 @@ func (r *renderer) repeats(c Change) bool {
 	if c.Kind != Update {
 		return false
 	}
-	for i := range r.set.columns {
-		col := &r.set.columns[i]
-		if col.derived != nil || i == r.set.stamp {
+	for i := range r.set.Columns {
+		col := &r.set.Columns[i]
+		if col.Derived != nil || i == r.set.Stamp {
 			continue
 		}
 		before := r.before[i]
@@ -147,11 +147,11 @@ func (r *renderer) repeats(c Change) bool {
 		}
 		if before.Type == nil { // no key
 			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
-			if reflect.DeepEqual(row.FieldByIndex(col.index).Interface(), after.FieldByIndex(col.index).Interface()) {
+			if reflect.DeepEqual(row.FieldByIndex(col.Index).Interface(), after.FieldByIndex(col.Index).Interface()) {
 				continue // also maps, whose bytes are in no order
 			}
 			var err error
-			if before, err = r.set.encode(row, i); err != nil {
+			if before, err = r.set.Encode(row, i); err != nil {
 				return false
 			}
 		}
@@ -198,8 +198,8 @@ func (r *renderer) read(c Change) error {
 func (r *renderer) encode(c Change) (err error) {
 	s := r.set
 	if c.After != nil {
-		own := func(i int) bool { return i != s.stamp && i != s.version && i != s.mark }
-		if r.after, err = s.encodeRow(reflect.ValueOf(c.After), own, all); err != nil {
+		own := func(i int) bool { return i != s.Stamp && i != s.Version && i != s.Mark }
+		if r.after, err = s.EncodeRow(reflect.ValueOf(c.After), own, all); err != nil {
 			return err
 		}
 		r.fill()
@@ -213,12 +213,12 @@ func (r *renderer) encode(c Change) (err error) {
 // fill sets the columns whose values are not those of the row.
 func (r *renderer) fill() {
 	s := r.set
-	if s.stamp >= 0 {
-		r.after[s.stamp] = *r.at
+	if s.Stamp >= 0 {
+		r.after[s.Stamp] = *r.at
 	}
-	for _, i := range []int{s.version, s.mark} {
+	for _, i := range []int{s.Version, s.Mark} {
 		if i >= 0 {
-			r.after[i] = cqltype.Value{Type: s.columns[i].cql, Data: r.version.Bytes()}
+			r.after[i] = cqltype.Value{Type: s.Columns[i].CQL, Data: r.version.Bytes()}
 		}
 	}
 }
@@ -230,17 +230,17 @@ func none(int) bool { return false }
 // check holds the change against the declaration and decides how it is rendered.
 func (r *renderer) check() error {
 	s := r.set
-	if r.kind == Upsert && !s.sweepInserts {
-		for i := range s.columns {
-			if s.columns[i].rule == oneOf {
-				return s.invalid(nil, s.columns[i].name,
+	if r.kind == Upsert && !s.SweepInserts {
+		for i := range s.Columns {
+			if s.Columns[i].Rule == ClosedDomain {
+				return s.Invalid(nil, s.Columns[i].Name,
 					"a blind Upsert leaves the row under its former key behind: declare SweepInserts(), or Update from a before-image")
 			}
 		}
 	}
-	for i := range s.columns {
-		c := &s.columns[i]
-		if !c.key || c.derived != nil {
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if !c.Key || c.Derived != nil {
 			continue
 		}
 		if err := r.checkKey(i, c); err != nil {
@@ -248,16 +248,16 @@ func (r *renderer) check() error {
 		}
 	}
 	for _, row := range [][]cqltype.Value{r.before, r.after} {
-		for _, t := range s.tables {
+		for _, t := range s.Tables {
 			if err := r.checkRotated(t, row); err != nil {
 				return err
 			}
 			if size := t.partitionSize(row); size > statement.MaxKeyBytes {
-				return s.invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", statement.MaxKeyBytes, size))
+				return s.Invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", statement.MaxKeyBytes, size))
 			}
 		}
 	}
-	for n, t := range s.tables {
+	for n, t := range s.Tables {
 		if err := s.checkKey(t, r.after); err != nil {
 			return err
 		}
@@ -268,46 +268,46 @@ func (r *renderer) check() error {
 			return err
 		}
 	}
-	r.replacing = r.kind != Insert || s.sweepInserts
+	r.replacing = r.kind != Insert || s.SweepInserts
 	if r.after == nil {
 		return nil
 	}
-	if s.expiry >= 0 {
-		r.expiresAt = expiryOf(&r.after[s.expiry])
+	if s.Expiry >= 0 {
+		r.expiresAt = expiryOf(&r.after[s.Expiry])
 		if r.expiresAt-r.timestamp/1000 > statement.MaxTTL*1000 {
-			return s.invalid(nil, s.columns[s.expiry].name, "expires more than 20 years from now, which is Cassandra's limit")
+			return s.Invalid(nil, s.Columns[s.Expiry].Name, "expires more than 20 years from now, which is Cassandra's limit")
 		}
 	}
 	return nil
 }
 
-func (r *renderer) checkKey(i int, c *column) error {
+func (r *renderer) checkKey(i int, c *Column) error {
 	s := r.set
-	if c.rule == immutable && r.before != nil && r.after != nil && !bytes.Equal(r.before[i].Data, r.after[i].Data) {
-		if s.identifies(i) {
-			return s.invalid(nil, c.name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
+	if c.Rule == Immutable && r.before != nil && r.after != nil && !bytes.Equal(r.before[i].Data, r.after[i].Data) {
+		if s.Identifies(i) {
+			return s.Invalid(nil, c.Name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
 		}
-		return s.invalid(nil, c.name, "a key column is immutable unless the set says how it may change: "+
+		return s.Invalid(nil, c.Name, "a key column is immutable unless the set says how it may change: "+
 			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")
 	}
-	if c.rule == singleWriter && r.kind == Upsert {
-		return s.invalid(nil, c.name, "a SingleWriter column moves by its before-image, which an Upsert does not have")
+	if c.Rule == SingleWriter && r.kind == Upsert {
+		return s.Invalid(nil, c.Name, "a SingleWriter column moves by its before-image, which an Upsert does not have")
 	}
-	if c.rule != oneOf {
+	if c.Rule != ClosedDomain {
 		return nil
 	}
 	if r.before != nil && !inDomain(c, &r.before[i]) {
-		return s.invalid(nil, c.name, "before-image: the value is not one of those declared by OneOf")
+		return s.Invalid(nil, c.Name, "before-image: the value is not one of those declared by OneOf")
 	}
 	if r.after != nil && !inDomain(c, &r.after[i]) {
-		return s.invalid(nil, c.name, "the value is not one of those declared by OneOf")
+		return s.Invalid(nil, c.Name, "the value is not one of those declared by OneOf")
 	}
 	return nil
 }
 
-func inDomain(c *column, v *cqltype.Value) bool {
+func inDomain(c *Column, v *cqltype.Value) bool {
 	absent := v.Data == nil // only a pointer column can be
-	return absent || slices.ContainsFunc(c.domain, func(of *cqltype.Value) bool { return bytes.Equal(of.Data, v.Data) })
+	return absent || slices.ContainsFunc(c.Domain, func(of *cqltype.Value) bool { return bytes.Equal(of.Data, v.Data) })
 }
 
-func (s *Set) inBaseKey(i int) bool { return slices.Contains(s.tables[0].key, i) }
+func (s *Set) InBaseKey(i int) bool { return slices.Contains(s.Tables[0].Key, i) }

@@ -12,79 +12,79 @@ import (
 )
 
 // Entity is the name of the set.
-func (s *Set) Entity() string { return s.entity }
+func (s *Set) Entity() string { return s.Name }
 
 // Select is [Set.SelectIn] of the declared keyspace.
-func (s *Set) Select() (stmt string, names []string) { return s.SelectIn(s.tables[0].keyspace) }
+func (s *Set) Select() (stmt string, names []string) { return s.SelectIn(s.Tables[0].Keyspace) }
 
 // SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
 func (s *Set) SelectIn(keyspace string) (stmt string, names []string) {
-	base := s.tables[0]
-	return base.statements(keyspace, base.name).sel, slices.Clone(base.keyNames)
+	base := s.Tables[0]
+	return base.Statements(keyspace, base.Name).Select, slices.Clone(base.KeyNames)
 }
 
 // Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
 // if the row has no valid key. Other fields of row are not looked at.
 func (s *Set) Key(row any) ([]any, error) {
-	base := s.tables[0]
-	encoded, err := s.identity(row)
+	base := s.Tables[0]
+	encoded, err := s.Identity(row)
 	if err != nil {
 		return nil, err
 	}
-	return statement.AppendArgs(nil, base.keyOf(encoded)), nil
+	return statement.AppendArgs(nil, base.KeyOf(encoded)), nil
 }
 
 // SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
 // names the table that has the row. Of row the fields are used that identify the entity.
 func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, values []any, err error) {
-	base := s.tables[0]
-	encoded, err := s.identity(row)
+	base := s.Tables[0]
+	encoded, err := s.Identity(row)
 	if err != nil {
 		return "", nil, nil, err
 	}
-	name := base.name
-	if base.rotation != nil {
-		clock := instantOf(&encoded[base.rotation.clock])
-		if _, err := base.rotation.versions[0].bucket.text(clock); err != nil {
-			return "", nil, nil, s.invalid(base, "", err.Error())
+	name := base.Name
+	if base.Rotation != nil {
+		clock := InstantOf(&encoded[base.Rotation.Clock])
+		if _, err := base.Rotation.Versions[0].Bucket.text(clock); err != nil {
+			return "", nil, nil, s.Invalid(base, "", err.Error())
 		}
-		name = base.rotated(clock)
+		name = base.Rotated(clock)
 	}
-	return base.statements(keyspace, name).sel, slices.Clone(base.keyNames), statement.AppendArgs(nil, base.keyOf(encoded)), nil
+	return base.Statements(keyspace, name).Select, slices.Clone(base.KeyNames), statement.AppendArgs(nil, base.KeyOf(encoded)), nil
 }
 
 // identity encodes what identifies the entity of row, by column.
-func (s *Set) identity(row any) ([]cqltype.Value, error) {
-	return s.encodeRow(reflect.ValueOf(row), s.identifies, s.inBaseKey)
+func (s *Set) Identity(row any) ([]cqltype.Value, error) {
+	return s.EncodeRow(reflect.ValueOf(row), s.Identifies, s.InBaseKey)
 }
 
 // encodeRow encodes those columns of row that wanted says, and derives those that derived says, by column.
-func (s *Set) encodeRow(row reflect.Value, wanted, derived func(i int) bool) ([]cqltype.Value, error) {
-	values := make([]cqltype.Value, len(s.columns))
-	for i := range s.columns {
-		if s.columns[i].derived != nil || !wanted(i) {
+func (s *Set) EncodeRow(row reflect.Value, wanted, derived func(i int) bool) ([]cqltype.Value, error) {
+	values := make([]cqltype.Value, len(s.Columns))
+	for i := range s.Columns {
+		if s.Columns[i].Derived != nil || !wanted(i) {
 			continue
 		}
-		v, err := s.encode(row, i)
+		v, err := s.Encode(row, i)
 		if err != nil {
 			return nil, err
 		}
 		values[i] = v
 	}
-	return values, s.derive(values, derived)
+	return values, s.Derive(values, derived)
 }
 
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
 func (s *Set) SetStamp(row any, timestamp int64) {
-	if s.stamp >= 0 {
-		reflect.ValueOf(row).Elem().FieldByIndex(s.columns[s.stamp].index).SetInt(timestamp)
+	if s.Stamp >= 0 {
+		reflect.ValueOf(row).Elem().FieldByIndex(s.Columns[s.Stamp].Index).SetInt(timestamp)
 	}
 }
 
 // Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
 // keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
 func (s *Set) Base(key any, keyspace func(string) string) (*Base, error) {
-	encoded, err := s.identity(key)
+	encoded, err := s.Identity(key)
 	if err != nil {
 		return nil, err
 	}
@@ -100,82 +100,85 @@ func orDeclared(keyspace func(string) string) func(string) string {
 }
 
 // Conditional says whether the set is [Versioned] or has [Compare]. A nil set is not.
-func (s *Set) Conditional() bool { return s != nil && (s.version >= 0 || len(s.compare) > 0) }
+func (s *Set) Conditional() bool { return s != nil && (s.Version >= 0 || len(s.Compared) > 0) }
 
 // SetVersion stores version in the version field of row. It does nothing in a set that is not [Versioned].
 func (s *Set) SetVersion(row any, version gocql.UUID) {
-	if s.version >= 0 {
-		reflect.ValueOf(row).Elem().FieldByIndex(s.columns[s.version].index).Set(reflect.ValueOf(version))
+	if s.Version >= 0 {
+		reflect.ValueOf(row).Elem().FieldByIndex(s.Columns[s.Version].Index).Set(reflect.ValueOf(version))
 	}
 }
 
 // Set is the validated declaration of a tables.Set. It is immutable and safe for concurrent use.
 type Set struct {
-	entity       string
-	typ          reflect.Type
-	declared     Declaration // for TypeAdvice
-	columns      []column
-	tables       []*table // the base table first
-	derived      []int    // columns of Derive
-	stamp        int      // column of Stamp, or -1
-	unstamped    bool     // rows without a stamp exist
-	expiry       int      // column of ExpiresAt, or -1
-	sweepInserts bool
-	counts       bool // all columns alongside the keys are counters
-	atomic       bool
-	unique       []*table // tables with Table.Unique, which are not among tables
-	version      int      // column of Versioned, or -1
-	compare      []int    // columns of Compare
-	mark         int      // column of Mark, or -1
-	localSerial  bool
-	transacted   bool // Transactional
+	Name string
+	Go   reflect.Type
+	// TypeAdvice says how to declare a column, or a field of a user-defined type, that is of another type in the live table.
+	TypeAdvice    func(userType, column, live string) string
+	Columns       []Column
+	Tables        []*Table // the base table first
+	Derived       []int    // columns of Derive
+	Stamp         int      // column of Stamp, or -1
+	Unstamped     bool     // rows without a stamp exist
+	Expiry        int      // column of ExpiresAt, or -1
+	SweepInserts  bool
+	Counts        bool // all columns alongside the keys are counters
+	Atomic        bool
+	Unique        []*Table // tables with Table.Unique, which are not among tables
+	Version       int      // column of Versioned, or -1
+	Compared      []int    // columns of Compare
+	Mark          int      // column of Mark, or -1
+	LocalSerial   bool
+	Transactional bool // Transactional
 }
 
 // changeRule says how a key column may change.
-type changeRule uint8
+type ChangeRule uint8
 
 const (
-	immutable changeRule = iota
-	oneOf
-	singleWriter
+	Immutable ChangeRule = iota
+	ClosedDomain
+	SingleWriter
 )
 
-type column struct {
-	name     string
-	index    []int // of the field in T; nil if it is derived and no field
-	goType   reflect.Type
-	cql      *cqltype.Type
-	key      bool // in the primary key of some table
-	rule     changeRule
-	domain   []*cqltype.Value // of a oneOf column, in declared order
-	aliases  bool             // the driver's encoding may share memory with the field
-	isTime   bool             // a zero time.Time is absent
-	derived  *derivation      // nil for a column of its own
-	marshals bool             // the field's type encodes itself
-	composed bool             // the type has types inside, and the field's type does not encode itself
+type Column struct {
+	Name     string
+	Index    []int // of the field in T; nil if it is derived and no field
+	Go       reflect.Type
+	CQL      *cqltype.Type
+	Key      bool // in the primary key of some table
+	Rule     ChangeRule
+	Domain   []*cqltype.Value // of a oneOf column, in declared order
+	Aliases  bool             // the driver's encoding may share memory with the field
+	IsTime   bool             // a zero time.Time is absent
+	Derived  *Derivation      // nil for a column of its own
+	Marshals bool             // the field's type encodes itself
+	Composed bool             // the type has types inside, and the field's type does not encode itself
 }
 
 // names are those of columns.
-func (s *Set) names(columns []int) []string {
+func (s *Set) Names(columns []int) []string {
 	out := make([]string, len(columns))
 	for n, i := range columns {
-		out[n] = s.columns[i].name
+		out[n] = s.Columns[i].Name
 	}
 	return out
 }
 
 // nameOf is the name of column i, empty if i is -1.
-func (s *Set) nameOf(i int) string {
+func (s *Set) NameOf(i int) string {
 	if i < 0 {
 		return ""
 	}
-	return s.columns[i].name
+	return s.Columns[i].Name
 }
 
-func (s *Set) invalid(t *table, column, reason string) error {
-	e := &InvalidError{Entity: s.entity, Column: column, Reason: reason}
+func (s *Set) Invalid(t *Table, column, reason string) error {
+	e := &InvalidError{Entity: s.Name, Column: column, Reason: reason}
 	if t != nil {
-		e.Table = t.name
+		e.Table = t.Name
 	}
 	return e
 }
+
+func (c *Column) Counts() bool { return c.CQL != nil && c.CQL.Kind() == gocql.TypeCounter }

@@ -33,9 +33,9 @@ func (s *Set) memory(row any) (size int) {
 		return 0
 	}
 	v := reflect.ValueOf(row)
-	for i := range s.columns {
-		if c := &s.columns[i]; c.derived == nil {
-			field := v.FieldByIndex(c.index)
+	for i := range s.Columns {
+		if c := &s.Columns[i]; c.Derived == nil {
+			field := v.FieldByIndex(c.Index)
 			size += int(field.Type().Size()) + referred(field, mostReferred)
 		}
 	}

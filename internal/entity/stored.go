@@ -16,14 +16,14 @@ import (
 // This file compares what comes out of storage with what a set declares.
 
 // called says whether the table is the one with the given physical names.
-func (t *table) called(keyspace, name string, physical func(string) string) bool {
-	if physical(t.keyspace) != keyspace {
+func (t *Table) called(keyspace, name string, physical func(string) string) bool {
+	if physical(t.Keyspace) != keyspace {
 		return false
 	}
-	if t.rotation == nil {
-		return t.name == name
+	if t.Rotation == nil {
+		return t.Name == name
 	}
-	_, ok := Rotation{t.name, t.rotation.versions[0].bucket}.Of(name)
+	_, ok := Rotation{t.Name, t.Rotation.Versions[0].Bucket}.Of(name)
 	return ok
 }
 
@@ -33,7 +33,7 @@ func (s *Set) Declares(m *statement.Mutation, physical func(string) string) (fou
 	if s == nil {
 		return false, ""
 	}
-	for i, t := range s.tables {
+	for i, t := range s.Tables {
 		if !t.called(m.Keyspace, m.Table, physical) {
 			continue
 		}
@@ -46,8 +46,8 @@ func (s *Set) Declares(m *statement.Mutation, physical func(string) string) (fou
 }
 
 // faultOfMutation says why a mutation of t can be none of the set's, or "".
-func (s *Set) faultOfMutation(t *table, m *statement.Mutation) string {
-	if (m.Kind == statement.Increment) != (len(t.counters) > 0) {
+func (s *Set) faultOfMutation(t *Table, m *statement.Mutation) string {
+	if (m.Kind == statement.Increment) != (len(t.Counters) > 0) {
 		return "counters are added to, and nothing else is"
 	}
 	if m.Kind == statement.Increment {
@@ -60,7 +60,7 @@ func (s *Set) faultOfMutation(t *table, m *statement.Mutation) string {
 	if fault := t.otherKey(keys, m.Part); fault != "" {
 		return fault
 	}
-	if m.Expires != 0 && s.expiry < 0 {
+	if m.Expires != 0 && s.Expiry < 0 {
 		return "the stored write expires, and the set has no ExpiresAt"
 	}
 	for n, name := range m.Names {
@@ -75,11 +75,11 @@ func (s *Set) faultOfMutation(t *table, m *statement.Mutation) string {
 		if m.Kind == statement.Remove {
 			continue
 		}
-		i := t.columns[slices.Index(t.columnNames, name)]
+		i := t.Columns[slices.Index(t.ColumnNames, name)]
 		if fault := s.outside(i, v); fault != "" {
 			return fault
 		}
-		if i == s.expiry && m.Expires != expiryOf(v) {
+		if i == s.Expiry && m.Expires != expiryOf(v) {
 			return fmt.Sprintf("column %s: the stored write expires at another time than the column says", name)
 		}
 	}
@@ -98,27 +98,27 @@ func (s *Set) faultOfMutation(t *table, m *statement.Mutation) string {
 
 // misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a row, or "". named gives
 // these, and nil for those that are not there. Rows under former functions are where they belong.
-func (s *Set) misplaced(t *table, name string, named func(column string) *cqltype.Value) string {
+func (s *Set) misplaced(t *Table, name string, named func(column string) *cqltype.Value) string {
 	of := func(i int) *cqltype.Value {
-		return cmp.Or(named(s.columns[i].name), &cqltype.Value{Type: s.columns[i].cql})
+		return cmp.Or(named(s.Columns[i].Name), &cqltype.Value{Type: s.Columns[i].CQL})
 	}
-	if d := t.rotation; d != nil && t.rotated(instantOf(of(d.clock))) != name { // the clock is in the key
+	if d := t.Rotation; d != nil && t.Rotated(InstantOf(of(d.Clock))) != name { // the clock is in the key
 		return "the table is of another time than the row"
 	}
-	for _, i := range t.key {
-		d := s.columns[i].derived
-		if d == nil || d.clock >= 0 && len(of(d.clock).Data) == 0 {
+	for _, i := range t.Key {
+		d := s.Columns[i].Derived
+		if d == nil || d.Clock >= 0 && len(of(d.Clock).Data) == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(d.versions, func(v version) bool {
+		if !slices.ContainsFunc(d.Versions, func(v Version) bool {
 			at := int64(0)
-			if d.clock >= 0 {
-				at = instantOf(of(d.clock))
+			if d.Clock >= 0 {
+				at = InstantOf(of(d.Clock))
 			}
-			data, err := d.under(&v, at, of)
-			return errors.Is(err, errAbsent) || err == nil && bytes.Equal(data, of(i).Data)
+			data, err := d.Under(&v, at, of)
+			return errors.Is(err, ErrAbsent) || err == nil && bytes.Equal(data, of(i).Data)
 		}) {
-			return "column " + s.columns[i].name + ": the value does not follow from the rest of the row"
+			return "column " + s.Columns[i].Name + ": the value does not follow from the rest of the row"
 		}
 	}
 	return ""
@@ -134,26 +134,26 @@ func expiryOf(v *cqltype.Value) int64 {
 }
 
 // otherKey says how the primary key of a stored write differs from that of t, or "".
-func (t *table) otherKey(names []string, part int) string {
-	if slices.Equal(t.keyNames, names) && t.part == part {
+func (t *Table) otherKey(names []string, part int) string {
+	if slices.Equal(t.KeyNames, names) && t.Part == part {
 		return ""
 	}
 	spell := func(names []string, part int) string {
 		return strings.Join(append([]string{"(" + strings.Join(names[:part], ", ") + ")"}, names[part:]...), ", ")
 	}
-	return fmt.Sprintf("its primary key is (%s), and that of the stored write is (%.500s)", spell(t.keyNames, t.part), spell(names, part))
+	return fmt.Sprintf("its primary key is (%s), and that of the stored write is (%.500s)", spell(t.KeyNames, t.Part), spell(names, part))
 }
 
 // faultOfValue says why v can be no value of the column of t called name, or "". removes is whether its elements are removed; v may be nil.
-func (s *Set) faultOfValue(t *table, name string, v *cqltype.Value, removes bool) string {
-	n := slices.Index(t.columnNames, name)
+func (s *Set) faultOfValue(t *Table, name string, v *cqltype.Value, removes bool) string {
+	n := slices.Index(t.ColumnNames, name)
 	if n < 0 {
 		return "it has no column " + name
 	}
 	if v == nil {
 		return ""
 	}
-	want := s.columns[t.columns[n]].cql
+	want := s.Columns[t.Columns[n]].CQL
 	if elems := want.Elems(); removes && len(elems) > 0 {
 		want = cqltype.SetOf(elems[0])
 	}
@@ -165,30 +165,30 @@ func (s *Set) faultOfValue(t *table, name string, v *cqltype.Value, removes bool
 
 // outside says that a value of column i, or nil, is beyond what is declared by OneOf, or "".
 func (s *Set) outside(i int, v *cqltype.Value) string {
-	if c := &s.columns[i]; c.rule == oneOf && v != nil && !inDomain(c, v) {
-		return "column " + c.name + ": the value is not one of those declared by OneOf"
+	if c := &s.Columns[i]; c.Rule == ClosedDomain && v != nil && !inDomain(c, v) {
+		return "column " + c.Name + ": the value is not one of those declared by OneOf"
 	}
 	return ""
 }
 
 // DeclaredIn is [Set.Declares] for a condition, with its claims.
 func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found bool, fault string) {
-	if !set.Conditional() || !set.tables[0].called(c.Condition.Keyspace, c.Condition.Table, physical) {
+	if !set.Conditional() || !set.Tables[0].called(c.Condition.Keyspace, c.Condition.Table, physical) {
 		return false, ""
 	}
 	if fault := set.faultOf(c.Condition); fault != "" {
 		return true, fault
 	}
 	for _, k := range slices.Concat(c.Claims, c.Releases) {
-		i := slices.IndexFunc(set.unique, func(t *table) bool { return t.called(k.Keyspace, k.Table, physical) })
-		if i < 0 || !slices.Equal(set.unique[i].keyNames, k.table.keyNames) || set.unique[i].part != k.table.part {
+		i := slices.IndexFunc(set.Unique, func(t *Table) bool { return t.called(k.Keyspace, k.Table, physical) })
+		if i < 0 || !slices.Equal(set.Unique[i].KeyNames, k.table.KeyNames) || set.Unique[i].Part != k.table.Part {
 			return true, "the set has no Unique table " + k.Table + " with this key"
 		}
 	}
-	for _, t := range set.unique {
+	for _, t := range set.Unique {
 		claimed := slices.ContainsFunc(c.Claims, func(k *Claim) bool { return t.called(k.Keyspace, k.Table, physical) })
 		if !claimed && c.takes(t) {
-			return true, "the key that the row gets in Unique table " + t.name + " is not claimed"
+			return true, "the key that the row gets in Unique table " + t.Name + " is not claimed"
 		}
 	}
 	return true, set.faultOfPending(c.Condition, physical)
@@ -199,12 +199,12 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 	if !c.Versioned {
 		return ""
 	}
-	values := make([]cqltype.Value, len(s.columns))
+	values := make([]cqltype.Value, len(s.Columns))
 	for i := range values {
-		values[i].Type = s.columns[i].cql
+		values[i].Type = s.Columns[i].CQL
 	}
-	for n, name := range c.base.set.tables[0].columnNames {
-		i := s.tables[0].columns[slices.Index(s.tables[0].columnNames, name)] // it is there
+	for n, name := range c.base.set.Tables[0].ColumnNames {
+		i := s.Tables[0].Columns[slices.Index(s.Tables[0].ColumnNames, name)] // it is there
 		switch {
 		case n < len(c.base.key):
 			values[i].Data = c.base.key[n].Data
@@ -220,7 +220,7 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 }
 
 // takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it had not before.
-func (c *Conditional) takes(t *table) bool {
+func (c *Conditional) takes(t *Table) bool {
 	stored, after := c.Condition.base.set, c.Condition.after
 	if after == nil {
 		return false
@@ -231,12 +231,12 @@ func (c *Conditional) takes(t *table) bool {
 		return nil
 	})
 	changed := c.Condition.Kind == Insert
-	for _, name := range t.keyNames {
-		i := slices.IndexFunc(stored.columns, func(c column) bool { return c.name == name })
+	for _, name := range t.KeyNames {
+		i := slices.IndexFunc(stored.Columns, func(c Column) bool { return c.Name == name })
 		if i < 0 || after[i].Data == nil {
 			return false
 		}
-		changed = changed || !stored.columns[i].key && !bytes.Equal(before[name], after[i].Data)
+		changed = changed || !stored.Columns[i].Key && !bytes.Equal(before[name], after[i].Data)
 	}
 	return changed
 }
@@ -244,31 +244,31 @@ func (c *Conditional) takes(t *table) bool {
 // faultOf says why a condition that was made of storage is none of s, or "".
 func (s *Set) faultOf(c *Condition) string {
 	stored := c.base.set
-	base, of := s.tables[0], stored.tables[0]
-	names := func(s *Set) []string { return slices.Sorted(slices.Values(s.names(s.compare))) }
-	if fault := base.otherKey(of.keyNames, of.part); fault != "" {
+	base, of := s.Tables[0], stored.Tables[0]
+	names := func(s *Set) []string { return slices.Sorted(slices.Values(s.Names(s.Compared))) }
+	if fault := base.otherKey(of.KeyNames, of.Part); fault != "" {
 		return fault
 	}
 	switch {
-	case s.nameOf(s.version) != stored.nameOf(stored.version) || s.nameOf(s.mark) != stored.nameOf(stored.mark),
-		!slices.Equal(names(s), names(stored)), s.localSerial != stored.localSerial || s.transacted != stored.transacted:
+	case s.NameOf(s.Version) != stored.NameOf(stored.Version) || s.NameOf(s.Mark) != stored.NameOf(stored.Mark),
+		!slices.Equal(names(s), names(stored)), s.LocalSerial != stored.LocalSerial || s.Transactional != stored.Transactional:
 		return "its condition is another one"
 	}
-	for n, name := range of.columnNames {
-		v := &cqltype.Value{Type: stored.columns[n].cql}
-		if c.after != nil && n != stored.version {
+	for n, name := range of.ColumnNames {
+		v := &cqltype.Value{Type: stored.Columns[n].CQL}
+		if c.after != nil && n != stored.Version {
 			v = &c.after[n]
 		}
 		fault := s.faultOfValue(base, name, v, false)
 		if fault == "" {
-			fault = s.outside(base.columns[slices.Index(base.columnNames, name)], v)
+			fault = s.outside(base.Columns[slices.Index(base.ColumnNames, name)], v)
 		}
 		if fault != "" {
 			return fault
 		}
 	}
 	return s.misplaced(base, c.Table, func(name string) *cqltype.Value {
-		n := slices.Index(of.columnNames, name)
+		n := slices.Index(of.ColumnNames, name)
 		switch {
 		case n >= 0 && n < len(c.base.key):
 			return c.base.key[n]

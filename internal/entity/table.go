@@ -9,22 +9,22 @@ import (
 )
 
 // table is a validated Table: key and columns are positions in set.columns.
-type table struct {
-	name, keyspace string
-	key            []int       // primary key columns: the partition key, then the clustering columns
-	part           int         // how many of key are the partition key
-	desc           []bool      // by position in key
-	sweeps         []int       // positions in key of its OneOf columns
-	moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
-	follows        []int       // positions in key of derived columns that have several values for one row: see sweep
-	swept          []int       // sweeps, then follows
-	columns        []int       // all columns, those of key first
-	counters       []int       // columns that are counters; all but those of key, or none
-	rotation       *derivation // nil if there is one table
-	columnNames    []string
-	fieldNames     []string // of the columns that are fields
-	keyNames       []string
-	hidden         bool // from readers
+type Table struct {
+	Name, Keyspace string
+	Key            []int       // primary key columns: the partition key, then the clustering columns
+	Part           int         // how many of key are the partition key
+	Desc           []bool      // by position in key
+	Sweeps         []int       // positions in key of its OneOf columns
+	Moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
+	Follows        []int       // positions in key of derived columns that have several values for one row: see sweep
+	Swept          []int       // sweeps, then follows
+	Columns        []int       // all columns, those of key first
+	Counters       []int       // columns that are counters; all but those of key, or none
+	Rotation       *Derivation // nil if there is one table
+	ColumnNames    []string
+	FieldNames     []string // of the columns that are fields
+	KeyNames       []string
+	Hidden         bool // from readers
 
 	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
 	// names. first are those that were needed first; most services need no other.
@@ -40,14 +40,14 @@ const maxTexts = 1024
 type statements struct {
 	keyspace, name string
 
-	insert, insertTTL, delete, sel     string
-	insertNames, ttlNames, deleteNames []string
+	Insert, InsertTTL, Delete, Select  string
+	InsertNames, TTLNames, DeleteNames []string
 
-	increment      string // of all counters, where the table has any
-	incrementNames []string
+	Increment      string // of all counters, where the table has any
+	IncrementNames []string
 }
 
-func (t *table) statements(keyspace, name string) *statements {
+func (t *Table) Statements(keyspace, name string) *statements {
 	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
 		return s
 	}
@@ -80,14 +80,14 @@ func (t *table) statements(keyspace, name string) *statements {
 	return s
 }
 
-func (t *table) compile(keyspace, table string) *statements {
+func (t *Table) compile(keyspace, table string) *statements {
 	s, name := statements{keyspace: keyspace, name: table}, statement.Qualified(keyspace, table)
-	s.insert, s.insertNames = statement.PutText(name, t.columnNames, false)
-	s.insertTTL, s.ttlNames = statement.PutText(name, t.columnNames, true)
-	s.delete, s.deleteNames = statement.RemoveText(name, t.keyNames)
-	if len(t.counters) > 0 {
-		s.increment, s.incrementNames = statement.IncrementText(name, t.columnNames[len(t.key):], t.keyNames)
+	s.Insert, s.InsertNames = statement.PutText(name, t.ColumnNames, false)
+	s.InsertTTL, s.TTLNames = statement.PutText(name, t.ColumnNames, true)
+	s.Delete, s.DeleteNames = statement.RemoveText(name, t.KeyNames)
+	if len(t.Counters) > 0 {
+		s.Increment, s.IncrementNames = statement.IncrementText(name, t.ColumnNames[len(t.Key):], t.KeyNames)
 	}
-	s.sel = "SELECT " + strings.Join(t.fieldNames, ",") + " FROM " + name + statement.Where(t.keyNames)
+	s.Select = "SELECT " + strings.Join(t.FieldNames, ",") + " FROM " + name + statement.Where(t.KeyNames)
 	return &s
 }

@@ -23,15 +23,15 @@ type TableRow struct {
 }
 
 // AllColumns are all columns of the table, those of the key first, derived ones and the version among them.
-func (l Layout) AllColumns() []string { return slices.Clone(l.table.columnNames) }
+func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames) }
 
 // Layouts are those of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
-func (s *Set) Layouts() []Layout { return s.layouts(s.tables) }
+func (s *Set) Layouts() []Layout { return s.layouts(s.Tables) }
 
 // UniqueLayouts are those of the tables of unique keys.
-func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.unique) }
+func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.Unique) }
 
-func (s *Set) layouts(tables []*table) []Layout {
+func (s *Set) layouts(tables []*Table) []Layout {
 	out := make([]Layout, len(tables))
 	for i, t := range tables {
 		out[i] = Layout{s, t}
@@ -42,23 +42,23 @@ func (s *Set) layouts(tables []*table) []Layout {
 // Incomparable says why the tables of the set cannot be compared row by row, and is empty if they can.
 func (s *Set) Incomparable() string {
 	switch {
-	case s.transacted:
+	case s.Transactional:
 		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry timestamps, must not be mixed with those"
-	case s.counts:
+	case s.Counts:
 		return "it has counters, whose tables cannot be compared by the times of writes"
-	case len(s.compare) > 0:
+	case len(s.Compared) > 0:
 		return "it has Compare, so it has one table, and nothing to compare"
-	case slices.ContainsFunc(s.tables, func(t *table) bool { return t.rotation != nil }):
+	case slices.ContainsFunc(s.Tables, func(t *Table) bool { return t.Rotation != nil }):
 		return "one of its tables rotates, which package reconcile cannot do yet"
-	case len(s.tables)+len(s.unique) < 2:
+	case len(s.Tables)+len(s.Unique) < 2:
 		return "it has one table, and nothing to compare"
 	}
 	seen := make(map[string]bool) // findings, repairs and stored runs name tables without their keyspaces
-	for _, t := range slices.Concat(s.tables, s.unique) {
-		if seen[t.name] {
-			return "two of its tables have the name " + t.name + ", in different keyspaces, and package reconcile tells tables apart by name"
+	for _, t := range slices.Concat(s.Tables, s.Unique) {
+		if seen[t.Name] {
+			return "two of its tables have the name " + t.Name + ", in different keyspaces, and package reconcile tells tables apart by name"
 		}
-		seen[t.name] = true
+		seen[t.Name] = true
 	}
 	return ""
 }
@@ -66,9 +66,9 @@ func (s *Set) Incomparable() string {
 // Timed are the columns of the table that have a WRITETIME: those that are not in its key, and have one cell.
 func (l Layout) Timed() []string {
 	var out []string
-	for n, i := range l.table.columns[len(l.table.key):] {
-		if !l.set.columns[i].cql.MultiCell() {
-			out = append(out, l.table.columnNames[len(l.table.key)+n])
+	for n, i := range l.Table.Columns[len(l.Table.Key):] {
+		if !l.Set.Columns[i].CQL.MultiCell() {
+			out = append(out, l.Table.ColumnNames[len(l.Table.Key)+n])
 		}
 	}
 	return out
@@ -77,12 +77,12 @@ func (l Layout) Timed() []string {
 // Arguments are the values of a key of the table that [TableRow.Key] has encoded, as arguments of a statement, and its partition key.
 func (l Layout) Arguments(key string) (values []any, partition []byte) {
 	all := l.decodedKey(key)
-	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.table.part])
+	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.Table.Part])
 }
 
 // HasKey says whether the bytes can be a key of the table that [TableRow.Key] has encoded.
 func (l Layout) HasKey(key string) bool {
-	values := make([][]byte, len(l.table.key))
+	values := make([][]byte, len(l.Table.Key))
 	for k := range values {
 		if len(key) < 2 || len(key)-2 < int(binary.BigEndian.Uint16([]byte(key))) {
 			return false
@@ -90,15 +90,15 @@ func (l Layout) HasKey(key string) bool {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
 		values[k], key = []byte(key[2:n]), key[n:]
 	}
-	return key == "" && l.normalize(l.table.key, values) == nil
+	return key == "" && l.normalize(l.Table.Key, values) == nil
 }
 
 // decodedKey are the values of a key of the table that [TableRow.Key] has encoded.
 func (l Layout) decodedKey(key string) []*cqltype.Value {
-	out := make([]*cqltype.Value, len(l.table.key))
-	for k, i := range l.table.key {
+	out := make([]*cqltype.Value, len(l.Table.Key))
+	for k, i := range l.Table.Key {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
-		out[k] = &cqltype.Value{Type: l.set.columns[i].cql, Data: []byte(key[2:n])}
+		out[k] = &cqltype.Value{Type: l.Set.Columns[i].CQL, Data: []byte(key[2:n])}
 		key = key[n:]
 	}
 	return out
@@ -106,7 +106,7 @@ func (l Layout) decodedKey(key string) []*cqltype.Value {
 
 // KeyText is a key of the table that [TableRow.Key] has encoded, as CQL text.
 func (l Layout) KeyText(key string) string {
-	texts := slices.Clone(l.table.keyNames)
+	texts := slices.Clone(l.Table.KeyNames)
 	for k, v := range l.decodedKey(key) {
 		texts[k] += " = " + v.Type.Literal(v.Data)
 	}
@@ -118,7 +118,7 @@ func (r TableRow) Texts() map[string]string {
 	out := make(map[string]string)
 	for i, v := range r.values {
 		if v.Data != nil {
-			out[r.layout.set.columns[i].name] = v.Type.Literal(v.Data)
+			out[r.layout.Set.Columns[i].Name] = v.Type.Literal(v.Data)
 		}
 	}
 	return out
@@ -126,19 +126,19 @@ func (r TableRow) Texts() map[string]string {
 
 // TableRow is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not are absent.
 func (s *Set) TableRow(row any) (TableRow, error) {
-	values, err := s.identity(row)
+	values, err := s.Identity(row)
 	if err != nil {
 		return TableRow{}, err
 	}
 	for i := range values {
-		if s.columns[i].derived != nil || values[i].Type != nil {
+		if s.Columns[i].Derived != nil || values[i].Type != nil {
 			continue
 		}
-		if v, err := s.encode(reflect.ValueOf(row), i); err == nil {
+		if v, err := s.Encode(reflect.ValueOf(row), i); err == nil {
 			values[i] = v
 		}
 	}
-	return TableRow{layout: Layout{s, s.tables[0]}, values: values}, nil
+	return TableRow{layout: Layout{s, s.Tables[0]}, values: values}, nil
 }
 
 // Row is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row from then on. It is
@@ -147,43 +147,43 @@ func (l Layout) Row(values [][]byte) (TableRow, error) {
 	if err := l.Normalize(values); err != nil {
 		return TableRow{}, err
 	}
-	r := TableRow{layout: l, values: make([]cqltype.Value, len(l.set.columns))}
-	for n, i := range l.table.columns {
-		r.values[i] = cqltype.Value{Type: l.set.columns[i].cql, Data: values[n]}
+	r := TableRow{layout: l, values: make([]cqltype.Value, len(l.Set.Columns))}
+	for n, i := range l.Table.Columns {
+		r.values[i] = cqltype.Value{Type: l.Set.Columns[i].CQL, Data: values[n]}
 	}
 	return r, nil
 }
 
 // Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
 // [Layout.Row] does.
-func (l Layout) Normalize(values [][]byte) error { return l.normalize(l.table.columns, values) }
+func (l Layout) Normalize(values [][]byte) error { return l.normalize(l.Table.Columns, values) }
 
 // normalize takes the values of the table's first columns: the key comes first.
 func (l Layout) normalize(columns []int, values [][]byte) error {
 	for n, i := range columns {
-		c := &l.set.columns[i]
-		if !c.key {
+		c := &l.Set.Columns[i]
+		if !c.Key {
 			continue
 		}
-		values[n] = c.cql.AsDeclared(values[n])
-		if n >= len(l.table.key) {
+		values[n] = c.CQL.AsDeclared(values[n])
+		if n >= len(l.Table.Key) {
 			continue
 		}
-		if reason := c.cql.Malformed(values[n]); values[n] == nil || reason != "" {
-			return l.set.invalid(l.table, c.name, "a row has a value in its key that is no "+c.cql.String())
+		if reason := c.CQL.Malformed(values[n]); values[n] == nil || reason != "" {
+			return l.Set.Invalid(l.Table, c.Name, "a row has a value in its key that is no "+c.CQL.String())
 		}
 	}
 	return nil
 }
 
 // Table is the name of the table, as declared.
-func (r TableRow) Table() string { return r.layout.table.name }
+func (r TableRow) Table() string { return r.layout.Table.Name }
 
 // Layout is that of the table.
 func (r TableRow) Layout() Layout { return r.layout }
 
 // Key is the encoded primary key of the row in its table, and Entity that of the entity in the base table.
-func (r TableRow) Key() string { return statement.EncodedKey(r.layout.table.keyOf(r.values)) }
+func (r TableRow) Key() string { return statement.EncodedKey(r.layout.Table.KeyOf(r.values)) }
 
 // Entity is empty where the table does not have all columns of the base key.
 func (r TableRow) Entity() string {
@@ -194,7 +194,7 @@ func (r TableRow) Entity() string {
 // KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
 // the table of the row does not have all the columns that it follows from.
 func (r TableRow) KeyIn(l Layout) (string, bool) {
-	key := l.table.keyOf(r.all())
+	key := l.Table.KeyOf(r.all())
 	if !statement.Present(key) {
 		return "", false
 	}
@@ -208,7 +208,7 @@ func (r TableRow) Places(l Layout) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.removes(x.place(l.table), nil)
+	x.removes(x.place(l.Table), nil)
 	var out []string
 	for _, m := range x.out {
 		var key []*cqltype.Value
@@ -224,8 +224,8 @@ func (r TableRow) Places(l Layout) ([]string, error) {
 
 // Whole says whether the table has all columns of the set, so that the other tables' rows follow from this one.
 func (r TableRow) Whole() bool {
-	for i := range r.layout.set.columns {
-		if c := &r.layout.set.columns[i]; c.derived == nil && r.values[i].Type == nil {
+	for i := range r.layout.Set.Columns {
+		if c := &r.layout.Set.Columns[i]; c.Derived == nil && r.values[i].Type == nil {
 			return false
 		}
 	}
@@ -252,7 +252,7 @@ func (r TableRow) Differs(other TableRow) string {
 			continue
 		}
 		if !cqltype.Identical(r.values[i].Data, other.values[i].Data) {
-			return r.layout.set.columns[i].name
+			return r.layout.Set.Columns[i].Name
 		}
 	}
 	return ""
@@ -261,29 +261,29 @@ func (r TableRow) Differs(other TableRow) string {
 // all are the values with those of derived columns, as far as they are known.
 func (r TableRow) all() []cqltype.Value {
 	values := slices.Clone(r.values)
-	for _, i := range r.layout.set.derived {
-		if d := r.layout.set.columns[i].derived; values[i].Type == nil &&
-			!slices.ContainsFunc(d.sources, func(s int) bool { return values[s].Data == nil }) {
-			_ = r.layout.set.derive(values, func(n int) bool { return n == i }) // in no bucket: it stays absent
+	for _, i := range r.layout.Set.Derived {
+		if d := r.layout.Set.Columns[i].Derived; values[i].Type == nil &&
+			!slices.ContainsFunc(d.Sources, func(s int) bool { return values[s].Data == nil }) {
+			_ = r.layout.Set.Derive(values, func(n int) bool { return n == i }) // in no bucket: it stays absent
 		}
 	}
 	return values
 }
 
 // Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no time.
-func (r TableRow) Stale() bool { return r.misplaced((*derivation).swept) }
+func (r TableRow) Stale() bool { return r.misplaced((*Derivation).Swept) }
 
 // Misplaced says whether a derived column of the key has another value than follows from the row.
-func (r TableRow) Misplaced() bool { return r.misplaced(func(*derivation) bool { return true }) }
+func (r TableRow) Misplaced() bool { return r.misplaced(func(*Derivation) bool { return true }) }
 
-func (r TableRow) misplaced(of func(*derivation) bool) bool {
-	s := r.layout.set
-	for _, i := range r.layout.table.key {
-		d := s.columns[i].derived
+func (r TableRow) misplaced(of func(*Derivation) bool) bool {
+	s := r.layout.Set
+	for _, i := range r.layout.Table.Key {
+		d := s.Columns[i].Derived
 		if d == nil || !of(d) {
 			continue
 		}
-		now, err := d.value(func(i int) *cqltype.Value { return &r.values[i] })
+		now, err := d.Value(func(i int) *cqltype.Value { return &r.values[i] })
 		if err == nil && !bytes.Equal(now, r.values[i].Data) {
 			return true
 		}
@@ -296,13 +296,13 @@ func (r TableRow) misplaced(of func(*derivation) bool) bool {
 // absent columns are left as they are.
 func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	if !r.Whole() {
-		return nil, r.layout.set.invalid(r.layout.table, "", "the table lacks columns of the set, from which other tables' rows follow")
+		return nil, r.layout.Set.Invalid(r.layout.Table, "", "the table lacks columns of the set, from which other tables' rows follow")
 	}
 	x, err := r.renderer(Update, at, keyspace)
 	if err != nil {
 		return nil, err
 	}
-	if i := x.set.stamp; i >= 0 {
+	if i := x.set.Stamp; i >= 0 {
 		x.before[i] = *x.at
 	}
 	x.after = x.before
@@ -341,26 +341,26 @@ func (r TableRow) Remove(at int64, keyspace func(string) string) (statement.Muta
 	if err != nil {
 		return statement.Mutation{}, err
 	}
-	t := r.layout.table
-	return x.delete(x.place(t), t.keyOf(r.values), at), nil
+	t := r.layout.Table
+	return x.delete(x.place(t), t.KeyOf(r.values), at), nil
 }
 
 // Patchable says whether the set takes [Patch]: no key of it moves.
 func (r TableRow) Patchable() bool { return r.layout.Patchable() }
 
 // Patchable is that of rows of the table.
-func (l Layout) Patchable() bool { return l.set.patchable() == nil }
+func (l Layout) Patchable() bool { return l.Set.patchable() == nil }
 
 // Expires says whether the set has [ExpiresAt]: a column of the row says when it ends.
-func (r TableRow) Expires() bool { return r.layout.set.expiry >= 0 }
+func (r TableRow) Expires() bool { return r.layout.Set.Expiry >= 0 }
 
 // Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
-func (l Layout) Regular() []string { return slices.Clone(l.table.columnNames[len(l.table.key):]) }
+func (l Layout) Regular() []string { return slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]) }
 
 // Value is false of a column that the table does not have.
 func (r TableRow) Value(column string) ([]byte, bool) {
 	for i := range r.values {
-		if r.layout.set.columns[i].name == column {
+		if r.layout.Set.Columns[i].Name == column {
 			return r.values[i].Data, r.values[i].Type != nil
 		}
 	}
@@ -368,11 +368,11 @@ func (r TableRow) Value(column string) ([]byte, bool) {
 }
 
 func (r TableRow) renderer(kind Kind, at int64, keyspace func(string) string) (*renderer, error) {
-	s := r.layout.set
+	s := r.layout.Set
 	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: orDeclared(keyspace), before: r.all(), at: cqltype.BigInt(at)}
 	for i := range x.before {
 		if x.before[i].Type == nil {
-			x.before[i].Type = s.columns[i].cql
+			x.before[i].Type = s.Columns[i].CQL
 		}
 	}
 	return x, s.deriveRead(x.before)
@@ -381,7 +381,7 @@ func (r TableRow) renderer(kind Kind, at int64, keyspace func(string) string) (*
 // everywhere gives the mutations of all tables.
 func (r *renderer) everywhere() []statement.Mutation {
 	r.reserve()
-	for _, t := range r.set.tables {
+	for _, t := range r.set.Tables {
 		r.table(t)
 	}
 	return r.out
@@ -389,10 +389,10 @@ func (r *renderer) everywhere() []statement.Mutation {
 
 // String is the table, without values.
 func (r TableRow) String() string {
-	if r.layout.table == nil {
+	if r.layout.Table == nil {
 		return "no row"
 	}
-	return "a row of " + r.layout.table.name
+	return "a row of " + r.layout.Table.Name
 }
 
 // Format prints [TableRow.String] for every verb.

@@ -11,14 +11,12 @@ import (
 // The names of tables and keyspaces may follow from what clients send. However many there are, a bounded number of texts is kept,
 // and one more costs no more than the first.
 func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allocations
-	type event struct{ ID, Note string }
-	s := mustNew(t, reflect.TypeFor[event](), Declaration{Tables: []Table{{Name: "events", PartKey: []string{"id"}}}})
-	table := s.tables[0]
+	table := events()
 	n := 0
 	name := func(n int) string { return fmt.Sprintf("events_%d", n) }
 	next := func() *statements {
 		n++
-		got := table.statements("shop", name(n))
+		got := table.Statements("shop", name(n))
 		if got.name != name(n) {
 			t.Fatalf("events_%d gets the text of %s", n, got.name)
 		}
@@ -28,7 +26,7 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 	var made []weak.Pointer[statements]
 	for n < 20_000 {
 		s := next()
-		if table.statements("shop", name(n)) != s {
+		if table.Statements("shop", name(n)) != s {
 			t.Fatalf("text %d is not kept", n)
 		}
 		made = append(made, weak.Make(s))
@@ -44,7 +42,7 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 		t.Errorf("%d texts are alive", alive)
 	}
 	for n := range 2000 { // most of them were forgotten
-		if got := table.statements("shop", name(n)); !reflect.DeepEqual(got, table.compile("shop", name(n))) || table.statements("shop", name(n)) != got {
+		if got := table.Statements("shop", name(n)); !reflect.DeepEqual(got, table.compile("shop", name(n))) || table.Statements("shop", name(n)) != got {
 			t.Fatalf("text %d was made again as %+v", n, got)
 		}
 	}
@@ -56,12 +54,12 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 		t.Errorf("%d texts are kept", kept)
 	}
 	// What a service needs again and again stays: some hundred tenants, each of which writes now and then.
-	tenants := mustNew(t, reflect.TypeFor[event](), Declaration{Tables: []Table{{Name: "events", PartKey: []string{"id"}}}}).tables[0]
+	tenants := events()
 	compiled := 0
 	texts := make(map[int]*statements)
 	for round := range 10 {
 		for i := range 250 {
-			s := tenants.statements(fmt.Sprintf("tenant_%d", i), "events")
+			s := tenants.Statements(fmt.Sprintf("tenant_%d", i), "events")
 			if texts[i] != s && round > 0 {
 				compiled++
 			}
@@ -71,16 +69,12 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 	if compiled > 9*250/10 {
 		t.Errorf("%d of %d texts were compiled again", compiled, 9*250)
 	}
-	if got := testing.AllocsPerRun(100, func() { tenants.statements("tenant_1", "events") }); got > 0 {
+	if got := testing.AllocsPerRun(100, func() { tenants.Statements("tenant_1", "events") }); got > 0 {
 		t.Errorf("a text that is known takes %v allocations", got)
 	}
 }
 
-func mustNew(t *testing.T, typ reflect.Type, d Declaration) *Set {
-	t.Helper()
-	s, err := New("event", typ, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+// events is a table of events by id.
+func events() *Table {
+	return &Table{Name: "events", Key: []int{0}, Part: 1, Columns: []int{0, 1}, ColumnNames: []string{"id", "note"}, KeyNames: []string{"id"}}
 }

@@ -53,12 +53,12 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 	for n, change := range changes {
 		cond := change.Condition
 		b, row := cond.base, "row"+strconv.Itoa(n)
-		columns := append([]string{b.VersionColumn()}, b.set.names(b.regular())...)
+		columns := append([]string{b.VersionColumn()}, b.set.Names(b.regular())...)
 		let(row, columns, b.table(), b.where())
 		if before := t.before(n); before != (gocql.UUID{}) {
 			holds.Equal(row+"."+b.VersionColumn(), cqltype.TimeUUID(before))
 			for _, i := range b.imaged() {
-				if name := row + "." + b.set.columns[i].name; b.before[i].Data == nil {
+				if name := row + "." + b.set.Columns[i].Name; b.before[i].Data == nil {
 					holds.Texts = append(holds.Texts, name+" IS NULL")
 				} else {
 					holds.Equal(name, &b.before[i])
@@ -72,7 +72,7 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 		write(cond.write())
 		for k, claim := range t.contested(n) {
 			key := fmt.Sprintf("key%d_%d", n, k)
-			let(key, claim.table.keyNames[:1], claim.name(), claim.where())
+			let(key, claim.table.KeyNames[:1], claim.name(), claim.where())
 			holds.Texts = append(holds.Texts, key+" IS NULL")
 		}
 		for _, claim := range change.Claims {
@@ -130,9 +130,9 @@ func (c *Condition) write() statement.Bound {
 	var set statement.Terms
 	for _, i := range b.regular() {
 		if c.after == nil {
-			set.Null(b.set.columns[i].name)
+			set.Null(b.set.Columns[i].Name)
 		} else {
-			set.Equal(b.set.columns[i].name, bound(&c.after[i], c.Kind != Insert))
+			set.Equal(b.set.Columns[i].Name, bound(&c.after[i], c.Kind != Insert))
 		}
 	}
 	set.Equal(b.VersionColumn(), cqltype.TimeUUID(c.Version))
@@ -143,7 +143,7 @@ func (c *Condition) write() statement.Bound {
 // datacentre, as a transaction holds in the whole cluster, nor TWO and THREE (6.0-alpha2: "supported are [ANY, ONE, QUORUM, ALL, SERIAL]").
 func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
 	switch {
-	case !s.transacted || c == gocql.All || c == gocql.One:
+	case !s.Transactional || c == gocql.All || c == gocql.One:
 		return c
 	case c == gocql.LocalOne:
 		return gocql.One
@@ -155,7 +155,7 @@ func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
 func (b *Base) Level(c gocql.Consistency) gocql.Consistency { return b.set.Level(c) }
 
 // Level is [Set.Level] of the set that has the table.
-func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.set.Level(c) }
+func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.Set.Level(c) }
 
 // Found are the values that a transaction has read, as they were before it wrote, or did not write.
 type Found struct {

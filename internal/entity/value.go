@@ -13,56 +13,56 @@ import (
 	"github.com/gocql/gocql"
 )
 
-var marshalerType = reflect.TypeFor[gocql.Marshaler]()
+var MarshalerType = reflect.TypeFor[gocql.Marshaler]()
 
 // encode reads column i of row and encodes it. Null is what the set calls absent. A bound key must have a value.
-func (s *Set) encode(row reflect.Value, i int) (cqltype.Value, error) {
-	c := &s.columns[i]
-	v := cqltype.Value{Type: c.cql}
-	data, err := encodeField(c, row.FieldByIndex(c.index))
+func (s *Set) Encode(row reflect.Value, i int) (cqltype.Value, error) {
+	c := &s.Columns[i]
+	v := cqltype.Value{Type: c.CQL}
+	data, err := encodeField(c, row.FieldByIndex(c.Index))
 	if err != nil {
-		return v, s.invalid(nil, c.name, err.Error())
+		return v, s.Invalid(nil, c.Name, err.Error())
 	}
 	v.Data = data
-	if c.key {
-		if reason := keyFault(c, data); reason != "" {
-			return v, s.invalid(nil, c.name, reason)
+	if c.Key {
+		if reason := KeyFault(c, data); reason != "" {
+			return v, s.Invalid(nil, c.Name, reason)
 		}
 	}
 	return v, nil
 }
 
 // encodeField encodes a field of column c. A nil pointer is null. The texts of its errors hold no value.
-func encodeField(c *column, field reflect.Value) ([]byte, error) {
+func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 	if field.Kind() == reflect.Pointer {
 		if field.IsNil() {
 			return nil, nil
 		}
-		if !c.marshals {
+		if !c.Marshals {
 			field = field.Elem()
 		}
 	}
-	encode := encodeLeaf
-	if c.composed {
+	encode := EncodeLeaf
+	if c.Composed {
 		encode = func(t *cqltype.Type, value any) ([]byte, error) { return encodeParts(t, reflect.ValueOf(value)) }
 	}
-	data, err := encode(c.cql, field.Interface())
+	data, err := encode(c.CQL, field.Interface())
 	if err != nil {
 		return nil, err
 	}
 	if data == nil {
 		return nil, nil
 	}
-	if c.aliases {
+	if c.Aliases {
 		data = bytes.Clone(data)
 	}
-	if c.key && c.cql.ZeroUUID(data) {
+	if c.Key && c.CQL.ZeroUUID(data) {
 		return nil, errors.New(zeroKey)
 	}
-	if reason := c.cql.Malformed(data); reason != "" {
+	if reason := c.CQL.Malformed(data); reason != "" {
 		return nil, errors.New(reason)
 	}
-	if c.cql.MultiCell() && (c.cql.User() == nil && len(data) == 4 || c.cql.User() != nil && allNull(data)) {
+	if c.CQL.MultiCell() && (c.CQL.User() == nil && len(data) == 4 || c.CQL.User() != nil && allNull(data)) {
 		return nil, nil // an empty non-frozen collection and none are the same in Cassandra
 	}
 	return data, nil
@@ -82,19 +82,19 @@ func holds(kind gocql.Type, t time.Time) bool {
 }
 
 // keyFault says why data, which is not malformed, is no value of a key column, or "".
-func keyFault(c *column, data []byte) string {
+func KeyFault(c *Column, data []byte) string {
 	switch {
-	case data == nil && c.goType.Kind() == reflect.Pointer:
+	case data == nil && c.Go.Kind() == reflect.Pointer:
 		return "" // no row in the tables keyed by it
-	case data == nil && c.isTime:
+	case data == nil && c.IsTime:
 		return "a key column must not be the zero time"
 	case len(data) == 0:
 		return "a key column must not be empty"
 	case len(data) > statement.MaxKeyBytes:
 		return fmt.Sprintf("a key column holds at most %d bytes, this one %d", statement.MaxKeyBytes, len(data))
-	case c.cql.ZeroUUID(data):
+	case c.CQL.ZeroUUID(data):
 		return zeroKey
-	case c.cql.HoldsNaN(data):
+	case c.CQL.HoldsNaN(data):
 		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so a move between " +
 			"two would erase it"
 	}
@@ -102,3 +102,10 @@ func keyFault(c *column, data []byte) string {
 }
 
 const zeroKey = "a key column must not be the zero UUID"
+
+func Deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}

@@ -10,33 +10,33 @@ import (
 
 // Version is the column with the version of the row in the base table of a [Versioned] set, and empty in other tables.
 func (l Layout) Version() string {
-	if l.table != l.set.tables[0] {
+	if l.Table != l.Set.Tables[0] {
 		return ""
 	}
-	return l.set.nameOf(l.set.version)
+	return l.Set.NameOf(l.Set.Version)
 }
 
 // BaseRow is the base row with a key that [TableRow.Key] has encoded. l is the base table.
 func (l Layout) BaseRow(key string, keyspace func(string) string) *Base {
-	row := make([]cqltype.Value, len(l.set.columns))
+	row := make([]cqltype.Value, len(l.Set.Columns))
 	for k, v := range l.decodedKey(key) {
-		row[l.table.key[k]] = *v
+		row[l.Table.Key[k]] = *v
 	}
-	return l.set.base(orDeclared(keyspace), row)
+	return l.Set.base(orDeclared(keyspace), row)
 }
 
 // TableRow is the row as one of the base table, with keys as of [Layout.Normalize].
 func (b *Base) TableRow(row Row) TableRow {
 	values := slices.Clone(row.values)
 	for i := range values {
-		if c := &b.set.columns[i]; c.key {
-			values[i].Data = c.cql.AsDeclared(values[i].Data)
+		if c := &b.set.Columns[i]; c.Key {
+			values[i].Data = c.CQL.AsDeclared(values[i].Data)
 		}
 	}
-	version := &cqltype.Value{Type: timeuuid}
+	version := &cqltype.Value{Type: TimeUUID}
 	if row.Version != (gocql.UUID{}) {
 		version = cqltype.TimeUUID(row.Version)
 	}
-	values[b.set.version] = *version
-	return TableRow{layout: Layout{b.set, b.set.tables[0]}, values: values}
+	values[b.set.Version] = *version
+	return TableRow{layout: Layout{b.set, b.set.Tables[0]}, values: values}
 }

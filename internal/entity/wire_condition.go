@@ -45,11 +45,11 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	s := cond.base.set
 	w := wireCondition{
 		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.Versioned, Local: cond.Local, Before: cond.Before, Version: cond.Version,
-		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.tables[0].part,
-		VersionColumn: s.nameOf(s.version), Mark: s.nameOf(s.mark),
+		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.Tables[0].Part,
+		VersionColumn: s.NameOf(s.Version), Mark: s.NameOf(s.Mark),
 	}
-	w.Columns = append(wireKey(s.tables[0].keyNames, cond.base.key), s.wireRow(cond.base.regular(), cond.after)...)
-	w.Compared = append(s.wireRow(s.compare, cond.before), s.wireRow(cond.base.imaged(), cond.base.before)...)
+	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), s.wireRow(cond.base.regular(), cond.after)...)
+	w.Compared = append(s.wireRow(s.Compared, cond.before), s.wireRow(cond.base.imaged(), cond.base.before)...)
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
 	return wire.Append(nil, w), nil
 }
@@ -57,7 +57,7 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 func wireClaims(claims []*Claim) []wireClaim {
 	var out []wireClaim
 	for _, c := range claims {
-		out = append(out, wireClaim{Keyspace: c.Keyspace, Table: c.Table, Part: c.table.part, Columns: wireKey(c.table.keyNames, c.key)})
+		out = append(out, wireClaim{Keyspace: c.Keyspace, Table: c.Table, Part: c.table.Part, Columns: wireKey(c.table.KeyNames, c.key)})
 	}
 	return out
 }
@@ -72,11 +72,11 @@ func wireKey(names []string, key []*cqltype.Value) (out []statement.Column) {
 // wireRow are columns of a row, or nulls where there is none.
 func (s *Set) wireRow(columns []int, row []cqltype.Value) (out []statement.Column) {
 	for _, i := range columns {
-		v := &cqltype.Value{Type: s.columns[i].cql}
+		v := &cqltype.Value{Type: s.Columns[i].CQL}
 		if row != nil {
 			v = &row[i]
 		}
-		out = append(out, statement.ColumnOf(s.columns[i].name, v))
+		out = append(out, statement.ColumnOf(s.Columns[i].Name, v))
 	}
 	return out
 }
@@ -147,9 +147,9 @@ func (w *wireCondition) Check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) {
-	s := &Set{entity: printable.Line(w.Entity), stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local, transacted: w.Transactional}
-	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
-	s.tables = []*table{base}
+	s := &Set{Name: printable.Line(w.Entity), Stamp: -1, Expiry: -1, Version: -1, Mark: -1, LocalSerial: w.Local, Transactional: w.Transactional}
+	base := &Table{Name: w.Table, Keyspace: w.Keyspace, Part: w.Part}
+	s.Tables = []*Table{base}
 	of := make(map[string]int)
 	row := make([]cqltype.Value, 0, len(w.Columns)+1)
 	for i, c := range w.Columns {
@@ -161,22 +161,22 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 			if !statement.FitsKey(v) {
 				return nil, statement.ErrKeyValue
 			}
-			base.key, base.keyNames = append(base.key, i), append(base.keyNames, c.Name)
+			base.Key, base.KeyNames = append(base.Key, i), append(base.KeyNames, c.Name)
 		}
 		of[c.Name] = i
 		row = append(row, *v)
-		s.columns = append(s.columns, column{name: c.Name, cql: v.Type, key: i < w.Key})
-		base.columns = append(base.columns, i)
+		s.Columns = append(s.Columns, Column{Name: c.Name, CQL: v.Type, Key: i < w.Key})
+		base.Columns = append(base.Columns, i)
 	}
 	if w.Versioned {
-		s.version = len(s.columns)
-		s.columns = append(s.columns, column{name: w.VersionColumn, cql: timeuuid})
-		row = append(row, cqltype.Value{Type: timeuuid})
-		base.columns = append(base.columns, s.version)
+		s.Version = len(s.Columns)
+		s.Columns = append(s.Columns, Column{Name: w.VersionColumn, CQL: TimeUUID})
+		row = append(row, cqltype.Value{Type: TimeUUID})
+		base.Columns = append(base.Columns, s.Version)
 	}
-	base.columnNames = s.names(base.columns)
+	base.ColumnNames = s.Names(base.Columns)
 	if w.Mark != "" {
-		s.mark = of[w.Mark]
+		s.Mark = of[w.Mark]
 	}
 	if err := s.checkKeys(w.Keys, of); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	b := s.base(func(name string) string { return name }, row)
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
-		Entity: s.entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: statement.PartitionKey(b.key[:w.Part]),
+		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: statement.PartitionKey(b.key[:w.Part]),
 		Versioned: w.Versioned, Local: w.Local, Transactional: w.Transactional, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
@@ -199,7 +199,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 		}
 		before[of[c.Name]] = *v
 		if !w.Versioned {
-			s.compare = append(s.compare, of[c.Name])
+			s.Compared = append(s.Compared, of[c.Name])
 		}
 	}
 	if w.Versioned {
@@ -224,7 +224,7 @@ func (c *Conditional) checkClaims() error {
 	for n, list := range [][]*Claim{c.Claims, c.Releases} {
 		seen := make(map[string]bool)
 		for _, k := range list {
-			kept := after != nil && slices.EqualFunc(k.table.keyOf(after), k.key, func(a, b *cqltype.Value) bool { return cqltype.Identical(a.Data, b.Data) })
+			kept := after != nil && slices.EqualFunc(k.table.KeyOf(after), k.key, func(a, b *cqltype.Value) bool { return cqltype.Identical(a.Data, b.Data) })
 			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.Transactional && !c.had(k) {
 				return errors.New("a claim that is not that of its row")
 			}
@@ -237,9 +237,9 @@ func (c *Conditional) checkClaims() error {
 // had says whether the before-image of the change has a key.
 func (c *Conditional) had(k *Claim) bool {
 	b := c.Condition.base
-	return slices.EqualFunc(k.table.key, k.key, func(i int, v *cqltype.Value) bool {
+	return slices.EqualFunc(k.table.Key, k.key, func(i int, v *cqltype.Value) bool {
 		was := b.before[i]
-		if b.set.columns[i].key { // the entity has it for good
+		if b.set.Columns[i].Key { // the entity has it for good
 			was = b.row[i]
 		}
 		return was.Type != nil && bytes.Equal(was.Data, v.Data)
@@ -252,7 +252,7 @@ func (s *Set) checkKeys(keys []byte, of map[string]int) error {
 	seen := make(map[string]bool)
 	return cutKeys(keys, func(name string, value []byte) error {
 		i, ok := of[name]
-		if !ok || s.columns[i].key || seen[name] || len(value) == 0 || s.columns[i].cql.Malformed(value) != "" {
+		if !ok || s.Columns[i].Key || seen[name] || len(value) == 0 || s.Columns[i].CQL.Malformed(value) != "" {
 			return errors.New("keys that are not those of a row before the change")
 		}
 		seen[name] = true
@@ -263,7 +263,7 @@ func (s *Set) checkKeys(keys []byte, of map[string]int) error {
 func (b *Base) claims(d *statement.Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
 	var out []*Claim
 	for _, w := range stored {
-		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &table{name: w.Table, part: w.Part}, base: b}
+		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &Table{Name: w.Table, Part: w.Part}, base: b}
 		for _, column := range w.Columns {
 			v, err := column.Value(d)
 			if err != nil {
@@ -273,7 +273,7 @@ func (b *Base) claims(d *statement.Decoder, stored []wireClaim, of map[string]in
 				return nil, statement.ErrKeyValue
 			}
 			c.key = append(c.key, v)
-			c.table.key, c.table.keyNames = append(c.table.key, of[column.Name]), append(c.table.keyNames, column.Name)
+			c.table.Key, c.table.KeyNames = append(c.table.Key, of[column.Name]), append(c.table.KeyNames, column.Name)
 		}
 		c.PartitionKey = statement.PartitionKey(c.key[:w.Part])
 		out = append(out, c)

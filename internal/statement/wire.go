@@ -3,6 +3,7 @@ package statement
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -80,6 +81,12 @@ func (m *Mutation) wire() (*wireMutation, error) {
 	}
 	return w, nil
 }
+
+// Format prints the name for every verb: printed in full a column would show its value.
+func (c Column) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.Name) }
+
+// MarshalText is the name: a structured logger would show the value.
+func (c Column) MarshalText() ([]byte, error) { return []byte(c.Name), nil }
 
 // ColumnOf is a column that has the value.
 func ColumnOf(name string, v *cqltype.Value) Column {

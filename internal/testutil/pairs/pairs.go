@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/declare"
+	"gopkg.in/inf.v0"
 )
 
 // Defined types, each like its underlying type.
@@ -60,11 +60,11 @@ var CQLTypes = strings.Fields("ascii bigint blob boolean counter date decimal do
 // Accepts says whether a set takes a column of a Go type as a CQL type, which is empty for the one that follows from it; and the CQL type.
 func Accepts(t reflect.Type, cql string) (string, bool) {
 	row := reflect.StructOf([]reflect.StructField{{Name: "ID", Type: reflect.TypeFor[int64](), Tag: `db:"id"`}, {Name: "V", Type: t, Tag: `db:"v"`}})
-	d := entity.Declaration{Tables: []entity.Table{{Name: "cells", PartKey: []string{"id"}}}}
+	d := declare.Declaration{Tables: []declare.Table{{Name: "cells", PartKey: []string{"id"}}}}
 	if cql != "" {
-		d.Types = []entity.TypeOption{{Column: "v", CQL: cql}}
+		d.Types = []declare.TypeOption{{Column: "v", CQL: cql}}
 	}
-	s, err := entity.New("cell", row, d)
+	s, err := declare.New("cell", row, d)
 	if err != nil {
 		return "", false
 	}

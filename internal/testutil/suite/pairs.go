@@ -15,6 +15,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/pairs"
 	"github.com/denorm-go/denorm/internal/undecoded"
@@ -116,14 +117,14 @@ func allPairs(counters bool) (out []pair) {
 // pairBuilder makes a set of columns.
 type pairBuilder struct {
 	fields  []reflect.StructField
-	d       entity.Declaration
+	d       declare.Declaration
 	columns []pairColumn
 }
 
 func (b *pairBuilder) add(t reflect.Type, cql string, c pairColumn) (name string) {
 	name = fmt.Sprintf("c%d", len(b.columns))
 	b.fields = append(b.fields, reflect.StructField{Name: strings.ToUpper(name), Type: t, Tag: reflect.StructTag(fmt.Sprintf("db:%q", name))})
-	b.d.Types = append(b.d.Types, entity.TypeOption{Column: name, CQL: cql})
+	b.d.Types = append(b.d.Types, declare.TypeOption{Column: name, CQL: cql})
 	b.columns = append(b.columns, c)
 	return name
 }
@@ -133,7 +134,7 @@ func (b *pairBuilder) build(t *testing.T) *pairSet {
 	id := reflect.StructField{Name: "ID", Type: reflect.TypeFor[int64](), Tag: `db:"id"`}
 	s := &pairSet{row: reflect.StructOf(append([]reflect.StructField{id}, b.fields...)), columns: b.columns}
 	var err error
-	if s.Set, err = entity.New("pair", s.row, b.d); err != nil {
+	if s.Set, err = declare.New("pair", s.row, b.d); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -144,10 +145,10 @@ func (b *pairBuilder) build(t *testing.T) *pairSet {
 func newPairSet(t *testing.T, all []pair) *pairSet {
 	t.Helper()
 	var b pairBuilder
-	base := entity.Table{Name: "pairs", PartKey: []string{"id"}}
-	keyed := entity.Table{Name: "pairs_by_key", Columns: []string{}}
+	base := declare.Table{Name: "pairs", PartKey: []string{"id"}}
+	keyed := declare.Table{Name: "pairs_by_key", Columns: []string{}}
 	var fields []reflect.StructField
-	user := entity.UserType{Name: "every"}
+	user := declare.UserType{Name: "every"}
 	for _, p := range all {
 		for _, at := range positions {
 			ordered := strings.Contains(at.cql, "set<") || strings.Contains(at.cql, "map<C")
@@ -158,7 +159,7 @@ func newPairSet(t *testing.T, all []pair) *pairSet {
 		for _, of := range []reflect.Type{p.goType, reflect.PointerTo(p.goType)} {
 			name := fmt.Sprintf("f%d", len(fields))
 			fields = append(fields, reflect.StructField{Name: strings.ToUpper(name), Type: of, Tag: reflect.StructTag(fmt.Sprintf("cql:%q", name))})
-			user.Fields.Types = append(user.Fields.Types, entity.TypeOption{Column: name, CQL: p.cql})
+			user.Fields.Types = append(user.Fields.Types, declare.TypeOption{Column: name, CQL: p.cql})
 		}
 		if p.cql == "decimal" || p.cql == "duration" {
 			continue // which New rejects in a key
@@ -168,10 +169,10 @@ func newPairSet(t *testing.T, all []pair) *pairSet {
 	}
 	keyed.SortKey = append(keyed.SortKey, "id")
 	user.Go = reflect.StructOf(fields)
-	b.d.UserTypes = []entity.UserType{user}
+	b.d.UserTypes = []declare.UserType{user}
 	b.add(user.Go, "frozen<every>", pairColumn{user: all})
 	b.add(user.Go, "every", pairColumn{user: all})
-	b.d.Tables = []entity.Table{base, keyed}
+	b.d.Tables = []declare.Table{base, keyed}
 	return b.build(t)
 }
 
@@ -227,7 +228,7 @@ func openPairs(t *testing.T, shared *Place) pairTests {
 	for _, p := range counted {
 		b.add(p.goType, p.cql, pairColumn{pair: p})
 	}
-	b.d.Tables = []entity.Table{{Name: "counted_pairs", PartKey: []string{"id"}}}
+	b.d.Tables = []declare.Table{{Name: "counted_pairs", PartKey: []string{"id"}}}
 	counters := b.build(t)
 	declared, err := schema.Declare(schema.Sets(set, counters))
 	if err != nil {

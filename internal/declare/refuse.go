@@ -1,4 +1,4 @@
-package entity
+package declare
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
@@ -19,20 +20,20 @@ import (
 const maxSweep = 64
 
 func (b *builder) checkTypes() {
-	for i := range b.set.columns {
-		c := &b.set.columns[i]
-		if c.cql == nil || b.unparsed[i] {
+	for i := range b.set.Columns {
+		c := &b.set.Columns[i]
+		if c.CQL == nil || b.unparsed[i] {
 			continue // its fault is named already
 		}
-		if !c.key && c.cql.Kind() == gocql.TypeList && c.cql.MultiCell() {
-			b.fault("", c.name, "a non-frozen list doubles when it is written twice at one timestamp, as a retry does: "+
-				"declare Type(%q, \"frozen<%s>\")%s", c.name, c.cql, orSet(c))
+		if !c.Key && c.CQL.Kind() == gocql.TypeList && c.CQL.MultiCell() {
+			b.fault("", c.Name, "a non-frozen list doubles when it is written twice at one timestamp, as a retry does: "+
+				"declare Type(%q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
 		}
-		if c.cql.Kind() == gocql.TypeTuple {
-			b.fault("", c.name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a "+
+		if c.CQL.Kind() == gocql.TypeTuple {
+			b.fault("", c.Name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a "+
 				"user-defined type or a frozen collection, or declare a UserType instead of it")
 		}
-		if c.key {
+		if c.Key {
 			b.checkKeyType(c)
 		}
 		b.checkEncodes(c)
@@ -40,37 +41,37 @@ func (b *builder) checkTypes() {
 }
 
 // orSet is the other declaration of a column that cannot be a list, empty if its elements cannot be in a set.
-func orSet(c *column) string {
-	element := c.cql.Elems()[0]
+func orSet(c *entity.Column) string {
+	element := c.CQL.Elems()[0]
 	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
 		return ""
 	}
-	return fmt.Sprintf(", or Type(%q, \"set<%s>\") if each value may be there once only and their order does not matter", c.name, element)
+	return fmt.Sprintf(", or Type(%q, \"set<%s>\") if each value may be there once only and their order does not matter", c.Name, element)
 }
 
-func (b *builder) checkKeyType(c *column) {
+func (b *builder) checkKeyType(c *entity.Column) {
 	switch {
-	case c.cql.MultiCell() && c.cql.User() != nil:
-		b.fault("", c.name, "a user-defined type in a key must be frozen: declare Type(%q, \"frozen<%s>\")", c.name, c.cql)
-	case c.cql.MultiCell():
-		b.fault("", c.name, "a key column cannot be a non-frozen collection")
-	case c.cql.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
-		b.fault("", c.name, "Cassandra has no order for duration and refuses it in a key")
-	case c.cql.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDecimal }):
-		b.fault("", c.name, "decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it")
-	case c.cql.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap }):
-		b.fault("", c.name, "a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's comparison does not")
+	case c.CQL.MultiCell() && c.CQL.User() != nil:
+		b.fault("", c.Name, "a user-defined type in a key must be frozen: declare Type(%q, \"frozen<%s>\")", c.Name, c.CQL)
+	case c.CQL.MultiCell():
+		b.fault("", c.Name, "a key column cannot be a non-frozen collection")
+	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
+		b.fault("", c.Name, "Cassandra has no order for duration and refuses it in a key")
+	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDecimal }):
+		b.fault("", c.Name, "decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it")
+	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap }):
+		b.fault("", c.Name, "a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's comparison does not")
 	}
 }
 
 // checkEncodes holds the Go type against the CQL type, so that they cannot disagree in the first write.
-func (b *builder) checkEncodes(c *column) {
-	if elem := deref(c.goType); elem.Kind() == reflect.Pointer {
-		b.fault("", c.name, "a pointer to a pointer: one is enough for an absent value")
+func (b *builder) checkEncodes(c *entity.Column) {
+	if elem := entity.Deref(c.Go); elem.Kind() == reflect.Pointer {
+		b.fault("", c.Name, "a pointer to a pointer: one is enough for an absent value")
 		return
 	}
-	if reason := disagree(c.goType, c.cql); reason != "" {
-		b.fault("", c.name, "Go type %s cannot be encoded as CQL type %s%s", c.goType, c.cql, reason)
+	if reason := disagree(c.Go, c.CQL); reason != "" {
+		b.fault("", c.Name, "Go type %s cannot be encoded as CQL type %s%s", c.Go, c.CQL, reason)
 	}
 }
 
@@ -80,11 +81,11 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	switch {
 	case t.Kind() == reflect.Interface:
 		return ": an interface holds values of many types"
-	case t.Implements(marshalerType):
+	case t.Implements(entity.MarshalerType):
 		return "" // it decides for itself
 	case t.Kind() == reflect.Pointer:
 		return disagree(t.Elem(), c)
-	case reflect.PointerTo(t).Implements(marshalerType):
+	case reflect.PointerTo(t).Implements(entity.MarshalerType):
 		return ": its MarshalCQL has a pointer receiver, and is called for pointers only: declare the field as a pointer"
 	}
 	elems := c.Elems()
@@ -113,8 +114,8 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
 		return ": CQL integers are signed, and the driver would store the larger half of its values as negative ones"
 	}
-	if t.Kind() != reflect.String || !parsed[c.Kind()] {
-		data, err := encodeLeaf(c, probe(t, c))
+	if t.Kind() != reflect.String || !entity.Parsed[c.Kind()] {
+		data, err := entity.EncodeLeaf(c, probe(t, c))
 		switch size := c.Size(); {
 		case err != nil:
 			return no
@@ -132,13 +133,6 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 
 var integerBits = map[gocql.Type]int{gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64}
 
-// parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.
-var parsed = map[gocql.Type]bool{
-	gocql.TypeUUID: true, gocql.TypeTimeUUID: true, gocql.TypeInet: true, gocql.TypeDate: true, gocql.TypeTinyInt: true,
-	gocql.TypeSmallInt: true, gocql.TypeInt: true, gocql.TypeBigInt: true, gocql.TypeVarint: true,
-	gocql.TypeDuration: true,
-}
-
 // probe is a value of Go type t to try the driver with.
 func probe(t reflect.Type, c *cqltype.Type) any {
 	if t == reflect.TypeFor[time.Time]() { // the zero time is null
@@ -152,62 +146,62 @@ func probe(t reflect.Type, c *cqltype.Type) any {
 
 // checkKeys rejects keys that do not identify the entity.
 func (b *builder) checkKeys() {
-	if len(b.set.tables) == 0 {
+	if len(b.set.Tables) == 0 {
 		return
 	}
-	base := b.set.tables[0]
-	for _, i := range base.key {
-		if c := &b.set.columns[i]; c.derived == nil && c.goType.Kind() == reflect.Pointer {
-			b.fault(base.name, c.name, "a column of the base key cannot be a pointer: every entity has a base row")
+	base := b.set.Tables[0]
+	for _, i := range base.Key {
+		if c := &b.set.Columns[i]; c.Derived == nil && c.Go.Kind() == reflect.Pointer {
+			b.fault(base.Name, c.Name, "a column of the base key cannot be a pointer: every entity has a base row")
 		}
 	}
-	for _, t := range b.set.tables[1:] {
-		if b.bad[base] || b.bad[t] || b.set.counts {
+	for _, t := range b.set.Tables[1:] {
+		if b.bad[base] || b.bad[t] || b.set.Counts {
 			continue
 		}
-		for _, i := range base.key {
+		for _, i := range base.Key {
 			if !b.determines(t, i) {
-				b.fault(t.name, b.set.columns[i].name, "the key of a query table must contain the base key: "+
+				b.fault(t.Name, b.set.Columns[i].Name, "the key of a query table must contain the base key: "+
 					"without this column two entities share a row, and one overwrites the other; if two entities must not have one key, declare the table Unique in a Versioned set")
 			}
 		}
 	}
-	for _, t := range b.set.tables {
-		for k, i := range t.key {
-			switch b.set.columns[i].rule {
-			case oneOf:
-				t.sweeps = append(t.sweeps, k)
-			case singleWriter:
-				t.moves = append(t.moves, k)
-			case immutable:
+	for _, t := range b.set.Tables {
+		for k, i := range t.Key {
+			switch b.set.Columns[i].Rule {
+			case entity.ClosedDomain:
+				t.Sweeps = append(t.Sweeps, k)
+			case entity.SingleWriter:
+				t.Moves = append(t.Moves, k)
+			case entity.Immutable:
 			}
 		}
 	}
 }
 
 // determines says whether the key of t settles the value of column i: it holds the column, or all that it follows from.
-func (b *builder) determines(t *table, i int) bool {
-	d := b.set.columns[i].derived
-	return slices.Contains(t.key, i) ||
-		d != nil && !slices.ContainsFunc(d.sources, func(s int) bool { return !slices.Contains(t.key, s) })
+func (b *builder) determines(t *entity.Table, i int) bool {
+	d := b.set.Columns[i].Derived
+	return slices.Contains(t.Key, i) ||
+		d != nil && !slices.ContainsFunc(d.Sources, func(s int) bool { return !slices.Contains(t.Key, s) })
 }
 
 // checkSweep bounds what one change deletes.
 func (b *builder) checkSweep() {
 	total := 0
-	for _, t := range b.set.tables {
-		t.swept = slices.Concat(t.sweeps, t.follows)
+	for _, t := range b.set.Tables {
+		t.Swept = slices.Concat(t.Sweeps, t.Follows)
 		product := 1
-		for _, k := range t.sweeps {
-			product = min(product*max(1, len(b.set.columns[t.key[k]].domain)), 1<<20)
+		for _, k := range t.Sweeps {
+			product = min(product*max(1, len(b.set.Columns[t.Key[k]].Domain)), 1<<20)
 		}
-		if len(t.moves) > 0 {
+		if len(t.Moves) > 0 {
 			product *= 2 // the rows under the former key, and under the new one
 		}
-		for _, k := range t.follows {
-			product = min(product*len(b.set.columns[t.key[k]].derived.versions), 1<<20)
+		for _, k := range t.Follows {
+			product = min(product*len(b.set.Columns[t.Key[k]].Derived.Versions), 1<<20)
 		}
-		if len(t.swept) > 0 {
+		if len(t.Swept) > 0 {
 			total += product - 1
 		}
 	}
@@ -245,4 +239,37 @@ func (b *builder) rules() []rule {
 			"Cassandra rejects counters in a logged batch, whose replay would count twice",
 		},
 	}
+}
+
+// disagreeParts is disagree for tuples and user-defined types.
+func disagreeParts(t reflect.Type, c *cqltype.Type) string {
+	if u := c.User(); u != nil {
+		if t == u.Go {
+			return ""
+		}
+		return fmt.Sprintf(": its values are of Go type %s", u.Go)
+	}
+	elems := c.Elems()
+	var parts []reflect.Type
+	switch {
+	case t.Kind() == reflect.Struct && t.NumField() == len(elems):
+		for i := range elems {
+			if !t.Field(i).IsExported() {
+				return fmt.Sprintf(": its field %s is not exported", t.Field(i).Name)
+			}
+			parts = append(parts, t.Field(i).Type)
+		}
+	case t.Kind() == reflect.Array && t.Len() == len(elems) || t.Kind() == reflect.Slice:
+		for range elems {
+			parts = append(parts, t.Elem())
+		}
+	default:
+		return fmt.Sprintf(": a tuple is a struct of %d fields, an array or a slice", len(elems))
+	}
+	for i, e := range elems {
+		if reason := disagree(parts[i], e); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }

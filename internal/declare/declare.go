@@ -1,4 +1,4 @@
-package entity
+package declare
 
 import (
 	"cmp"
@@ -10,23 +10,25 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
 // New validates a declaration. It goes on after a fault, so that all are named at once: the error is a *[DeclarationError]. faults are those
 // that are known already.
-func New(entity string, typ reflect.Type, d Declaration, faults ...Fault) (*Set, error) {
+func New(name string, typ reflect.Type, d Declaration, faults ...entity.Fault) (*entity.Set, error) {
 	b := &builder{
 		Declaration: d, faults: faults,
-		set: &Set{entity: entity, typ: typ, declared: d, stamp: -1, expiry: -1, version: -1, mark: -1},
+		set: &entity.Set{Name: name, Go: typ, Stamp: -1, Expiry: -1, Version: -1, Mark: -1},
 		of:  make(map[string]int),
-		bad: make(map[*table]bool),
+		bad: make(map[*entity.Table]bool),
 
 		cqlTags:   make(map[string]string),
 		unparsed:  make(map[int]bool),
 		underived: make(map[string]bool),
 	}
-	if !entityName.MatchString(entity) {
+	b.set.TypeAdvice = func(userType, column, live string) string { return d.typeAdvice(b.set, userType, column, live) }
+	if !entityName.MatchString(name) {
 		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
 	}
 	if typ.Kind() != reflect.Struct {
@@ -52,22 +54,22 @@ func New(entity string, typ reflect.Type, d Declaration, faults ...Fault) (*Set,
 // builder turns a declaration into a set, or into faults.
 type builder struct {
 	Declaration
-	set    *Set
-	of     map[string]int  // column name -> position
-	bad    map[*table]bool // its key has a fault: what follows from the key is not looked at
-	faults []Fault
+	set    *entity.Set
+	of     map[string]int         // column name -> position
+	bad    map[*entity.Table]bool // its key has a fault: what follows from the key is not looked at
+	faults []entity.Fault
 	user   cqltype.Types
 	stop   bool // after the types were read
 
 	cqlTags   map[string]string // the cql tag of a field -> the field
-	misnamed  []Fault           // columns whose field has another name in a cql tag
+	misnamed  []entity.Fault    // columns whose field has another name in a cql tag
 	unknown   bool              // a rule names a column that there is not
 	unparsed  map[int]bool      // columns with a fault in their Type
 	underived map[string]bool   // columns with a fault in their Derive
 }
 
 func (b *builder) fault(table, column, format string, args ...any) {
-	b.faults = append(b.faults, Fault{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
+	b.faults = append(b.faults, entity.Fault{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (b *builder) err() error {
@@ -77,10 +79,10 @@ func (b *builder) err() error {
 	if len(b.faults) == 0 {
 		return nil
 	}
-	e := &DeclarationError{Entity: b.set.entity, Faults: b.faults}
+	e := &DeclarationError{Entity: b.set.Name, Faults: b.faults}
 	if b.unknown {
-		for _, c := range b.set.columns {
-			e.columns = append(e.columns, c.name)
+		for _, c := range b.set.Columns {
+			e.columns = append(e.columns, c.Name)
 		}
 	}
 	return e
@@ -95,7 +97,7 @@ func (b *builder) readTables() {
 	}
 	seen := make(map[string]bool)
 	for n, decl := range b.Tables {
-		t := &table{name: decl.Name, keyspace: decl.Keyspace, hidden: decl.Hidden}
+		t := &entity.Table{Name: decl.Name, Keyspace: decl.Keyspace, Hidden: decl.Hidden}
 		if !cql.IsTable(decl.Name) {
 			advice := ""
 			if strings.Contains(decl.Name, ".") {
@@ -121,11 +123,11 @@ func (b *builder) readTables() {
 		}
 		b.readRotation(t, decl)
 		b.readTableColumns(t, decl, n == 0)
-		b.set.tables = append(b.set.tables, t)
+		b.set.Tables = append(b.set.Tables, t)
 	}
 }
 
-func (b *builder) readKey(t *table, decl Table) {
+func (b *builder) readKey(t *entity.Table, decl Table) {
 	known, missing := len(b.faults), false
 	defer func() { b.bad[t] = missing || len(b.faults) > known }()
 	if len(decl.PartKey) == 0 {
@@ -137,17 +139,17 @@ func (b *builder) readKey(t *table, decl Table) {
 			missing = true
 			return
 		}
-		if slices.Contains(t.key, i) {
+		if slices.Contains(t.Key, i) {
 			b.fault(decl.Name, name, "is in the primary key twice")
 			return
 		}
-		b.set.columns[i].key = true
-		t.key, t.desc, t.keyNames = append(t.key, i), append(t.desc, desc), append(t.keyNames, name)
+		b.set.Columns[i].Key = true
+		t.Key, t.Desc, t.KeyNames = append(t.Key, i), append(t.Desc, desc), append(t.KeyNames, name)
 	}
 	for _, name := range decl.PartKey {
 		add(name, false, "PartKey")
 	}
-	t.part = len(t.key)
+	t.Part = len(t.Key)
 	for _, entry := range decl.SortKey {
 		words := strings.Fields(entry)
 		desc := len(words) == 2 && strings.EqualFold(words[1], "desc")
@@ -159,12 +161,12 @@ func (b *builder) readKey(t *table, decl Table) {
 	}
 }
 
-func (b *builder) readTableColumns(t *table, decl Table, base bool) {
-	t.columns = slices.Clone(t.key)
+func (b *builder) readTableColumns(t *entity.Table, decl Table, base bool) {
+	t.Columns = slices.Clone(t.Key)
 	if decl.Columns == nil {
-		for i := range b.set.columns {
-			if !slices.Contains(t.key, i) && b.set.columns[i].index != nil {
-				t.columns = append(t.columns, i)
+		for i := range b.set.Columns {
+			if !slices.Contains(t.Key, i) && b.set.Columns[i].Index != nil {
+				t.Columns = append(t.Columns, i)
 			}
 		}
 	}
@@ -172,10 +174,10 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 		i, ok := b.column(decl.Name, name, "Columns")
 		switch {
 		case !ok:
-		case slices.Contains(t.columns, i) && !slices.Contains(t.key, i):
+		case slices.Contains(t.Columns, i) && !slices.Contains(t.Key, i):
 			b.fault(decl.Name, name, "is in Columns twice")
-		case !slices.Contains(t.columns, i):
-			t.columns = append(t.columns, i)
+		case !slices.Contains(t.Columns, i):
+			t.Columns = append(t.Columns, i)
 		}
 	}
 	if missing := b.leftOut(t); base && len(missing) > 0 {
@@ -185,16 +187,16 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 	b.nameColumns(t)
 }
 
-func (b *builder) nameColumns(t *table) {
-	fields := slices.DeleteFunc(slices.Clone(t.columns), func(i int) bool { return b.set.columns[i].index == nil })
-	t.columnNames, t.fieldNames = b.set.names(t.columns), b.set.names(fields)
+func (b *builder) nameColumns(t *entity.Table) {
+	fields := slices.DeleteFunc(slices.Clone(t.Columns), func(i int) bool { return b.set.Columns[i].Index == nil })
+	t.ColumnNames, t.FieldNames = b.set.Names(t.Columns), b.set.Names(fields)
 }
 
 // leftOut are the fields of the entity that t lacks.
-func (b *builder) leftOut(t *table) (names []string) {
-	for i, c := range b.set.columns {
-		if c.index != nil && !slices.Contains(t.columns, i) {
-			names = append(names, c.name)
+func (b *builder) leftOut(t *entity.Table) (names []string) {
+	for i, c := range b.set.Columns {
+		if c.Index != nil && !slices.Contains(t.Columns, i) {
+			names = append(names, c.Name)
 		}
 	}
 	return names
@@ -202,7 +204,7 @@ func (b *builder) leftOut(t *table) (names []string) {
 
 func (b *builder) readRules() {
 	s := b.set
-	s.atomic, s.sweepInserts, s.unstamped = b.Atomic, b.SweepInserts, b.UnstampedRows
+	s.Atomic, s.SweepInserts, s.Unstamped = b.Atomic, b.SweepInserts, b.UnstampedRows
 	for _, o := range b.Types {
 		i, ok := b.column("", o.Column, "Type")
 		if !ok {
@@ -214,32 +216,32 @@ func (b *builder) readRules() {
 				err = fmt.Errorf("%w: a counter is a column of its own, not in a collection and not frozen", err)
 			}
 			b.unparsed[i] = true
-			b.fault("", o.Column, "%s", b.explain(err, s.columns[i].goType))
+			b.fault("", o.Column, "%s", b.explain(err, s.Columns[i].Go))
 			continue
 		}
-		if s.columns[i].cql != nil {
+		if s.Columns[i].CQL != nil {
 			b.fault("", o.Column, "has two Type options")
 		}
-		s.columns[i].cql = cql
+		s.Columns[i].CQL = cql
 	}
 	b.deriveTypes()
 	b.inferTypes()
 	for _, o := range b.OneOf {
 		if i, ok := b.changing(o.Column, "OneOf"); ok {
-			s.columns[i].rule = oneOf
+			s.Columns[i].Rule = entity.ClosedDomain
 			b.readDomain(i, o.Values)
 		}
 	}
 	for _, name := range b.SingleWriters {
 		if i, ok := b.changing(name, "SingleWriter"); ok {
-			s.columns[i].rule = singleWriter
+			s.Columns[i].Rule = entity.SingleWriter
 		}
 	}
-	s.stamp = b.special(b.Stamps, "Stamp", "a Go int64 and CQL bigint", func(c *column) bool {
-		return c.goType.Kind() == reflect.Int64 && c.cql.Kind() == gocql.TypeBigInt
+	s.Stamp = b.special(b.Stamps, "Stamp", "a Go int64 and CQL bigint", func(c *entity.Column) bool {
+		return c.Go.Kind() == reflect.Int64 && c.CQL.Kind() == gocql.TypeBigInt
 	})
-	s.expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *column) bool {
-		return c.isTime && c.cql.Kind() == gocql.TypeTimestamp
+	s.Expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *entity.Column) bool {
+		return c.IsTime && c.CQL.Kind() == gocql.TypeTimestamp
 	})
 	if len(b.OneOf) > 0 && len(b.Stamps) == 0 && len(b.Versions) == 0 && len(b.Compare) == 0 {
 		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind "+
@@ -260,16 +262,16 @@ func (b *builder) changing(name, what string) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	c := &b.set.columns[i]
+	c := &b.set.Columns[i]
 	switch {
-	case c.rule != immutable:
+	case c.Rule != entity.Immutable:
 		b.fault("", name, "has more than one OneOf or SingleWriter")
-	case !c.key:
+	case !c.Key:
 		b.fault("", name, "%s concerns key columns, and no table has this one in its key", what)
-	case c.derived != nil:
+	case c.Derived != nil:
 		b.fault("", name, "is derived, and changes as the columns can that it follows from: %s is for those", what)
-	case len(b.set.tables) > 0 && b.set.identifies(i):
-		b.fault(b.set.tables[0].name, name, "the base key identifies the entity and cannot change, so %s is rejected", what)
+	case len(b.set.Tables) > 0 && b.set.Identifies(i):
+		b.fault(b.set.Tables[0].Name, name, "the base key identifies the entity and cannot change, so %s is rejected", what)
 	default:
 		return i, true
 	}
@@ -277,41 +279,41 @@ func (b *builder) changing(name, what string) (int, bool) {
 }
 
 func (b *builder) readDomain(i int, values []any) {
-	c := &b.set.columns[i]
+	c := &b.set.Columns[i]
 	if len(values) == 0 {
-		b.fault("", c.name, "OneOf lists no value")
+		b.fault("", c.Name, "OneOf lists no value")
 	}
-	if c.cql == nil {
+	if c.CQL == nil {
 		return
 	}
-	want := deref(c.goType)
+	want := entity.Deref(c.Go)
 	seen := make(map[string]bool, len(values))
 	for n, value := range values {
 		v := reflect.ValueOf(value)
 		if value == nil || v.Type() != want && (v.Kind() != want.Kind() || !v.CanConvert(want)) {
-			b.fault("", c.name, "value %d of OneOf is of Go type %T, it must be %s", n+1, value, want)
+			b.fault("", c.Name, "value %d of OneOf is of Go type %T, it must be %s", n+1, value, want)
 			continue
 		}
-		data, err := encodeAs(c, v)
+		data, err := entity.EncodeAs(c, v)
 		if err != nil {
-			b.fault("", c.name, "value %d of OneOf: %s", n+1, err)
+			b.fault("", c.Name, "value %d of OneOf: %s", n+1, err)
 			continue
 		}
-		if reason := keyFault(c, data); reason != "" || data == nil {
-			b.fault("", c.name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
+		if reason := entity.KeyFault(c, data); reason != "" || data == nil {
+			b.fault("", c.Name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
 			continue
 		}
 		if seen[string(data)] {
-			b.fault("", c.name, "value %d of OneOf is given twice", n+1)
+			b.fault("", c.Name, "value %d of OneOf is given twice", n+1)
 			continue
 		}
 		seen[string(data)] = true
-		c.domain = append(c.domain, &cqltype.Value{Type: c.cql, Data: data})
+		c.Domain = append(c.Domain, &cqltype.Value{Type: c.CQL, Data: data})
 	}
 }
 
 // special is the column of Stamp or ExpiresAt.
-func (b *builder) special(names []string, what, want string, fits func(*column) bool) int {
+func (b *builder) special(names []string, what, want string, fits func(*entity.Column) bool) int {
 	if len(names) > 1 {
 		b.fault("", "", "%s is declared %d times", what, len(names))
 	}
@@ -322,12 +324,12 @@ func (b *builder) special(names []string, what, want string, fits func(*column) 
 	if !ok {
 		return -1
 	}
-	c := &b.set.columns[i]
+	c := &b.set.Columns[i]
 	switch {
-	case c.key:
-		b.fault("", c.name, "%s cannot be a key column: it changes with every write", what)
-	case c.cql != nil && !fits(c):
-		b.fault("", c.name, "%s wants %s, this is Go type %s and CQL type %s", what, want, c.goType, c.cql)
+	case c.Key:
+		b.fault("", c.Name, "%s cannot be a key column: it changes with every write", what)
+	case c.CQL != nil && !fits(c):
+		b.fault("", c.Name, "%s wants %s, this is Go type %s and CQL type %s", what, want, c.Go, c.CQL)
 	}
 	return i
 }

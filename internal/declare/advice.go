@@ -1,4 +1,4 @@
-package entity
+package declare
 
 import (
 	"fmt"
@@ -8,14 +8,15 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
-// TypeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that, for example
+// typeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that, for example
 // follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it names one that does. userType is
 // empty, or names the user-defined type that column is a field of. The advice is empty where a Type option has chosen the declared type, and
 // where neither would do: for a collection, or a column that has to be of its type, such as a Stamp.
-func (s *Set) TypeAdvice(userType, column, live string) string {
-	d, where := s.declared, ""
+func (d Declaration) typeAdvice(s *entity.Set, userType, column, live string) string {
+	where := ""
 	types := &d.Types
 	if userType != "" {
 		i := slices.IndexFunc(d.UserTypes, func(o UserType) bool { return o.Name == userType })
@@ -25,13 +26,13 @@ func (s *Set) TypeAdvice(userType, column, live string) string {
 		d.UserTypes = slices.Clone(d.UserTypes)
 		types, where = &d.UserTypes[i].Fields.Types, " in UserType"
 	}
-	source, free := s.source(userType, column)
+	source, free := sourceOf(s, userType, column)
 	if source == "" || slices.ContainsFunc(*types, func(o TypeOption) bool { return o.Column == column }) {
 		return ""
 	}
 	option := fmt.Sprintf("tables.Type(%q, %q)%s", column, live, where)
 	*types = append(slices.Clip(*types), TypeOption{column, live})
-	if _, err := New(s.entity, s.typ, d); err == nil {
+	if _, err := New(s.Name, s.Go, d); err == nil {
 		return "follows from " + source + ": declare " + option
 	}
 	field := fieldOf[live]
@@ -71,18 +72,18 @@ func (d *Declaration) structOf(live string) string {
 	return fmt.Sprintf("S, a struct with the fields of this type, with tables.UserType[S](%q)", name)
 }
 
-// source is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
-func (s *Set) source(userType, column string) (text string, free bool) {
+// sourceOf is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
+func sourceOf(s *entity.Set, userType, column string) (text string, free bool) {
 	goType := func(t reflect.Type) string { return fmt.Sprintf("Go type %s", t) }
-	for i := range s.columns {
-		c := &s.columns[i]
+	for i := range s.Columns {
+		c := &s.Columns[i]
 		switch {
-		case userType == "" && c.name == column && c.derived != nil:
+		case userType == "" && c.Name == column && c.Derived != nil:
 			return "its bucket function", false
-		case userType == "" && c.name == column:
-			return goType(c.goType), !slices.Contains([]int{s.stamp, s.expiry, s.version, s.mark}, i)
+		case userType == "" && c.Name == column:
+			return goType(c.Go), !slices.Contains([]int{s.Stamp, s.Expiry, s.Version, s.Mark}, i)
 		}
-		for _, u := range c.cql.Users() {
+		for _, u := range c.CQL.Users() {
 			if at := u.Field(column); u.Name == userType && at >= 0 {
 				return goType(u.Go.Field(u.Fields[at].Index).Type), true
 			}

@@ -1,4 +1,4 @@
-package entity
+package declare
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/scylladb/go-reflectx"
 )
 
@@ -29,7 +30,7 @@ func columnName(field string) string {
 func (b *builder) readColumns() {
 	var embedded []*reflectx.FieldInfo
 	filled := make(map[*reflectx.FieldInfo]bool) // embedded fields with columns in them
-	for _, f := range mapper.TypeMap(b.set.typ).Index {
+	for _, f := range mapper.TypeMap(b.set.Go).Index {
 		if insideValue(f) {
 			continue
 		}
@@ -44,24 +45,24 @@ func (b *builder) readColumns() {
 		if !cql.IsColumn(name) {
 			b.fault("", name, "%s", unusable(f.Field, "db"))
 		} else if other, ok := b.of[name]; ok {
-			b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name, f.Field.Name)
+			b.fault("", name, "two fields have this column name: %s and %s", b.set.Go.FieldByIndex(b.set.Columns[other].Index).Name, f.Field.Name)
 			continue
 		}
 		if tag, _, _ := strings.Cut(f.Field.Tag.Get("cql"), ","); tag != "" {
 			b.cqlTags[tag] = f.Field.Name
 			if tag != name && f.Field.Tag.Get("db") == "" {
-				b.misnamed = append(b.misnamed, Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
+				b.misnamed = append(b.misnamed, entity.Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
 					"named by the db tag: tag it db:%q, or db:%q if that is its column", f.Field.Name, tag, tag, name)})
 			}
 		}
-		b.of[name] = len(b.set.columns)
-		b.set.columns = append(b.set.columns, column{name: name, index: f.Index, goType: f.Field.Type})
+		b.of[name] = len(b.set.Columns)
+		b.set.Columns = append(b.set.Columns, entity.Column{Name: name, Index: f.Index, Go: f.Field.Type})
 	}
 	for _, f := range embedded {
 		b.checkEmbedded(f, filled[f])
 	}
-	if len(b.set.columns) == 0 {
-		b.fault("", "", "row type %s has no exported field", b.set.typ)
+	if len(b.set.Columns) == 0 {
+		b.fault("", "", "row type %s has no exported field", b.set.Go)
 	}
 }
 
@@ -97,34 +98,34 @@ func (b *builder) checkEmbedded(f *reflectx.FieldInfo, filled bool) {
 }
 
 func (b *builder) inferTypes() {
-	for i := range b.set.columns {
-		c := &b.set.columns[i]
-		if c.cql == nil {
-			cql, err := b.user.Infer(c.goType)
+	for i := range b.set.Columns {
+		c := &b.set.Columns[i]
+		if c.CQL == nil {
+			cql, err := b.user.Infer(c.Go)
 			switch {
 			case err == nil || b.unparsed[i]:
-			case slices.Contains(b.Stamps, c.name):
-				b.fault("", c.name, "Stamp wants a Go int64 and CQL bigint, this is Go type %s", c.goType)
+			case slices.Contains(b.Stamps, c.Name):
+				b.fault("", c.Name, "Stamp wants a Go int64 and CQL bigint, this is Go type %s", c.Go)
 			default:
-				b.fault("", c.name, "%s: %s", err, toDeclare(err, declareUnsigned(c)))
+				b.fault("", c.Name, "%s: %s", err, toDeclare(err, declareUnsigned(c)))
 			}
 			if err != nil {
 				continue
 			}
-			c.cql = cql
+			c.CQL = cql
 		}
-		elem := deref(c.goType)
-		c.isTime = elem == reflect.TypeFor[time.Time]()
-		c.marshals = c.goType.Implements(marshalerType)
-		c.composed = len(c.cql.Elems()) > 0 && !c.marshals
-		c.aliases = elem.Kind() == reflect.Slice && !c.composed || c.marshals
+		elem := entity.Deref(c.Go)
+		c.IsTime = elem == reflect.TypeFor[time.Time]()
+		c.Marshals = c.Go.Implements(entity.MarshalerType)
+		c.Composed = len(c.CQL.Elems()) > 0 && !c.Marshals
+		c.Aliases = elem.Kind() == reflect.Slice && !c.Composed || c.Marshals
 	}
 }
 
 // declareUnsigned says which CQL types a column of unsigned integers can be declared with.
-func declareUnsigned(c *column) string {
+func declareUnsigned(c *entity.Column) string {
 	var fit []string
-	if t := deref(c.goType); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
+	if t := entity.Deref(c.Go); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
 		for _, name := range []string{"smallint", "int", "bigint", "varint"} {
 			if typ, err := cqltype.Parse(name); err == nil && disagree(t, typ) == "" {
 				fit = append(fit, name)
@@ -134,16 +135,9 @@ func declareUnsigned(c *column) string {
 	if len(fit) == 0 {
 		return "declare it with Type"
 	}
-	fit[0] = fmt.Sprintf("declare Type(%q, %q)", c.name, fit[0])
+	fit[0] = fmt.Sprintf("declare Type(%q, %q)", c.Name, fit[0])
 	if len(fit) > 1 {
 		fit[1] = "or " + fit[1]
 	}
 	return strings.Join(fit, ", ")
-}
-
-func deref(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
 }

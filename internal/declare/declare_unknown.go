@@ -1,4 +1,4 @@
-package entity
+package declare
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // column gives the position of a column that a rule names.
@@ -15,7 +16,7 @@ func (b *builder) column(table, name, what string) (int, bool) {
 	i, ok := b.of[name]
 	if !ok && !b.underived[name] {
 		b.unknown = true
-		b.fault(table, name, "%s names a column that is no field of %s%s", what, b.set.typ, b.meant(name))
+		b.fault(table, name, "%s names a column that is no field of %s%s", what, b.set.Go, b.meant(name))
 	}
 	return i, ok
 }
@@ -26,8 +27,8 @@ func (b *builder) meant(name string) string {
 		return fmt.Sprintf(": field %s has it in a cql tag, and columns are named by the db tag: tag it db:%q", field, name)
 	}
 	var names []string
-	for _, c := range b.set.columns {
-		names = append(names, c.name)
+	for _, c := range b.set.Columns {
+		names = append(names, c.Name)
 	}
 	return cql.Meant(name, names)
 }
@@ -44,7 +45,7 @@ func toDeclare(err error, otherwise string) string {
 		if none.Go.PkgPath() == "database/sql" && strings.HasPrefix(none.Go.Name(), "Null") { // the first field is the value
 			return fmt.Sprintf("declare the field as *%s; nil is null", none.Go.Field(0).Type)
 		}
-		if !reflect.PointerTo(none.Go).Implements(marshalerType) {
+		if !reflect.PointerTo(none.Go).Implements(entity.MarshalerType) {
 			return fmt.Sprintf("declare its user-defined type with UserType[%s](name)", none.Go)
 		}
 	case reflect.Interface:

@@ -1,8 +1,10 @@
-package entity
+package declare
 
 import (
 	"reflect"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // Declaration is what the options of package tables say, before it is validated. An option that may be given once is a list here, so
@@ -31,7 +33,7 @@ type Table struct {
 	Name, Keyspace   string
 	PartKey, SortKey []string
 	Columns          []string
-	Rotate           Bucket
+	Rotate           entity.Bucket
 	Unique, Hidden   bool
 }
 
@@ -61,5 +63,5 @@ type Derive struct {
 type Since struct {
 	Time   time.Time
 	Of     string
-	Bucket Bucket
+	Bucket entity.Bucket
 }
