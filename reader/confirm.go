@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -85,7 +86,7 @@ func (s *stream[T]) lookups(p *page[T]) ([]*lookup, error) {
 		for n, v := range p.key(i, plan.kept) {
 			values[c.place[n]] = v
 		}
-		row, err := plan.layout.Row(values)
+		row, err := tablerow.Read(plan.layout, values)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +209,7 @@ func (s *stream[T]) lookUpOne(ctx context.Context, l *lookup, p *page[T]) (end s
 			return end, s.failBase(l.table, err, attempts)
 		}
 		for i := range base.rows {
-			row, err := c.base.Row(base.key(i, len(c.columns)))
+			row, err := tablerow.Read(c.base, base.key(i, len(c.columns)))
 			if err != nil {
 				return end, s.failBase(l.table, err, 0)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -46,7 +47,7 @@ type table struct {
 }
 
 func newTable(l entity.Layout, keyspace string) *table {
-	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: l.Timed(), part: len(l.Partition())}
+	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: tablerow.Timed(l), part: len(l.Partition())}
 	t.key = t.part + len(l.Clustering())
 	t.version = slices.Index(t.columns, l.Version())
 	for _, name := range l.Tells() {
@@ -146,7 +147,7 @@ func (t *table) unread(err error) error {
 
 // row reads the row with an encoded key, nil if there is none.
 func (a *access) row(ctx context.Context, t *table, key string, consistency gocql.Consistency) (*row, error) {
-	values, partition := t.Arguments(key)
+	values, partition := tablerow.Arguments(t.Layout, key)
 	text := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
 	r := request.New(t.keyspace, partition, leastSilence)
 	var rows []row
@@ -281,11 +282,11 @@ func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 				values[i] = arena[start:len(arena):len(arena)]
 			}
 		}
-		read, err := t.Row(values)
+		read, err := tablerow.Read(t.Layout, values)
 		if err != nil {
 			return err
 		}
-		r := row{Row: repair.Row{TableRow: read}}
+		r := row{Row: repair.Row{Row: read}}
 		r.At, r.ends = t.times(cells, now)
 		if t.version < 0 || r.At == 0 { // else they are times of transactions
 			r.Written = t.written(cells, now)

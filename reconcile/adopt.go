@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -134,7 +135,7 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
 				return nil
 			}
-			if claims, err = j.freeKeys(ctx, b, b.Base.TableRow(*stored)); err != nil {
+			if claims, err = j.freeKeys(ctx, b, tablerow.OfBase(b.Base, *stored)); err != nil {
 				return err
 			}
 		}
@@ -153,7 +154,7 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 }
 
 // freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or says why it does not.
-func (j *job) freeKeys(ctx context.Context, b *versionedBase, row entity.TableRow) (free []versioned.Key, err error) {
+func (j *job) freeKeys(ctx context.Context, b *versionedBase, row tablerow.Row) (free []versioned.Key, err error) {
 	for _, t := range j.uniques {
 		key, there := row.KeyIn(t.Layout)
 		if !there {

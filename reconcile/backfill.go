@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -74,7 +75,7 @@ func (j *job) checkFill() error {
 		return invalid("Backfill: table %s is of unique keys: Repair claims those that rows have", j.uniques[0].Name())
 	}
 	t := j.queries[0]
-	why := t.Unfillable()
+	why := tablerow.Unfillable(t.Layout)
 	switch {
 	case j.writers.IsZero():
 		return invalid("Backfill: say with option Writers when the last process that did not write %s had ended", t.Name())

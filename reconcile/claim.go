@@ -11,14 +11,15 @@ import (
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
 
 // claim is a key of a table of unique keys on the cluster, on behalf of an entity.
 func (j *job) claim(p place, own string) *cas.Claim {
-	c := p.t.ClaimOf(own, p.key, j.keyspace)
-	partition := j.partition(c.Keyspace, c.PartitionKey, j.base().BaseRow(own, j.keyspace).Local())
+	c := tablerow.ClaimOf(p.t.Layout, own, p.key, j.keyspace)
+	partition := j.partition(c.Keyspace, c.PartitionKey, tablerow.BaseRow(j.base().Layout, own, j.keyspace).Local())
 	return cas.NewClaim(c, &partition, func(owner *entity.Base) versioned.Store { return j.versionedBase(owner) })
 }
 
@@ -123,7 +124,7 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) er
 		return err // the next look says what there is to do
 	}
 	stored, _ := row.Columns.(*entity.Row)
-	read := b.Base.TableRow(*stored)
+	read := tablerow.OfBase(b.Base, *stored)
 	var claims []versioned.Key
 	for _, f := range keys {
 		t := j.table(f.Table)

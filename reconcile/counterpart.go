@@ -134,10 +134,10 @@ func (j *job) sampleRow(ctx context.Context, q *table, r *row, s *sample) error 
 		s.orphans++
 		return nil
 	}
-	if key, there := l.Base.KeyIn(q.Layout); r.Patchable() || there && key == r.Key() || r.With(l.Base.TableRow).Stale() {
+	if key, there := l.Base.KeyIn(q.Layout); r.Patchable() || there && key == r.Key() || r.With(l.Base.Row).Stale() {
 		return nil // a stale one is left
 	}
-	if !r.With(l.Base.TableRow).Misplaced() &&
+	if !r.With(l.Base.Row).Misplaced() &&
 		slices.ContainsFunc(l.Findings(), func(f repair.Finding) bool { return f.Class == repair.Newer }) {
 		return nil // the base row is to get its key
 	}

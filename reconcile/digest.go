@@ -15,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cas"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/murmur3"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // digest compares tables by reading each of them once. A base row gives a record for each row that query tables should have, a row of
@@ -38,13 +38,13 @@ type digest struct {
 // side is how rows of a table become records.
 type side struct {
 	base    bool
-	entity  entity.Pairing // how the base key is found
+	entity  tablerow.Pairing // how the base key is found
 	records []sideRecord
 }
 
 type sideRecord struct {
 	query         int // of digest.tables
-	key, compared entity.Pairing
+	key, compared tablerow.Pairing
 }
 
 func newDigest(j *job, dir string) *digest {
@@ -53,13 +53,13 @@ func newDigest(j *job, dir string) *digest {
 		j: j, spool: newSpool(dir, spoolChunk), seed: maphash.MakeSeed(), sides: make(map[*table]*side), newer: !base.Patchable(),
 		tables: j.compared()[1:], unread: make(map[*table][]segment),
 	}
-	all := &side{base: true, entity: base.Pair(base.Layout)}
+	all := &side{base: true, entity: tablerow.Pair(base.Layout, base.Layout)}
 	d.sides[base] = all
 	for i, q := range d.tables {
-		to := base.Pair(q.Layout)
+		to := tablerow.Pair(base.Layout, q.Layout)
 		all.records = append(all.records, sideRecord{i, to, to})
-		back := q.Pair(base.Layout)
-		d.sides[q] = &side{entity: back, records: []sideRecord{{i, q.Pair(q.Layout), back}}}
+		back := tablerow.Pair(q.Layout, base.Layout)
+		d.sides[q] = &side{entity: back, records: []sideRecord{{i, tablerow.Pair(q.Layout, q.Layout), back}}}
 	}
 	return d
 }
@@ -80,7 +80,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 	var entity, key, compared, out []byte
 	last, err = each(iter, t, func(values [][]byte) error {
 		rows++
-		if err := t.Normalize(values); err != nil {
+		if err := tablerow.Normalize(t.Layout, values); err != nil {
 			return err
 		}
 		var there bool
@@ -194,7 +194,7 @@ func (d *digest) wasUnread(t *table, key []byte) bool {
 	if len(d.unread[t]) == 0 {
 		return false
 	}
-	_, partition := t.Arguments(string(key))
+	_, partition := tablerow.Arguments(t.Layout, string(key))
 	token := murmur3.Token(partition)
 	return slices.ContainsFunc(d.unread[t], func(s segment) bool { return s.low < token && token <= s.high })
 }

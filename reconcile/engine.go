@@ -17,6 +17,7 @@ import (
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -300,7 +301,7 @@ func (p *pieces) token(f *Finding) int64 {
 }
 
 func tokenOf(t *table, key string) int64 {
-	_, partition := t.Arguments(key)
+	_, partition := tablerow.Arguments(t.Layout, key)
 	return murmur3.Token(partition)
 }
 

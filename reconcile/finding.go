@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // Class says in what way a row disagrees with the base row.
@@ -69,10 +70,10 @@ type Finding struct {
 }
 
 // Key returns the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
-func (f Finding) Key() string { return f.t.KeyText(f.key) }
+func (f Finding) Key() string { return tablerow.KeyText(f.t.Layout, f.key) }
 
 // Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].
-func (f Finding) Entity() string { return f.t.Base().KeyText(f.entity) }
+func (f Finding) Entity() string { return tablerow.KeyText(f.t.Base(), f.entity) }
 
 // Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key. It is empty for all other findings,
 // and if the process of the run that found it has died.
@@ -80,7 +81,7 @@ func (f Finding) Other() string {
 	if f.other == "" {
 		return ""
 	}
-	return f.t.Base().KeyText(f.other)
+	return tablerow.KeyText(f.t.Base(), f.other)
 }
 
 // spot is where a finding is. Two entities may have one in one place.

@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // job is one call.
@@ -27,7 +28,7 @@ type job struct {
 	uniques []*table // the tables of unique keys that it is about
 	report  *Report
 	repairs bool
-	one     *entity.TableRow                         // the entity that the call is about, nil for all
+	one     *tablerow.Row                            // the entity that the call is about, nil for all
 	digest  *digest                                  // nil: counterparts of rows are looked up
 	spread  time.Duration                            // how long the reads are to take, 0: no longer than they need
 	each    func(context.Context, *unit, *row) error // is called with each row of the base table, and nothing is compared; or nil
@@ -136,7 +137,7 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 }
 
 // enqueue has an entity looked at in all places of a row.
-func (j *job) enqueue(ctx context.Context, r entity.TableRow) {
+func (j *job) enqueue(ctx context.Context, r tablerow.Row) {
 	j.queue.add(ctx, r.Entity(), place{j.base(), r.Entity()}, nil)
 	for _, q := range j.queries {
 		keys, err := r.Places(q.Layout)

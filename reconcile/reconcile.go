@@ -15,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -73,7 +74,7 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 		return nil, invalid("the set is nil")
 	}
 	s := set.Internal()
-	if why := s.Incomparable(); why != "" {
+	if why := tablerow.Incomparable(s); why != "" {
 		return nil, invalid("set %s: %s", s.Entity(), why)
 	}
 	c, err := r.options(options)

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // slices of the findings of a set, so that no partition of them becomes large.
@@ -145,7 +146,7 @@ func (j *job) remember(ctx context.Context, entity string, seen time.Time, found
 func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sighting) error) error {
 	for slice := range int16(findingSlices) {
 		if err := visit(ctx, j.store, scanSighting, func(s *sighting) error {
-			if !j.compares(s.table) || !j.base().HasKey(string(s.entity)) || !j.table(s.table).HasKey(string(s.key)) {
+			if !j.compares(s.table) || !tablerow.HasKey(j.base().Layout, string(s.entity)) || !tablerow.HasKey(j.table(s.table).Layout, string(s.key)) {
 				return nil
 			}
 			return f(slice, s)
@@ -228,7 +229,7 @@ func (r *storedRun) again(j *job, f *sighting) (again, maybe bool) {
 
 // covers says whether the range of a row was done by an earlier process.
 func (r *storedRun) covers(t *table, key string, ranges int) bool {
-	_, partition := t.Arguments(key)
+	_, partition := tablerow.Arguments(t.Layout, key)
 	token := murmur3.Token(partition)
 	all := segments(ranges)
 	in := all[slices.IndexFunc(all, func(s segment) bool { return token <= s.high })]

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -55,7 +56,7 @@ func Entity[T any](ctx context.Context, r *Reconciler, set *tables.Set[T], row T
 	if err != nil {
 		return nil, err
 	}
-	given, err := set.Internal().TableRow(row)
+	given, err := tablerow.Of(set.Internal(), row)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -92,7 +93,7 @@ func (b *versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error 
 }
 
 func (j *job) baseOf(key string) *versionedBase {
-	return j.versionedBase(j.base().BaseRow(key, j.keyspace))
+	return j.versionedBase(tablerow.BaseRow(j.base().Layout, key, j.keyspace))
 }
 
 // lookVersioned completes a look whose rows have been read: the claims of unique keys are read after them, and then the base row of a set with
@@ -117,7 +118,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		}
 		l.Base = nil
 		if read, ok := row.Columns.(*entity.Row); ok {
-			l.Base = &repair.Row{TableRow: b.Base.TableRow(*read), At: l.Version.At}
+			l.Base = &repair.Row{Row: tablerow.OfBase(b.Base, *read), At: l.Version.At}
 		}
 		if !j.placesOfClaims(s, l) {
 			return nil

@@ -152,7 +152,7 @@ func (c noteCell) at() (have, want int64) {
 
 // put sends a value of the base row, remove sends a null.
 func (c noteCell) put(at int64) (statement.Mutation, error) {
-	return c.row.Cell(c.name, &c.base.TableRow, c.row.Layout(), statement.Written{At: at}, nil)
+	return c.row.Cell(c.name, &c.base.Row, c.row.Layout(), statement.Written{At: at}, nil)
 }
 
 func (c noteCell) remove(at int64) (statement.Mutation, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -66,7 +67,7 @@ func (x *repairer) rows(table int, second int64) []repair.Row {
 			}
 		}
 		var err error
-		if row.TableRow, err = x.layout(table).Row(values); err != nil {
+		if row.Row, err = tablerow.Read(x.layout(table), values); err != nil {
 			panic(err)
 		}
 		out = append(out, row)

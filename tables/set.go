@@ -74,7 +74,7 @@ func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before
 // Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes the row
 // afterwards. So after may be made by changing before in place, also in the memory that the two share behind pointers, slices and maps.
 func (s *Set[T]) Updating(before T) func(after T) Change {
-	frozen := s.Internal().Freeze(before)
+	frozen := entity.Freeze(s.Internal(), before)
 	return func(after T) Change {
 		c := s.Update(before, after)
 		c.change.Frozen = frozen

@@ -18,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -37,7 +38,7 @@ func TestNothingShowsValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := set.Internal().Base(row, nil)
+	base, err := entity.BaseOf(set.Internal(), row, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	conditional := claiming(t)
 	text, _, _ := base.Select()
-	read, err := set.Internal().TableRow(row)
+	read, err := tablerow.Of(set.Internal(), row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,17 +59,18 @@ func TestNothingShowsValues(t *testing.T) {
 		"statement.MergeColumn": statement.MergeColumn{Name: "id", Value: value}, "statement.Mutation": rendered.Mutations[0],
 		"statement.Terms": statement.KeyTerms([]string{"id"}, []*cqltype.Value{value}), "cqltype.Value": *value, "Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
 		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base},
-		"Rendered": rendered, "Row": *conditional.Condition.After(),
-		"TableRow": read, "Transaction": *transaction, "Found": *transaction.Found(),
+		"Rendered": rendered, "Renderer": entity.Renderer{Set: set.Internal(), Kind: entity.Insert, Before: []cqltype.Value{*value}},
+		"Row":          *conditional.Condition.After(),
+		"tablerow.Row": read, "Transaction": *transaction, "Found": *transaction.Found(),
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
 		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "Metadata", "MissingError", "OneOf", "Option", "Pairing", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
+		"Kind", "Layout", "Metadata", "MissingError", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
 		"TooManyError", "TypeDescription", "Since", "Version", "statement.Decoder", "statement.EditKind", "statement.MutationKind", "statement.Written",
-		"cqltype.Field", "cqltype.NoTypeError", "cqltype.Type", "cqltype.Types", "cqltype.UserType",
+		"cqltype.Field", "cqltype.NoTypeError", "cqltype.Type", "cqltype.Types", "cqltype.UserType", "tablerow.Pairing",
 	}
 	names := append(exported(t, "."), exported(t, "../internal/entity")...)
-	for _, below := range []string{"statement", "cqltype"} {
+	for _, below := range []string{"statement", "cqltype", "tablerow"} {
 		for _, name := range exported(t, "../internal/"+below) {
 			names = append(names, below+"."+name)
 		}

@@ -245,7 +245,7 @@ func TestStoredMutationsAreDeclared(t *testing.T) {
 		if err := again.UnmarshalBinary(data); err != nil {
 			t.Fatalf("%s: %s: %v", name, m, err)
 		}
-		if found, fault := set.Internal().Declares(&again, func(name string) string { return name }); !found || fault != "" {
+		if found, fault := entity.Declares(set.Internal(), &again, func(name string) string { return name }); !found || fault != "" {
 			t.Errorf("%s: %s: %t, %s", name, m, found, fault)
 		}
 		count++

@@ -130,7 +130,7 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	if !set.Internal().Conditional() {
 		return readRow(ctx, w, op, set, key)
 	}
-	base, err := set.Internal().Base(key, w.physical)
+	base, err := entity.BaseOf(set.Internal(), key, w.physical)
 	if err != nil {
 		return row, reject(op, err)
 	}

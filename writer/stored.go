@@ -80,7 +80,9 @@ func (w *Writer) admit(e *Error) error {
 			continue // never sent again
 		}
 		for _, m := range e.requests[i].mutations {
-			declared := func(s *entity.Set, physical func(string) string) (bool, string) { return s.Declares(m, physical) }
+			declared := func(s *entity.Set, physical func(string) string) (bool, string) {
+				return entity.Declares(s, m, physical)
+			}
 			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, declared); err != nil {
 				return err
 			}

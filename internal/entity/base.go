@@ -29,7 +29,7 @@ var TimeUUID = cqltype.Must("timeuuid")
 
 // Base is the base row of one entity, for requests of their own.
 type Base struct {
-	set            *Set
+	Set            *Set
 	keyspace, name string
 	physical       func(string) string
 	key            []*cqltype.Value
@@ -38,9 +38,9 @@ type Base struct {
 	stored         bool            // it comes out of storage, and the query tables are not known
 }
 
-func (s *Set) base(keyspace func(string) string, row []cqltype.Value) *Base {
+func NewBase(s *Set, keyspace func(string) string, row []cqltype.Value) *Base {
 	t := s.Tables[0]
-	b := &Base{set: s, keyspace: keyspace(t.Keyspace), name: t.Name, physical: keyspace, key: t.KeyOf(row)}
+	b := &Base{Set: s, keyspace: keyspace(t.Keyspace), name: t.Name, physical: keyspace, key: t.KeyOf(row)}
 	b.row = make([]cqltype.Value, len(s.Columns))
 	keep := func(columns []int) {
 		for _, i := range columns {
@@ -66,16 +66,16 @@ func (b *Base) Key() string { return statement.EncodedKey(b.key) }
 func (b *Base) Complete() bool { return statement.Present(b.key) }
 
 // Local says whether conditions hold within a datacentre alone.
-func (b *Base) Local() bool { return b.set.LocalSerial }
+func (b *Base) Local() bool { return b.Set.LocalSerial }
 
 // Place is where the row is.
 func (b *Base) Place() (keyspace, table string, partition []byte) {
-	return b.keyspace, b.name, statement.PartitionKey(b.key[:b.set.Tables[0].Part])
+	return b.keyspace, b.name, statement.PartitionKey(b.key[:b.Set.Tables[0].Part])
 }
 
 // Unplaced is the name of a table of the set that has no physical keyspace, or "".
 func (b *Base) Unplaced() string {
-	for _, t := range b.set.Tables { // a Unique table is where the base table is
+	for _, t := range b.Set.Tables { // a Unique table is where the base table is
 		if b.physical(t.Keyspace) == "" {
 			return t.Name
 		}
@@ -84,7 +84,7 @@ func (b *Base) Unplaced() string {
 }
 
 // VersionColumn is the column of [Versioned].
-func (b *Base) VersionColumn() string { return b.set.Columns[b.set.Version].Name }
+func (b *Base) VersionColumn() string { return b.Set.Columns[b.Set.Version].Name }
 
 // Row is a base row as it was read.
 type Row struct {
@@ -92,35 +92,30 @@ type Row struct {
 	Present bool       // some column alongside key and version is not null
 	Pending map[gocql.UUID][]byte
 
-	values []cqltype.Value
+	Values []cqltype.Value
 	added  bool // it is to become one by an insert
 }
 
 // regular are the columns alongside the key, the version excepted.
-func (b *Base) regular() []int { return b.set.Regular() }
+func (b *Base) regular() []int { return b.Set.Regular() }
 
-func (s *Set) Regular() []int {
-	base := s.Tables[0]
-	return slices.DeleteFunc(slices.Clone(base.Columns[len(base.Key):]), func(i int) bool { return i == s.Version })
-}
-
-func (b *Base) where() statement.Terms { return statement.KeyTerms(b.set.Tables[0].KeyNames, b.key) }
+func (b *Base) where() statement.Terms { return statement.KeyTerms(b.Set.Tables[0].KeyNames, b.key) }
 
 func (b *Base) table() string { return statement.Qualified(b.keyspace, b.name) }
 
 // Select reads the row. dest is what to scan it into; row gives what was scanned.
 func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 	columns := b.regular()
-	names := b.set.Names(columns)
+	names := b.Set.Names(columns)
 	raw := make([]rawValue, len(columns))
 	for n := range raw {
 		dest = append(dest, &raw[n])
 	}
 	var out Row
-	if b.set.Version >= 0 {
-		names = append(names, b.set.Columns[b.set.Version].Name)
+	if b.Set.Version >= 0 {
+		names = append(names, b.Set.Columns[b.Set.Version].Name)
 		dest = append(dest, &out.Version)
-		if !b.set.Transactional {
+		if !b.Set.Transactional {
 			names, dest = append(names, fingerprint.PendingColumn), append(dest, &out.Pending)
 		}
 	}
@@ -134,9 +129,9 @@ func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 
 // readRow is a row with these values of its regular columns. There may be more values after them.
 func (b *Base) readRow(regular []int, raw []rawValue) Row {
-	row := Row{values: slices.Clone(b.row)}
+	row := Row{Values: slices.Clone(b.row)}
 	for n, i := range regular {
-		row.values[i] = cqltype.Value{Type: b.set.Columns[i].CQL, Data: raw[n].Data}
+		row.Values[i] = cqltype.Value{Type: b.Set.Columns[i].CQL, Data: raw[n].Data}
 		row.Present = row.Present || raw[n].Data != nil
 	}
 	return row
@@ -156,11 +151,11 @@ func (b *Base) Decode(row Row) (any, error) {
 	if b.stored {
 		return nil, errStored
 	}
-	out := reflect.New(b.set.Go).Elem()
-	for i := range b.set.Columns {
-		c := &b.set.Columns[i]
-		data := row.values[i].Data
-		if c.Index == nil || data == nil || i == b.set.Version {
+	out := reflect.New(b.Set.Go).Elem()
+	for i := range b.Set.Columns {
+		c := &b.Set.Columns[i]
+		data := row.Values[i].Data
+		if c.Index == nil || data == nil || i == b.Set.Version {
 			continue
 		}
 		field := out.FieldByIndex(c.Index).Addr().Interface()
@@ -175,8 +170,8 @@ func (b *Base) Decode(row Row) (any, error) {
 			return nil, err
 		}
 	}
-	if b.set.Version >= 0 {
-		out.FieldByIndex(b.set.Columns[b.set.Version].Index).Set(reflect.ValueOf(row.Version))
+	if b.Set.Version >= 0 {
+		out.FieldByIndex(b.Set.Columns[b.Set.Version].Index).Set(reflect.ValueOf(row.Version))
 	}
 	return out.Interface(), nil
 }
@@ -192,14 +187,14 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	}
 	condition.Null(fingerprint.PendingColumn)
 	for _, i := range b.regular() {
-		name := b.set.Columns[i].Name
+		name := b.Set.Columns[i].Name
 		switch {
 		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
-			set.Equal(name, &cqltype.Value{Type: b.set.Columns[i].CQL})
+			set.Equal(name, &cqltype.Value{Type: b.Set.Columns[i].CQL})
 		case after == nil:
 			set.Null(name)
 		default:
-			set.Equal(name, bound(&after.values[i], before != (gocql.UUID{})))
+			set.Equal(name, bound(&after.Values[i], before != (gocql.UUID{})))
 		}
 		if after != nil && after.added { // a row of before the declaration has no version either
 			condition.Null(name)
@@ -215,7 +210,7 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	}
 	if keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
-			condition.Equal(b.set.Columns[i].Name, &b.before[i])
+			condition.Equal(b.Set.Columns[i].Name, &b.before[i])
 		}
 	}
 	if after != nil {
@@ -249,23 +244,23 @@ func (b *Base) Unimaged() *Base {
 }
 
 // Empty is a row without a value alongside its key.
-func (b *Base) Empty() *Row { return &Row{values: make([]cqltype.Value, len(b.set.Columns))} }
+func (b *Base) Empty() *Row { return &Row{Values: make([]cqltype.Value, len(b.Set.Columns))} }
 
 // Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other
 // bytes: what something else than this library has written may be null where Go has a zero value.
 func (b *Base) Differing(row Row) string {
 	var image []cqltype.Value
 	if decoded, err := b.Decode(row); err == nil {
-		image, _ = b.set.image(reflect.ValueOf(decoded))
+		image, _ = imageOf(b.Set, reflect.ValueOf(decoded))
 	}
 	for _, i := range b.imaged() {
-		was, is := b.before[i].Data, row.values[i].Data
+		was, is := b.before[i].Data, row.Values[i].Data
 		switch {
 		case b.before[i].Type.Same(was, is):
 		case image != nil && cqltype.Identical(image[i].Data, was):
 		case b.stored && is == nil && cqltype.IsZero(was) && b.before[i].Type.Kind() != gocql.TypeBlob: // without a Go type to ask
 		default:
-			return b.set.Columns[i].Name
+			return b.Set.Columns[i].Name
 		}
 	}
 	return ""

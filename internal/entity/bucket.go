@@ -165,7 +165,7 @@ func floorDiv(a, b int64) int64 {
 func (b Bucket) layout() string { return timeBuckets[b.Kind].layout }
 
 // text is the bucket of t as text.
-func (b Bucket) text(t int64) (string, error) {
+func (b Bucket) Text(t int64) (string, error) {
 	start := time.UnixMilli(b.start(b.number(t))).UTC()
 	if y := start.Year(); y < 0 || y > 9999 {
 		return "", errors.New("the year of its bucket is not one of 0 to 9999, so it has no text")

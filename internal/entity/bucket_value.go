@@ -30,7 +30,7 @@ func (l Layout) BucketFault(column string, v *cqltype.Value) string {
 		if b.has(v) {
 			return ""
 		}
-		if example, err := b.text(0); err == nil && v.Type.Kind() == gocql.TypeVarchar {
+		if example, err := b.Text(0); err == nil && v.Type.Kind() == gocql.TypeVarchar {
 			reason = fmt.Sprintf("no bucket of %s: want text as in %s", b, example)
 		} else {
 			reason = fmt.Sprintf("no bucket of %s: want the date on which one begins", b)

@@ -23,8 +23,8 @@ type Claim struct {
 	key   []*cqltype.Value
 }
 
-// claim is that of row in a Unique table, nil if row is nil or has no key there.
-func (t *Table) claim(r *renderer, row []cqltype.Value) *Claim {
+// claimOf is that of row in a Unique table, nil if row is nil or has no key there.
+func claimOf(t *Table, r *Renderer, row []cqltype.Value) *Claim {
 	if row == nil {
 		return nil
 	}
@@ -32,9 +32,13 @@ func (t *Table) claim(r *renderer, row []cqltype.Value) *Claim {
 	if !statement.Present(key) {
 		return nil
 	}
+	return NewClaim(t, key, NewBase(r.Set, r.Keyspace, row))
+}
+
+// NewClaim is that of the entity of a base row to a key of a Unique table.
+func NewClaim(t *Table, key []*cqltype.Value, base *Base) *Claim {
 	return &Claim{
-		Keyspace: r.keyspace(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t, key: key,
-		base: r.set.base(r.keyspace, row),
+		Keyspace: base.physical(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t, key: key, base: base,
 	}
 }
 
@@ -44,22 +48,12 @@ func (c *Claim) Key() string { return statement.EncodedKey(c.key) }
 // Self is the encoded base key of the entity that wants it.
 func (c *Claim) Self() string { return c.base.Key() }
 
-// ClaimOf is that of the entity with an encoded base key to an encoded key of the table, which is [Layout.Unique].
-func (l Layout) ClaimOf(entity, key string, keyspace func(string) string) *Claim {
-	keyspace = orDeclared(keyspace)
-	values := l.decodedKey(key)
-	return &Claim{
-		Keyspace: keyspace(l.Table.Keyspace), Table: l.Table.Name, PartitionKey: statement.PartitionKey(values[:l.Table.Part]), table: l.Table, key: values,
-		base: l.Base().BaseRow(entity, keyspace),
-	}
-}
-
 func (c *Claim) name() string { return statement.Qualified(c.Keyspace, c.Table) }
 
 func (c *Claim) where() statement.Terms { return statement.KeyTerms(c.table.KeyNames, c.key) }
 
 // ownerNames are the columns that hold the base key.
-func (c *Claim) ownerNames() []string { return c.base.set.Tables[0].KeyNames }
+func (c *Claim) ownerNames() []string { return c.base.Set.Tables[0].KeyNames }
 
 // Take is the lightweight transaction that takes a key without an owner.
 func (c *Claim) Take(token gocql.UUID) statement.Bound {
@@ -124,12 +118,12 @@ func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + c.name()}.Where(c.where())
 	return s, dest, func() Holder {
 		out.Own = true
-		row := make([]cqltype.Value, len(c.base.set.Columns))
-		for k, i := range c.base.set.Tables[0].Key {
-			row[i] = cqltype.Value{Type: c.base.set.Columns[i].CQL, Data: raw[k].Data}
+		row := make([]cqltype.Value, len(c.base.Set.Columns))
+		for k, i := range c.base.Set.Tables[0].Key {
+			row[i] = cqltype.Value{Type: c.base.Set.Columns[i].CQL, Data: raw[k].Data}
 			out.Own = out.Own && row[i].Type.Same(raw[k].Data, c.base.key[k].Data)
 		}
-		out.Base = c.base.set.base(c.base.physical, row)
+		out.Base = NewBase(c.base.Set, c.base.physical, row)
 		out.Base.stored = c.base.stored
 		return out
 	}
@@ -137,7 +131,7 @@ func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 
 // Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
 func (c *Claim) Holds(row Row) bool {
-	return row.Present && slices.EqualFunc(c.key, c.table.KeyOf(row.values), func(key, of *cqltype.Value) bool { return key.Type.Same(of.Data, key.Data) })
+	return row.Present && slices.EqualFunc(c.key, c.table.KeyOf(row.Values), func(key, of *cqltype.Value) bool { return key.Type.Same(of.Data, key.Data) })
 }
 
 // Format prints the table for every verb: printed in full a claim would show its key.

@@ -77,20 +77,20 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	case s.Version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
 		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
 	}
-	r := renderer{
-		set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: orDeclared(keyspace), at: cqltype.BigInt(timestamp),
+	r := Renderer{
+		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp),
 	}
 	if err := r.read(c); err != nil {
 		return Conditional{}, err
 	}
 	out := Conditional{Condition: &Condition{
 		Entity: s.Name, Kind: c.Kind, Versioned: s.Version >= 0, Local: s.LocalSerial, Transactional: s.Transactional, Before: c.VersionOf(), Version: version,
-		base: s.base(r.keyspace, r.row()), after: r.after,
+		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}}
 	cond := out.Condition
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
 	if s.Version < 0 {
-		cond.before = r.before
+		cond.before = r.Before
 		if c.Kind == Update && !r.compares() {
 			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name, "an update changes none of the compared columns: its condition would "+
 				"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
@@ -98,21 +98,21 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		out.Key = r.entityKey()
 		return out, nil
 	}
-	if r.before != nil {
-		cond.Keys = s.encodeKeys(r.before)
+	if r.Before != nil {
+		cond.Keys = encodeKeys(s, r.Before)
 		cond.base.before = make([]cqltype.Value, len(s.Columns))
 		for i := range s.Columns {
-			if s.inEntries(i) {
-				cond.base.before[i] = r.before[i]
+			if inEntries(s, i) {
+				cond.base.before[i] = r.Before[i]
 			}
 		}
 	}
 	for _, t := range s.Tables[1:] {
 		r.table(t)
 	}
-	out.Mutations, out.Key = r.out, r.entityKey()
+	out.Mutations, out.Key = r.Out, r.entityKey()
 	for _, t := range s.Unique {
-		before, after := t.claim(&r, r.before), t.claim(&r, r.after)
+		before, after := claimOf(t, &r, r.Before), claimOf(t, &r, r.After)
 		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {
 			continue
 		}
@@ -127,13 +127,8 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 }
 
 // compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
-func (r *renderer) compares() bool {
-	return !r.set.same(r.set.Compared, r.before, r.after)
-}
-
-// same says whether the server takes columns of two rows as equal.
-func (s *Set) same(columns []int, a, b []cqltype.Value) bool {
-	return !slices.ContainsFunc(columns, func(i int) bool { return !s.Columns[i].CQL.Same(a[i].Data, b[i].Data) })
+func (r *Renderer) compares() bool {
+	return !r.Set.Same(r.Set.Compared, r.Before, r.After)
 }
 
 // Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has, in the
@@ -143,7 +138,7 @@ func (c *Conditional) Unimaged(row Row) *Conditional {
 	condition.base = condition.base.Unimaged()
 	next.Condition = &condition
 	next.Releases = slices.DeleteFunc(slices.Clone(c.Releases), func(k *Claim) bool {
-		key := k.table.KeyOf(row.values)
+		key := k.table.KeyOf(row.Values)
 		return !statement.Present(key) || statement.EncodedKey(key) != k.Key()
 	})
 	return &next
@@ -157,13 +152,13 @@ func (c *Condition) After() *Row {
 	if c.after == nil {
 		return nil
 	}
-	return &Row{Version: c.Version, Present: true, values: c.after, added: c.Kind == Insert}
+	return &Row{Version: c.Version, Present: true, Values: c.after, added: c.Kind == Insert}
 }
 
 // Compare is the lightweight transaction of a change in a set with Compare.
 func (c *Condition) Compare() statement.Bound {
 	b := c.base
-	t := b.set.Tables[0]
+	t := b.Set.Tables[0]
 	if c.Kind == Insert {
 		args := make([]any, len(t.Columns))
 		for n, i := range t.Columns {
@@ -172,14 +167,14 @@ func (c *Condition) Compare() statement.Bound {
 		return statement.InsertNew(b.table(), t.ColumnNames, args)
 	}
 	var compared statement.Terms
-	for _, i := range b.set.Compared {
-		compared.Equal(b.set.Columns[i].Name, &c.before[i])
+	for _, i := range b.Set.Compared {
+		compared.Equal(b.Set.Columns[i].Name, &c.before[i])
 	}
 	change := statement.Bound{Text: "DELETE FROM " + b.table()}
 	if c.Kind == Update {
 		var set statement.Terms
 		for _, i := range b.regular() {
-			set.Equal(b.set.Columns[i].Name, &c.after[i])
+			set.Equal(b.Set.Columns[i].Name, &c.after[i])
 		}
 		change = statement.Bound{Text: "UPDATE " + b.table()}.Set(set)
 	}
@@ -192,13 +187,13 @@ func (c *Condition) Holds(row *Row) bool {
 	if row == nil || c.Kind == Insert {
 		return row == nil && c.Kind == Insert
 	}
-	return c.base.set.same(c.base.set.Compared, c.before, row.values)
+	return c.base.Set.Same(c.base.Set.Compared, c.before, row.Values)
 }
 
 // Own says whether row was made by this very change, as its [Mark] tells.
 func (c *Condition) Own(row Row) bool {
-	i := c.base.set.Mark
-	return i >= 0 && bytes.Equal(row.values[i].Data, c.Version.Bytes())
+	i := c.base.Set.Mark
+	return i >= 0 && bytes.Equal(row.Values[i].Data, c.Version.Bytes())
 }
 
 // Statements are the CQL texts of the condition.

@@ -22,29 +22,29 @@ func (c Change) CheckVerb() error {
 }
 
 // count appends the Increment of the row of t. Zeros are left out, and the row if nothing else is left.
-func (r *renderer) count(t *Table) {
-	key := t.KeyOf(r.after)
+func (r *Renderer) count(t *Table) {
+	key := t.KeyOf(r.After)
 	if !statement.Present(key) {
 		return
 	}
 	start := len(r.args)
 	var names []string // of the counters that are not zero
 	for _, i := range t.Counters {
-		if v := &r.after[i]; !cqltype.IsZero(v.Data) {
-			r.args, names = append(r.args, v), append(names, r.set.Columns[i].Name)
+		if v := &r.After[i]; !cqltype.IsZero(v.Data) {
+			r.args, names = append(r.args, v), append(names, r.Set.Columns[i].Name)
 		}
 	}
 	if names == nil {
 		return
 	}
 	r.args = statement.AppendArgs(r.args, key)
-	p := r.place(t)
-	m := r.mutation(p, statement.Increment, key)
+	p := r.Place(t)
+	m := r.Mutation(p, statement.Increment, key)
 	m.Timestamp, m.Args = 0, r.args[start:len(r.args):len(r.args)]
 	if len(names) == len(t.Counters) {
 		m.Statement, m.Names = p.text.Increment, p.text.IncrementNames
 	} else {
-		m.Statement, m.Names = statement.IncrementText(statement.Qualified(p.keyspace, p.name), names, t.KeyNames)
+		m.Statement, m.Names = statement.IncrementText(statement.Qualified(p.Keyspace, p.Name), names, t.KeyNames)
 	}
-	r.out = append(r.out, m)
+	r.Out = append(r.Out, m)
 }

@@ -91,7 +91,7 @@ const (
 func encodeBucket(b Bucket, typ *cqltype.Type, t int64) ([]byte, error) {
 	switch typ.Kind() {
 	case gocql.TypeVarchar:
-		text, err := b.text(t)
+		text, err := b.Text(t)
 		return []byte(text), err
 	case gocql.TypeDate:
 		days := floorDiv(b.start(b.number(t)), day.Milliseconds()) + 1<<31

@@ -23,7 +23,7 @@ import (
 // Left out are columns that have no value, that are derived, and that the library fills: a service that is given another column while
 // it waits for the repeat still knows it. The elements of sets and maps are in the order of their bytes, as Go gives them in any.
 func (c *Condition) Digest() uint64 {
-	h, s := sha256.New(), c.base.set
+	h, s := sha256.New(), c.base.Set
 	part := func(data []byte) { _, _ = h.Write(cqltype.AppendValue(nil, data)) }
 	named := func(i int, v *cqltype.Value) {
 		part([]byte(s.Columns[i].Name))

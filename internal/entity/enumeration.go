@@ -274,7 +274,7 @@ func (e *enumeration) add(buckets []*cqltype.Value) error {
 	s := Slot{Table: e.Table.Name, Buckets: buckets, Group: e.group}
 	if d := e.Table.Rotation; d != nil {
 		t := e.times[d.Clock]
-		if _, err := d.Versions[0].Bucket.text(t); err != nil {
+		if _, err := d.Versions[0].Bucket.Text(t); err != nil {
 			return nil //nolint:nilerr // no row of that time can be written
 		}
 		s.Table = e.Table.Rotated(t)

@@ -17,17 +17,17 @@ type frozen struct {
 }
 
 // Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
-func (s *Set) Freeze(before any) *frozen {
+func Freeze(s *Set, before any) *frozen {
 	if s == nil {
 		return nil
 	}
 	row := reflect.ValueOf(before)
 	out := new(frozen)
-	if out.image, out.err = s.image(row); out.err != nil || s.Stamp < 0 {
+	if out.image, out.err = imageOf(s, row); out.err != nil || s.Stamp < 0 {
 		return out
 	}
 	for i := range s.Columns {
-		if c := &s.Columns[i]; c.Derived != nil || out.image[i].Type != nil || !c.inPlace() {
+		if c := &s.Columns[i]; c.Derived != nil || out.image[i].Type != nil || !c.InPlace() {
 			continue
 		}
 		if out.memory == nil {
@@ -40,28 +40,16 @@ func (s *Set) Freeze(before any) *frozen {
 	return out
 }
 
-// inPlace says whether the value of a field may change with that of its copy.
-func (c *Column) inPlace() bool {
-	switch c.Go.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		return true
-	case reflect.Struct:
-		return !c.IsTime
-	default:
-		return false
-	}
-}
-
 // image gives the before-image of a change, by column. Of the other columns there is nothing in it.
 func (c Change) image() ([]cqltype.Value, error) {
 	if c.Frozen != nil {
 		return c.Frozen.image, c.Frozen.err
 	}
-	return c.Set.image(reflect.ValueOf(c.Before))
+	return imageOf(c.Set, reflect.ValueOf(c.Before))
 }
 
 // image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
-func (s *Set) image(row reflect.Value) ([]cqltype.Value, error) {
+func imageOf(s *Set, row reflect.Value) ([]cqltype.Value, error) {
 	values, err := s.EncodeRow(row, func(i int) bool { return s.Columns[i].Key || slices.Contains(s.Compared, i) }, none)
 	var invalid *InvalidError
 	if errors.As(err, &invalid) {

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -254,3 +255,77 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 	}
 	return t
 }
+
+// AllColumns are all columns of the table, those of the key first, derived ones and the version among them.
+func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames) }
+
+// Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
+func (l Layout) Regular() []string { return slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]) }
+
+// Layouts are those of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
+func (s *Set) Layouts() []Layout { return s.layouts(s.Tables) }
+
+// UniqueLayouts are those of the tables of unique keys.
+func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.Unique) }
+
+func (s *Set) layouts(tables []*Table) []Layout {
+	out := make([]Layout, len(tables))
+	for i, t := range tables {
+		out[i] = Layout{s, t}
+	}
+	return out
+}
+
+// Patchable is that of rows of the table.
+func (l Layout) Patchable() bool { return l.Set.Patchable() == nil }
+
+// Version is the column with the version of the row in the base table of a [Versioned] set, and empty in other tables.
+func (l Layout) Version() string {
+	if l.Table != l.Set.Tables[0] {
+		return ""
+	}
+	return l.Set.NameOf(l.Set.Version)
+}
+
+// Base is the layout of the set's base table.
+func (l Layout) Base() Layout { return Layout{l.Set, l.Set.Tables[0]} }
+
+// Unconfirmable says why rows of the table cannot be checked against base rows, and because of which column, if it is one; "" if they can.
+func (l Layout) Unconfirmable() (column, reason string) {
+	switch {
+	case l.Table == l.Set.Tables[0]:
+		return "", "it is the base table, whose rows are the truth: leave Confirm out"
+	case l.Set.Counts:
+		return "", "its rows are counters, which may be sums of several base rows: leave Confirm out"
+	}
+	for _, i := range l.Table.Key {
+		if c := &l.Set.Columns[i]; c.Derived != nil && c.Derived.Swept() {
+			return c.Name, "a row may be under any of its functions, as they have no time from which on they are valid, and the base row does not " +
+				"say under which one: give the functions a time, or leave Confirm out"
+		}
+	}
+	return "", ""
+}
+
+// EntityColumns are the columns of the table that say which entity a row is of: its key, then what it has alongside of the base key.
+func (l Layout) EntityColumns() []string {
+	out := slices.Clone(l.Table.KeyNames)
+	for _, name := range l.Base().Table.KeyNames {
+		if slices.Contains(l.Table.ColumnNames, name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// ListOf is a bound list of values of one column, as IN ? takes it.
+func ListOf(values []*cqltype.Value) *cqltype.Value {
+	data := binary.BigEndian.AppendUint32(nil, uint32(len(values)))
+	for _, v := range values {
+		data = append(binary.BigEndian.AppendUint32(data, uint32(len(v.Data))), v.Data...) // keys are at most statement.MaxKeyBytes
+	}
+	return &cqltype.Value{Type: cqltype.ListOf(values[0].Type), Data: data}
+}
+
+// Level is [Set.Level] of the set that has the table.
+func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.Set.Level(c) }

@@ -38,9 +38,9 @@ type patched struct {
 }
 
 // encodePatch checks the edits and encodes what they need of the row.
-func (r *renderer) encodePatch(c Change) error {
-	s := r.set
-	if err := s.patchable(); err != nil {
+func (r *Renderer) encodePatch(c Change) error {
+	s := r.Set
+	if err := s.Patchable(); err != nil {
 		return err
 	}
 	if len(c.Edits) == 0 {
@@ -57,7 +57,7 @@ func (r *renderer) encodePatch(c Change) error {
 		}
 		p := &r.patch[i]
 		again := p.put != 0 && (e.Kind != statement.RemoveElements || p.put == statement.PutColumn) || p.keys != nil && e.Kind != statement.PutElements
-		if reason := s.refuseEdit(i, e, again); reason != "" {
+		if reason := refuseEdit(s, i, e, again); reason != "" {
 			return s.Invalid(nil, e.Column, reason)
 		}
 		if e.Kind == statement.RemoveElements {
@@ -78,12 +78,12 @@ func (r *renderer) encodePatch(c Change) error {
 			return s.Invalid(nil, s.Columns[i].Name, "Elements puts the elements that the row holds, and it holds none")
 		}
 		if p.keys != nil {
-			if p.removed, err = s.encodeRemoved(i, p.keys, &values[i]); err != nil {
+			if p.removed, err = encodeRemoved(s, i, p.keys, &values[i]); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.checkPatchedExpiry(values, r.patch); err != nil {
+	if err := checkPatchedExpiry(s, values, r.patch); err != nil {
 		return err
 	}
 	if s.Expiry >= 0 && values[s.Expiry].Data != nil {
@@ -94,13 +94,13 @@ func (r *renderer) encodePatch(c Change) error {
 			}
 		}
 	}
-	r.after = values
+	r.After = values
 	r.fill()
 	return nil
 }
 
 // checkPatchedExpiry rejects a patch that does not say when what it writes ends.
-func (s *Set) checkPatchedExpiry(values []cqltype.Value, edits []patched) error {
+func checkPatchedExpiry(s *Set, values []cqltype.Value, edits []patched) error {
 	if s.Expiry < 0 {
 		return nil
 	}
@@ -117,21 +117,8 @@ func (s *Set) checkPatchedExpiry(values []cqltype.Value, edits []patched) error 
 
 const expiryEdited = "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
 
-// patchable rejects a set in which the row of an entity may be under another key than the one at hand.
-func (s *Set) patchable() error {
-	for _, t := range s.Tables {
-		for _, positions := range [][]int{t.Sweeps, t.Moves, t.Follows} {
-			if len(positions) > 0 {
-				return s.Invalid(t, s.Columns[t.Key[positions[0]]].Name, "a Patch leaves the row where it is, and this key column can change "+
-					"or has several bucket functions: Update from a before-image")
-			}
-		}
-	}
-	return nil
-}
-
 // refuseEdit says why column i cannot be edited so, or "".
-func (s *Set) refuseEdit(i int, e Edit, again bool) string {
+func refuseEdit(s *Set, i int, e Edit, again bool) string {
 	c := &s.Columns[i]
 	switch {
 	case again:
@@ -161,18 +148,18 @@ func (s *Set) refuseEdit(i int, e Edit, again bool) string {
 // edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements. What
 // expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written. Of a column that
 // elements are put to and removed from, the latter is a Merge of its own: a stored one has each column once.
-func (r *renderer) edit(t *Table) {
-	key := t.KeyOf(r.after)
+func (r *Renderer) edit(t *Table) {
+	key := t.KeyOf(r.After)
 	if !statement.Present(key) {
 		return
 	}
-	p := r.place(t)
-	names, put := slices.Clone(t.KeyNames), r.mutation(p, statement.Put, key)
+	p := r.Place(t)
+	names, put := slices.Clone(t.KeyNames), r.Mutation(p, statement.Put, key)
 	put.Args = statement.AppendArgs(nil, key)
 	var merged, removed []statement.MergeColumn
 	for _, i := range t.Columns[len(t.Key):] {
-		name, v, kind, keys := r.set.Columns[i].Name, &r.after[i], r.patch[i].put, r.patch[i].removed
-		if i == r.set.Stamp || i == r.set.Expiry {
+		name, v, kind, keys := r.Set.Columns[i].Name, &r.After[i], r.patch[i].put, r.patch[i].removed
+		if i == r.Set.Stamp || i == r.Set.Expiry {
 			kind = statement.PutColumn
 		}
 		switch {
@@ -188,9 +175,9 @@ func (r *renderer) edit(t *Table) {
 		}
 	}
 	if r.expiresAt == 0 {
-		put.Statement, put.Names = statement.PutText(statement.Qualified(p.keyspace, p.name), names, false)
-		put.Args = append(put.Args, r.at)
-		r.out = append(r.out, put)
+		put.Statement, put.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), names, false)
+		put.Args = append(put.Args, r.At)
+		r.Out = append(r.Out, put)
 	}
 	if merged != nil {
 		r.merge(p, key, merged, r.expiresAt)
@@ -200,8 +187,14 @@ func (r *renderer) edit(t *Table) {
 	}
 }
 
-func (r *renderer) merge(t placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
-	m := r.mutation(t, statement.Merge, key)
-	m.SetMerge(t.KeyNames, key, r.at, columns, expiresAt)
-	r.out = append(r.out, m)
+func (r *Renderer) merge(t Placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
+	m := r.Mutation(t, statement.Merge, key)
+	m.SetMerge(t.KeyNames, key, r.At, columns, expiresAt)
+	r.Out = append(r.Out, m)
+}
+
+// mergeOne is a Merge that puts one column of the row at hand into t.
+func (r *Renderer) MergeOne(t *Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
+	r.merge(r.Place(t), t.KeyOf(r.Before), []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
+	return r.Out[len(r.Out)-1]
 }

@@ -11,8 +11,8 @@ import (
 // This file is about the elements of maps and sets that a patch puts and removes.
 
 // encodeRemoved encodes the keys of elements that are removed from column i. They must be none of those that are put, if any are.
-func (s *Set) encodeRemoved(i int, keys []any, put *cqltype.Value) (*cqltype.Value, error) {
-	v, err := s.encodeKeysOf(i, keys)
+func encodeRemoved(s *Set, i int, keys []any, put *cqltype.Value) (*cqltype.Value, error) {
+	v, err := encodeKeysOf(s, i, keys)
 	if err != nil || put.Data == nil {
 		return &v, err
 	}
@@ -29,7 +29,7 @@ func (s *Set) encodeRemoved(i int, keys []any, put *cqltype.Value) (*cqltype.Val
 }
 
 // encodeKeysOf encodes keys of elements of column i, as the set that CQL wants.
-func (s *Set) encodeKeysOf(i int, keys []any) (cqltype.Value, error) {
+func encodeKeysOf(s *Set, i int, keys []any) (cqltype.Value, error) {
 	c := &s.Columns[i]
 	want := Deref(c.Go)
 	if want.Kind() == reflect.Map {

@@ -18,7 +18,7 @@ import (
 // QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
 // those of entries of pending that is not its own.
 func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte) ([]statement.Mutation, error) {
-	s := b.set
+	s := b.Set
 	if b.stored {
 		return nil, errStored
 	}
@@ -32,17 +32,17 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 			return nil, err
 		}
 		at := version.Time().UnixMicro()
-		r := renderer{
-			set: s, kind: Update, timestamp: at, version: version, keyspace: b.physical, before: before, at: cqltype.BigInt(at), replacing: before != nil,
+		r := Renderer{
+			Set: s, Kind: Update, Timestamp: at, version: version, Keyspace: b.physical, Before: before, At: cqltype.BigInt(at), replacing: before != nil,
 		}
 		if row.Present {
-			r.after = slices.Clone(row.values)
-			r.after[s.Version] = *cqltype.TimeUUID(version)
-			if err := s.deriveRead(r.after); err != nil {
+			r.After = slices.Clone(row.Values)
+			r.After[s.Version] = *cqltype.TimeUUID(version)
+			if err := DeriveRead(s, r.After); err != nil {
 				return nil, err
 			}
 		}
-		if r.after == nil && r.before == nil {
+		if r.After == nil && r.Before == nil {
 			continue
 		}
 		for _, t := range s.Tables[1:] {
@@ -52,19 +52,19 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 			if err := r.checkRotated(t, r.row()); err != nil {
 				return nil, err
 			}
-			if err := s.checkKey(t, r.after); err != nil {
+			if err := checkKey(s, t, r.After); err != nil {
 				return nil, err
 			}
 			r.table(t)
 		}
-		out = append(out, r.out...)
+		out = append(out, r.Out...)
 	}
 	return out, nil
 }
 
 // deriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
 // value for one of a fixed size. The base key is that under which it was read, whatever the row says.
-func (s *Set) deriveRead(row []cqltype.Value) error {
+func DeriveRead(s *Set, row []cqltype.Value) error {
 	for i := range s.Columns {
 		c, data := &s.Columns[i], row[i].Data
 		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
@@ -80,11 +80,11 @@ const keysVersion = 1
 
 // encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
 // tables.
-func (s *Set) encodeKeys(row []cqltype.Value) []byte {
+func encodeKeys(s *Set, row []cqltype.Value) []byte {
 	out := []byte{keysVersion}
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		if !s.inEntries(i) || row[i].Data == nil {
+		if !inEntries(s, i) || row[i].Data == nil {
 			continue
 		}
 		out = binary.BigEndian.AppendUint16(out, uint16(len(c.Name))) // names and keys have less than 64 KiB
@@ -100,7 +100,7 @@ var errStored = errors.New("another client has left the entity unfinished, and a
 var errKeys = errors.New("an entry of pending is of a later version, or damaged")
 
 // inEntries says whether entries of pending hold column i.
-func (s *Set) inEntries(i int) bool {
+func inEntries(s *Set, i int) bool {
 	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
 
@@ -110,10 +110,10 @@ func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	s, row := b.set, slices.Clone(b.row)
+	s, row := b.Set, slices.Clone(b.row)
 	if err := cutKeys(data, func(name string, value []byte) error {
 		for i := range s.Columns {
-			if c := &s.Columns[i]; c.Name == name && s.inEntries(i) {
+			if c := &s.Columns[i]; c.Name == name && inEntries(s, i) {
 				row[i] = cqltype.Value{Type: c.CQL, Data: value}
 			}
 		}
@@ -121,7 +121,7 @@ func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return row, s.deriveRead(row)
+	return row, DeriveRead(s, row)
 }
 
 // cutKeys calls visit for every column of an entry. One of no bytes has none.

@@ -16,81 +16,72 @@ import (
 // the entity may have a row.
 
 // reserve makes room for the rows of all tables, so that a plain insert allocates twice, however many tables.
-func (r *renderer) reserve() {
+func (r *Renderer) reserve() {
 	each := 1 // the timestamp
 	if r.expiresAt != 0 {
 		each = 2
 	}
 	args := 0
-	for _, t := range r.set.Tables {
+	for _, t := range r.Set.Tables {
 		args += len(t.Columns) + each
 	}
 	r.args = make([]any, 0, args)
-	r.out = make([]statement.Mutation, 0, len(r.set.Tables))
+	r.Out = make([]statement.Mutation, 0, len(r.Set.Tables))
 }
 
-func (r *renderer) table(t *Table) {
-	p := r.place(t)
+func (r *Renderer) table(t *Table) {
+	p := r.Place(t)
 	var stays []*cqltype.Value // the key that the row has after the change, nil if it has none
-	if r.after != nil {
-		if key := t.KeyOf(r.after); statement.Present(key) {
+	if r.After != nil {
+		if key := t.KeyOf(r.After); statement.Present(key) {
 			stays = key
 			r.put(p, key)
 		}
 	}
-	if r.after == nil || r.replacing && len(t.Sweeps)+len(t.Moves) > 0 || len(t.Follows) > 0 {
-		r.removes(p, stays)
+	if r.After == nil || r.replacing && len(t.Sweeps)+len(t.Moves) > 0 || len(t.Follows) > 0 {
+		r.Removes(p, stays)
 	}
 }
 
 // placed is a table with what it is called for the row at hand.
-type placed struct {
+type Placed struct {
 	*Table
-	keyspace, name string
+	Keyspace, Name string
 	text           *statements
 }
 
 // place says where the row is in t. Where t rotates, it does so by a time that cannot change.
-func (r *renderer) place(t *Table) placed {
-	p := placed{Table: t, keyspace: r.keyspace(t.Keyspace), name: t.Name}
+func (r *Renderer) Place(t *Table) Placed {
+	p := Placed{Table: t, Keyspace: r.Keyspace(t.Keyspace), Name: t.Name}
 	if t.Rotation != nil {
-		p.name = t.Rotated(InstantOf(&r.row()[t.Rotation.Clock]))
+		p.Name = t.Rotated(InstantOf(&r.row()[t.Rotation.Clock]))
 	}
-	p.text = t.Statements(p.keyspace, p.name)
+	p.text = t.Statements(p.Keyspace, p.Name)
 	return p
 }
 
 // mutation is one of the row of t under key, without its statement.
-func (r *renderer) mutation(t placed, kind statement.MutationKind, key []*cqltype.Value) statement.Mutation {
+func (r *Renderer) Mutation(t Placed, kind statement.MutationKind, key []*cqltype.Value) statement.Mutation {
 	return statement.Mutation{
-		Keyspace: t.keyspace, Table: t.name, Kind: kind, Timestamp: r.timestamp, PartitionKey: statement.PartitionKey(key[:t.Part]),
+		Keyspace: t.Keyspace, Table: t.Name, Kind: kind, Timestamp: r.Timestamp, PartitionKey: statement.PartitionKey(key[:t.Part]),
 		Rotates: t.Rotation != nil, Keys: len(key), Part: t.Part,
 	}
 }
 
 // row is the row after the change, or of a delete the one before it.
-func (r *renderer) row() []cqltype.Value {
-	if r.after == nil {
-		return r.before
+func (r *Renderer) row() []cqltype.Value {
+	if r.After == nil {
+		return r.Before
 	}
-	return r.after
+	return r.After
 }
 
-// keyOf gives the primary key of row in t, in key order.
-func (t *Table) KeyOf(row []cqltype.Value) []*cqltype.Value {
-	key := make([]*cqltype.Value, len(t.Key))
-	for k, i := range t.Key {
-		key[k] = &row[i]
-	}
-	return key
-}
-
-func (r *renderer) put(t placed, key []*cqltype.Value) {
-	m := r.mutation(t, statement.Put, key)
+func (r *Renderer) put(t Placed, key []*cqltype.Value) {
+	m := r.Mutation(t, statement.Put, key)
 	m.Statement, m.Names = t.text.Insert, t.text.InsertNames
 	start := len(r.args)
 	for _, i := range t.Columns {
-		if v := &r.after[i]; v.Data != nil || r.nulls(i) {
+		if v := &r.After[i]; v.Data != nil || r.nulls(i) {
 			r.args = append(r.args, v)
 		} else {
 			r.args = append(r.args, gocql.UnsetValue)
@@ -100,33 +91,33 @@ func (r *renderer) put(t placed, key []*cqltype.Value) {
 		m.Statement, m.Names, m.Expires = t.text.InsertTTL, t.text.TTLNames, r.expiresAt
 		r.args = append(r.args, cqltype.Int(statement.MaxTTL))
 	}
-	r.args = append(r.args, r.at)
+	r.args = append(r.args, r.At)
 	m.Args = r.args[start:len(r.args):len(r.args)]
 	if r.expiresAt != 0 {
-		expired := r.delete(t, key, r.timestamp)
+		expired := r.Delete(t, key, r.Timestamp)
 		m.Expired = &expired
 	}
-	r.out = append(r.out, m)
+	r.Out = append(r.Out, m)
 }
 
 // nulls says whether an absent value of column i is sent as null, which costs a cell tombstone. Key columns of other
 // tables that cannot change are absent in every write of the entity; a derived one changes as what it follows from. Deleting
 // the row just below the Put would cost one tombstone however many values are absent, but it would also erase the columns
 // that a newer version of the service has added.
-func (r *renderer) nulls(i int) bool {
-	return r.replacing && (!r.set.Columns[i].Key || r.set.Changes(i))
+func (r *Renderer) nulls(i int) bool {
+	return r.replacing && (!r.Set.Columns[i].Key || r.Set.Changes(i))
 }
 
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that is too long there is
 // none, and Cassandra would reject its Remove. The columns that a
 // single writer moves are as in the before-image or as in the after-image; a OneOf column may have any of its values.
-func (r *renderer) removes(p placed, stays []*cqltype.Value) {
+func (r *Renderer) Removes(p Placed, stays []*cqltype.Value) {
 	t := p.Table
 	remove := func(key []*cqltype.Value) {
-		if !statement.Present(key) || !t.fits(key) {
+		if !statement.Present(key) || !t.Fits(key) {
 			return
 		}
-		timestamp := r.timestamp
+		timestamp := r.Timestamp
 		if stays != nil {
 			switch order := compare(t, key, stays); {
 			case order == 0:
@@ -135,27 +126,27 @@ func (r *renderer) removes(p placed, stays []*cqltype.Value) {
 				timestamp--
 			}
 		}
-		r.out = append(r.out, r.delete(p, key, timestamp))
+		r.Out = append(r.Out, r.Delete(p, key, timestamp))
 	}
 	swept := t.Swept
-	if !r.replacing && r.after != nil {
+	if !r.replacing && r.After != nil {
 		swept = t.Follows // an insert is the first write of its entity, except under another bucket function
 	}
-	if r.before != nil {
-		r.sweep(t, r.before, t.KeyOf(r.before), swept, remove)
+	if r.Before != nil {
+		r.sweep(t, r.Before, t.KeyOf(r.Before), swept, remove)
 	}
-	if r.after != nil && (r.before == nil || r.moved(t)) {
-		r.sweep(t, r.after, t.KeyOf(r.after), swept, remove)
+	if r.After != nil && (r.Before == nil || r.moved(t)) {
+		r.sweep(t, r.After, t.KeyOf(r.After), swept, remove)
 	}
 }
 
 // moved says whether the write changes a SingleWriter column in the key of t.
-func (r *renderer) moved(t *Table) bool {
-	return slices.ContainsFunc(t.Moves, func(k int) bool { return !bytes.Equal(r.before[t.Key[k]].Data, r.after[t.Key[k]].Data) })
+func (r *Renderer) moved(t *Table) bool {
+	return slices.ContainsFunc(t.Moves, func(k int) bool { return !bytes.Equal(r.Before[t.Key[k]].Data, r.After[t.Key[k]].Data) })
 }
 
 // sweep calls visit once for every combination of values that the columns at positions of key may have had, with key holding it.
-func (r *renderer) sweep(t *Table, row []cqltype.Value, key []*cqltype.Value, positions []int, visit func([]*cqltype.Value)) {
+func (r *Renderer) sweep(t *Table, row []cqltype.Value, key []*cqltype.Value, positions []int, visit func([]*cqltype.Value)) {
 	if len(positions) == 0 {
 		visit(key)
 		return
@@ -169,8 +160,8 @@ func (r *renderer) sweep(t *Table, row []cqltype.Value, key []*cqltype.Value, po
 
 // valuesAt are those of the column at position k of key: the domain of a OneOf column, and of a derived one what its functions give.
 // What these follow from has the value that it has in the key, and the rest that of row.
-func (r *renderer) valuesAt(t *Table, row []cqltype.Value, key []*cqltype.Value, k int) []*cqltype.Value {
-	c := &r.set.Columns[t.Key[k]]
+func (r *Renderer) valuesAt(t *Table, row []cqltype.Value, key []*cqltype.Value, k int) []*cqltype.Value {
+	c := &r.Set.Columns[t.Key[k]]
 	if c.Derived == nil {
 		return c.Domain
 	}
@@ -215,9 +206,9 @@ func compare(t *Table, key, stays []*cqltype.Value) int {
 }
 
 // delete is a Remove of the row of t under key.
-func (r *renderer) delete(t placed, key []*cqltype.Value, timestamp int64) statement.Mutation {
-	m, at := r.mutation(t, statement.Remove, key), r.at
-	if timestamp != r.timestamp {
+func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) statement.Mutation {
+	m, at := r.Mutation(t, statement.Remove, key), r.At
+	if timestamp != r.Timestamp {
 		if r.below == nil {
 			r.below = cqltype.BigInt(timestamp)
 		}
@@ -229,42 +220,10 @@ func (r *renderer) delete(t placed, key []*cqltype.Value, timestamp int64) state
 	return m
 }
 
-// partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
-// as a key column.
-func (t *Table) partitionSize(row []cqltype.Value) int {
-	if t.Part == 1 || row == nil {
-		return 0
-	}
-	size := 0
-	for _, i := range t.Key[:t.Part] {
-		if row[i].Data == nil {
-			return 0 // no row in this table
-		}
-		size += len(row[i].Data) + statement.ComponentOverhead
-	}
-	return size
-}
-
-// fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
-// may be above it (ClusteringPrefix.validate).
-func (t *Table) fits(key []*cqltype.Value) bool {
-	if t.Part == 1 && !holdable(key[0].Data) {
-		return false
-	}
-	size := 0
-	for _, v := range key[t.Part:] {
-		size += len(v.Data)
-	}
-	return size <= statement.MaxKeyBytes
-}
-
-// holdable says whether data can be the only column of a partition key.
-func holdable(data []byte) bool { return len(data) > 0 && len(data) <= statement.MaxKeyBytes }
-
 // checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a value that a write may not
 // give a key column, or one whose clustering columns are too long together. A lightweight transaction does not look at the length, and the
 // statements that follow it fail.
-func (s *Set) checkKey(t *Table, row []cqltype.Value) error {
+func checkKey(s *Set, t *Table, row []cqltype.Value) error {
 	size := 0
 	for k, i := range t.Key {
 		if row == nil || row[i].Data == nil {
@@ -285,18 +244,27 @@ func (s *Set) checkKey(t *Table, row []cqltype.Value) error {
 }
 
 // entityKey encodes the base key.
-func (r *renderer) entityKey() string {
-	return statement.EncodedKey(r.set.Tables[0].KeyOf(r.row()))
+func (r *Renderer) entityKey() string {
+	return statement.EncodedKey(r.Set.Tables[0].KeyOf(r.row()))
 }
 
 // checkRotated rejects a row that no table can be named for.
-func (r *renderer) checkRotated(t *Table, row []cqltype.Value) error {
+func (r *Renderer) checkRotated(t *Table, row []cqltype.Value) error {
 	if t.Rotation == nil || row == nil {
 		return nil
 	}
 	i := t.Rotation.Clock
-	if _, err := t.Rotation.Versions[0].Bucket.text(InstantOf(&row[i])); err != nil {
-		return r.set.Invalid(t, r.set.Columns[i].Name, err.Error())
+	if _, err := t.Rotation.Versions[0].Bucket.Text(InstantOf(&row[i])); err != nil {
+		return r.Set.Invalid(t, r.Set.Columns[i].Name, err.Error())
 	}
 	return nil
+}
+
+// everywhere gives the mutations of all tables.
+func (r *Renderer) Everywhere() []statement.Mutation {
+	r.reserve()
+	for _, t := range r.Set.Tables {
+		r.table(t)
+	}
+	return r.Out
 }

@@ -59,7 +59,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if err := c.CheckVerb(); err != nil {
 		return Rendered{}, err
 	}
-	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: orDeclared(keyspace), at: cqltype.BigInt(timestamp)}
+	r := Renderer{Set: c.Set, Kind: c.Kind, Timestamp: timestamp, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp)}
 	if err := r.read(c); err != nil {
 		return Rendered{}, err
 	}
@@ -74,10 +74,10 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 			r.table(t)
 		}
 	}
-	if c.Set.Counts && len(r.out) == 0 {
+	if c.Set.Counts && len(r.Out) == 0 {
 		return Rendered{}, c.Set.Invalid(nil, "", "every counter of the row is zero: there is nothing to add")
 	}
-	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
+	return Rendered{Mutations: r.Out, Key: r.entityKey()}, nil
 }
 
 // Identity names the entity of the change: its base table with the keyspace as declared, and the encoded base key, empty if the
@@ -106,7 +106,7 @@ const LeastStamp = 100_000_000_000_000
 
 // checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know, and one that was
 // written at the very timestamp of the change.
-func (r *renderer) checkStamp(c Change) error {
+func (r *Renderer) checkStamp(c Change) error {
 	s := c.Set
 	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
 		return nil
@@ -120,7 +120,7 @@ func (r *renderer) checkStamp(c Change) error {
 		return s.Invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
 			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
 			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
-	case stamp == r.timestamp && c.Before != nil && !r.repeats(c):
+	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
 		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write, so the two would mix: one timestamp (writer.At) is "+
 			"for one write of an entity, and for its repeats")
 	}
@@ -128,19 +128,19 @@ func (r *renderer) checkStamp(c Change) error {
 }
 
 // repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try has written.
-func (r *renderer) repeats(c Change) bool {
+func (r *Renderer) repeats(c Change) bool {
 	if c.Kind != Update {
 		return false
 	}
-	for i := range r.set.Columns {
-		col := &r.set.Columns[i]
-		if col.Derived != nil || i == r.set.Stamp {
+	for i := range r.Set.Columns {
+		col := &r.Set.Columns[i]
+		if col.Derived != nil || i == r.Set.Stamp {
 			continue
 		}
-		before := r.before[i]
-		if before.Type == nil && c.Frozen != nil && col.inPlace() {
+		before := r.Before[i]
+		if before.Type == nil && c.Frozen != nil && col.InPlace() {
 			if before = c.Frozen.memory[i]; before.Type == nil ||
-				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.after[i].Data)) {
+				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.After[i].Data)) {
 				return false
 			}
 			continue
@@ -151,37 +151,46 @@ func (r *renderer) repeats(c Change) bool {
 				continue // also maps, whose bytes are in no order
 			}
 			var err error
-			if before, err = r.set.Encode(row, i); err != nil {
+			if before, err = r.Set.Encode(row, i); err != nil {
 				return false
 			}
 		}
-		if !bytes.Equal(before.Data, r.after[i].Data) {
+		if !bytes.Equal(before.Data, r.After[i].Data) {
 			return false
 		}
 	}
 	return true
 }
 
-// renderer holds one Render.
-type renderer struct {
-	set       *Set
-	kind      Kind
-	timestamp int64
+// Renderer makes the mutations of one change, from the values of its rows.
+type Renderer struct {
+	Set       *Set
+	Kind      Kind
+	Timestamp int64
 	version   gocql.UUID // of a Versioned set
-	keyspace  func(string) string
+	Keyspace  func(string) string
 
-	before, after []cqltype.Value // by column; nil where the verb has none
+	Before, After []cqltype.Value // by column; nil where the verb has none
 	patch         []patched       // of a Patch: by column
-	at, below     *cqltype.Value  // the timestamp, and one microsecond less
+	At, below     *cqltype.Value  // the timestamp, and one microsecond less
 	replacing     bool            // the entity may exist: absent values are sent as null, and its rows under other keys removed
 	expiresAt     int64           // milliseconds, 0 is never
 
-	out  []statement.Mutation
+	Out  []statement.Mutation
 	args []any // backing store of the Args
 }
 
+// String says of which set it renders a change.
+func (r Renderer) String() string { return r.Kind.String() + " " + r.Set.Name }
+
+// Format prints [Renderer.String] for every verb: printed in full it would show the row.
+func (r Renderer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// MarshalText is [Renderer.String].
+func (r Renderer) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // read encodes a change, if it is valid.
-func (r *renderer) read(c Change) error {
+func (r *Renderer) read(c Change) error {
 	encode := r.encode
 	if c.Kind == Patch {
 		encode = r.encodePatch
@@ -189,36 +198,36 @@ func (r *renderer) read(c Change) error {
 	if err := encode(c); err != nil {
 		return err
 	}
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	return r.checkStamp(c)
 }
 
-func (r *renderer) encode(c Change) (err error) {
-	s := r.set
+func (r *Renderer) encode(c Change) (err error) {
+	s := r.Set
 	if c.After != nil {
 		own := func(i int) bool { return i != s.Stamp && i != s.Version && i != s.Mark }
-		if r.after, err = s.EncodeRow(reflect.ValueOf(c.After), own, all); err != nil {
+		if r.After, err = s.EncodeRow(reflect.ValueOf(c.After), own, all); err != nil {
 			return err
 		}
 		r.fill()
 	}
 	if c.Before != nil {
-		r.before, err = c.image()
+		r.Before, err = c.image()
 	}
 	return err
 }
 
 // fill sets the columns whose values are not those of the row.
-func (r *renderer) fill() {
-	s := r.set
+func (r *Renderer) fill() {
+	s := r.Set
 	if s.Stamp >= 0 {
-		r.after[s.Stamp] = *r.at
+		r.After[s.Stamp] = *r.At
 	}
 	for _, i := range []int{s.Version, s.Mark} {
 		if i >= 0 {
-			r.after[i] = cqltype.Value{Type: s.Columns[i].CQL, Data: r.version.Bytes()}
+			r.After[i] = cqltype.Value{Type: s.Columns[i].CQL, Data: r.version.Bytes()}
 		}
 	}
 }
@@ -228,9 +237,9 @@ func all(int) bool { return true }
 func none(int) bool { return false }
 
 // check holds the change against the declaration and decides how it is rendered.
-func (r *renderer) check() error {
-	s := r.set
-	if r.kind == Upsert && !s.SweepInserts {
+func (r *Renderer) Check() error {
+	s := r.Set
+	if r.Kind == Upsert && !s.SweepInserts {
 		for i := range s.Columns {
 			if s.Columns[i].Rule == ClosedDomain {
 				return s.Invalid(nil, s.Columns[i].Name,
@@ -247,67 +256,65 @@ func (r *renderer) check() error {
 			return err
 		}
 	}
-	for _, row := range [][]cqltype.Value{r.before, r.after} {
+	for _, row := range [][]cqltype.Value{r.Before, r.After} {
 		for _, t := range s.Tables {
 			if err := r.checkRotated(t, row); err != nil {
 				return err
 			}
-			if size := t.partitionSize(row); size > statement.MaxKeyBytes {
+			if size := t.PartitionSize(row); size > statement.MaxKeyBytes {
 				return s.Invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", statement.MaxKeyBytes, size))
 			}
 		}
 	}
 	for n, t := range s.Tables {
-		if err := s.checkKey(t, r.after); err != nil {
+		if err := checkKey(s, t, r.After); err != nil {
 			return err
 		}
 		if n > 0 {
 			continue // a before-image that a query table could not hold has no row in it: see removes
 		}
-		if err := s.checkKey(t, r.before); err != nil {
+		if err := checkKey(s, t, r.Before); err != nil {
 			return err
 		}
 	}
-	r.replacing = r.kind != Insert || s.SweepInserts
-	if r.after == nil {
+	r.replacing = r.Kind != Insert || s.SweepInserts
+	if r.After == nil {
 		return nil
 	}
 	if s.Expiry >= 0 {
-		r.expiresAt = expiryOf(&r.after[s.Expiry])
-		if r.expiresAt-r.timestamp/1000 > statement.MaxTTL*1000 {
+		r.expiresAt = expiryOf(&r.After[s.Expiry])
+		if r.expiresAt-r.Timestamp/1000 > statement.MaxTTL*1000 {
 			return s.Invalid(nil, s.Columns[s.Expiry].Name, "expires more than 20 years from now, which is Cassandra's limit")
 		}
 	}
 	return nil
 }
 
-func (r *renderer) checkKey(i int, c *Column) error {
-	s := r.set
-	if c.Rule == Immutable && r.before != nil && r.after != nil && !bytes.Equal(r.before[i].Data, r.after[i].Data) {
+func (r *Renderer) checkKey(i int, c *Column) error {
+	s := r.Set
+	if c.Rule == Immutable && r.Before != nil && r.After != nil && !bytes.Equal(r.Before[i].Data, r.After[i].Data) {
 		if s.Identifies(i) {
 			return s.Invalid(nil, c.Name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
 		}
 		return s.Invalid(nil, c.Name, "a key column is immutable unless the set says how it may change: "+
 			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")
 	}
-	if c.Rule == SingleWriter && r.kind == Upsert {
+	if c.Rule == SingleWriter && r.Kind == Upsert {
 		return s.Invalid(nil, c.Name, "a SingleWriter column moves by its before-image, which an Upsert does not have")
 	}
 	if c.Rule != ClosedDomain {
 		return nil
 	}
-	if r.before != nil && !inDomain(c, &r.before[i]) {
+	if r.Before != nil && !InDomain(c, &r.Before[i]) {
 		return s.Invalid(nil, c.Name, "before-image: the value is not one of those declared by OneOf")
 	}
-	if r.after != nil && !inDomain(c, &r.after[i]) {
+	if r.After != nil && !InDomain(c, &r.After[i]) {
 		return s.Invalid(nil, c.Name, "the value is not one of those declared by OneOf")
 	}
 	return nil
 }
 
-func inDomain(c *Column, v *cqltype.Value) bool {
+func InDomain(c *Column, v *cqltype.Value) bool {
 	absent := v.Data == nil // only a pointer column can be
 	return absent || slices.ContainsFunc(c.Domain, func(of *cqltype.Value) bool { return bytes.Equal(of.Data, v.Data) })
 }
-
-func (s *Set) InBaseKey(i int) bool { return slices.Contains(s.Tables[0].Key, i) }

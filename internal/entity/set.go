@@ -45,7 +45,7 @@ func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, 
 	name := base.Name
 	if base.Rotation != nil {
 		clock := InstantOf(&encoded[base.Rotation.Clock])
-		if _, err := base.Rotation.Versions[0].Bucket.text(clock); err != nil {
+		if _, err := base.Rotation.Versions[0].Bucket.Text(clock); err != nil {
 			return "", nil, nil, s.Invalid(base, "", err.Error())
 		}
 		name = base.Rotated(clock)
@@ -83,16 +83,16 @@ func (s *Set) SetStamp(row any, timestamp int64) {
 
 // Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
 // keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
-func (s *Set) Base(key any, keyspace func(string) string) (*Base, error) {
+func BaseOf(s *Set, key any, keyspace func(string) string) (*Base, error) {
 	encoded, err := s.Identity(key)
 	if err != nil {
 		return nil, err
 	}
-	return s.base(orDeclared(keyspace), encoded), nil
+	return NewBase(s, OrDeclared(keyspace), encoded), nil
 }
 
 // orDeclared is a map of keyspaces, or that which leaves them as declared.
-func orDeclared(keyspace func(string) string) func(string) string {
+func OrDeclared(keyspace func(string) string) func(string) string {
 	if keyspace == nil {
 		return func(name string) string { return name }
 	}
@@ -182,3 +182,43 @@ func (s *Set) Invalid(t *Table, column, reason string) error {
 }
 
 func (c *Column) Counts() bool { return c.CQL != nil && c.CQL.Kind() == gocql.TypeCounter }
+
+// Stamped says whether the set has [Stamp].
+func (s *Set) Stamped() bool { return s.Stamp >= 0 }
+
+// patchable rejects a set in which the row of an entity may be under another key than the one at hand.
+func (s *Set) Patchable() error {
+	for _, t := range s.Tables {
+		for _, positions := range [][]int{t.Sweeps, t.Moves, t.Follows} {
+			if len(positions) > 0 {
+				return s.Invalid(t, s.Columns[t.Key[positions[0]]].Name, "a Patch leaves the row where it is, and this key column can change "+
+					"or has several bucket functions: Update from a before-image")
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Set) Regular() []int {
+	base := s.Tables[0]
+	return slices.DeleteFunc(slices.Clone(base.Columns[len(base.Key):]), func(i int) bool { return i == s.Version })
+}
+
+func (s *Set) InBaseKey(i int) bool { return slices.Contains(s.Tables[0].Key, i) }
+
+// same says whether the server takes columns of two rows as equal.
+func (s *Set) Same(columns []int, a, b []cqltype.Value) bool {
+	return !slices.ContainsFunc(columns, func(i int) bool { return !s.Columns[i].CQL.Same(a[i].Data, b[i].Data) })
+}
+
+// Level is the consistency level of a request about tables of the set, for which c was asked. Tables of transactions take none of one
+// datacentre, as a transaction holds in the whole cluster, nor TWO and THREE (6.0-alpha2: "supported are [ANY, ONE, QUORUM, ALL, SERIAL]").
+func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
+	switch {
+	case !s.Transactional || c == gocql.All || c == gocql.One:
+		return c
+	case c == gocql.LocalOne:
+		return gocql.One
+	}
+	return gocql.Quorum
+}

@@ -20,15 +20,15 @@ func (c Change) Unsent() int {
 	if !c.Valid() {
 		return 0
 	}
-	size := c.Set.memory(c.Before)
+	size := memory(c.Set, c.Before)
 	if c.Kind == Patch {
-		size += c.Set.memory(c.After)
+		size += memory(c.Set, c.After)
 	}
 	return size
 }
 
 // memory is what the columns of a row take, 0 if it is nil.
-func (s *Set) memory(row any) (size int) {
+func memory(s *Set, row any) (size int) {
 	if row == nil {
 		return 0
 	}

@@ -16,7 +16,7 @@ import (
 // This file compares what comes out of storage with what a set declares.
 
 // called says whether the table is the one with the given physical names.
-func (t *Table) called(keyspace, name string, physical func(string) string) bool {
+func called(t *Table, keyspace, name string, physical func(string) string) bool {
 	if physical(t.Keyspace) != keyspace {
 		return false
 	}
@@ -29,24 +29,24 @@ func (t *Table) called(keyspace, name string, physical func(string) string) bool
 
 // Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it can be none
 // of the set's mutations, or "".
-func (s *Set) Declares(m *statement.Mutation, physical func(string) string) (found bool, fault string) {
+func Declares(s *Set, m *statement.Mutation, physical func(string) string) (found bool, fault string) {
 	if s == nil {
 		return false, ""
 	}
 	for i, t := range s.Tables {
-		if !t.called(m.Keyspace, m.Table, physical) {
+		if !called(t, m.Keyspace, m.Table, physical) {
 			continue
 		}
 		if i == 0 && s.Conditional() {
 			return true, "lightweight transactions alone write it"
 		}
-		return true, s.faultOfMutation(t, m)
+		return true, faultOfMutation(s, t, m)
 	}
 	return false, ""
 }
 
 // faultOfMutation says why a mutation of t can be none of the set's, or "".
-func (s *Set) faultOfMutation(t *Table, m *statement.Mutation) string {
+func faultOfMutation(s *Set, t *Table, m *statement.Mutation) string {
 	if (m.Kind == statement.Increment) != (len(t.Counters) > 0) {
 		return "counters are added to, and nothing else is"
 	}
@@ -57,7 +57,7 @@ func (s *Set) faultOfMutation(t *Table, m *statement.Mutation) string {
 	if m.Kind == statement.Put {
 		keys = m.Names[:m.Keys]
 	}
-	if fault := t.otherKey(keys, m.Part); fault != "" {
+	if fault := otherKey(t, keys, m.Part); fault != "" {
 		return fault
 	}
 	if m.Expires != 0 && s.Expiry < 0 {
@@ -69,14 +69,14 @@ func (s *Set) faultOfMutation(t *Table, m *statement.Mutation) string {
 		}
 		v, _ := m.Args[n].(*cqltype.Value) // nil is unset
 		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool { return c.Name == name && c.Kind == statement.RemoveElements })
-		if fault := s.faultOfValue(t, name, v, removes); fault != "" {
+		if fault := faultOfValue(s, t, name, v, removes); fault != "" {
 			return fault
 		}
 		if m.Kind == statement.Remove {
 			continue
 		}
 		i := t.Columns[slices.Index(t.ColumnNames, name)]
-		if fault := s.outside(i, v); fault != "" {
+		if fault := outside(s, i, v); fault != "" {
 			return fault
 		}
 		if i == s.Expiry && m.Expires != expiryOf(v) {
@@ -86,7 +86,7 @@ func (s *Set) faultOfMutation(t *Table, m *statement.Mutation) string {
 	if m.Kind == statement.Remove { // elsewhere there is no row
 		return ""
 	}
-	return s.misplaced(t, m.Table, func(name string) *cqltype.Value {
+	return misplaced(s, t, m.Table, func(name string) *cqltype.Value {
 		n := slices.Index(m.Names, name)
 		if n < 0 {
 			return nil
@@ -98,7 +98,7 @@ func (s *Set) faultOfMutation(t *Table, m *statement.Mutation) string {
 
 // misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a row, or "". named gives
 // these, and nil for those that are not there. Rows under former functions are where they belong.
-func (s *Set) misplaced(t *Table, name string, named func(column string) *cqltype.Value) string {
+func misplaced(s *Set, t *Table, name string, named func(column string) *cqltype.Value) string {
 	of := func(i int) *cqltype.Value {
 		return cmp.Or(named(s.Columns[i].Name), &cqltype.Value{Type: s.Columns[i].CQL})
 	}
@@ -134,7 +134,7 @@ func expiryOf(v *cqltype.Value) int64 {
 }
 
 // otherKey says how the primary key of a stored write differs from that of t, or "".
-func (t *Table) otherKey(names []string, part int) string {
+func otherKey(t *Table, names []string, part int) string {
 	if slices.Equal(t.KeyNames, names) && t.Part == part {
 		return ""
 	}
@@ -145,7 +145,7 @@ func (t *Table) otherKey(names []string, part int) string {
 }
 
 // faultOfValue says why v can be no value of the column of t called name, or "". removes is whether its elements are removed; v may be nil.
-func (s *Set) faultOfValue(t *Table, name string, v *cqltype.Value, removes bool) string {
+func faultOfValue(s *Set, t *Table, name string, v *cqltype.Value, removes bool) string {
 	n := slices.Index(t.ColumnNames, name)
 	if n < 0 {
 		return "it has no column " + name
@@ -164,8 +164,8 @@ func (s *Set) faultOfValue(t *Table, name string, v *cqltype.Value, removes bool
 }
 
 // outside says that a value of column i, or nil, is beyond what is declared by OneOf, or "".
-func (s *Set) outside(i int, v *cqltype.Value) string {
-	if c := &s.Columns[i]; c.Rule == ClosedDomain && v != nil && !inDomain(c, v) {
+func outside(s *Set, i int, v *cqltype.Value) string {
+	if c := &s.Columns[i]; c.Rule == ClosedDomain && v != nil && !InDomain(c, v) {
 		return "column " + c.Name + ": the value is not one of those declared by OneOf"
 	}
 	return ""
@@ -173,29 +173,29 @@ func (s *Set) outside(i int, v *cqltype.Value) string {
 
 // DeclaredIn is [Set.Declares] for a condition, with its claims.
 func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found bool, fault string) {
-	if !set.Conditional() || !set.Tables[0].called(c.Condition.Keyspace, c.Condition.Table, physical) {
+	if !set.Conditional() || !called(set.Tables[0], c.Condition.Keyspace, c.Condition.Table, physical) {
 		return false, ""
 	}
-	if fault := set.faultOf(c.Condition); fault != "" {
+	if fault := faultOf(set, c.Condition); fault != "" {
 		return true, fault
 	}
 	for _, k := range slices.Concat(c.Claims, c.Releases) {
-		i := slices.IndexFunc(set.Unique, func(t *Table) bool { return t.called(k.Keyspace, k.Table, physical) })
+		i := slices.IndexFunc(set.Unique, func(t *Table) bool { return called(t, k.Keyspace, k.Table, physical) })
 		if i < 0 || !slices.Equal(set.Unique[i].KeyNames, k.table.KeyNames) || set.Unique[i].Part != k.table.Part {
 			return true, "the set has no Unique table " + k.Table + " with this key"
 		}
 	}
 	for _, t := range set.Unique {
-		claimed := slices.ContainsFunc(c.Claims, func(k *Claim) bool { return t.called(k.Keyspace, k.Table, physical) })
+		claimed := slices.ContainsFunc(c.Claims, func(k *Claim) bool { return called(t, k.Keyspace, k.Table, physical) })
 		if !claimed && c.takes(t) {
 			return true, "the key that the row gets in Unique table " + t.Name + " is not claimed"
 		}
 	}
-	return true, set.faultOfPending(c.Condition, physical)
+	return true, faultOfPending(set, c.Condition, physical)
 }
 
 // faultOfPending says why others could not finish the stored change of a Versioned set, or "".
-func (s *Set) faultOfPending(c *Condition, physical func(string) string) string {
+func faultOfPending(s *Set, c *Condition, physical func(string) string) string {
 	if !c.Versioned {
 		return ""
 	}
@@ -203,7 +203,7 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 	for i := range values {
 		values[i].Type = s.Columns[i].CQL
 	}
-	for n, name := range c.base.set.Tables[0].ColumnNames {
+	for n, name := range c.base.Set.Tables[0].ColumnNames {
 		i := s.Tables[0].Columns[slices.Index(s.Tables[0].ColumnNames, name)] // it is there
 		switch {
 		case n < len(c.base.key):
@@ -212,8 +212,8 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 			values[i].Data = c.after[n].Data
 		}
 	}
-	row := Row{Present: c.after != nil, values: values}
-	if _, err := s.base(physical, values).QueryTableMutations(row, c.Version, [][]byte{c.Keys}); err != nil {
+	row := Row{Present: c.after != nil, Values: values}
+	if _, err := NewBase(s, physical, values).QueryTableMutations(row, c.Version, [][]byte{c.Keys}); err != nil {
 		return "what it leaves for other writers to finish cannot be read: " + err.Error()
 	}
 	return ""
@@ -221,7 +221,7 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 
 // takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it had not before.
 func (c *Conditional) takes(t *Table) bool {
-	stored, after := c.Condition.base.set, c.Condition.after
+	stored, after := c.Condition.base.Set, c.Condition.after
 	if after == nil {
 		return false
 	}
@@ -242,11 +242,11 @@ func (c *Conditional) takes(t *Table) bool {
 }
 
 // faultOf says why a condition that was made of storage is none of s, or "".
-func (s *Set) faultOf(c *Condition) string {
-	stored := c.base.set
+func faultOf(s *Set, c *Condition) string {
+	stored := c.base.Set
 	base, of := s.Tables[0], stored.Tables[0]
 	names := func(s *Set) []string { return slices.Sorted(slices.Values(s.Names(s.Compared))) }
-	if fault := base.otherKey(of.KeyNames, of.Part); fault != "" {
+	if fault := otherKey(base, of.KeyNames, of.Part); fault != "" {
 		return fault
 	}
 	switch {
@@ -259,15 +259,15 @@ func (s *Set) faultOf(c *Condition) string {
 		if c.after != nil && n != stored.Version {
 			v = &c.after[n]
 		}
-		fault := s.faultOfValue(base, name, v, false)
+		fault := faultOfValue(s, base, name, v, false)
 		if fault == "" {
-			fault = s.outside(base.Columns[slices.Index(base.ColumnNames, name)], v)
+			fault = outside(s, base.Columns[slices.Index(base.ColumnNames, name)], v)
 		}
 		if fault != "" {
 			return fault
 		}
 	}
-	return s.misplaced(base, c.Table, func(name string) *cqltype.Value {
+	return misplaced(s, base, c.Table, func(name string) *cqltype.Value {
 		n := slices.Index(of.ColumnNames, name)
 		switch {
 		case n >= 0 && n < len(c.base.key):

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -91,3 +92,44 @@ func (t *Table) compile(keyspace, table string) *statements {
 	s.Select = "SELECT " + strings.Join(t.FieldNames, ",") + " FROM " + name + statement.Where(t.KeyNames)
 	return &s
 }
+
+// keyOf gives the primary key of row in t, in key order.
+func (t *Table) KeyOf(row []cqltype.Value) []*cqltype.Value {
+	key := make([]*cqltype.Value, len(t.Key))
+	for k, i := range t.Key {
+		key[k] = &row[i]
+	}
+	return key
+}
+
+// partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
+// as a key column.
+func (t *Table) PartitionSize(row []cqltype.Value) int {
+	if t.Part == 1 || row == nil {
+		return 0
+	}
+	size := 0
+	for _, i := range t.Key[:t.Part] {
+		if row[i].Data == nil {
+			return 0 // no row in this table
+		}
+		size += len(row[i].Data) + statement.ComponentOverhead
+	}
+	return size
+}
+
+// fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
+// may be above it (ClusteringPrefix.validate).
+func (t *Table) Fits(key []*cqltype.Value) bool {
+	if t.Part == 1 && !holdable(key[0].Data) {
+		return false
+	}
+	size := 0
+	for _, v := range key[t.Part:] {
+		size += len(v.Data)
+	}
+	return size <= statement.MaxKeyBytes
+}
+
+// holdable says whether data can be the only column of a partition key.
+func holdable(data []byte) bool { return len(data) > 0 && len(data) <= statement.MaxKeyBytes }

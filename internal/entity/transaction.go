@@ -53,12 +53,12 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 	for n, change := range changes {
 		cond := change.Condition
 		b, row := cond.base, "row"+strconv.Itoa(n)
-		columns := append([]string{b.VersionColumn()}, b.set.Names(b.regular())...)
+		columns := append([]string{b.VersionColumn()}, b.Set.Names(b.regular())...)
 		let(row, columns, b.table(), b.where())
 		if before := t.before(n); before != (gocql.UUID{}) {
 			holds.Equal(row+"."+b.VersionColumn(), cqltype.TimeUUID(before))
 			for _, i := range b.imaged() {
-				if name := row + "." + b.set.Columns[i].Name; b.before[i].Data == nil {
+				if name := row + "." + b.Set.Columns[i].Name; b.before[i].Data == nil {
 					holds.Texts = append(holds.Texts, name+" IS NULL")
 				} else {
 					holds.Equal(name, &b.before[i])
@@ -130,32 +130,17 @@ func (c *Condition) write() statement.Bound {
 	var set statement.Terms
 	for _, i := range b.regular() {
 		if c.after == nil {
-			set.Null(b.set.Columns[i].Name)
+			set.Null(b.Set.Columns[i].Name)
 		} else {
-			set.Equal(b.set.Columns[i].Name, bound(&c.after[i], c.Kind != Insert))
+			set.Equal(b.Set.Columns[i].Name, bound(&c.after[i], c.Kind != Insert))
 		}
 	}
 	set.Equal(b.VersionColumn(), cqltype.TimeUUID(c.Version))
 	return statement.Bound{Text: "UPDATE " + b.table()}.Set(set).Where(b.where())
 }
 
-// Level is the consistency level of a request about tables of the set, for which c was asked. Tables of transactions take none of one
-// datacentre, as a transaction holds in the whole cluster, nor TWO and THREE (6.0-alpha2: "supported are [ANY, ONE, QUORUM, ALL, SERIAL]").
-func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
-	switch {
-	case !s.Transactional || c == gocql.All || c == gocql.One:
-		return c
-	case c == gocql.LocalOne:
-		return gocql.One
-	}
-	return gocql.Quorum
-}
-
 // Level is [Set.Level] of the set that has the row.
-func (b *Base) Level(c gocql.Consistency) gocql.Consistency { return b.set.Level(c) }
-
-// Level is [Set.Level] of the set that has the table.
-func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.Set.Level(c) }
+func (b *Base) Level(c gocql.Consistency) gocql.Consistency { return b.Set.Level(c) }
 
 // Found are the values that a transaction has read, as they were before it wrote, or did not write.
 type Found struct {
@@ -214,7 +199,7 @@ func (f *Found) Holds(n int) (holds, sure bool) {
 		return !row.Present, true
 	}
 	same := !slices.ContainsFunc(b.imaged(), func(i int) bool {
-		return !cqltype.Identical(b.before[i].Data, row.values[i].Data)
+		return !cqltype.Identical(b.before[i].Data, row.Values[i].Data)
 	})
 	return same, same
 }

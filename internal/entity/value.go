@@ -109,3 +109,15 @@ func Deref(t reflect.Type) reflect.Type {
 	}
 	return t
 }
+
+// inPlace says whether the value of a field may change with that of its copy.
+func (c *Column) InPlace() bool {
+	switch c.Go.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		return true
+	case reflect.Struct:
+		return !c.IsTime
+	default:
+		return false
+	}
+}

@@ -42,14 +42,14 @@ type wireClaim struct {
 // MarshalBinary encodes condition and claims with their bound values; the mutations have encodings of their own.
 func (c *Conditional) MarshalBinary() ([]byte, error) {
 	cond := c.Condition
-	s := cond.base.set
+	s := cond.base.Set
 	w := wireCondition{
 		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.Versioned, Local: cond.Local, Before: cond.Before, Version: cond.Version,
 		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.Tables[0].Part,
 		VersionColumn: s.NameOf(s.Version), Mark: s.NameOf(s.Mark),
 	}
-	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), s.wireRow(cond.base.regular(), cond.after)...)
-	w.Compared = append(s.wireRow(s.Compared, cond.before), s.wireRow(cond.base.imaged(), cond.base.before)...)
+	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), wireRow(s, cond.base.regular(), cond.after)...)
+	w.Compared = append(wireRow(s, s.Compared, cond.before), wireRow(s, cond.base.imaged(), cond.base.before)...)
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
 	return wire.Append(nil, w), nil
 }
@@ -70,7 +70,7 @@ func wireKey(names []string, key []*cqltype.Value) (out []statement.Column) {
 }
 
 // wireRow are columns of a row, or nulls where there is none.
-func (s *Set) wireRow(columns []int, row []cqltype.Value) (out []statement.Column) {
+func wireRow(s *Set, columns []int, row []cqltype.Value) (out []statement.Column) {
 	for _, i := range columns {
 		v := &cqltype.Value{Type: s.Columns[i].CQL}
 		if row != nil {
@@ -178,10 +178,10 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	if w.Mark != "" {
 		s.Mark = of[w.Mark]
 	}
-	if err := s.checkKeys(w.Keys, of); err != nil {
+	if err := checkKeys(s, w.Keys, of); err != nil {
 		return nil, err
 	}
-	b := s.base(func(name string) string { return name }, row)
+	b := NewBase(s, func(name string) string { return name }, row)
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
 		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: statement.PartitionKey(b.key[:w.Part]),
@@ -239,7 +239,7 @@ func (c *Conditional) had(k *Claim) bool {
 	b := c.Condition.base
 	return slices.EqualFunc(k.table.Key, k.key, func(i int, v *cqltype.Value) bool {
 		was := b.before[i]
-		if b.set.Columns[i].Key { // the entity has it for good
+		if b.Set.Columns[i].Key { // the entity has it for good
 			was = b.row[i]
 		}
 		return was.Type != nil && bytes.Equal(was.Data, v.Data)
@@ -248,7 +248,7 @@ func (c *Conditional) had(k *Claim) bool {
 
 // checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are values of columns of s, a
 // set that was made of what is stored.
-func (s *Set) checkKeys(keys []byte, of map[string]int) error {
+func checkKeys(s *Set, keys []byte, of map[string]int) error {
 	seen := make(map[string]bool)
 	return cutKeys(keys, func(name string, value []byte) error {
 		i, ok := of[name]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // Adoption: tables whose rows were written without the library have no stamps, and each table has times of its own, so that a row of a query
@@ -16,7 +17,7 @@ func (l Look) foreign(q *Row) bool {
 	switch {
 	case l.Adopt == 0:
 		return false
-	case q.Layout().HasStamp():
+	case tablerow.HasStamp(q.Layout()):
 		return q.Stamp() == 0 || q.Stamp() != q.At
 	}
 	return q.At != 0 && q.At <= l.Adopt
@@ -55,7 +56,7 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.M
 	}
 	for i := range rows {
 		q := &rows[i]
-		if !q.Layout().HasStamp() || at != 0 && q.Stamp() == at {
+		if !tablerow.HasStamp(q.Layout()) || at != 0 && q.Stamp() == at {
 			continue
 		}
 		ends, known := q.ends()
@@ -74,7 +75,7 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.M
 // ends is when the last value of the row expires, 0 if one does not: the stamp must not outlive the row. It is false of a row without values.
 func (q *Row) ends() (last int64, known bool) {
 	for name, w := range q.Written {
-		if name == q.Layout().StampColumn() {
+		if name == tablerow.StampColumn(q.Layout()) {
 			continue
 		}
 		if known = true; w.Ends == 0 {

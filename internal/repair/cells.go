@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // cells repairs an entity of a set that takes Patch, whose rows never move, cell by cell: each has a write of its own, and the newer of two
@@ -46,7 +47,7 @@ func cells(l Look, r Rules) (Repair, error) {
 // covers one of them covers the row. Of a key of columns of the base key alone, it is the earliest of all.
 func (q *Row) keyWritten(in entity.Layout) (first statement.Written) {
 	key := slices.Concat(in.Partition(), in.Clustering())
-	for _, of := range [][]string{key, q.Layout().Timed()} {
+	for _, of := range [][]string{key, tablerow.Timed(q.Layout())} {
 		for _, name := range of {
 			if w := q.Written[name]; w.At != 0 && (first.At == 0 || w.At < first.At) {
 				first = w
@@ -73,7 +74,7 @@ func (c *cellRepair) elements() string {
 		rows = append(rows, *c.look.Base)
 	}
 	for _, q := range rows {
-		timed := q.Layout().Timed()
+		timed := tablerow.Timed(q.Layout())
 		for _, name := range q.Layout().Regular() {
 			if v, _ := q.Value(name); v != nil && !slices.Contains(timed, name) {
 				return name
@@ -109,7 +110,7 @@ func (c *cellRepair) row(q *Row) {
 		case at < c.rules.Promotable:
 			c.out.Reason, c.out.Later = purged(at), true
 		default:
-			c.add(&c.out.Promote)(q.Cell(name, &q.TableRow, c.look.BaseTable, q.Written[name], c.rules.Keyspace))
+			c.add(&c.out.Promote)(q.Cell(name, &q.Row, c.look.BaseTable, q.Written[name], c.rules.Keyspace))
 			c.out.Promoted[name] = max(c.out.Promoted[name], at)
 			if first.At == 0 || at < first.At {
 				first = q.Written[name]
@@ -136,14 +137,14 @@ func (c *cellRepair) keys(q *Row, as statement.Written) {
 				continue
 			}
 		}
-		c.add(&c.out.Promote)(q.Cell(name, &q.TableRow, c.look.BaseTable, as, c.rules.Keyspace))
+		c.add(&c.out.Promote)(q.Cell(name, &q.Row, c.look.BaseTable, as, c.rules.Keyspace))
 	}
 }
 
 // copy puts a value of a row into another table, at its time, under the key that row key has there.
 func (c *cellRepair) copy(from *Row, name string, key *Row, to entity.Layout) {
 	if v, _ := from.Value(name); v != nil {
-		c.add(&c.out.Send)(key.Cell(name, &from.TableRow, to, from.Written[name], c.rules.Keyspace))
+		c.add(&c.out.Send)(key.Cell(name, &from.Row, to, from.Written[name], c.rules.Keyspace))
 	}
 }
 

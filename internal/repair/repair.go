@@ -17,11 +17,12 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // Row is a row as it was read.
 type Row struct {
-	entity.TableRow
+	tablerow.Row
 	// At is when it was written, in microseconds: the largest WRITETIME of its columns. 0: nothing says when.
 	At int64
 	// Written is of the columns that are not null and have a WRITETIME.
@@ -152,7 +153,7 @@ func (l Look) older(q *Row, f *Finding) Class {
 	if key, there := l.Base.KeyIn(q.Layout()); !q.Patchable() && (!there || key != q.Key()) {
 		return Ghost // keys of a set that takes Patch never change, and a patch may make a base row without them
 	}
-	row := q.TableRow
+	row := q.Row
 	if l.Adopt != 0 {
 		row = row.Unstamped()
 	}
@@ -210,7 +211,7 @@ type Repair struct {
 // again: what it leaves may be another finding.
 func Decide(l Look, r Rules) (Repair, error) {
 	switch {
-	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.TableRow).Stale() }):
+	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.Row).Stale() }):
 		return Repair{Reason: stale}, nil
 	case l.ahead() != 0:
 		return l.undo(r)
@@ -276,7 +277,7 @@ func merged(rows []Row) []Row {
 	var out []Row
 	for _, q := range rows {
 		if n := len(out); n > 0 && out[n-1].At == q.At {
-			out[n-1].TableRow = out[n-1].With(q.TableRow)
+			out[n-1].Row = out[n-1].With(q.Row)
 			written := make(map[string]statement.Written)
 			maps.Copy(written, q.Written)
 			maps.Copy(written, out[n-1].Written)

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -32,17 +33,17 @@ func rowOf(t *testing.T, set *entity.Set, table string, at int64, values map[str
 	for _, name := range l.AllColumns() {
 		ordered = append(ordered, values[name])
 	}
-	r, err := l.Row(ordered)
+	r, err := tablerow.Read(l, ordered)
 	if err != nil {
 		t.Fatal(err)
 	}
 	written := make(map[string]statement.Written)
-	for _, name := range l.Timed() {
+	for _, name := range tablerow.Timed(l) {
 		if values[name] != nil {
 			written[name] = statement.Written{At: at}
 		}
 	}
-	return repair.Row{TableRow: r, At: at, Written: written}
+	return repair.Row{Row: r, At: at, Written: written}
 }
 
 func crates(rule tables.Option) *entity.Set {

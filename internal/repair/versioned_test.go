@@ -7,6 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -35,11 +36,11 @@ func TestVersionedNulls(t *testing.T) {
 		for _, name := range l.AllColumns() {
 			ordered = append(ordered, values[name])
 		}
-		r, err := l.Row(ordered)
+		r, err := tablerow.Read(l, ordered)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return repair.Row{TableRow: r, At: at}
+		return repair.Row{Row: r, At: at}
 	}
 	base := row("tickets", nil)
 	query, _ := set.Layout("tickets_by_agent")

@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -76,7 +77,7 @@ func (p *process) repair(e int) {
 	}
 	v := repair.Version{At: versioned.Timestamp(base.Current()), Pending: len(base.Pending) > 0}
 	if c, _ := base.Columns.(*columns); c != nil {
-		l.Base = &repair.Row{TableRow: spotRow("spots", e, c, v.At), At: v.At}
+		l.Base = &repair.Row{Row: spotRow("spots", e, c, v.At), At: v.At}
 	}
 	d, err := repair.DecideVersioned(l, v, repair.Rules{})
 	if err != nil {
@@ -123,7 +124,7 @@ func (w *world) look(e int) repair.Look {
 				v, at := r.Value(0, 0), r.WriteTime(0)
 				c := &columns{places: [2]uint8{v[0], v[1]}, keys: [2]uint8{v[2], v[3]}, count: int(v[4])}
 				c.places[t] = key[0]
-				l.Rows = append(l.Rows, repair.Row{TableRow: spotRow(name, e, c, at), At: at})
+				l.Rows = append(l.Rows, repair.Row{Row: spotRow(name, e, c, at), At: at})
 			}
 		}
 	}
@@ -140,7 +141,7 @@ func spotLayout(table string) entity.Layout {
 }
 
 // spotRow is a row of a table with the columns of e.
-func spotRow(table string, e int, c *columns, at int64) entity.TableRow {
+func spotRow(table string, e int, c *columns, at int64) tablerow.Row {
 	number := func(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 	place := func(n uint8) []byte {
 		if n == 0 {
@@ -157,7 +158,7 @@ func spotRow(table string, e int, c *columns, at int64) entity.TableRow {
 	for _, name := range l.AllColumns() {
 		row = append(row, values[name])
 	}
-	out, err := l.Row(row)
+	out, err := tablerow.Read(l, row)
 	if err != nil {
 		panic(err)
 	}

@@ -297,7 +297,7 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 	if c.Kind == entity.Add {
 		return
 	}
-	b, err := set.Base(c.After, func(string) string { return p.Keyspace })
+	b, err := entity.BaseOf(set.Set, c.After, func(string) string { return p.Keyspace })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package entity
+// Package tablerow is rows of tables as they were read: compared with those of other tables of their set, and rendered again where a table lacks
+// them. It is pure: no I/O, no session, no clock.
+package tablerow
 
 import (
 	"bytes"
@@ -12,35 +14,19 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// TableRow is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
-// value is no row; see [Layout.Row].
-type TableRow struct {
-	layout Layout
+// Row is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
+// value is no row; see [Read].
+type Row struct {
+	layout entity.Layout
 	values []cqltype.Value // by column of the set; typ is nil where the table has no such column
 }
 
-// AllColumns are all columns of the table, those of the key first, derived ones and the version among them.
-func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames) }
-
-// Layouts are those of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
-func (s *Set) Layouts() []Layout { return s.layouts(s.Tables) }
-
-// UniqueLayouts are those of the tables of unique keys.
-func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.Unique) }
-
-func (s *Set) layouts(tables []*Table) []Layout {
-	out := make([]Layout, len(tables))
-	for i, t := range tables {
-		out[i] = Layout{s, t}
-	}
-	return out
-}
-
 // Incomparable says why the tables of the set cannot be compared row by row, and is empty if they can.
-func (s *Set) Incomparable() string {
+func Incomparable(s *entity.Set) string {
 	switch {
 	case s.Transactional:
 		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry timestamps, must not be mixed with those"
@@ -48,7 +34,7 @@ func (s *Set) Incomparable() string {
 		return "it has counters, whose tables cannot be compared by the times of writes"
 	case len(s.Compared) > 0:
 		return "it has Compare, so it has one table, and nothing to compare"
-	case slices.ContainsFunc(s.Tables, func(t *Table) bool { return t.Rotation != nil }):
+	case slices.ContainsFunc(s.Tables, func(t *entity.Table) bool { return t.Rotation != nil }):
 		return "one of its tables rotates, which package reconcile cannot do yet"
 	case len(s.Tables)+len(s.Unique) < 2:
 		return "it has one table, and nothing to compare"
@@ -64,7 +50,7 @@ func (s *Set) Incomparable() string {
 }
 
 // Timed are the columns of the table that have a WRITETIME: those that are not in its key, and have one cell.
-func (l Layout) Timed() []string {
+func Timed(l entity.Layout) []string {
 	var out []string
 	for n, i := range l.Table.Columns[len(l.Table.Key):] {
 		if !l.Set.Columns[i].CQL.MultiCell() {
@@ -74,14 +60,14 @@ func (l Layout) Timed() []string {
 	return out
 }
 
-// Arguments are the values of a key of the table that [TableRow.Key] has encoded, as arguments of a statement, and its partition key.
-func (l Layout) Arguments(key string) (values []any, partition []byte) {
-	all := l.decodedKey(key)
+// Arguments are the values of a key of the table that [Row.Key] has encoded, as arguments of a statement, and its partition key.
+func Arguments(l entity.Layout, key string) (values []any, partition []byte) {
+	all := decodedKey(l, key)
 	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.Table.Part])
 }
 
-// HasKey says whether the bytes can be a key of the table that [TableRow.Key] has encoded.
-func (l Layout) HasKey(key string) bool {
+// HasKey says whether the bytes can be a key of the table that [Row.Key] has encoded.
+func HasKey(l entity.Layout, key string) bool {
 	values := make([][]byte, len(l.Table.Key))
 	for k := range values {
 		if len(key) < 2 || len(key)-2 < int(binary.BigEndian.Uint16([]byte(key))) {
@@ -90,11 +76,11 @@ func (l Layout) HasKey(key string) bool {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
 		values[k], key = []byte(key[2:n]), key[n:]
 	}
-	return key == "" && l.normalize(l.Table.Key, values) == nil
+	return key == "" && normalize(l, l.Table.Key, values) == nil
 }
 
-// decodedKey are the values of a key of the table that [TableRow.Key] has encoded.
-func (l Layout) decodedKey(key string) []*cqltype.Value {
+// decodedKey are the values of a key of the table that [Row.Key] has encoded.
+func decodedKey(l entity.Layout, key string) []*cqltype.Value {
 	out := make([]*cqltype.Value, len(l.Table.Key))
 	for k, i := range l.Table.Key {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
@@ -104,17 +90,17 @@ func (l Layout) decodedKey(key string) []*cqltype.Value {
 	return out
 }
 
-// KeyText is a key of the table that [TableRow.Key] has encoded, as CQL text.
-func (l Layout) KeyText(key string) string {
+// KeyText is a key of the table that [Row.Key] has encoded, as CQL text.
+func KeyText(l entity.Layout, key string) string {
 	texts := slices.Clone(l.Table.KeyNames)
-	for k, v := range l.decodedKey(key) {
+	for k, v := range decodedKey(l, key) {
 		texts[k] += " = " + v.Type.Literal(v.Data)
 	}
 	return strings.Join(texts, " AND ")
 }
 
 // Texts are the values of the row that are not null, as CQL text, by column.
-func (r TableRow) Texts() map[string]string {
+func (r Row) Texts() map[string]string {
 	out := make(map[string]string)
 	for i, v := range r.values {
 		if v.Data != nil {
@@ -124,11 +110,11 @@ func (r TableRow) Texts() map[string]string {
 	return out
 }
 
-// TableRow is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not are absent.
-func (s *Set) TableRow(row any) (TableRow, error) {
+// Of is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not are absent.
+func Of(s *entity.Set, row any) (Row, error) {
 	values, err := s.Identity(row)
 	if err != nil {
-		return TableRow{}, err
+		return Row{}, err
 	}
 	for i := range values {
 		if s.Columns[i].Derived != nil || values[i].Type != nil {
@@ -138,16 +124,16 @@ func (s *Set) TableRow(row any) (TableRow, error) {
 			values[i] = v
 		}
 	}
-	return TableRow{layout: Layout{s, s.Tables[0]}, values: values}, nil
+	return Row{layout: entity.Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
 }
 
-// Row is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row from then on. It is
+// Read is a row of the table: values are the encoded ones of [entity.Layout.AllColumns], nil for null, and belong to the row from then on. It is
 // an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
-func (l Layout) Row(values [][]byte) (TableRow, error) {
-	if err := l.Normalize(values); err != nil {
-		return TableRow{}, err
+func Read(l entity.Layout, values [][]byte) (Row, error) {
+	if err := Normalize(l, values); err != nil {
+		return Row{}, err
 	}
-	r := TableRow{layout: l, values: make([]cqltype.Value, len(l.Set.Columns))}
+	r := Row{layout: l, values: make([]cqltype.Value, len(l.Set.Columns))}
 	for n, i := range l.Table.Columns {
 		r.values[i] = cqltype.Value{Type: l.Set.Columns[i].CQL, Data: values[n]}
 	}
@@ -155,11 +141,11 @@ func (l Layout) Row(values [][]byte) (TableRow, error) {
 }
 
 // Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
-// [Layout.Row] does.
-func (l Layout) Normalize(values [][]byte) error { return l.normalize(l.Table.Columns, values) }
+// [Read] does.
+func Normalize(l entity.Layout, values [][]byte) error { return normalize(l, l.Table.Columns, values) }
 
 // normalize takes the values of the table's first columns: the key comes first.
-func (l Layout) normalize(columns []int, values [][]byte) error {
+func normalize(l entity.Layout, columns []int, values [][]byte) error {
 	for n, i := range columns {
 		c := &l.Set.Columns[i]
 		if !c.Key {
@@ -177,23 +163,23 @@ func (l Layout) normalize(columns []int, values [][]byte) error {
 }
 
 // Table is the name of the table, as declared.
-func (r TableRow) Table() string { return r.layout.Table.Name }
+func (r Row) Table() string { return r.layout.Table.Name }
 
 // Layout is that of the table.
-func (r TableRow) Layout() Layout { return r.layout }
+func (r Row) Layout() entity.Layout { return r.layout }
 
 // Key is the encoded primary key of the row in its table, and Entity that of the entity in the base table.
-func (r TableRow) Key() string { return statement.EncodedKey(r.layout.Table.KeyOf(r.values)) }
+func (r Row) Key() string { return statement.EncodedKey(r.layout.Table.KeyOf(r.values)) }
 
 // Entity is empty where the table does not have all columns of the base key.
-func (r TableRow) Entity() string {
+func (r Row) Entity() string {
 	key, _ := r.KeyIn(r.layout.Base())
 	return key
 }
 
 // KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
 // the table of the row does not have all the columns that it follows from.
-func (r TableRow) KeyIn(l Layout) (string, bool) {
+func (r Row) KeyIn(l entity.Layout) (string, bool) {
 	key := l.Table.KeyOf(r.all())
 	if !statement.Present(key) {
 		return "", false
@@ -203,17 +189,17 @@ func (r TableRow) KeyIn(l Layout) (string, bool) {
 
 // Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where a column is OneOf
 // those of its other values.
-func (r TableRow) Places(l Layout) ([]string, error) {
-	x, err := r.renderer(Delete, 0, nil)
+func (r Row) Places(l entity.Layout) ([]string, error) {
+	x, err := r.renderer(entity.Delete, 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	x.removes(x.place(l.Table), nil)
+	x.Removes(x.Place(l.Table), nil)
 	var out []string
-	for _, m := range x.out {
+	for _, m := range x.Out {
 		var key []*cqltype.Value
 		for _, a := range m.Args {
-			if v, ok := a.(*cqltype.Value); ok && v != x.at {
+			if v, ok := a.(*cqltype.Value); ok && v != x.At {
 				key = append(key, v)
 			}
 		}
@@ -223,7 +209,7 @@ func (r TableRow) Places(l Layout) ([]string, error) {
 }
 
 // Whole says whether the table has all columns of the set, so that the other tables' rows follow from this one.
-func (r TableRow) Whole() bool {
+func (r Row) Whole() bool {
 	for i := range r.layout.Set.Columns {
 		if c := &r.layout.Set.Columns[i]; c.Derived == nil && r.values[i].Type == nil {
 			return false
@@ -233,7 +219,7 @@ func (r TableRow) Whole() bool {
 }
 
 // With adds what another row of the entity has in columns that this one's table lacks. It is for rows that were written together.
-func (r TableRow) With(other TableRow) TableRow {
+func (r Row) With(other Row) Row {
 	r.values = slices.Clone(r.values)
 	for i := range r.values {
 		if r.values[i].Type == nil {
@@ -245,10 +231,10 @@ func (r TableRow) With(other TableRow) TableRow {
 
 // Differs is the name of a column that both tables have and in which the rows differ, empty if there is none. Derived columns are not
 // looked at: they follow from the others, and in different tables under different functions.
-func (r TableRow) Differs(other TableRow) string {
+func (r Row) Differs(other Row) string {
 	patchable := r.Patchable()
 	for i := range r.values {
-		if r.values[i].Type == nil || other.values[i].Type == nil || r.layout.skipsCompare(i, other.layout, patchable) {
+		if r.values[i].Type == nil || other.values[i].Type == nil || skipsCompare(r.layout, i, other.layout, patchable) {
 			continue
 		}
 		if !cqltype.Identical(r.values[i].Data, other.values[i].Data) {
@@ -259,7 +245,7 @@ func (r TableRow) Differs(other TableRow) string {
 }
 
 // all are the values with those of derived columns, as far as they are known.
-func (r TableRow) all() []cqltype.Value {
+func (r Row) all() []cqltype.Value {
 	values := slices.Clone(r.values)
 	for _, i := range r.layout.Set.Derived {
 		if d := r.layout.Set.Columns[i].Derived; values[i].Type == nil &&
@@ -271,12 +257,12 @@ func (r TableRow) all() []cqltype.Value {
 }
 
 // Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no time.
-func (r TableRow) Stale() bool { return r.misplaced((*Derivation).Swept) }
+func (r Row) Stale() bool { return r.misplaced((*entity.Derivation).Swept) }
 
 // Misplaced says whether a derived column of the key has another value than follows from the row.
-func (r TableRow) Misplaced() bool { return r.misplaced(func(*Derivation) bool { return true }) }
+func (r Row) Misplaced() bool { return r.misplaced(func(*entity.Derivation) bool { return true }) }
 
-func (r TableRow) misplaced(of func(*Derivation) bool) bool {
+func (r Row) misplaced(of func(*entity.Derivation) bool) bool {
 	s := r.layout.Set
 	for _, i := range r.layout.Table.Key {
 		d := s.Columns[i].Derived
@@ -292,24 +278,24 @@ func (r TableRow) misplaced(of func(*Derivation) bool) bool {
 }
 
 // Deliver renders the write again that has left this row: what an update of the row by itself puts and removes at that time, in
-// microseconds. At a later time than the row's own it is a new write of the same row. The row must be [TableRow.Whole]. Without nulls,
+// microseconds. At a later time than the row's own it is a new write of the same row. The row must be [Row.Whole]. Without nulls,
 // absent columns are left as they are.
-func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
+func (r Row) Deliver(at int64, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	if !r.Whole() {
 		return nil, r.layout.Set.Invalid(r.layout.Table, "", "the table lacks columns of the set, from which other tables' rows follow")
 	}
-	x, err := r.renderer(Update, at, keyspace)
+	x, err := r.renderer(entity.Update, at, keyspace)
 	if err != nil {
 		return nil, err
 	}
-	if i := x.set.Stamp; i >= 0 {
-		x.before[i] = *x.at
+	if i := x.Set.Stamp; i >= 0 {
+		x.Before[i] = *x.At
 	}
-	x.after = x.before
-	if err := x.check(); err != nil {
+	x.After = x.Before
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	out := x.everywhere()
+	out := x.Everywhere()
 	for n := range out {
 		if out[n].Kind != statement.Put || nulls {
 			continue
@@ -324,41 +310,35 @@ func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([
 }
 
 // Withdraw renders a delete of the entity at a time, in all tables for which the row has the columns of the key.
-func (r TableRow) Withdraw(at int64, keyspace func(string) string) ([]statement.Mutation, error) {
-	x, err := r.renderer(Delete, at, keyspace)
+func (r Row) Withdraw(at int64, keyspace func(string) string) ([]statement.Mutation, error) {
+	x, err := r.renderer(entity.Delete, at, keyspace)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.check(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
-	return x.everywhere(), nil
+	return x.Everywhere(), nil
 }
 
 // Remove renders the delete of this row alone at a time.
-func (r TableRow) Remove(at int64, keyspace func(string) string) (statement.Mutation, error) {
-	x, err := r.renderer(Delete, at, keyspace)
+func (r Row) Remove(at int64, keyspace func(string) string) (statement.Mutation, error) {
+	x, err := r.renderer(entity.Delete, at, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err
 	}
 	t := r.layout.Table
-	return x.delete(x.place(t), t.KeyOf(r.values), at), nil
+	return x.Delete(x.Place(t), t.KeyOf(r.values), at), nil
 }
 
-// Patchable says whether the set takes [Patch]: no key of it moves.
-func (r TableRow) Patchable() bool { return r.layout.Patchable() }
+// Patchable says whether the set takes [entity.Patch]: no key of it moves.
+func (r Row) Patchable() bool { return r.layout.Patchable() }
 
-// Patchable is that of rows of the table.
-func (l Layout) Patchable() bool { return l.Set.patchable() == nil }
-
-// Expires says whether the set has [ExpiresAt]: a column of the row says when it ends.
-func (r TableRow) Expires() bool { return r.layout.Set.Expiry >= 0 }
-
-// Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
-func (l Layout) Regular() []string { return slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]) }
+// Expires says whether the set has tables.ExpiresAt: a column of the row says when it ends.
+func (r Row) Expires() bool { return r.layout.Set.Expiry >= 0 }
 
 // Value is false of a column that the table does not have.
-func (r TableRow) Value(column string) ([]byte, bool) {
+func (r Row) Value(column string) ([]byte, bool) {
 	for i := range r.values {
 		if r.layout.Set.Columns[i].Name == column {
 			return r.values[i].Data, r.values[i].Type != nil
@@ -367,36 +347,27 @@ func (r TableRow) Value(column string) ([]byte, bool) {
 	return nil, false
 }
 
-func (r TableRow) renderer(kind Kind, at int64, keyspace func(string) string) (*renderer, error) {
+func (r Row) renderer(kind entity.Kind, at int64, keyspace func(string) string) (*entity.Renderer, error) {
 	s := r.layout.Set
-	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: orDeclared(keyspace), before: r.all(), at: cqltype.BigInt(at)}
-	for i := range x.before {
-		if x.before[i].Type == nil {
-			x.before[i].Type = s.Columns[i].CQL
+	x := &entity.Renderer{Set: s, Kind: kind, Timestamp: at, Keyspace: entity.OrDeclared(keyspace), Before: r.all(), At: cqltype.BigInt(at)}
+	for i := range x.Before {
+		if x.Before[i].Type == nil {
+			x.Before[i].Type = s.Columns[i].CQL
 		}
 	}
-	return x, s.deriveRead(x.before)
-}
-
-// everywhere gives the mutations of all tables.
-func (r *renderer) everywhere() []statement.Mutation {
-	r.reserve()
-	for _, t := range r.set.Tables {
-		r.table(t)
-	}
-	return r.out
+	return x, entity.DeriveRead(s, x.Before)
 }
 
 // String is the table, without values.
-func (r TableRow) String() string {
+func (r Row) String() string {
 	if r.layout.Table == nil {
 		return "no row"
 	}
 	return "a row of " + r.layout.Table.Name
 }
 
-// Format prints [TableRow.String] for every verb.
-func (r TableRow) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+// Format prints [Row.String] for every verb.
+func (r Row) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
 
-// MarshalText is [TableRow.String].
-func (r TableRow) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+// MarshalText is [Row.String].
+func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

@@ -1,22 +1,23 @@
-package entity
+package tablerow
 
 import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Pairing says how rows of a table are compared with those of another table of the set by hashes: of the values of a row it gives
-// what [TableRow.KeyIn] and [TableRow.Differs] look at, without making a [TableRow]. It is immutable.
+// what [Row.KeyIn] and [Row.Differs] look at, without making a [Row]. It is immutable.
 type Pairing struct {
-	from, to Layout
+	from, to entity.Layout
 	key      []int // where the columns of to's key are in a row of from; nil if one of them is derived and is not there
 	compared []int // where the columns are that both tables have, in the order of the set's columns
 }
 
 // Pair is how rows of the table are compared with those of another one, or of itself.
-func (l Layout) Pair(to Layout) Pairing {
+func Pair(l entity.Layout, to entity.Layout) Pairing {
 	p := Pairing{from: l, to: to}
 	for _, i := range to.Table.Key {
 		n := slices.Index(l.Table.Columns, i)
@@ -28,7 +29,7 @@ func (l Layout) Pair(to Layout) Pairing {
 	}
 	patchable := l.Patchable()
 	for i := range l.Set.Columns {
-		if n := slices.Index(l.Table.Columns, i); n >= 0 && slices.Contains(to.Table.Columns, i) && !l.skipsCompare(i, to, patchable) {
+		if n := slices.Index(l.Table.Columns, i); n >= 0 && slices.Contains(to.Table.Columns, i) && !skipsCompare(l, i, to, patchable) {
 			p.compared = append(p.compared, n)
 		}
 	}
@@ -39,15 +40,15 @@ func (l Layout) Pair(to Layout) Pairing {
 // and in different tables under different functions; and a patch of an entity without a row makes a row in each table that has the columns of
 // its own key and no other table's, so a column that is in the key of one of the two may be null in the other. A column that is in neither
 // key is written to both by the same writes, whatever other tables have it in their keys.
-func (l Layout) skipsCompare(i int, to Layout, patchable bool) bool {
+func skipsCompare(l entity.Layout, i int, to entity.Layout, patchable bool) bool {
 	return l.Set.Columns[i].Derived != nil || patchable && (slices.Contains(l.Table.Key, i) || slices.Contains(to.Table.Key, i))
 }
 
-// Key appends the encoded key that [TableRow.KeyIn] gives of the row with these values, which are those of [Layout.AllColumns]. It is
+// Key appends the encoded key that [Row.KeyIn] gives of the row with these values, which are those of [entity.Layout.AllColumns]. It is
 // false if the row has none.
 func (p Pairing) Key(out []byte, values [][]byte) ([]byte, bool) {
 	if p.key == nil {
-		row, err := p.from.Row(values)
+		row, err := Read(p.from, values)
 		if err != nil {
 			return out, false
 		}
@@ -64,7 +65,7 @@ func (p Pairing) Key(out []byte, values [][]byte) ([]byte, bool) {
 	return out, true
 }
 
-// Compared appends the values of a row that [TableRow.Differs] compares. They are equal for two rows if and only if these do not differ.
+// Compared appends the values of a row that [Row.Differs] compares. They are equal for two rows if and only if these do not differ.
 func (p Pairing) Compared(out []byte, values [][]byte) []byte {
 	for _, n := range p.compared {
 		if values[n] == nil {

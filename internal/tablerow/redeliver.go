@@ -1,4 +1,4 @@
-package entity
+package tablerow
 
 import (
 	"slices"
@@ -6,26 +6,27 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Unfillable says why rows of the base table cannot be put into the table at their own times, and is empty if they can.
-func (l Layout) Unfillable() string {
+func Unfillable(l entity.Layout) string {
 	switch {
-	case l.Set.patchable() != nil:
+	case l.Set.Patchable() != nil:
 	case l.Set.Expiry >= 0:
-		return "what a Patch with an expiry has written ends by itself, and a row of the base table does not say what that is"
-	case len(l.Regular()) > len(l.Timed()):
-		return "it has a map or set that a Patch may have written, whose elements have times of their own, which cannot be read"
+		return "what a entity.Patch with an expiry has written ends by itself, and a row of the base table does not say what that is"
+	case len(l.Regular()) > len(Timed(l)):
+		return "it has a map or set that a entity.Patch may have written, whose elements have times of their own, which cannot be read"
 	}
 	return ""
 }
 
-// Redeliver is [TableRow.Deliver] at the row's own time of a row whose columns were not all written by its last write, as a process that
+// Redeliver is [Row.Deliver] at the row's own time of a row whose columns were not all written by its last write, as a process that
 // does not know a column yet writes the others alone: such a column is put at its own time, which a write that is in flight may follow.
-// written is by column; one that is not in it is as old as the row, and does not expire unless the set has [ExpiresAt]. A row without an
+// written is by column; one that is not in it is as old as the row, and does not expire unless the set has tables.ExpiresAt. A row without an
 // expiry there that expires all the same, as by the table's default, ends in all tables when it ends in its own.
-func (r TableRow) Redeliver(at int64, written map[string]statement.Written, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
+func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	out, err := r.Deliver(at, nulls, keyspace)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (r TableRow) Redeliver(at int64, written map[string]statement.Written, null
 		if m.Kind != statement.Put {
 			continue
 		}
-		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *Table) bool { return t.Name == m.Table })]
+		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *entity.Table) bool { return t.Name == m.Table })]
 		older, err := r.takeOlder(m, t, written, keyspace)
 		if err != nil {
 			return nil, err
@@ -57,18 +58,18 @@ func (r TableRow) Redeliver(at int64, written map[string]statement.Written, null
 }
 
 // takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
-func (r TableRow) takeOlder(m *statement.Mutation, t *Table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
+func (r Row) takeOlder(m *statement.Mutation, t *entity.Table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
 	var out []statement.Mutation
 	for n, i := range t.Columns {
 		w, known := written[t.ColumnNames[n]]
 		if n < len(t.Key) || !known || w.At >= m.Timestamp {
 			continue
 		}
-		x, err := r.renderer(Patch, w.At, keyspace)
+		x, err := r.renderer(entity.Patch, w.At, keyspace)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, x.mergeOne(t, t.ColumnNames[n], &r.values[i], w.Last()))
+		out = append(out, x.MergeOne(t, t.ColumnNames[n], &r.values[i], w.Last()))
 		m.Args[n] = gocql.UnsetValue
 	}
 	return out, nil
@@ -76,9 +77,9 @@ func (r TableRow) takeOlder(m *statement.Mutation, t *Table, written map[string]
 
 // Outside is the name of a column whose value OneOf does not list, empty if there is none: nothing can be rendered of such a row but its own
 // delete.
-func (r TableRow) Outside() string {
+func (r Row) Outside() string {
 	for i := range r.values {
-		if c := &r.layout.Set.Columns[i]; c.Rule == ClosedDomain && !inDomain(c, &r.values[i]) {
+		if c := &r.layout.Set.Columns[i]; c.Rule == entity.ClosedDomain && !entity.InDomain(c, &r.values[i]) {
 			return c.Name
 		}
 	}
