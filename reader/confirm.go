@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/session"
@@ -16,7 +16,7 @@ import (
 
 // confirmation is how the rows of a plan are checked against their base rows.
 type confirmation struct {
-	base       entity.Layout
+	base       layout.Layout
 	keyspace   string   // physical, of the base table
 	selected   []string // columns to select from the query table: those that are kept, then the others
 	kept       int
@@ -117,7 +117,7 @@ func (l *lookup) attempt(r *Reader, c *confirmation, state []byte) attempt {
 		values = append(values, v)
 	}
 	if c.key > c.partition {
-		values = append(values, entity.ListOf(l.last))
+		values = append(values, layout.ListOf(l.last))
 	}
 	return attempt{c.head + l.table + c.tail, values, c.base.PartitionKey(l.key[:c.partition]), maxLookup + 1, state, r.consistency}
 }

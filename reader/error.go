@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -37,7 +37,7 @@ func (e *queryError) Error() string {
 	if e.Op != "" {
 		op = e.Op + ": "
 	}
-	return "denorm: " + op + "invalid query: " + entity.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
+	return "denorm: " + op + "invalid query: " + layout.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
 }
 
 // Internal is for writer.OutcomeOf: Invalid.

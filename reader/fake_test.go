@@ -17,7 +17,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 
@@ -48,7 +48,7 @@ type fakeTable struct {
 type fakeRow map[string][]byte
 
 // newFake has the tables of a set, whose types it takes from the description.
-func newFake(d entity.Description) *fakeSource {
+func newFake(d layout.Description) *fakeSource {
 	f := &fakeSource{tables: make(map[string]*fakeTable), types: make(map[string]gocql.TypeInfo)}
 	for _, table := range d.Tables {
 		t := &fakeTable{rows: make(map[string][]fakeRow)}
@@ -259,7 +259,7 @@ func (f *fakeSource) transaction(r attempt) (*fakeAnswer, error) {
 		for n := range f.tables[name].part {
 			key = append(key, one.values[n].(*cqltype.Value))
 		}
-		one.key = entity.Layout{}.PartitionKey(key)
+		one.key = layout.Layout{}.PartitionKey(key)
 		found, err := f.answer(one)
 		if err != nil {
 			return nil, err

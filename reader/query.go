@@ -9,7 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -23,7 +23,7 @@ type Query[T any] struct {
 
 // query is a Query without its row type.
 type query struct {
-	layout     entity.Layout
+	layout     layout.Layout
 	name       string // of the table, as given
 	known      bool   // the table is declared
 	unset      bool   // the set is nil
@@ -141,7 +141,7 @@ type bound struct {
 	partition []string
 	columns   []string // clustering columns
 	fixed     int      // how many of the clustering columns equal a value
-	low, high *entity.Bound
+	low, high *layout.Bound
 	ranged    string // the column of low and high
 	reverse   bool
 }
@@ -226,7 +226,7 @@ func (b *bound) condition(c condition) error {
 	if *end != nil {
 		return b.invalid(c.column, "has two conditions of one kind")
 	}
-	*end = &entity.Bound{Value: v, Open: open}
+	*end = &layout.Bound{Value: v, Open: open}
 	return nil
 }
 
@@ -302,8 +302,8 @@ func (b *bound) direction() error {
 }
 
 // slots lists the partitions. from, if not nil, is where the query continues.
-func (b *bound) slots(from *position, limit int) (entity.Slots, error) {
-	bounds := entity.Bounds{Equal: b.equal, Low: make(map[string]entity.Bound), High: make(map[string]entity.Bound)}
+func (b *bound) slots(from *position, limit int) (layout.Slots, error) {
+	bounds := layout.Bounds{Equal: b.equal, Low: make(map[string]layout.Bound), High: make(map[string]layout.Bound)}
 	low, high := b.low, b.high
 	if from != nil && b.ranged != "" { // it narrows the range, if the query has that end at all
 		end := &low
@@ -311,7 +311,7 @@ func (b *bound) slots(from *position, limit int) (entity.Slots, error) {
 			end = &high
 		}
 		if *end != nil {
-			*end = &entity.Bound{Value: b.layout.Raw(b.fixed, from.Key[b.fixed])}
+			*end = &layout.Bound{Value: b.layout.Raw(b.fixed, from.Key[b.fixed])}
 		}
 	}
 	if low != nil {

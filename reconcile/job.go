@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cas"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
@@ -20,7 +20,7 @@ import (
 type job struct {
 	config
 	*access
-	set     *entity.Set
+	set     *layout.Set
 	entity  string
 	kind    string
 	tables  []*table // the base table first
@@ -321,7 +321,7 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 			l.Base = &base.Row
 		}
 		if t.Unique() {
-			l.Unique, l.Claims = []entity.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}
+			l.Unique, l.Claims = []layout.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}
 		} else {
 			l.Rows = []repair.Row{r.Row}
 		}

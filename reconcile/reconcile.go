@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/catalog"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -219,8 +219,8 @@ func (j *job) horizon() time.Duration {
 }
 
 // layouts are those of the query tables that the call is about.
-func (j *job) layouts() []entity.Layout {
-	out := make([]entity.Layout, len(j.queries))
+func (j *job) layouts() []layout.Layout {
+	out := make([]layout.Layout, len(j.queries))
 	for i, t := range j.queries {
 		out[i] = t.Layout
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 )
 
@@ -198,7 +198,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		case r == nil || r.Entity() != s.entity:
 			continue
 		case j.ending(r):
-			l.Tables = slices.DeleteFunc(l.Tables, func(t entity.Layout) bool { return t.Name() == p.t.Name() })
+			l.Tables = slices.DeleteFunc(l.Tables, func(t layout.Layout) bool { return t.Name() == p.t.Name() })
 			continue
 		}
 		l.Rows = append(l.Rows, r.Row)

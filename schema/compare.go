@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/dialect"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -21,7 +21,7 @@ import (
 func Compare(declared, live *Schema) []Difference { return compareOn("", declared, live) }
 
 func compareOn(server dialect.Server, declared, live *Schema) []Difference {
-	c := &comparison{server: server, declared: declared, live: live, unversioned: make(map[*entity.Set]bool)}
+	c := &comparison{server: server, declared: declared, live: live, unversioned: make(map[*layout.Set]bool)}
 	c.noKeyspaces()
 	for _, k := range declared.Keyspaces {
 		c.keyspace(&k)
@@ -56,7 +56,7 @@ type comparison struct {
 	server         dialect.Server
 	declared, live *Schema
 	absent         []string             // keyspaces that nothing is said of alongside their absence
-	unversioned    map[*entity.Set]bool // sets of which nothing is said but that they have to be Versioned
+	unversioned    map[*layout.Set]bool // sets of which nothing is said but that they have to be Versioned
 	found          []Difference
 }
 
@@ -153,17 +153,17 @@ func (c *comparison) typ(t *Type) {
 }
 
 // internal is what a set declares, nil if there is none.
-func internal(set tables.Described) *entity.Set {
+func internal(set tables.Described) *layout.Set {
 	if set == nil {
 		return nil
 	}
 	return set.Internal()
 }
 
-func (t *Type) described() []entity.FieldDescription {
-	out := make([]entity.FieldDescription, len(t.Fields))
+func (t *Type) described() []layout.FieldDescription {
+	out := make([]layout.FieldDescription, len(t.Fields))
 	for i, f := range t.Fields {
-		out[i] = entity.FieldDescription(f)
+		out[i] = layout.FieldDescription(f)
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (t *Table) described() compared {
 	out := compared{Name: t.String(), Fingerprint: t.Fingerprint, Comment: t.Comment()}
 	position := make(map[Kind]int)
 	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, entity.ColumnDescription{
+		out.Columns = append(out.Columns, layout.ColumnDescription{
 			Name: c.Name, Type: c.Type, Kind: string(c.Kind), Position: position[c.Kind], Desc: c.Desc,
 		})
 		position[c.Kind]++
@@ -236,8 +236,8 @@ func fillsBase(t *Table, live *Column) bool {
 		return false
 	}
 	all := t.set.Internal().Describe().Tables
-	return slices.ContainsFunc(all[0].Columns, func(d entity.ColumnDescription) bool { return d.Name == live.Name }) &&
-		!slices.ContainsFunc(all, func(o entity.TableDescription) bool { return o.Unique && o.Name == t.Name })
+	return slices.ContainsFunc(all[0].Columns, func(d layout.ColumnDescription) bool { return d.Name == live.Name }) &&
+		!slices.ContainsFunc(all, func(o layout.TableDescription) bool { return o.Unique && o.Name == t.Name })
 }
 
 // options compares those of a table or a view, as ALTER calls it.
@@ -395,7 +395,7 @@ func ungrouped(e *Entity, t *Table) bool {
 		return false
 	}
 	d := e.set.Internal().Describe()
-	return d.Counts || slices.ContainsFunc(d.Tables, func(o entity.TableDescription) bool { return o.Unique && o.Name == t.Name })
+	return d.Counts || slices.ContainsFunc(d.Tables, func(o layout.TableDescription) bool { return o.Unique && o.Name == t.Name })
 }
 
 // extra adds something that only the live keyspaces have, if anything is declared in its keyspace.

@@ -8,15 +8,15 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/dialect"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // compared is a declared or a live table.
 type compared struct {
 	Name        string // as written in CQL
-	Columns     []entity.ColumnDescription
+	Columns     []layout.ColumnDescription
 	Fingerprint string
 	Comment     string // the service's own
 }
@@ -42,8 +42,8 @@ func visible(flags []string, kind, typ string) string {
 }
 
 // column gives the column of a name, or nil.
-func (t *compared) column(name string) *entity.ColumnDescription {
-	i := slices.IndexFunc(t.Columns, func(c entity.ColumnDescription) bool { return c.Name == name })
+func (t *compared) column(name string) *layout.ColumnDescription {
+	i := slices.IndexFunc(t.Columns, func(c layout.ColumnDescription) bool { return c.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (t *compared) column(name string) *entity.ColumnDescription {
 const newTable = "the key of a table cannot change: create a table of another name, fill it, and declare that"
 
 // compareColumns compares columns. set is that which declares the table, nil if none does.
-func compareColumns(set *entity.Set, declared, live compared) []Difference {
+func compareColumns(set *layout.Set, declared, live compared) []Difference {
 	var found []Difference
 	add := func(column, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: column, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
@@ -121,7 +121,7 @@ func compareColumns(set *entity.Set, declared, live compared) []Difference {
 }
 
 // advised says how to declare a column of another live type, or a field of a user-defined type, where that can be.
-func advised(set *entity.Set, userType, column, live, otherwise string) string {
+func advised(set *layout.Set, userType, column, live, otherwise string) string {
 	if set == nil {
 		return otherwise
 	}
@@ -132,7 +132,7 @@ func advised(set *entity.Set, userType, column, live, otherwise string) string {
 }
 
 // kindAdvice says what to declare in place of a column that is static and live is not, or the other way round.
-func kindAdvice(set *entity.Set, live entity.ColumnDescription) string {
+func kindAdvice(set *layout.Set, live layout.ColumnDescription) string {
 	switch {
 	case live.Kind != "static":
 		return "a column cannot become static: declare it regular, or declare and add a static column of another name"
@@ -145,7 +145,7 @@ func kindAdvice(set *entity.Set, live entity.ColumnDescription) string {
 
 // renamedFrom gives the live key column in the place of the declared column d, of the same type under a name
 // that is not declared, or "".
-func renamedFrom(declared, live compared, d entity.ColumnDescription) string {
+func renamedFrom(declared, live compared, d layout.ColumnDescription) string {
 	number := func(t compared) (n int) {
 		for _, c := range t.Columns {
 			if c.Kind == d.Kind {
@@ -163,11 +163,11 @@ func renamedFrom(declared, live compared, d entity.ColumnDescription) string {
 	return ""
 }
 
-func inKey(c entity.ColumnDescription) bool {
+func inKey(c layout.ColumnDescription) bool {
 	return c.Kind == "partition_key" || c.Kind == "clustering"
 }
 
-func kindName(c entity.ColumnDescription) string { return strings.ReplaceAll(c.Kind, "_", " ") }
+func kindName(c layout.ColumnDescription) string { return strings.ReplaceAll(c.Kind, "_", " ") }
 
 func direction(desc bool) string {
 	if desc {
@@ -178,14 +178,14 @@ func direction(desc bool) string {
 
 // compareFields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
 // everything is, whether it says so or not.
-func compareFields(set *entity.Set, id, name string, declared, live []entity.FieldDescription, frozen bool) []Difference {
+func compareFields(set *layout.Set, id, name string, declared, live []layout.FieldDescription, frozen bool) []Difference {
 	var found []Difference
 	add := func(field, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: field, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
 	}
 	same := func(a, b string) bool { return a == b || frozen && thawed(a) == thawed(b) }
-	at := func(fields []entity.FieldDescription, name string) int {
-		return slices.IndexFunc(fields, func(f entity.FieldDescription) bool { return f.Name == name })
+	at := func(fields []layout.FieldDescription, name string) int {
+		return slices.IndexFunc(fields, func(f layout.FieldDescription) bool { return f.Name == name })
 	}
 	renamed := func(n int) bool { // the n-th field has another name in the declaration
 		return n < len(live) && n < len(declared) && same(live[n].Type, declared[n].Type) &&

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -109,7 +109,7 @@ type Table struct {
 	Fingerprint string
 	At          Position
 
-	rotation *entity.Rotation // nil for a table that does not rotate
+	rotation *layout.Rotation // nil for a table that does not rotate
 	set      tables.Described // that declares it, the first of several; nil if none does
 	with     bool             // it has its options from With
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/declare"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // Bucket is a function from columns of a row to the value of a key column. [Derive] declares that column, which splits
@@ -22,19 +22,19 @@ import (
 //
 // (*) is the default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; a row outside of what its type
 // can hold is rejected.
-type Bucket struct{ bucket entity.Bucket }
+type Bucket struct{ bucket layout.Bucket }
 
 // Hour is the hour of a timestamp or timeuuid column.
-func Hour(column string) Bucket { return Bucket{entity.Hour(column)} }
+func Hour(column string) Bucket { return Bucket{layout.Hour(column)} }
 
 // Day is the day of a timestamp or timeuuid column.
-func Day(column string) Bucket { return Bucket{entity.Day(column)} }
+func Day(column string) Bucket { return Bucket{layout.Day(column)} }
 
 // Month is the calendar month of a timestamp or timeuuid column.
-func Month(column string) Bucket { return Bucket{entity.Month(column)} }
+func Month(column string) Bucket { return Bucket{layout.Month(column)} }
 
 // Every is the period of a timestamp or timeuuid column. Each period lasts d, and one begins with 1970. d must be whole milliseconds.
-func Every(d time.Duration, column string) Bucket { return Bucket{entity.Every(d, column)} }
+func Every(d time.Duration, column string) Bucket { return Bucket{layout.Every(d, column)} }
 
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns. It is the same in every version of this library
 // and easy to compute elsewhere: the first 8 bytes, most significant first, of the SHA-256 of the columns as Cassandra
@@ -44,7 +44,7 @@ func Every(d time.Duration, column string) Bucket { return Bucket{entity.Every(d
 //
 // To split a partition, hash a column that differs within it, such as the id of the row: a hash of columns of the partition
 // key alone splits nothing.
-func Hash(n int, columns ...string) Bucket { return Bucket{entity.Hash(n, columns...)} }
+func Hash(n int, columns ...string) Bucket { return Bucket{layout.Hash(n, columns...)} }
 
 // String is the function as it is declared, for example hour(ts).
 func (b Bucket) String() string { return b.bucket.String() }

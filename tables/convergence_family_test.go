@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -117,7 +117,7 @@ func bucketed(n uint64, sources ...string) func(*lawFamily) {
 	}
 }
 
-func (f *lawFamily) describe(d entity.Description, moving []string) {
+func (f *lawFamily) describe(d layout.Description, moving []string) {
 	for _, c := range d.Tables[0].Columns { // the base table holds all columns
 		f.names, f.types = append(f.names, c.Name), append(f.types, lawTypes[c.Type])
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -258,10 +258,10 @@ func TestDescribeBuckets(t *testing.T) {
 		t.Errorf("rotation %v", r)
 	}
 	day, slot := d.Tables[1].Columns[1], d.Tables[1].Columns[2]
-	if want := (entity.ColumnDescription{Name: "day", Type: "date", Kind: "partition_key", Position: 1, Derived: "day(at)"}); day != want {
+	if want := (layout.ColumnDescription{Name: "day", Type: "date", Kind: "partition_key", Position: 1, Derived: "day(at)"}); day != want {
 		t.Errorf("%+v, want %+v", day, want)
 	}
-	if want := (entity.ColumnDescription{
+	if want := (layout.ColumnDescription{
 		Name: "slot", Type: "int", Kind: "partition_key", Position: 2, Changes: true, Derived: "hash(8, room)", Buckets: 8,
 	}); slot != want {
 		t.Errorf("%+v, want %+v", slot, want)

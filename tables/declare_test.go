@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/declare"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -322,7 +322,7 @@ func TestDescribe(t *testing.T) {
 	if got.Entity != "order" || !got.Atomic || len(got.Tables) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	want := entity.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []entity.ColumnDescription{
+	want := layout.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []layout.ColumnDescription{
 		{Name: "user_id", Type: "uuid", Kind: "partition_key"},
 		{Name: "order_id", Type: "timeuuid", Kind: "clustering", Desc: true},
 		{Name: "status", Type: "text", Kind: "regular", Changes: true, Domain: 4},

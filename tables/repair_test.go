@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -42,7 +42,7 @@ const (
 	numberOfDeeds
 )
 
-func (x *repairer) layout(table int) entity.Layout {
+func (x *repairer) layout(table int) layout.Layout {
 	l, _ := x.trial.family.set.Internal().Layout(x.trial.family.tables[table].name)
 	return l
 }

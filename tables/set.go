@@ -5,11 +5,12 @@ import (
 
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: they say what is
 // to change, and a writer makes it happen. It is immutable and safe for concurrent use.
-type Set[T any] struct{ set *entity.Set }
+type Set[T any] struct{ set *layout.Set }
 
 // New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
 // gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error names
@@ -19,10 +20,10 @@ type Set[T any] struct{ set *entity.Set }
 // well, so a request that is repeated across the change would no longer be recognised.
 func New[T any](name string, options ...Option) (*Set[T], error) {
 	var d declare.Declaration
-	var faults []entity.Fault
+	var faults []layout.Fault
 	for _, o := range options {
 		if o == nil {
-			faults = append(faults, entity.Fault{Reason: "an option is nil"})
+			faults = append(faults, layout.Fault{Reason: "an option is nil"})
 			continue
 		}
 		o.apply(&d)
@@ -168,7 +169,7 @@ func (s *Set[T]) Metadata(table string) (struct {
 
 // Internal is what the other packages of this module see of the set; its type has no promise of compatibility. It is nil for a set that
 // [New] did not return.
-func (s *Set[T]) Internal() *entity.Set {
+func (s *Set[T]) Internal() *layout.Set {
 	if s == nil {
 		return nil
 	}
@@ -176,4 +177,4 @@ func (s *Set[T]) Internal() *entity.Set {
 }
 
 // Described is a set of any row type: a *[Set].
-type Described interface{ Internal() *entity.Set }
+type Described interface{ Internal() *layout.Set }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 
@@ -217,7 +217,7 @@ func TestUserTypeRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, test.err)
 		case test.want != "" && !errors.As(test.err, &refused):
 			t.Errorf("%s: %v, want %s", name, test.err, test.want)
-		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f entity.Fault) bool { return f.String() == test.want }):
+		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f layout.Fault) bool { return f.String() == test.want }):
 			t.Errorf("%s:\n%v\nwant %s", name, refused.Faults, test.want)
 		}
 	}

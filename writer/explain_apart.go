@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -39,10 +39,10 @@ func (w *Writer) apart(changes []tables.Change) (all []string) {
 // tablePartition is what decides whether rows of two tables of a set share a partition.
 type tablePartition struct {
 	keyspace string
-	columns  []entity.ColumnDescription
+	columns  []layout.ColumnDescription
 }
 
-func partitionOfTable(t *entity.TableDescription, physical func(string) string) tablePartition {
+func partitionOfTable(t *layout.TableDescription, physical func(string) string) tablePartition {
 	p := tablePartition{keyspace: physical(t.Keyspace)}
 	for _, c := range t.Columns {
 		if c.Kind == "partition_key" {
@@ -93,7 +93,7 @@ func (p tablePartition) values() []string {
 }
 
 // sourcesOf are the columns that a bucket function is of: what is in its brackets after its numbers, as in hash(4, user_id) and day(ts).
-func sourcesOf(c entity.ColumnDescription) string {
+func sourcesOf(c layout.ColumnDescription) string {
 	_, in, _ := strings.Cut(strings.TrimSuffix(c.Derived, ")"), "(")
 	if number, rest, ok := strings.Cut(in, ", "); ok && number != "" && (number[0] >= '0' && number[0] <= '9') {
 		return rest

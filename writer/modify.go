@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/undecoded"
@@ -211,7 +212,7 @@ func only(keyspace, table string) func(string) (string, bool) {
 }
 
 // in returns a function that places t, or any of the tables that t rotates through, in the keyspace.
-func in(keyspace string, t entity.TableDescription) func(string) (string, bool) {
+func in(keyspace string, t layout.TableDescription) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if t.Rotation == nil {
 			return keyspace, false
@@ -222,7 +223,7 @@ func in(keyspace string, t entity.TableDescription) func(string) (string, bool) 
 }
 
 // scanRow scans the row of an answer, and says whether there was one.
-func scanRow[T any](iter *gocql.Iter, layout entity.Layout, row *T) (found bool, err error) {
+func scanRow[T any](iter *gocql.Iter, layout layout.Layout, row *T) (found bool, err error) {
 	var dest []any
 	for _, c := range iter.Columns() {
 		field := reflect.ValueOf(row).Elem().FieldByIndex(layout.Field(c.Name))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
@@ -80,7 +81,7 @@ func (w *Writer) admit(e *Error) error {
 			continue // never sent again
 		}
 		for _, m := range e.requests[i].mutations {
-			declared := func(s *entity.Set, physical func(string) string) (bool, string) {
+			declared := func(s *layout.Set, physical func(string) string) (bool, string) {
 				return entity.Declares(s, m, physical)
 			}
 			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, declared); err != nil {
@@ -102,7 +103,7 @@ func placesOf(c *entity.Conditional) [][2]string {
 
 // admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The first place is
 // the one that errors name.
-func (w *Writer) admitPlaces(places [][2]string, in func(*entity.Set, func(string) string) (bool, string)) error {
+func (w *Writer) admitPlaces(places [][2]string, in func(*layout.Set, func(string) string) (bool, string)) error {
 	for _, p := range places {
 		if keyspace := p[0]; keyspace == "" {
 			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write "+

@@ -14,8 +14,8 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/cas"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -71,7 +71,7 @@ func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 }
 
 // createTables is the CQL of a set's tables in keyspace shop.
-func createTables(d entity.Description) []string {
+func createTables(d layout.Description) []string {
 	var out []string
 	for _, t := range d.Tables {
 		var columns, order []string

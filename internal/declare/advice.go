@@ -8,14 +8,14 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // typeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that, for example
 // follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it names one that does. userType is
 // empty, or names the user-defined type that column is a field of. The advice is empty where a Type option has chosen the declared type, and
 // where neither would do: for a collection, or a column that has to be of its type, such as a Stamp.
-func (d Declaration) typeAdvice(s *entity.Set, userType, column, live string) string {
+func (d Declaration) typeAdvice(s *layout.Set, userType, column, live string) string {
 	where := ""
 	types := &d.Types
 	if userType != "" {
@@ -73,7 +73,7 @@ func (d *Declaration) structOf(live string) string {
 }
 
 // sourceOf is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
-func sourceOf(s *entity.Set, userType, column string) (text string, free bool) {
+func sourceOf(s *layout.Set, userType, column string) (text string, free bool) {
 	goType := func(t reflect.Type) string { return fmt.Sprintf("Go type %s", t) }
 	for i := range s.Columns {
 		c := &s.Columns[i]

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // Declaration is what the options of package tables say, before it is validated. An option that may be given once is a list here, so
@@ -33,7 +33,7 @@ type Table struct {
 	Name, Keyspace   string
 	PartKey, SortKey []string
 	Columns          []string
-	Rotate           entity.Bucket
+	Rotate           layout.Bucket
 	Unique, Hidden   bool
 }
 
@@ -63,5 +63,5 @@ type Derive struct {
 type Since struct {
 	Time   time.Time
 	Of     string
-	Bucket entity.Bucket
+	Bucket layout.Bucket
 }

@@ -1,3 +1,4 @@
+// Package declare checks what the options of package tables say, and makes a set of it.
 package declare
 
 import (
@@ -10,18 +11,18 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
 
 // New validates a declaration. It goes on after a fault, so that all are named at once: the error is a *[DeclarationError]. faults are those
 // that are known already.
-func New(name string, typ reflect.Type, d Declaration, faults ...entity.Fault) (*entity.Set, error) {
+func New(name string, typ reflect.Type, d Declaration, faults ...layout.Fault) (*layout.Set, error) {
 	b := &builder{
 		Declaration: d, faults: faults,
-		set: &entity.Set{Name: name, Go: typ, Stamp: -1, Expiry: -1, Version: -1, Mark: -1},
+		set: &layout.Set{Name: name, Go: typ, Stamp: -1, Expiry: -1, Version: -1, Mark: -1},
 		of:  make(map[string]int),
-		bad: make(map[*entity.Table]bool),
+		bad: make(map[*layout.Table]bool),
 
 		cqlTags:   make(map[string]string),
 		unparsed:  make(map[int]bool),
@@ -54,22 +55,22 @@ func New(name string, typ reflect.Type, d Declaration, faults ...entity.Fault) (
 // builder turns a declaration into a set, or into faults.
 type builder struct {
 	Declaration
-	set    *entity.Set
+	set    *layout.Set
 	of     map[string]int         // column name -> position
-	bad    map[*entity.Table]bool // its key has a fault: what follows from the key is not looked at
-	faults []entity.Fault
+	bad    map[*layout.Table]bool // its key has a fault: what follows from the key is not looked at
+	faults []layout.Fault
 	user   cqltype.Types
 	stop   bool // after the types were read
 
 	cqlTags   map[string]string // the cql tag of a field -> the field
-	misnamed  []entity.Fault    // columns whose field has another name in a cql tag
+	misnamed  []layout.Fault    // columns whose field has another name in a cql tag
 	unknown   bool              // a rule names a column that there is not
 	unparsed  map[int]bool      // columns with a fault in their Type
 	underived map[string]bool   // columns with a fault in their Derive
 }
 
 func (b *builder) fault(table, column, format string, args ...any) {
-	b.faults = append(b.faults, entity.Fault{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
+	b.faults = append(b.faults, layout.Fault{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (b *builder) err() error {
@@ -97,7 +98,7 @@ func (b *builder) readTables() {
 	}
 	seen := make(map[string]bool)
 	for n, decl := range b.Tables {
-		t := &entity.Table{Name: decl.Name, Keyspace: decl.Keyspace, Hidden: decl.Hidden}
+		t := &layout.Table{Name: decl.Name, Keyspace: decl.Keyspace, Hidden: decl.Hidden}
 		if !cql.IsTable(decl.Name) {
 			advice := ""
 			if strings.Contains(decl.Name, ".") {
@@ -127,7 +128,7 @@ func (b *builder) readTables() {
 	}
 }
 
-func (b *builder) readKey(t *entity.Table, decl Table) {
+func (b *builder) readKey(t *layout.Table, decl Table) {
 	known, missing := len(b.faults), false
 	defer func() { b.bad[t] = missing || len(b.faults) > known }()
 	if len(decl.PartKey) == 0 {
@@ -161,7 +162,7 @@ func (b *builder) readKey(t *entity.Table, decl Table) {
 	}
 }
 
-func (b *builder) readTableColumns(t *entity.Table, decl Table, base bool) {
+func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
 	t.Columns = slices.Clone(t.Key)
 	if decl.Columns == nil {
 		for i := range b.set.Columns {
@@ -187,13 +188,13 @@ func (b *builder) readTableColumns(t *entity.Table, decl Table, base bool) {
 	b.nameColumns(t)
 }
 
-func (b *builder) nameColumns(t *entity.Table) {
+func (b *builder) nameColumns(t *layout.Table) {
 	fields := slices.DeleteFunc(slices.Clone(t.Columns), func(i int) bool { return b.set.Columns[i].Index == nil })
 	t.ColumnNames, t.FieldNames = b.set.Names(t.Columns), b.set.Names(fields)
 }
 
 // leftOut are the fields of the entity that t lacks.
-func (b *builder) leftOut(t *entity.Table) (names []string) {
+func (b *builder) leftOut(t *layout.Table) (names []string) {
 	for i, c := range b.set.Columns {
 		if c.Index != nil && !slices.Contains(t.Columns, i) {
 			names = append(names, c.Name)
@@ -228,19 +229,19 @@ func (b *builder) readRules() {
 	b.inferTypes()
 	for _, o := range b.OneOf {
 		if i, ok := b.changing(o.Column, "OneOf"); ok {
-			s.Columns[i].Rule = entity.ClosedDomain
+			s.Columns[i].Rule = layout.ClosedDomain
 			b.readDomain(i, o.Values)
 		}
 	}
 	for _, name := range b.SingleWriters {
 		if i, ok := b.changing(name, "SingleWriter"); ok {
-			s.Columns[i].Rule = entity.SingleWriter
+			s.Columns[i].Rule = layout.SingleWriter
 		}
 	}
-	s.Stamp = b.special(b.Stamps, "Stamp", "a Go int64 and CQL bigint", func(c *entity.Column) bool {
+	s.Stamp = b.special(b.Stamps, "Stamp", "a Go int64 and CQL bigint", func(c *layout.Column) bool {
 		return c.Go.Kind() == reflect.Int64 && c.CQL.Kind() == gocql.TypeBigInt
 	})
-	s.Expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *entity.Column) bool {
+	s.Expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *layout.Column) bool {
 		return c.IsTime && c.CQL.Kind() == gocql.TypeTimestamp
 	})
 	if len(b.OneOf) > 0 && len(b.Stamps) == 0 && len(b.Versions) == 0 && len(b.Compare) == 0 {
@@ -264,7 +265,7 @@ func (b *builder) changing(name, what string) (int, bool) {
 	}
 	c := &b.set.Columns[i]
 	switch {
-	case c.Rule != entity.Immutable:
+	case c.Rule != layout.Immutable:
 		b.fault("", name, "has more than one OneOf or SingleWriter")
 	case !c.Key:
 		b.fault("", name, "%s concerns key columns, and no table has this one in its key", what)
@@ -286,7 +287,7 @@ func (b *builder) readDomain(i int, values []any) {
 	if c.CQL == nil {
 		return
 	}
-	want := entity.Deref(c.Go)
+	want := layout.Deref(c.Go)
 	seen := make(map[string]bool, len(values))
 	for n, value := range values {
 		v := reflect.ValueOf(value)
@@ -294,12 +295,12 @@ func (b *builder) readDomain(i int, values []any) {
 			b.fault("", c.Name, "value %d of OneOf is of Go type %T, it must be %s", n+1, value, want)
 			continue
 		}
-		data, err := entity.EncodeAs(c, v)
+		data, err := layout.EncodeAs(c, v)
 		if err != nil {
 			b.fault("", c.Name, "value %d of OneOf: %s", n+1, err)
 			continue
 		}
-		if reason := entity.KeyFault(c, data); reason != "" || data == nil {
+		if reason := layout.KeyFault(c, data); reason != "" || data == nil {
 			b.fault("", c.Name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
 			continue
 		}
@@ -313,7 +314,7 @@ func (b *builder) readDomain(i int, values []any) {
 }
 
 // special is the column of Stamp or ExpiresAt.
-func (b *builder) special(names []string, what, want string, fits func(*entity.Column) bool) int {
+func (b *builder) special(names []string, what, want string, fits func(*layout.Column) bool) int {
 	if len(names) > 1 {
 		b.fault("", "", "%s is declared %d times", what, len(names))
 	}

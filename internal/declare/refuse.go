@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
@@ -41,7 +41,7 @@ func (b *builder) checkTypes() {
 }
 
 // orSet is the other declaration of a column that cannot be a list, empty if its elements cannot be in a set.
-func orSet(c *entity.Column) string {
+func orSet(c *layout.Column) string {
 	element := c.CQL.Elems()[0]
 	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
 		return ""
@@ -49,7 +49,7 @@ func orSet(c *entity.Column) string {
 	return fmt.Sprintf(", or Type(%q, \"set<%s>\") if each value may be there once only and their order does not matter", c.Name, element)
 }
 
-func (b *builder) checkKeyType(c *entity.Column) {
+func (b *builder) checkKeyType(c *layout.Column) {
 	switch {
 	case c.CQL.MultiCell() && c.CQL.User() != nil:
 		b.fault("", c.Name, "a user-defined type in a key must be frozen: declare Type(%q, \"frozen<%s>\")", c.Name, c.CQL)
@@ -65,8 +65,8 @@ func (b *builder) checkKeyType(c *entity.Column) {
 }
 
 // checkEncodes holds the Go type against the CQL type, so that they cannot disagree in the first write.
-func (b *builder) checkEncodes(c *entity.Column) {
-	if elem := entity.Deref(c.Go); elem.Kind() == reflect.Pointer {
+func (b *builder) checkEncodes(c *layout.Column) {
+	if elem := layout.Deref(c.Go); elem.Kind() == reflect.Pointer {
 		b.fault("", c.Name, "a pointer to a pointer: one is enough for an absent value")
 		return
 	}
@@ -81,11 +81,11 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	switch {
 	case t.Kind() == reflect.Interface:
 		return ": an interface holds values of many types"
-	case t.Implements(entity.MarshalerType):
+	case t.Implements(layout.MarshalerType):
 		return "" // it decides for itself
 	case t.Kind() == reflect.Pointer:
 		return disagree(t.Elem(), c)
-	case reflect.PointerTo(t).Implements(entity.MarshalerType):
+	case reflect.PointerTo(t).Implements(layout.MarshalerType):
 		return ": its MarshalCQL has a pointer receiver, and is called for pointers only: declare the field as a pointer"
 	}
 	elems := c.Elems()
@@ -114,8 +114,8 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
 		return ": CQL integers are signed, and the driver would store the larger half of its values as negative ones"
 	}
-	if t.Kind() != reflect.String || !entity.Parsed[c.Kind()] {
-		data, err := entity.EncodeLeaf(c, probe(t, c))
+	if t.Kind() != reflect.String || !layout.Parsed[c.Kind()] {
+		data, err := layout.EncodeLeaf(c, probe(t, c))
 		switch size := c.Size(); {
 		case err != nil:
 			return no
@@ -169,18 +169,18 @@ func (b *builder) checkKeys() {
 	for _, t := range b.set.Tables {
 		for k, i := range t.Key {
 			switch b.set.Columns[i].Rule {
-			case entity.ClosedDomain:
+			case layout.ClosedDomain:
 				t.Sweeps = append(t.Sweeps, k)
-			case entity.SingleWriter:
+			case layout.SingleWriter:
 				t.Moves = append(t.Moves, k)
-			case entity.Immutable:
+			case layout.Immutable:
 			}
 		}
 	}
 }
 
 // determines says whether the key of t settles the value of column i: it holds the column, or all that it follows from.
-func (b *builder) determines(t *entity.Table, i int) bool {
+func (b *builder) determines(t *layout.Table, i int) bool {
 	d := b.set.Columns[i].Derived
 	return slices.Contains(t.Key, i) ||
 		d != nil && !slices.ContainsFunc(d.Sources, func(s int) bool { return !slices.Contains(t.Key, s) })

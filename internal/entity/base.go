@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
@@ -25,11 +26,12 @@ const FenceTTL = 24 * time.Hour
 // the ballot, which is the time of a server's clock when the transaction was made. The keys of entries never recur.
 const clearAhead = time.Hour
 
+// TimeUUID is the type of versions, marks and tokens.
 var TimeUUID = cqltype.Must("timeuuid")
 
 // Base is the base row of one entity, for requests of their own.
 type Base struct {
-	Set            *Set
+	Set            *layout.Set
 	keyspace, name string
 	physical       func(string) string
 	key            []*cqltype.Value
@@ -38,7 +40,8 @@ type Base struct {
 	stored         bool            // it comes out of storage, and the query tables are not known
 }
 
-func NewBase(s *Set, keyspace func(string) string, row []cqltype.Value) *Base {
+// NewBase is the base row of the entity of row, of which the columns are used that identify it. keyspace maps logical keyspaces to physical ones.
+func NewBase(s *layout.Set, keyspace func(string) string, row []cqltype.Value) *Base {
 	t := s.Tables[0]
 	b := &Base{Set: s, keyspace: keyspace(t.Keyspace), name: t.Name, physical: keyspace, key: t.KeyOf(row)}
 	b.row = make([]cqltype.Value, len(s.Columns))
@@ -301,3 +304,13 @@ func (r Row) String() string {
 
 // MarshalText is [Row.String]: a structured logger would show what is pending.
 func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// BaseOf is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
+// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*layout.InvalidError].
+func BaseOf(s *layout.Set, key any, keyspace func(string) string) (*Base, error) {
+	encoded, err := s.Identity(key)
+	if err != nil {
+		return nil, err
+	}
+	return NewBase(s, OrDeclared(keyspace), encoded), nil
+}

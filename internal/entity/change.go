@@ -1,16 +1,19 @@
+// Package entity is a change of an entity as writer and reconcile see it, and what it becomes by its set, which is mutations, conditions and
+// claims, in memory and as bytes. It is pure: no I/O, no session, no clock. Package tables is its face.
 package entity
 
 import (
 	"fmt"
 	"io"
 
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // Kind is the verb of a change.
 type Kind uint8
 
-// The verbs; see the methods of [Set].
+// The verbs; see the methods of [layout.Set].
 const (
 	Insert Kind = iota + 1
 	Update
@@ -32,7 +35,7 @@ type Change struct {
 	Kind          Kind
 	Before, After any    // of the set's row type; nil where the verb has none
 	Edits         []Edit // of a Patch
-	Set           *Set
+	Set           *layout.Set
 	Frozen        *frozen // what is used of Before if it was encoded earlier
 }
 

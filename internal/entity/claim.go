@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -18,13 +19,13 @@ type Claim struct {
 	Keyspace, Table string // physical
 	PartitionKey    []byte
 
-	table *Table
+	table *layout.Table
 	base  *Base
 	key   []*cqltype.Value
 }
 
 // claimOf is that of row in a Unique table, nil if row is nil or has no key there.
-func claimOf(t *Table, r *Renderer, row []cqltype.Value) *Claim {
+func claimOf(t *layout.Table, r *Renderer, row []cqltype.Value) *Claim {
 	if row == nil {
 		return nil
 	}
@@ -36,7 +37,7 @@ func claimOf(t *Table, r *Renderer, row []cqltype.Value) *Claim {
 }
 
 // NewClaim is that of the entity of a base row to a key of a Unique table.
-func NewClaim(t *Table, key []*cqltype.Value, base *Base) *Claim {
+func NewClaim(t *layout.Table, key []*cqltype.Value, base *Base) *Claim {
 	return &Claim{
 		Keyspace: base.physical(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t, key: key, base: base,
 	}

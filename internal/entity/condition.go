@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -61,7 +62,7 @@ func (c Change) VersionOf() gocql.UUID {
 // timestamp.
 func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional, error) {
 	if !c.Valid() || !c.Conditional() {
-		return Conditional{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set with conditions"}
+		return Conditional{}, &layout.InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set with conditions"}
 	}
 	s := c.Set
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -22,7 +23,7 @@ func (c Change) CheckVerb() error {
 }
 
 // count appends the Increment of the row of t. Zeros are left out, and the row if nothing else is left.
-func (r *Renderer) count(t *Table) {
+func (r *Renderer) count(t *layout.Table) {
 	key := t.KeyOf(r.After)
 	if !statement.Present(key) {
 		return

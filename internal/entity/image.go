@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // frozen is what an update uses of a before-image that was encoded before the row was changed, perhaps in place.
@@ -17,7 +18,7 @@ type frozen struct {
 }
 
 // Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
-func Freeze(s *Set, before any) *frozen {
+func Freeze(s *layout.Set, before any) *frozen {
 	if s == nil {
 		return nil
 	}
@@ -49,11 +50,11 @@ func (c Change) image() ([]cqltype.Value, error) {
 }
 
 // image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
-func imageOf(s *Set, row reflect.Value) ([]cqltype.Value, error) {
+func imageOf(s *layout.Set, row reflect.Value) ([]cqltype.Value, error) {
 	values, err := s.EncodeRow(row, func(i int) bool { return s.Columns[i].Key || slices.Contains(s.Compared, i) }, none)
-	var invalid *InvalidError
+	var invalid *layout.InvalidError
 	if errors.As(err, &invalid) {
-		if invalid.Reason == zeroKey {
+		if invalid.Reason == layout.ZeroKey {
 			invalid.Reason += ": pass the row as it was read, not one made of its id alone"
 		}
 		invalid.Reason = "before-image: " + invalid.Reason

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -51,7 +52,7 @@ func (r *Renderer) encodePatch(c Change) error {
 		if e.Kind == 0 {
 			return s.Invalid(nil, "", "an edit is made by Column, Elements or Without")
 		}
-		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == e.Column })
+		i := slices.IndexFunc(s.Columns, func(c layout.Column) bool { return c.Name == e.Column })
 		if i < 0 {
 			return s.Invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
 		}
@@ -100,7 +101,7 @@ func (r *Renderer) encodePatch(c Change) error {
 }
 
 // checkPatchedExpiry rejects a patch that does not say when what it writes ends.
-func checkPatchedExpiry(s *Set, values []cqltype.Value, edits []patched) error {
+func checkPatchedExpiry(s *layout.Set, values []cqltype.Value, edits []patched) error {
 	if s.Expiry < 0 {
 		return nil
 	}
@@ -118,7 +119,7 @@ func checkPatchedExpiry(s *Set, values []cqltype.Value, edits []patched) error {
 const expiryEdited = "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
 
 // refuseEdit says why column i cannot be edited so, or "".
-func refuseEdit(s *Set, i int, e Edit, again bool) string {
+func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 	c := &s.Columns[i]
 	switch {
 	case again:
@@ -148,7 +149,7 @@ func refuseEdit(s *Set, i int, e Edit, again bool) string {
 // edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements. What
 // expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written. Of a column that
 // elements are put to and removed from, the latter is a Merge of its own: a stored one has each column once.
-func (r *Renderer) edit(t *Table) {
+func (r *Renderer) edit(t *layout.Table) {
 	key := t.KeyOf(r.After)
 	if !statement.Present(key) {
 		return
@@ -193,8 +194,8 @@ func (r *Renderer) merge(t Placed, key []*cqltype.Value, columns []statement.Mer
 	r.Out = append(r.Out, m)
 }
 
-// mergeOne is a Merge that puts one column of the row at hand into t.
-func (r *Renderer) MergeOne(t *Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
+// MergeOne is a Merge that puts one column of the row at hand into t.
+func (r *Renderer) MergeOne(t *layout.Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
 	r.merge(r.Place(t), t.KeyOf(r.Before), []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
 	return r.Out[len(r.Out)-1]
 }

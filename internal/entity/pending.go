@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -62,9 +63,9 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte
 	return out, nil
 }
 
-// deriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
+// DeriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
 // value for one of a fixed size. The base key is that under which it was read, whatever the row says.
-func DeriveRead(s *Set, row []cqltype.Value) error {
+func DeriveRead(s *layout.Set, row []cqltype.Value) error {
 	for i := range s.Columns {
 		c, data := &s.Columns[i], row[i].Data
 		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
@@ -80,7 +81,7 @@ const keysVersion = 1
 
 // encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
 // tables.
-func encodeKeys(s *Set, row []cqltype.Value) []byte {
+func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
 	out := []byte{keysVersion}
 	for i := range s.Columns {
 		c := &s.Columns[i]
@@ -100,7 +101,7 @@ var errStored = errors.New("another client has left the entity unfinished, and a
 var errKeys = errors.New("an entry of pending is of a later version, or damaged")
 
 // inEntries says whether entries of pending hold column i.
-func inEntries(s *Set, i int) bool {
+func inEntries(s *layout.Set, i int) bool {
 	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
 

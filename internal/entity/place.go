@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -29,7 +30,7 @@ func (r *Renderer) reserve() {
 	r.Out = make([]statement.Mutation, 0, len(r.Set.Tables))
 }
 
-func (r *Renderer) table(t *Table) {
+func (r *Renderer) table(t *layout.Table) {
 	p := r.Place(t)
 	var stays []*cqltype.Value // the key that the row has after the change, nil if it has none
 	if r.After != nil {
@@ -43,24 +44,24 @@ func (r *Renderer) table(t *Table) {
 	}
 }
 
-// placed is a table with what it is called for the row at hand.
+// Placed is a table with what it is called for the row at hand.
 type Placed struct {
-	*Table
+	*layout.Table
 	Keyspace, Name string
-	text           *statements
+	text           *layout.Statements
 }
 
-// place says where the row is in t. Where t rotates, it does so by a time that cannot change.
-func (r *Renderer) Place(t *Table) Placed {
+// Place says where the row is in t. Where t rotates, it does so by a time that cannot change.
+func (r *Renderer) Place(t *layout.Table) Placed {
 	p := Placed{Table: t, Keyspace: r.Keyspace(t.Keyspace), Name: t.Name}
 	if t.Rotation != nil {
-		p.Name = t.Rotated(InstantOf(&r.row()[t.Rotation.Clock]))
+		p.Name = t.Rotated(layout.InstantOf(&r.row()[t.Rotation.Clock]))
 	}
 	p.text = t.Statements(p.Keyspace, p.Name)
 	return p
 }
 
-// mutation is one of the row of t under key, without its statement.
+// Mutation is one of the row of t under key, without its statement.
 func (r *Renderer) Mutation(t Placed, kind statement.MutationKind, key []*cqltype.Value) statement.Mutation {
 	return statement.Mutation{
 		Keyspace: t.Keyspace, Table: t.Name, Kind: kind, Timestamp: r.Timestamp, PartitionKey: statement.PartitionKey(key[:t.Part]),
@@ -108,7 +109,7 @@ func (r *Renderer) nulls(i int) bool {
 	return r.replacing && (!r.Set.Columns[i].Key || r.Set.Changes(i))
 }
 
-// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that is too long there is
+// Removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that is too long there is
 // none, and Cassandra would reject its Remove. The columns that a
 // single writer moves are as in the before-image or as in the after-image; a OneOf column may have any of its values.
 func (r *Renderer) Removes(p Placed, stays []*cqltype.Value) {
@@ -141,12 +142,12 @@ func (r *Renderer) Removes(p Placed, stays []*cqltype.Value) {
 }
 
 // moved says whether the write changes a SingleWriter column in the key of t.
-func (r *Renderer) moved(t *Table) bool {
+func (r *Renderer) moved(t *layout.Table) bool {
 	return slices.ContainsFunc(t.Moves, func(k int) bool { return !bytes.Equal(r.Before[t.Key[k]].Data, r.After[t.Key[k]].Data) })
 }
 
 // sweep calls visit once for every combination of values that the columns at positions of key may have had, with key holding it.
-func (r *Renderer) sweep(t *Table, row []cqltype.Value, key []*cqltype.Value, positions []int, visit func([]*cqltype.Value)) {
+func (r *Renderer) sweep(t *layout.Table, row []cqltype.Value, key []*cqltype.Value, positions []int, visit func([]*cqltype.Value)) {
 	if len(positions) == 0 {
 		visit(key)
 		return
@@ -160,7 +161,7 @@ func (r *Renderer) sweep(t *Table, row []cqltype.Value, key []*cqltype.Value, po
 
 // valuesAt are those of the column at position k of key: the domain of a OneOf column, and of a derived one what its functions give.
 // What these follow from has the value that it has in the key, and the rest that of row.
-func (r *Renderer) valuesAt(t *Table, row []cqltype.Value, key []*cqltype.Value, k int) []*cqltype.Value {
+func (r *Renderer) valuesAt(t *layout.Table, row []cqltype.Value, key []*cqltype.Value, k int) []*cqltype.Value {
 	c := &r.Set.Columns[t.Key[k]]
 	if c.Derived == nil {
 		return c.Domain
@@ -191,7 +192,7 @@ func (r *Renderer) valuesAt(t *Table, row []cqltype.Value, key []*cqltype.Value,
 // base table keeps the greater value of a OneOf column, so its Remove of a smaller one must win against the other's
 // Put, and that of a greater one must lose: it is sent one microsecond earlier. A SingleWriter move has no ties to
 // settle.
-func compare(t *Table, key, stays []*cqltype.Value) int {
+func compare(t *layout.Table, key, stays []*cqltype.Value) int {
 	for _, k := range t.Moves {
 		if !bytes.Equal(key[k].Data, stays[k].Data) {
 			return -1
@@ -205,7 +206,7 @@ func compare(t *Table, key, stays []*cqltype.Value) int {
 	return 0
 }
 
-// delete is a Remove of the row of t under key.
+// Delete is a Remove of the row of t under key.
 func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) statement.Mutation {
 	m, at := r.Mutation(t, statement.Remove, key), r.At
 	if timestamp != r.Timestamp {
@@ -223,7 +224,7 @@ func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) state
 // checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a value that a write may not
 // give a key column, or one whose clustering columns are too long together. A lightweight transaction does not look at the length, and the
 // statements that follow it fail.
-func checkKey(s *Set, t *Table, row []cqltype.Value) error {
+func checkKey(s *layout.Set, t *layout.Table, row []cqltype.Value) error {
 	size := 0
 	for k, i := range t.Key {
 		if row == nil || row[i].Data == nil {
@@ -233,7 +234,7 @@ func checkKey(s *Set, t *Table, row []cqltype.Value) error {
 			size += len(row[i].Data)
 		}
 	}
-	if only := row[t.Key[0]].Data; t.Part == 1 && !holdable(only) {
+	if only := row[t.Key[0]].Data; t.Part == 1 && !layout.Holdable(only) {
 		return s.Invalid(t, t.KeyNames[0], fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", statement.MaxKeyBytes, len(only)))
 	}
 	if size <= statement.MaxKeyBytes {
@@ -249,18 +250,18 @@ func (r *Renderer) entityKey() string {
 }
 
 // checkRotated rejects a row that no table can be named for.
-func (r *Renderer) checkRotated(t *Table, row []cqltype.Value) error {
+func (r *Renderer) checkRotated(t *layout.Table, row []cqltype.Value) error {
 	if t.Rotation == nil || row == nil {
 		return nil
 	}
 	i := t.Rotation.Clock
-	if _, err := t.Rotation.Versions[0].Bucket.Text(InstantOf(&row[i])); err != nil {
+	if _, err := t.Rotation.Versions[0].Bucket.Text(layout.InstantOf(&row[i])); err != nil {
 		return r.Set.Invalid(t, r.Set.Columns[i].Name, err.Error())
 	}
 	return nil
 }
 
-// everywhere gives the mutations of all tables.
+// Everywhere gives the mutations of all tables.
 func (r *Renderer) Everywhere() []statement.Mutation {
 	r.reserve()
 	for _, t := range r.Set.Tables {

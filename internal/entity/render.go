@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -48,10 +49,10 @@ func (c Change) StampOf() int64 {
 }
 
 // Render gives the mutations of the change at timestamp, in microseconds. keyspace maps the logical keyspace of a
-// table to the physical one; nil leaves them as declared. A row that cannot be written is an [*InvalidError].
+// table to the physical one; nil leaves them as declared. A row that cannot be written is an [*layout.InvalidError].
 func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
 	if !c.Valid() {
-		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set that tables.New returned"}
+		return Rendered{}, &layout.InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set that tables.New returned"}
 	}
 	if c.Conditional() {
 		return Rendered{}, c.Set.Invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
@@ -116,7 +117,7 @@ func (r *Renderer) checkStamp(c Change) error {
 	case stamp != 0 && stamp < LeastStamp:
 		return s.Invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
 			"microseconds since the Unix epoch, as in Result.Timestamp")
-	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Rule == ClosedDomain }):
+	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool { return c.Rule == layout.ClosedDomain }):
 		return s.Invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
 			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
 			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
@@ -164,7 +165,7 @@ func (r *Renderer) repeats(c Change) bool {
 
 // Renderer makes the mutations of one change, from the values of its rows.
 type Renderer struct {
-	Set       *Set
+	Set       *layout.Set
 	Kind      Kind
 	Timestamp int64
 	version   gocql.UUID // of a Versioned set
@@ -236,12 +237,12 @@ func all(int) bool { return true }
 
 func none(int) bool { return false }
 
-// check holds the change against the declaration and decides how it is rendered.
+// Check holds the change against the declaration and decides how it is rendered.
 func (r *Renderer) Check() error {
 	s := r.Set
 	if r.Kind == Upsert && !s.SweepInserts {
 		for i := range s.Columns {
-			if s.Columns[i].Rule == ClosedDomain {
+			if s.Columns[i].Rule == layout.ClosedDomain {
 				return s.Invalid(nil, s.Columns[i].Name,
 					"a blind Upsert leaves the row under its former key behind: declare SweepInserts(), or Update from a before-image")
 			}
@@ -290,19 +291,19 @@ func (r *Renderer) Check() error {
 	return nil
 }
 
-func (r *Renderer) checkKey(i int, c *Column) error {
+func (r *Renderer) checkKey(i int, c *layout.Column) error {
 	s := r.Set
-	if c.Rule == Immutable && r.Before != nil && r.After != nil && !bytes.Equal(r.Before[i].Data, r.After[i].Data) {
+	if c.Rule == layout.Immutable && r.Before != nil && r.After != nil && !bytes.Equal(r.Before[i].Data, r.After[i].Data) {
 		if s.Identifies(i) {
 			return s.Invalid(nil, c.Name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
 		}
 		return s.Invalid(nil, c.Name, "a key column is immutable unless the set says how it may change: "+
 			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")
 	}
-	if c.Rule == SingleWriter && r.Kind == Upsert {
+	if c.Rule == layout.SingleWriter && r.Kind == Upsert {
 		return s.Invalid(nil, c.Name, "a SingleWriter column moves by its before-image, which an Upsert does not have")
 	}
-	if c.Rule != ClosedDomain {
+	if c.Rule != layout.ClosedDomain {
 		return nil
 	}
 	if r.Before != nil && !InDomain(c, &r.Before[i]) {
@@ -314,7 +315,16 @@ func (r *Renderer) checkKey(i int, c *Column) error {
 	return nil
 }
 
-func InDomain(c *Column, v *cqltype.Value) bool {
+// InDomain says whether a column may have the value by its OneOf. Absent is always allowed.
+func InDomain(c *layout.Column, v *cqltype.Value) bool {
 	absent := v.Data == nil // only a pointer column can be
 	return absent || slices.ContainsFunc(c.Domain, func(of *cqltype.Value) bool { return bytes.Equal(of.Data, v.Data) })
+}
+
+// OrDeclared is a map of keyspaces, or that which leaves them as declared.
+func OrDeclared(keyspace func(string) string) func(string) string {
+	if keyspace == nil {
+		return func(name string) string { return name }
+	}
+	return keyspace
 }

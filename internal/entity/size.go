@@ -3,6 +3,8 @@ package entity
 import (
 	"reflect"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // This file estimates what rows take in memory.
@@ -28,7 +30,7 @@ func (c Change) Unsent() int {
 }
 
 // memory is what the columns of a row take, 0 if it is nil.
-func memory(s *Set, row any) (size int) {
+func memory(s *layout.Set, row any) (size int) {
 	if row == nil {
 		return 0
 	}

@@ -10,26 +10,23 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file compares what comes out of storage with what a set declares.
 
 // called says whether the table is the one with the given physical names.
-func called(t *Table, keyspace, name string, physical func(string) string) bool {
+func called(t *layout.Table, keyspace, name string, physical func(string) string) bool {
 	if physical(t.Keyspace) != keyspace {
 		return false
 	}
-	if t.Rotation == nil {
-		return t.Name == name
-	}
-	_, ok := Rotation{t.Name, t.Rotation.Versions[0].Bucket}.Of(name)
-	return ok
+	return t.Named(name)
 }
 
 // Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it can be none
 // of the set's mutations, or "".
-func Declares(s *Set, m *statement.Mutation, physical func(string) string) (found bool, fault string) {
+func Declares(s *layout.Set, m *statement.Mutation, physical func(string) string) (found bool, fault string) {
 	if s == nil {
 		return false, ""
 	}
@@ -46,7 +43,7 @@ func Declares(s *Set, m *statement.Mutation, physical func(string) string) (foun
 }
 
 // faultOfMutation says why a mutation of t can be none of the set's, or "".
-func faultOfMutation(s *Set, t *Table, m *statement.Mutation) string {
+func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) string {
 	if (m.Kind == statement.Increment) != (len(t.Counters) > 0) {
 		return "counters are added to, and nothing else is"
 	}
@@ -98,11 +95,11 @@ func faultOfMutation(s *Set, t *Table, m *statement.Mutation) string {
 
 // misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a row, or "". named gives
 // these, and nil for those that are not there. Rows under former functions are where they belong.
-func misplaced(s *Set, t *Table, name string, named func(column string) *cqltype.Value) string {
+func misplaced(s *layout.Set, t *layout.Table, name string, named func(column string) *cqltype.Value) string {
 	of := func(i int) *cqltype.Value {
 		return cmp.Or(named(s.Columns[i].Name), &cqltype.Value{Type: s.Columns[i].CQL})
 	}
-	if d := t.Rotation; d != nil && t.Rotated(InstantOf(of(d.Clock))) != name { // the clock is in the key
+	if d := t.Rotation; d != nil && t.Rotated(layout.InstantOf(of(d.Clock))) != name { // the clock is in the key
 		return "the table is of another time than the row"
 	}
 	for _, i := range t.Key {
@@ -110,13 +107,13 @@ func misplaced(s *Set, t *Table, name string, named func(column string) *cqltype
 		if d == nil || d.Clock >= 0 && len(of(d.Clock).Data) == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(d.Versions, func(v Version) bool {
+		if !slices.ContainsFunc(d.Versions, func(v layout.Version) bool {
 			at := int64(0)
 			if d.Clock >= 0 {
-				at = InstantOf(of(d.Clock))
+				at = layout.InstantOf(of(d.Clock))
 			}
 			data, err := d.Under(&v, at, of)
-			return errors.Is(err, ErrAbsent) || err == nil && bytes.Equal(data, of(i).Data)
+			return errors.Is(err, layout.ErrAbsent) || err == nil && bytes.Equal(data, of(i).Data)
 		}) {
 			return "column " + s.Columns[i].Name + ": the value does not follow from the rest of the row"
 		}
@@ -134,7 +131,7 @@ func expiryOf(v *cqltype.Value) int64 {
 }
 
 // otherKey says how the primary key of a stored write differs from that of t, or "".
-func otherKey(t *Table, names []string, part int) string {
+func otherKey(t *layout.Table, names []string, part int) string {
 	if slices.Equal(t.KeyNames, names) && t.Part == part {
 		return ""
 	}
@@ -145,7 +142,7 @@ func otherKey(t *Table, names []string, part int) string {
 }
 
 // faultOfValue says why v can be no value of the column of t called name, or "". removes is whether its elements are removed; v may be nil.
-func faultOfValue(s *Set, t *Table, name string, v *cqltype.Value, removes bool) string {
+func faultOfValue(s *layout.Set, t *layout.Table, name string, v *cqltype.Value, removes bool) string {
 	n := slices.Index(t.ColumnNames, name)
 	if n < 0 {
 		return "it has no column " + name
@@ -164,15 +161,15 @@ func faultOfValue(s *Set, t *Table, name string, v *cqltype.Value, removes bool)
 }
 
 // outside says that a value of column i, or nil, is beyond what is declared by OneOf, or "".
-func outside(s *Set, i int, v *cqltype.Value) string {
-	if c := &s.Columns[i]; c.Rule == ClosedDomain && v != nil && !InDomain(c, v) {
+func outside(s *layout.Set, i int, v *cqltype.Value) string {
+	if c := &s.Columns[i]; c.Rule == layout.ClosedDomain && v != nil && !InDomain(c, v) {
 		return "column " + c.Name + ": the value is not one of those declared by OneOf"
 	}
 	return ""
 }
 
-// DeclaredIn is [Set.Declares] for a condition, with its claims.
-func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found bool, fault string) {
+// DeclaredIn is [layout.Set.Declares] for a condition, with its claims.
+func (c *Conditional) DeclaredIn(set *layout.Set, physical func(string) string) (found bool, fault string) {
 	if !set.Conditional() || !called(set.Tables[0], c.Condition.Keyspace, c.Condition.Table, physical) {
 		return false, ""
 	}
@@ -180,7 +177,7 @@ func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found 
 		return true, fault
 	}
 	for _, k := range slices.Concat(c.Claims, c.Releases) {
-		i := slices.IndexFunc(set.Unique, func(t *Table) bool { return called(t, k.Keyspace, k.Table, physical) })
+		i := slices.IndexFunc(set.Unique, func(t *layout.Table) bool { return called(t, k.Keyspace, k.Table, physical) })
 		if i < 0 || !slices.Equal(set.Unique[i].KeyNames, k.table.KeyNames) || set.Unique[i].Part != k.table.Part {
 			return true, "the set has no Unique table " + k.Table + " with this key"
 		}
@@ -195,7 +192,7 @@ func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found 
 }
 
 // faultOfPending says why others could not finish the stored change of a Versioned set, or "".
-func faultOfPending(s *Set, c *Condition, physical func(string) string) string {
+func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) string {
 	if !c.Versioned {
 		return ""
 	}
@@ -220,7 +217,7 @@ func faultOfPending(s *Set, c *Condition, physical func(string) string) string {
 }
 
 // takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it had not before.
-func (c *Conditional) takes(t *Table) bool {
+func (c *Conditional) takes(t *layout.Table) bool {
 	stored, after := c.Condition.base.Set, c.Condition.after
 	if after == nil {
 		return false
@@ -232,7 +229,7 @@ func (c *Conditional) takes(t *Table) bool {
 	})
 	changed := c.Condition.Kind == Insert
 	for _, name := range t.KeyNames {
-		i := slices.IndexFunc(stored.Columns, func(c Column) bool { return c.Name == name })
+		i := slices.IndexFunc(stored.Columns, func(c layout.Column) bool { return c.Name == name })
 		if i < 0 || after[i].Data == nil {
 			return false
 		}
@@ -242,10 +239,10 @@ func (c *Conditional) takes(t *Table) bool {
 }
 
 // faultOf says why a condition that was made of storage is none of s, or "".
-func faultOf(s *Set, c *Condition) string {
+func faultOf(s *layout.Set, c *Condition) string {
 	stored := c.base.Set
 	base, of := s.Tables[0], stored.Tables[0]
-	names := func(s *Set) []string { return slices.Sorted(slices.Values(s.Names(s.Compared))) }
+	names := func(s *layout.Set) []string { return slices.Sorted(slices.Values(s.Names(s.Compared))) }
 	if fault := otherKey(base, of.KeyNames, of.Part); fault != "" {
 		return fault
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
@@ -70,7 +71,7 @@ func wireKey(names []string, key []*cqltype.Value) (out []statement.Column) {
 }
 
 // wireRow are columns of a row, or nulls where there is none.
-func wireRow(s *Set, columns []int, row []cqltype.Value) (out []statement.Column) {
+func wireRow(s *layout.Set, columns []int, row []cqltype.Value) (out []statement.Column) {
 	for _, i := range columns {
 		v := &cqltype.Value{Type: s.Columns[i].CQL}
 		if row != nil {
@@ -147,9 +148,9 @@ func (w *wireCondition) Check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) {
-	s := &Set{Name: printable.Line(w.Entity), Stamp: -1, Expiry: -1, Version: -1, Mark: -1, LocalSerial: w.Local, Transactional: w.Transactional}
-	base := &Table{Name: w.Table, Keyspace: w.Keyspace, Part: w.Part}
-	s.Tables = []*Table{base}
+	s := &layout.Set{Name: printable.Line(w.Entity), Stamp: -1, Expiry: -1, Version: -1, Mark: -1, LocalSerial: w.Local, Transactional: w.Transactional}
+	base := &layout.Table{Name: w.Table, Keyspace: w.Keyspace, Part: w.Part}
+	s.Tables = []*layout.Table{base}
 	of := make(map[string]int)
 	row := make([]cqltype.Value, 0, len(w.Columns)+1)
 	for i, c := range w.Columns {
@@ -165,12 +166,12 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 		}
 		of[c.Name] = i
 		row = append(row, *v)
-		s.Columns = append(s.Columns, Column{Name: c.Name, CQL: v.Type, Key: i < w.Key})
+		s.Columns = append(s.Columns, layout.Column{Name: c.Name, CQL: v.Type, Key: i < w.Key})
 		base.Columns = append(base.Columns, i)
 	}
 	if w.Versioned {
 		s.Version = len(s.Columns)
-		s.Columns = append(s.Columns, Column{Name: w.VersionColumn, CQL: TimeUUID})
+		s.Columns = append(s.Columns, layout.Column{Name: w.VersionColumn, CQL: TimeUUID})
 		row = append(row, cqltype.Value{Type: TimeUUID})
 		base.Columns = append(base.Columns, s.Version)
 	}
@@ -248,7 +249,7 @@ func (c *Conditional) had(k *Claim) bool {
 
 // checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are values of columns of s, a
 // set that was made of what is stored.
-func checkKeys(s *Set, keys []byte, of map[string]int) error {
+func checkKeys(s *layout.Set, keys []byte, of map[string]int) error {
 	seen := make(map[string]bool)
 	return cutKeys(keys, func(name string, value []byte) error {
 		i, ok := of[name]
@@ -263,7 +264,7 @@ func checkKeys(s *Set, keys []byte, of map[string]int) error {
 func (b *Base) claims(d *statement.Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
 	var out []*Claim
 	for _, w := range stored {
-		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &Table{Name: w.Table, Part: w.Part}, base: b}
+		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &layout.Table{Name: w.Table, Part: w.Part}, base: b}
 		for _, column := range w.Columns {
 			v, err := column.Value(d)
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
@@ -76,13 +76,13 @@ type Look struct {
 	// Rows are the rows of query tables that have the base key of the entity.
 	Rows []Row
 	// Tables are the query tables that were asked for the row that the base row has there.
-	Tables []entity.Layout
+	Tables []layout.Layout
 	// Unique are the tables of unique keys that were asked for the keys that the base row has there, and Claims what they have, under keys of
 	// former looks too.
-	Unique []entity.Layout
+	Unique []layout.Layout
 	Claims []Claim
 	// BaseTable is the base table.
-	BaseTable entity.Layout
+	BaseTable layout.Layout
 	// All says that the base row was read from all replicas. Without it nothing is removed: another data centre may have a base row that
 	// this one does not have yet.
 	All bool

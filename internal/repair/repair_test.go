@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -25,7 +25,7 @@ type crate struct {
 }
 
 // rowOf is a row of a table of a set, with one time for all of it.
-func rowOf(t *testing.T, set *entity.Set, table string, at int64, values map[string][]byte) repair.Row {
+func rowOf(t *testing.T, set *layout.Set, table string, at int64, values map[string][]byte) repair.Row {
 	t.Helper()
 	l, _ := set.Layout(table)
 	values["updated_at"] = binary.BigEndian.AppendUint64(nil, uint64(at))
@@ -46,17 +46,17 @@ func rowOf(t *testing.T, set *entity.Set, table string, at int64, values map[str
 	return repair.Row{Row: r, At: at, Written: written}
 }
 
-func crates(rule tables.Option) *entity.Set {
+func crates(rule tables.Option) *layout.Set {
 	return tables.Must(tables.New[crate]("crate",
 		tables.Table{Name: "crates", PartKey: []string{"id"}},
 		tables.Table{Name: "crates_by_status", PartKey: []string{"status"}, SortKey: []string{"id"}},
 		tables.Stamp("updated_at"), rule)).Internal()
 }
 
-func lookAt(set *entity.Set, base *repair.Row, rows ...repair.Row) repair.Look {
+func lookAt(set *layout.Set, base *repair.Row, rows ...repair.Row) repair.Look {
 	b, _ := set.Layout("crates")
 	q, _ := set.Layout("crates_by_status")
-	return repair.Look{Base: base, BaseTable: b, Tables: []entity.Layout{q}, Rows: rows, All: true}
+	return repair.Look{Base: base, BaseTable: b, Tables: []layout.Layout{q}, Rows: rows, All: true}
 }
 
 // notes are what puts say of the column note: null, unset or a value.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -45,7 +45,7 @@ func TestVersionedNulls(t *testing.T) {
 	base := row("tickets", nil)
 	query, _ := set.Layout("tickets_by_agent")
 	l := repair.Look{
-		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []entity.Layout{query}, BaseTable: base.Layout(),
+		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []layout.Layout{query}, BaseTable: base.Layout(),
 	}
 	d, err := repair.DecideVersioned(l, repair.Version{At: at}, repair.Rules{})
 	if err != nil || len(d.Send) != 1 || len(d.Removes) > 0 {

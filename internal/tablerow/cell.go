@@ -5,19 +5,20 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Cell renders what a patch of one column puts into a table for the entity of the row, which is of a set that takes [entity.Patch]. from has the
 // value; without it the column alone becomes null. Neither this nor a value that expires writes a row marker. A collection that is not
 // frozen cannot be put so.
-func (r Row) Cell(name string, from *Row, to entity.Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+func (r Row) Cell(name string, from *Row, to layout.Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err
 	}
 	s, t := r.layout.Set, to.Table
-	c := slices.IndexFunc(s.Columns, func(c entity.Column) bool { return c.Name == name })
+	c := slices.IndexFunc(s.Columns, func(c layout.Column) bool { return c.Name == name })
 	switch {
 	case from == nil:
 		return x.MergeOne(t, name, &cqltype.Value{Type: s.Columns[c].CQL}, 0), nil
@@ -33,7 +34,7 @@ func (r Row) Cell(name string, from *Row, to entity.Layout, as statement.Written
 
 // KeyRow renders the row of the entity in a table, with its key alone: what an Insert leaves there of an entity whose other columns in that table
 // are absent, or of a table that has no others. as is when it was written.
-func (r Row) KeyRow(to entity.Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+func (r Row) KeyRow(to layout.Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err

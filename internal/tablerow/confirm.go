@@ -2,7 +2,7 @@ package tablerow
 
 import (
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -22,7 +22,7 @@ func (r Row) BaseKey() (table string, key []*cqltype.Value, ok bool) {
 	if len(at.Data) == 0 { // as Cassandra allows it in a clustering column
 		return "", nil, false
 	}
-	clock := entity.InstantOf(at)
+	clock := layout.InstantOf(at)
 	if _, err := base.Rotation.Versions[0].Bucket.Text(clock); err != nil {
 		return "", nil, false // no table is named so, and no base row can be there
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Unfillable says why rows of the base table cannot be put into the table at their own times, and is empty if they can.
-func Unfillable(l entity.Layout) string {
+func Unfillable(l layout.Layout) string {
 	switch {
 	case l.Set.Patchable() != nil:
 	case l.Set.Expiry >= 0:
@@ -42,7 +43,7 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 		if m.Kind != statement.Put {
 			continue
 		}
-		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *entity.Table) bool { return t.Name == m.Table })]
+		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *layout.Table) bool { return t.Name == m.Table })]
 		older, err := r.takeOlder(m, t, written, keyspace)
 		if err != nil {
 			return nil, err
@@ -58,7 +59,7 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 }
 
 // takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
-func (r Row) takeOlder(m *statement.Mutation, t *entity.Table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
+func (r Row) takeOlder(m *statement.Mutation, t *layout.Table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
 	var out []statement.Mutation
 	for n, i := range t.Columns {
 		w, known := written[t.ColumnNames[n]]
@@ -79,7 +80,7 @@ func (r Row) takeOlder(m *statement.Mutation, t *entity.Table, written map[strin
 // delete.
 func (r Row) Outside() string {
 	for i := range r.values {
-		if c := &r.layout.Set.Columns[i]; c.Rule == entity.ClosedDomain && !entity.InDomain(c, &r.values[i]) {
+		if c := &r.layout.Set.Columns[i]; c.Rule == layout.ClosedDomain && !entity.InDomain(c, &r.values[i]) {
 			return c.Name
 		}
 	}

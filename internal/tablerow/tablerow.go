@@ -15,18 +15,19 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Row is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
 // value is no row; see [Read].
 type Row struct {
-	layout entity.Layout
+	layout layout.Layout
 	values []cqltype.Value // by column of the set; typ is nil where the table has no such column
 }
 
 // Incomparable says why the tables of the set cannot be compared row by row, and is empty if they can.
-func Incomparable(s *entity.Set) string {
+func Incomparable(s *layout.Set) string {
 	switch {
 	case s.Transactional:
 		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry timestamps, must not be mixed with those"
@@ -34,7 +35,7 @@ func Incomparable(s *entity.Set) string {
 		return "it has counters, whose tables cannot be compared by the times of writes"
 	case len(s.Compared) > 0:
 		return "it has Compare, so it has one table, and nothing to compare"
-	case slices.ContainsFunc(s.Tables, func(t *entity.Table) bool { return t.Rotation != nil }):
+	case slices.ContainsFunc(s.Tables, func(t *layout.Table) bool { return t.Rotation != nil }):
 		return "one of its tables rotates, which package reconcile cannot do yet"
 	case len(s.Tables)+len(s.Unique) < 2:
 		return "it has one table, and nothing to compare"
@@ -50,7 +51,7 @@ func Incomparable(s *entity.Set) string {
 }
 
 // Timed are the columns of the table that have a WRITETIME: those that are not in its key, and have one cell.
-func Timed(l entity.Layout) []string {
+func Timed(l layout.Layout) []string {
 	var out []string
 	for n, i := range l.Table.Columns[len(l.Table.Key):] {
 		if !l.Set.Columns[i].CQL.MultiCell() {
@@ -61,13 +62,13 @@ func Timed(l entity.Layout) []string {
 }
 
 // Arguments are the values of a key of the table that [Row.Key] has encoded, as arguments of a statement, and its partition key.
-func Arguments(l entity.Layout, key string) (values []any, partition []byte) {
+func Arguments(l layout.Layout, key string) (values []any, partition []byte) {
 	all := decodedKey(l, key)
 	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.Table.Part])
 }
 
 // HasKey says whether the bytes can be a key of the table that [Row.Key] has encoded.
-func HasKey(l entity.Layout, key string) bool {
+func HasKey(l layout.Layout, key string) bool {
 	values := make([][]byte, len(l.Table.Key))
 	for k := range values {
 		if len(key) < 2 || len(key)-2 < int(binary.BigEndian.Uint16([]byte(key))) {
@@ -80,7 +81,7 @@ func HasKey(l entity.Layout, key string) bool {
 }
 
 // decodedKey are the values of a key of the table that [Row.Key] has encoded.
-func decodedKey(l entity.Layout, key string) []*cqltype.Value {
+func decodedKey(l layout.Layout, key string) []*cqltype.Value {
 	out := make([]*cqltype.Value, len(l.Table.Key))
 	for k, i := range l.Table.Key {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
@@ -91,7 +92,7 @@ func decodedKey(l entity.Layout, key string) []*cqltype.Value {
 }
 
 // KeyText is a key of the table that [Row.Key] has encoded, as CQL text.
-func KeyText(l entity.Layout, key string) string {
+func KeyText(l layout.Layout, key string) string {
 	texts := slices.Clone(l.Table.KeyNames)
 	for k, v := range decodedKey(l, key) {
 		texts[k] += " = " + v.Type.Literal(v.Data)
@@ -111,7 +112,7 @@ func (r Row) Texts() map[string]string {
 }
 
 // Of is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not are absent.
-func Of(s *entity.Set, row any) (Row, error) {
+func Of(s *layout.Set, row any) (Row, error) {
 	values, err := s.Identity(row)
 	if err != nil {
 		return Row{}, err
@@ -124,12 +125,12 @@ func Of(s *entity.Set, row any) (Row, error) {
 			values[i] = v
 		}
 	}
-	return Row{layout: entity.Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
+	return Row{layout: layout.Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
 }
 
 // Read is a row of the table: values are the encoded ones of [entity.Layout.AllColumns], nil for null, and belong to the row from then on. It is
 // an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
-func Read(l entity.Layout, values [][]byte) (Row, error) {
+func Read(l layout.Layout, values [][]byte) (Row, error) {
 	if err := Normalize(l, values); err != nil {
 		return Row{}, err
 	}
@@ -142,10 +143,10 @@ func Read(l entity.Layout, values [][]byte) (Row, error) {
 
 // Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
 // [Read] does.
-func Normalize(l entity.Layout, values [][]byte) error { return normalize(l, l.Table.Columns, values) }
+func Normalize(l layout.Layout, values [][]byte) error { return normalize(l, l.Table.Columns, values) }
 
 // normalize takes the values of the table's first columns: the key comes first.
-func normalize(l entity.Layout, columns []int, values [][]byte) error {
+func normalize(l layout.Layout, columns []int, values [][]byte) error {
 	for n, i := range columns {
 		c := &l.Set.Columns[i]
 		if !c.Key {
@@ -166,7 +167,7 @@ func normalize(l entity.Layout, columns []int, values [][]byte) error {
 func (r Row) Table() string { return r.layout.Table.Name }
 
 // Layout is that of the table.
-func (r Row) Layout() entity.Layout { return r.layout }
+func (r Row) Layout() layout.Layout { return r.layout }
 
 // Key is the encoded primary key of the row in its table, and Entity that of the entity in the base table.
 func (r Row) Key() string { return statement.EncodedKey(r.layout.Table.KeyOf(r.values)) }
@@ -179,7 +180,7 @@ func (r Row) Entity() string {
 
 // KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
 // the table of the row does not have all the columns that it follows from.
-func (r Row) KeyIn(l entity.Layout) (string, bool) {
+func (r Row) KeyIn(l layout.Layout) (string, bool) {
 	key := l.Table.KeyOf(r.all())
 	if !statement.Present(key) {
 		return "", false
@@ -189,7 +190,7 @@ func (r Row) KeyIn(l entity.Layout) (string, bool) {
 
 // Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where a column is OneOf
 // those of its other values.
-func (r Row) Places(l entity.Layout) ([]string, error) {
+func (r Row) Places(l layout.Layout) ([]string, error) {
 	x, err := r.renderer(entity.Delete, 0, nil)
 	if err != nil {
 		return nil, err
@@ -257,12 +258,12 @@ func (r Row) all() []cqltype.Value {
 }
 
 // Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no time.
-func (r Row) Stale() bool { return r.misplaced((*entity.Derivation).Swept) }
+func (r Row) Stale() bool { return r.misplaced((*layout.Derivation).Swept) }
 
 // Misplaced says whether a derived column of the key has another value than follows from the row.
-func (r Row) Misplaced() bool { return r.misplaced(func(*entity.Derivation) bool { return true }) }
+func (r Row) Misplaced() bool { return r.misplaced(func(*layout.Derivation) bool { return true }) }
 
-func (r Row) misplaced(of func(*entity.Derivation) bool) bool {
+func (r Row) misplaced(of func(*layout.Derivation) bool) bool {
 	s := r.layout.Set
 	for _, i := range r.layout.Table.Key {
 		d := s.Columns[i].Derived

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -132,7 +132,7 @@ func (w *world) look(e int) repair.Look {
 	return l
 }
 
-func spotLayout(table string) entity.Layout {
+func spotLayout(table string) layout.Layout {
 	l, ok := spots.Layout(table)
 	if !ok {
 		panic(table)

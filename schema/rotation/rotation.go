@@ -46,8 +46,8 @@ import (
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
@@ -59,7 +59,7 @@ import (
 type Tables struct {
 	cluster        cluster
 	keyspace, name string
-	rotation       entity.Rotation
+	rotation       layout.Rotation
 	definition     string
 }
 

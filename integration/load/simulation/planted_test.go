@@ -39,7 +39,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a row that moves is removed only where its writer has seen it", "internal/entity/place.go",
-		"\tswept := t.swept\n", "\tswept := t.follows\n",
+		"\tswept := t.Swept\n", "\tswept := t.Follows\n",
 		"ghost",
 	},
 	{
@@ -90,7 +90,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a bucket stays when what it follows from goes", "internal/entity/place.go",
-		"r.set.changes(i))", "r.set.columns[i].rule != immutable)",
+		"r.Set.Changes(i))", "r.Set.Columns[i].Rule != layout.Immutable)",
 		"phantom",
 	},
 	{

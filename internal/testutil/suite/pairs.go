@@ -17,6 +17,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/testutil/pairs"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/schema"
@@ -86,12 +87,12 @@ func fill(t reflect.Type, v reflect.Value) reflect.Value {
 
 // pairSet is a set with a row type that is made here.
 type pairSet struct {
-	*entity.Set
+	*layout.Set
 	row     reflect.Type // with the id first, then the columns
 	columns []pairColumn
 }
 
-func (s *pairSet) Internal() *entity.Set { return s.Set }
+func (s *pairSet) Internal() *layout.Set { return s.Set }
 
 // pairColumn is a column with the pair in a position, or a user-defined type with all pairs.
 type pairColumn struct {

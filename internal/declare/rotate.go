@@ -7,15 +7,15 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // maxTableName is Cassandra's limit: table names are names of directories.
 const maxTableName = 48
 
 // readRotation reads the Rotate of a table. What it follows from counts as a key column.
-func (b *builder) readRotation(t *entity.Table, decl Table) {
-	if decl.Rotate.Kind == entity.NoBucket {
+func (b *builder) readRotation(t *layout.Table, decl Table) {
+	if decl.Rotate.Kind == layout.NoBucket {
 		return
 	}
 	fault := func(reason string) { b.fault(decl.Name, "", "Rotate: %s", reason) }
@@ -24,10 +24,10 @@ func (b *builder) readRotation(t *entity.Table, decl Table) {
 		return
 	}
 	switch {
-	case decl.Rotate.Kind == entity.HashBucket:
+	case decl.Rotate.Kind == layout.HashBucket:
 		fault("tables rotate by time, not by hash")
 		return
-	case decl.Rotate.Kind == entity.EveryBucket && decl.Rotate.Width%(24*time.Hour) != 0:
+	case decl.Rotate.Kind == layout.EveryBucket && decl.Rotate.Width%(24*time.Hour) != 0:
 		fault("a period of its own must be whole days, as the table's name says the first one")
 		return
 	case len(decl.Name)+1+len(decl.Rotate.SuffixLayout()) > maxTableName:
@@ -42,11 +42,11 @@ func (b *builder) readRotation(t *entity.Table, decl Table) {
 		return
 	}
 	b.set.Columns[i].Key = true
-	t.Rotation = &entity.Derivation{Clock: i, Sources: []int{i}, Versions: []entity.Version{{Bucket: decl.Rotate}}}
+	t.Rotation = &layout.Derivation{Clock: i, Sources: []int{i}, Versions: []layout.Version{{Bucket: decl.Rotate}}}
 }
 
 // checkRotation holds the Rotate of a table against the types and rules of columns.
-func (b *builder) checkRotation(t *entity.Table) {
+func (b *builder) checkRotation(t *layout.Table) {
 	if t.Rotation == nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (b *builder) checkRotation(t *entity.Table) {
 	case c.CQL == nil:
 	case c.CQL.Kind() != gocql.TypeTimestamp && c.CQL.Kind() != gocql.TypeTimeUUID:
 		b.fault(t.Name, c.Name, "tables rotate by a timestamp or timeuuid, and this is %s", c.CQL)
-	case c.Rule != entity.Immutable:
+	case c.Rule != layout.Immutable:
 		b.fault(t.Name, c.Name, "tables rotate by it, so it cannot change")
 	case c.Go.Kind() == reflect.Pointer:
 		b.fault(t.Name, c.Name, "tables rotate by it, so it cannot be a pointer, which may be absent")

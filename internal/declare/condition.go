@@ -8,13 +8,14 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
 
 // This file validates sets that are changed by lightweight transactions.
 
 // readUnique reads a table with Table.Unique. It holds its key and that of the owner.
-func (b *builder) readUnique(t *entity.Table, decl Table, base bool) {
+func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 	if base {
 		b.fault(decl.Name, "", "the base table cannot be Unique: its key names the entity already")
 		return
@@ -57,7 +58,7 @@ func (b *builder) readUnique(t *entity.Table, decl Table, base bool) {
 }
 
 // checkUnique rejects a key that holds that of the base table.
-func (b *builder) checkUnique(t, base *entity.Table) {
+func (b *builder) checkUnique(t, base *layout.Table) {
 	var names []string
 	for _, i := range base.Key {
 		switch {
@@ -78,7 +79,7 @@ func (b *builder) checkUnique(t, base *entity.Table) {
 func (b *builder) readConditions() {
 	s := b.set
 	s.LocalSerial, s.Transactional = b.LocalSerial, b.Transactional
-	isUUID := func(c *entity.Column) bool {
+	isUUID := func(c *layout.Column) bool {
 		return c.Go == reflect.TypeFor[gocql.UUID]() && (c.CQL.Kind() == gocql.TypeTimeUUID || c.CQL.Kind() == gocql.TypeUUID)
 	}
 	s.Version = b.special(b.Versions, "Versioned", "a Go gocql.UUID and CQL timeuuid", isUUID)
@@ -102,7 +103,7 @@ func (b *builder) readConditions() {
 		// Every key column may change, and moves by the before-image, which the condition makes the one that is there.
 		for i := range s.Columns {
 			if c := &s.Columns[i]; c.Key && c.Derived == nil && len(s.Tables) > 0 && !s.Identifies(i) {
-				c.Rule = entity.SingleWriter
+				c.Rule = layout.SingleWriter
 			}
 		}
 	}
@@ -187,7 +188,7 @@ func (b *builder) checkVersioned() {
 }
 
 // neverAbsent says whether every value of the column is written as one.
-func neverAbsent(c *entity.Column) bool {
+func neverAbsent(c *layout.Column) bool {
 	if c.CQL == nil || c.CQL.MultiCell() {
 		return false
 	}

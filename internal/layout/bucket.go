@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"errors"
@@ -20,8 +20,10 @@ type Bucket struct {
 	Sources []string
 }
 
+// BucketKind is one of the functions of buckets.
 type BucketKind uint8
 
+// The functions.
 const (
 	NoBucket BucketKind = iota
 	HourBucket
@@ -72,7 +74,7 @@ func (b Bucket) String() string {
 // maxBuckets bounds Hash: a read asks all of them.
 const maxBuckets = 1024
 
-// valid says what is wrong with the function by itself, or nil.
+// Valid says what is wrong with the function by itself, or nil.
 func (b Bucket) Valid() error {
 	switch {
 	case b.Kind == NoBucket:
@@ -87,7 +89,7 @@ func (b Bucket) Valid() error {
 	return nil
 }
 
-// typ is the CQL type of the function where no other is declared.
+// Type is the CQL type of the function where no other is declared.
 func (b Bucket) Type() string {
 	if b.Kind == HashBucket || b.Kind == EveryBucket {
 		return "int"
@@ -95,7 +97,7 @@ func (b Bucket) Type() string {
 	return "text"
 }
 
-// fits says why buckets cannot be written down as CQL type t, or nil.
+// Fits says why buckets cannot be written down as CQL type t, or nil.
 func (b Bucket) Fits(t *cqltype.Type) error {
 	if b.Kind == HashBucket {
 		switch t.Kind() {
@@ -164,7 +166,7 @@ func floorDiv(a, b int64) int64 {
 // layout is how the start of a time bucket is written as text.
 func (b Bucket) layout() string { return timeBuckets[b.Kind].layout }
 
-// text is the bucket of t as text.
+// Text is the bucket of t as text.
 func (b Bucket) Text(t int64) (string, error) {
 	start := time.UnixMilli(b.start(b.number(t))).UTC()
 	if y := start.Year(); y < 0 || y > 9999 {

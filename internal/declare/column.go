@@ -10,7 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/scylladb/go-reflectx"
 )
 
@@ -51,12 +51,12 @@ func (b *builder) readColumns() {
 		if tag, _, _ := strings.Cut(f.Field.Tag.Get("cql"), ","); tag != "" {
 			b.cqlTags[tag] = f.Field.Name
 			if tag != name && f.Field.Tag.Get("db") == "" {
-				b.misnamed = append(b.misnamed, entity.Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
+				b.misnamed = append(b.misnamed, layout.Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
 					"named by the db tag: tag it db:%q, or db:%q if that is its column", f.Field.Name, tag, tag, name)})
 			}
 		}
 		b.of[name] = len(b.set.Columns)
-		b.set.Columns = append(b.set.Columns, entity.Column{Name: name, Index: f.Index, Go: f.Field.Type})
+		b.set.Columns = append(b.set.Columns, layout.Column{Name: name, Index: f.Index, Go: f.Field.Type})
 	}
 	for _, f := range embedded {
 		b.checkEmbedded(f, filled[f])
@@ -114,18 +114,18 @@ func (b *builder) inferTypes() {
 			}
 			c.CQL = cql
 		}
-		elem := entity.Deref(c.Go)
+		elem := layout.Deref(c.Go)
 		c.IsTime = elem == reflect.TypeFor[time.Time]()
-		c.Marshals = c.Go.Implements(entity.MarshalerType)
+		c.Marshals = c.Go.Implements(layout.MarshalerType)
 		c.Composed = len(c.CQL.Elems()) > 0 && !c.Marshals
 		c.Aliases = elem.Kind() == reflect.Slice && !c.Composed || c.Marshals
 	}
 }
 
 // declareUnsigned says which CQL types a column of unsigned integers can be declared with.
-func declareUnsigned(c *entity.Column) string {
+func declareUnsigned(c *layout.Column) string {
 	var fit []string
-	if t := entity.Deref(c.Go); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
+	if t := layout.Deref(c.Go); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
 		for _, name := range []string{"smallint", "int", "bigint", "varint"} {
 			if typ, err := cqltype.Parse(name); err == nil && disagree(t, typ) == "" {
 				fit = append(fit, name)

@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 	table := events()
 	n := 0
 	name := func(n int) string { return fmt.Sprintf("events_%d", n) }
-	next := func() *statements {
+	next := func() *Statements {
 		n++
 		got := table.Statements("shop", name(n))
 		if got.name != name(n) {
@@ -23,7 +23,7 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 		return got
 	}
 	early := testing.AllocsPerRun(200, func() { next() })
-	var made []weak.Pointer[statements]
+	var made []weak.Pointer[Statements]
 	for n < 20_000 {
 		s := next()
 		if table.Statements("shop", name(n)) != s {
@@ -56,7 +56,7 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 	// What a service needs again and again stays: some hundred tenants, each of which writes now and then.
 	tenants := events()
 	compiled := 0
-	texts := make(map[int]*statements)
+	texts := make(map[int]*Statements)
 	for round := range 10 {
 		for i := range 250 {
 			s := tenants.Statements(fmt.Sprintf("tenant_%d", i), "events")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
 
@@ -31,7 +31,7 @@ func (b *builder) readDerived() {
 		case !ok:
 			i = len(b.set.Columns)
 			b.of[o.Column] = i
-			b.set.Columns = append(b.set.Columns, entity.Column{Name: o.Column})
+			b.set.Columns = append(b.set.Columns, layout.Column{Name: o.Column})
 		case b.set.Columns[i].Derived != nil:
 			b.fault("", o.Column, "has two Derive options")
 			continue
@@ -52,8 +52,8 @@ func (b *builder) readDerived() {
 }
 
 // derivation reads one Derive.
-func (b *builder) derivation(o Derive) (*entity.Derivation, bool) {
-	d := &entity.Derivation{Clock: -1}
+func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
+	d := &layout.Derivation{Clock: -1}
 	known := len(b.faults)
 	source := func(name, what string) int {
 		i, ok := b.column("", name, what)
@@ -80,10 +80,10 @@ func (b *builder) derivation(o Derive) (*entity.Derivation, bool) {
 		if n > 0 && since.Bucket.String() == o.Versions[n-1].Bucket.String() && since.Of == "" {
 			b.fault("", o.Column, "function %d is the one before it: leave its Since out", n+1)
 		}
-		v := entity.Version{Bucket: since.Bucket}
+		v := layout.Version{Bucket: since.Bucket}
 		for _, name := range since.Bucket.Sources {
 			what := "Derive(" + o.Column + ")"
-			if since.Bucket.Kind == entity.HashBucket {
+			if since.Bucket.Kind == layout.HashBucket {
 				v.Sources = append(v.Sources, source(name, what))
 			} else {
 				clock(name, what)
@@ -182,13 +182,13 @@ func (b *builder) checkClock(i int) {
 	case c.CQL == nil:
 	case c.CQL.Kind() != gocql.TypeTimestamp && c.CQL.Kind() != gocql.TypeTimeUUID:
 		b.fault("", c.Name, "is the time of a bucket, and %s: it must be timestamp or timeuuid", c.CQL)
-	case c.Rule == entity.ClosedDomain:
+	case c.Rule == layout.ClosedDomain:
 		b.fault("", c.Name, "is the time of a bucket, and OneOf: that is for hash buckets")
 	}
 }
 
 // checkDerivedKey looks at the derived column at position k of the key of t, and says how its rows are found again.
-func (b *builder) checkDerivedKey(t *entity.Table, k int, base bool) {
+func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 	c := &b.set.Columns[t.Key[k]]
 	d := c.Derived
 	if base && d.Swept() {
@@ -202,15 +202,15 @@ func (b *builder) checkDerivedKey(t *entity.Table, k int, base bool) {
 			b.fault(t.Name, c.Name, "follows from %s, a pointer: a column of the base key cannot be absent", source.Name)
 		}
 		switch source.Rule {
-		case entity.ClosedDomain:
+		case layout.ClosedDomain:
 			follows = true
 			if !slices.Contains(t.Key, s) {
 				b.fault(t.Name, c.Name, "follows from %s, which is OneOf and not in the key: its former rows could not be distinguished",
 					source.Name)
 			}
-		case entity.SingleWriter:
+		case layout.SingleWriter:
 			moves = true
-		case entity.Immutable:
+		case layout.Immutable:
 		}
 	}
 	if follows && moves {

@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"encoding/binary"
@@ -14,8 +14,8 @@ import (
 
 // This file encodes values that have others inside, each of which is encoded as if it were a column.
 
-// encodeParts encodes a Go value that agrees with t. Null is nil.
-func encodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
+// EncodeParts encodes a Go value that agrees with t. Null is nil.
+func EncodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
 	if v.Type().Implements(MarshalerType) {
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			return nil, nil
@@ -50,7 +50,7 @@ func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
 		return nil, fmt.Errorf("a %s has %d elements, the value has %d", t, len(elems), v.Len())
 	}
 	for i, part := range goParts(t, v) {
-		data, err := encodeParts(elems[i%len(elems)], part)
+		data, err := EncodeParts(elems[i%len(elems)], part)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func marshalFields(u *cqltype.UserType, m gocql.UDTMarshaler) (out []byte, err e
 	return out, nil
 }
 
-// encodeLeaf has the driver encode a value. A defined type is encoded like its underlying type. A zero time is null: the driver would send an
+// EncodeLeaf has the driver encode a value. A defined type is encoded like its underlying type. A zero time is null: the driver would send an
 // empty value, which is neither null nor a time.
 func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 	own := reflect.TypeOf(value)
@@ -152,7 +152,7 @@ func allNull(data []byte) bool {
 	return true
 }
 
-// parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.
+// Parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.
 var Parsed = map[gocql.Type]bool{
 	gocql.TypeUUID: true, gocql.TypeTimeUUID: true, gocql.TypeInet: true, gocql.TypeDate: true, gocql.TypeTinyInt: true,
 	gocql.TypeSmallInt: true, gocql.TypeInt: true, gocql.TypeBigInt: true, gocql.TypeVarint: true,

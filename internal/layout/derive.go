@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// derivation is a validated Derive.
+// Derivation is a validated Derive.
 type Derivation struct {
 	Versions []Version // by time; not by time, the one in use is the last
 	Clock    int       // column of the row's time, which chooses the version; -1 if there is none
@@ -21,13 +21,14 @@ type Derivation struct {
 	Type     *cqltype.Type
 }
 
+// Version is one bucket function of a derived column, and from when on it is used.
 type Version struct {
 	From    int64 // milliseconds
 	Bucket  Bucket
 	Sources []int
 }
 
-// swept says whether rows may be stored under several functions.
+// Swept says whether rows may be stored under several functions.
 func (d *Derivation) Swept() bool { return d.Clock < 0 && len(d.Versions) > 1 }
 
 // version is the one in use for a row of time t, in milliseconds.
@@ -40,10 +41,10 @@ func (d *Derivation) version(t int64) *Version {
 	return &d.Versions[0]
 }
 
-// errAbsent says that a source is null: the row has no place in tables keyed by the derived column.
+// ErrAbsent says that a source is null: the row has no place in tables keyed by the derived column.
 var ErrAbsent = errors.New("a column that it follows from is absent")
 
-// value is the encoded value for a row. of gives the columns of the row.
+// Value is the encoded value for a row. of gives the columns of the row.
 func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
 	var t int64
 	if d.Clock >= 0 {
@@ -56,7 +57,7 @@ func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
 	return d.Under(d.version(t), t, of)
 }
 
-// under is value under one version.
+// Under is value under one version.
 func (d *Derivation) Under(v *Version, t int64, of func(column int) *cqltype.Value) ([]byte, error) {
 	if v.Bucket.Kind != HashBucket {
 		return encodeBucket(v.Bucket, d.Type, t)
@@ -74,7 +75,7 @@ func (d *Derivation) Under(v *Version, t int64, of func(column int) *cqltype.Val
 	return encodeNumber(d.Type, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.Bucket.N))) // n fits into the type
 }
 
-// instantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
+// InstantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
 func InstantOf(v *cqltype.Value) int64 {
 	if v.Type.Kind() == gocql.TypeTimestamp {
 		return int64(binary.BigEndian.Uint64(v.Data)) // two's complement
@@ -111,7 +112,7 @@ func encodeNumber(typ *cqltype.Type, n int64) ([]byte, error) {
 	return cqltype.Int64(n)[8-size:], nil
 }
 
-// derive fills the derived columns of an encoded row, those that wanted says.
+// Derive fills the derived columns of an encoded row, those that wanted says.
 func (s *Set) Derive(row []cqltype.Value, wanted func(i int) bool) error {
 	for _, i := range s.Derived {
 		if !wanted(i) {
@@ -131,7 +132,7 @@ func (s *Set) Derive(row []cqltype.Value, wanted func(i int) bool) error {
 	return nil
 }
 
-// identifies says whether column i is part of what identifies an entity: of the base key, or of what a column of the
+// Identifies says whether column i is part of what identifies an entity: of the base key, or of what a column of the
 // base key follows from.
 func (s *Set) Identifies(i int) bool {
 	for _, k := range s.Tables[0].Key {

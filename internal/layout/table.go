@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// table is a validated Table: key and columns are positions in set.columns.
+// Table is a validated Table: key and columns are positions in set.columns.
 type Table struct {
 	Name, Keyspace string
 	Key            []int       // primary key columns: the partition key, then the clustering columns
@@ -29,16 +29,16 @@ type Table struct {
 
 	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
 	// names. first are those that were needed first; most services need no other.
-	first    atomic.Pointer[statements]
+	first    atomic.Pointer[Statements]
 	mu       sync.RWMutex
-	compiled map[[2]string]*statements
+	compiled map[[2]string]*Statements
 }
 
 // maxTexts bounds compiled, as names may follow from what clients send.
 const maxTexts = 1024
 
-// statements are the CQL texts of one table in one keyspace, with the names of their bound values.
-type statements struct {
+// Statements are the CQL texts of one table in one keyspace, with the names of their bound values.
+type Statements struct {
 	keyspace, name string
 
 	Insert, InsertTTL, Delete, Select  string
@@ -48,7 +48,8 @@ type statements struct {
 	IncrementNames []string
 }
 
-func (t *Table) Statements(keyspace, name string) *statements {
+// Statements are the texts of the table in a physical keyspace, under its name there. They are compiled once.
+func (t *Table) Statements(keyspace, name string) *Statements {
 	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
 		return s
 	}
@@ -75,14 +76,14 @@ func (t *Table) Statements(keyspace, name string) *statements {
 		}
 	}
 	if t.compiled == nil {
-		t.compiled = make(map[[2]string]*statements)
+		t.compiled = make(map[[2]string]*Statements)
 	}
 	t.compiled[id] = s
 	return s
 }
 
-func (t *Table) compile(keyspace, table string) *statements {
-	s, name := statements{keyspace: keyspace, name: table}, statement.Qualified(keyspace, table)
+func (t *Table) compile(keyspace, table string) *Statements {
+	s, name := Statements{keyspace: keyspace, name: table}, statement.Qualified(keyspace, table)
 	s.Insert, s.InsertNames = statement.PutText(name, t.ColumnNames, false)
 	s.InsertTTL, s.TTLNames = statement.PutText(name, t.ColumnNames, true)
 	s.Delete, s.DeleteNames = statement.RemoveText(name, t.KeyNames)
@@ -93,7 +94,7 @@ func (t *Table) compile(keyspace, table string) *statements {
 	return &s
 }
 
-// keyOf gives the primary key of row in t, in key order.
+// KeyOf gives the primary key of row in t, in key order.
 func (t *Table) KeyOf(row []cqltype.Value) []*cqltype.Value {
 	key := make([]*cqltype.Value, len(t.Key))
 	for k, i := range t.Key {
@@ -102,7 +103,7 @@ func (t *Table) KeyOf(row []cqltype.Value) []*cqltype.Value {
 	return key
 }
 
-// partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
+// PartitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
 // as a key column.
 func (t *Table) PartitionSize(row []cqltype.Value) int {
 	if t.Part == 1 || row == nil {
@@ -118,10 +119,10 @@ func (t *Table) PartitionSize(row []cqltype.Value) int {
 	return size
 }
 
-// fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
+// Fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
 // may be above it (ClusteringPrefix.validate).
 func (t *Table) Fits(key []*cqltype.Value) bool {
-	if t.Part == 1 && !holdable(key[0].Data) {
+	if t.Part == 1 && !Holdable(key[0].Data) {
 		return false
 	}
 	size := 0
@@ -131,5 +132,5 @@ func (t *Table) Fits(key []*cqltype.Value) bool {
 	return size <= statement.MaxKeyBytes
 }
 
-// holdable says whether data can be the only column of a partition key.
-func holdable(data []byte) bool { return len(data) > 0 && len(data) <= statement.MaxKeyBytes }
+// Holdable says whether data can be the only column of a partition key.
+func Holdable(data []byte) bool { return len(data) > 0 && len(data) <= statement.MaxKeyBytes }

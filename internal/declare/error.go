@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // DeclarationError is returned by [New] and names every fault of the declaration at once.
 type DeclarationError struct {
 	Entity string
-	Faults []entity.Fault
+	Faults []layout.Fault
 
 	columns []string // of the set, if a fault names one that there is not
 }

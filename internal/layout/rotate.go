@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// rotated is the name of the table for rows of time ms.
+// Rotated is the name of the table for rows of time ms.
 func (t *Table) Rotated(ms int64) string {
 	return t.Name + "_" + t.Rotation.Versions[0].Bucket.suffix(ms)
 }
@@ -16,11 +16,21 @@ func (b Bucket) suffix(ms int64) string {
 	return time.UnixMilli(b.start(b.number(ms))).UTC().Format(b.SuffixLayout())
 }
 
+// SuffixLayout is how package time writes [Bucket.suffix].
 func (b Bucket) SuffixLayout() string {
 	if b.Kind == EveryBucket { // whole days
 		b = Day("")
 	}
 	return strings.ReplaceAll(b.layout(), "-", "_")
+}
+
+// Named says whether name is that of the table, or of one of those that it becomes.
+func (t *Table) Named(name string) bool {
+	if t.Rotation == nil {
+		return t.Name == name
+	}
+	_, ok := Rotation{t.Name, t.Rotation.Versions[0].Bucket}.Of(name)
+	return ok
 }
 
 // Rotation says how a table rotates: which tables there are, and which rows they have.

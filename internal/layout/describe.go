@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"slices"
@@ -121,7 +121,7 @@ func (d *TableDescription) describeTypes(t *cqltype.Type) {
 	}
 }
 
-// changes says whether a key column may change, or follows from one that may.
+// Changes says whether a key column may change, or follows from one that may.
 func (s *Set) Changes(i int) bool {
 	d := s.Columns[i].Derived
 	return s.Columns[i].Rule != Immutable || d != nil && slices.ContainsFunc(d.Sources, s.Changes)

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // checkCounters finds out whether the set counts, and rejects what Cassandra rejects alongside counters, or what could not
 // be kept.
 func (b *builder) checkCounters() {
 	s := b.set
-	first := slices.IndexFunc(s.Columns, func(c entity.Column) bool { return c.Counts() })
+	first := slices.IndexFunc(s.Columns, func(c layout.Column) bool { return c.Counts() })
 	if first < 0 {
 		return
 	}
@@ -41,7 +41,7 @@ func (b *builder) checkCounters() {
 
 // readCounters leaves a table its key and the counters. Columns that are in the key of other tables only, and those that a
 // derived column follows from, are no part of it.
-func (b *builder) readCounters(t *entity.Table) {
+func (b *builder) readCounters(t *layout.Table) {
 	t.Columns = slices.DeleteFunc(t.Columns, func(i int) bool { return !slices.Contains(t.Key, i) && !b.set.Columns[i].Counts() })
 	t.Counters = slices.Clone(t.Columns[len(t.Key):])
 	b.nameColumns(t)

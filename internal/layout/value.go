@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"bytes"
@@ -13,9 +13,10 @@ import (
 	"github.com/gocql/gocql"
 )
 
+// MarshalerType is what values implement that encode themselves.
 var MarshalerType = reflect.TypeFor[gocql.Marshaler]()
 
-// encode reads column i of row and encodes it. Null is what the set calls absent. A bound key must have a value.
+// Encode reads column i of row and encodes it. Null is what the set calls absent. A bound key must have a value.
 func (s *Set) Encode(row reflect.Value, i int) (cqltype.Value, error) {
 	c := &s.Columns[i]
 	v := cqltype.Value{Type: c.CQL}
@@ -44,7 +45,7 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 	}
 	encode := EncodeLeaf
 	if c.Composed {
-		encode = func(t *cqltype.Type, value any) ([]byte, error) { return encodeParts(t, reflect.ValueOf(value)) }
+		encode = func(t *cqltype.Type, value any) ([]byte, error) { return EncodeParts(t, reflect.ValueOf(value)) }
 	}
 	data, err := encode(c.CQL, field.Interface())
 	if err != nil {
@@ -57,7 +58,7 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 		data = bytes.Clone(data)
 	}
 	if c.Key && c.CQL.ZeroUUID(data) {
-		return nil, errors.New(zeroKey)
+		return nil, errors.New(ZeroKey)
 	}
 	if reason := c.CQL.Malformed(data); reason != "" {
 		return nil, errors.New(reason)
@@ -81,7 +82,7 @@ func holds(kind gocql.Type, t time.Time) bool {
 	return true
 }
 
-// keyFault says why data, which is not malformed, is no value of a key column, or "".
+// KeyFault says why data, which is not malformed, is no value of a key column, or "".
 func KeyFault(c *Column, data []byte) string {
 	switch {
 	case data == nil && c.Go.Kind() == reflect.Pointer:
@@ -93,7 +94,7 @@ func KeyFault(c *Column, data []byte) string {
 	case len(data) > statement.MaxKeyBytes:
 		return fmt.Sprintf("a key column holds at most %d bytes, this one %d", statement.MaxKeyBytes, len(data))
 	case c.CQL.ZeroUUID(data):
-		return zeroKey
+		return ZeroKey
 	case c.CQL.HoldsNaN(data):
 		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so a move between " +
 			"two would erase it"
@@ -101,8 +102,10 @@ func KeyFault(c *Column, data []byte) string {
 	return ""
 }
 
-const zeroKey = "a key column must not be the zero UUID"
+// ZeroKey is the reason for which a zero UUID in a key is rejected.
+const ZeroKey = "a key column must not be the zero UUID"
 
+// Deref is the type that a pointer points to, and t itself if it is none.
 func Deref(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -110,7 +113,7 @@ func Deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// inPlace says whether the value of a field may change with that of its copy.
+// InPlace says whether the value of a field may change with that of its copy.
 func (c *Column) InPlace() bool {
 	switch c.Go.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // column gives the position of a column that a rule names.
@@ -45,7 +45,7 @@ func toDeclare(err error, otherwise string) string {
 		if none.Go.PkgPath() == "database/sql" && strings.HasPrefix(none.Go.Name(), "Null") { // the first field is the value
 			return fmt.Sprintf("declare the field as *%s; nil is null", none.Go.Field(0).Type)
 		}
-		if !reflect.PointerTo(none.Go).Implements(entity.MarshalerType) {
+		if !reflect.PointerTo(none.Go).Implements(layout.MarshalerType) {
 			return fmt.Sprintf("declare its user-defined type with UserType[%s](name)", none.Go)
 		}
 	case reflect.Interface:

@@ -1,4 +1,4 @@
-package entity
+package layout
 
 import (
 	"bytes"
@@ -176,7 +176,7 @@ func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
 	if v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == want {
 		v = v.Elem()
 	}
-	if !v.IsValid() || !like(v, want) {
+	if !v.IsValid() || !Like(v, want) {
 		wanted := want.String()
 		if c.CQL.Kind() == gocql.TypeTimeUUID {
 			wanted += ", or for the end of a range a time.Time"
@@ -196,7 +196,7 @@ func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
 	return &cqltype.Value{Type: c.CQL, Data: data}, nil
 }
 
-// encodeAs encodes v as a value of column c, to whose Go type it can be converted.
+// EncodeAs encodes v as a value of column c, to whose Go type it can be converted.
 func EncodeAs(c *Column, v reflect.Value) ([]byte, error) {
 	field := reflect.New(Deref(c.Go))
 	field.Elem().Set(v.Convert(field.Type().Elem()))
@@ -206,8 +206,8 @@ func EncodeAs(c *Column, v reflect.Value) ([]byte, error) {
 	return encodeField(c, field)
 }
 
-// like says whether v can stand for a value of type want: it is of its kind, or a whole number that fits.
-func like(v reflect.Value, want reflect.Type) bool {
+// Like says whether v can stand for a value of type want: it is of its kind, or a whole number that fits.
+func Like(v reflect.Value, want reflect.Type) bool {
 	if v.Type() == want || v.Kind() == want.Kind() && v.CanConvert(want) {
 		return true
 	}

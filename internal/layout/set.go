@@ -1,6 +1,6 @@
-// Package entity is a set as writer, reader, schema and rotation see it: the checked declaration, and what a change becomes by it, which
-// is mutations, conditions and claims, in memory and as bytes. It is pure: no I/O, no session, no clock. Package tables is its face.
-package entity
+// Package layout is a checked declaration: the tables, columns, keys and buckets of a set, and how values of Go are encoded for them. It is
+// pure: no I/O, no session, no clock.
+package layout
 
 import (
 	"reflect"
@@ -53,12 +53,12 @@ func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, 
 	return base.Statements(keyspace, name).Select, slices.Clone(base.KeyNames), statement.AppendArgs(nil, base.KeyOf(encoded)), nil
 }
 
-// identity encodes what identifies the entity of row, by column.
+// Identity encodes what identifies the entity of row, by column.
 func (s *Set) Identity(row any) ([]cqltype.Value, error) {
 	return s.EncodeRow(reflect.ValueOf(row), s.Identifies, s.InBaseKey)
 }
 
-// encodeRow encodes those columns of row that wanted says, and derives those that derived says, by column.
+// EncodeRow encodes those columns of row that wanted says, and derives those that derived says, by column.
 func (s *Set) EncodeRow(row reflect.Value, wanted, derived func(i int) bool) ([]cqltype.Value, error) {
 	values := make([]cqltype.Value, len(s.Columns))
 	for i := range s.Columns {
@@ -79,24 +79,6 @@ func (s *Set) SetStamp(row any, timestamp int64) {
 	if s.Stamp >= 0 {
 		reflect.ValueOf(row).Elem().FieldByIndex(s.Columns[s.Stamp].Index).SetInt(timestamp)
 	}
-}
-
-// Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
-// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
-func BaseOf(s *Set, key any, keyspace func(string) string) (*Base, error) {
-	encoded, err := s.Identity(key)
-	if err != nil {
-		return nil, err
-	}
-	return NewBase(s, OrDeclared(keyspace), encoded), nil
-}
-
-// orDeclared is a map of keyspaces, or that which leaves them as declared.
-func OrDeclared(keyspace func(string) string) func(string) string {
-	if keyspace == nil {
-		return func(name string) string { return name }
-	}
-	return keyspace
 }
 
 // Conditional says whether the set is [Versioned] or has [Compare]. A nil set is not.
@@ -132,15 +114,17 @@ type Set struct {
 	Transactional bool // Transactional
 }
 
-// changeRule says how a key column may change.
+// ChangeRule says how a key column may change.
 type ChangeRule uint8
 
+// The rules: it cannot; to one of a list of values, by anyone; by one writer at a time.
 const (
 	Immutable ChangeRule = iota
 	ClosedDomain
 	SingleWriter
 )
 
+// Column is a checked column.
 type Column struct {
 	Name     string
 	Index    []int // of the field in T; nil if it is derived and no field
@@ -156,7 +140,7 @@ type Column struct {
 	Composed bool             // the type has types inside, and the field's type does not encode itself
 }
 
-// names are those of columns.
+// Names are those of columns.
 func (s *Set) Names(columns []int) []string {
 	out := make([]string, len(columns))
 	for n, i := range columns {
@@ -165,7 +149,7 @@ func (s *Set) Names(columns []int) []string {
 	return out
 }
 
-// nameOf is the name of column i, empty if i is -1.
+// NameOf is the name of column i, empty if i is -1.
 func (s *Set) NameOf(i int) string {
 	if i < 0 {
 		return ""
@@ -173,6 +157,7 @@ func (s *Set) NameOf(i int) string {
 	return s.Columns[i].Name
 }
 
+// Invalid is an [*InvalidError] about the set. t may be nil, and column empty.
 func (s *Set) Invalid(t *Table, column, reason string) error {
 	e := &InvalidError{Entity: s.Name, Column: column, Reason: reason}
 	if t != nil {
@@ -181,12 +166,13 @@ func (s *Set) Invalid(t *Table, column, reason string) error {
 	return e
 }
 
+// Counts says whether the column is a counter.
 func (c *Column) Counts() bool { return c.CQL != nil && c.CQL.Kind() == gocql.TypeCounter }
 
 // Stamped says whether the set has [Stamp].
 func (s *Set) Stamped() bool { return s.Stamp >= 0 }
 
-// patchable rejects a set in which the row of an entity may be under another key than the one at hand.
+// Patchable rejects a set in which the row of an entity may be under another key than the one at hand.
 func (s *Set) Patchable() error {
 	for _, t := range s.Tables {
 		for _, positions := range [][]int{t.Sweeps, t.Moves, t.Follows} {
@@ -199,14 +185,16 @@ func (s *Set) Patchable() error {
 	return nil
 }
 
+// Regular are the columns of the base table that are neither in its key nor the version.
 func (s *Set) Regular() []int {
 	base := s.Tables[0]
 	return slices.DeleteFunc(slices.Clone(base.Columns[len(base.Key):]), func(i int) bool { return i == s.Version })
 }
 
+// InBaseKey says whether the column is in the base key.
 func (s *Set) InBaseKey(i int) bool { return slices.Contains(s.Tables[0].Key, i) }
 
-// same says whether the server takes columns of two rows as equal.
+// Same says whether the server takes columns of two rows as equal.
 func (s *Set) Same(columns []int, a, b []cqltype.Value) bool {
 	return !slices.ContainsFunc(columns, func(i int) bool { return !s.Columns[i].CQL.Same(a[i].Data, b[i].Data) })
 }
