@@ -53,7 +53,11 @@ func (p userActivityTests) Details(t *testing.T) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 			if p.Real {
-				if got := p.tombstones(t, a); got != test.tombstones {
+				got := p.tombstones(t, a)
+				for until := time.Now().Add(10 * time.Second); got != test.tombstones && time.Now().Before(until); got = p.tombstones(t, a) {
+					time.Sleep(100 * time.Millisecond) // the write may not have reached this replica yet
+				}
+				if got != test.tombstones {
 					t.Errorf("a read meets %s tombstones of elements, want %s", got, test.tombstones)
 				}
 			}
