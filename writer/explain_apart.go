@@ -18,17 +18,15 @@ func (w *Writer) apart(changes []tables.Change) (all []string) {
 			continue
 		}
 		seen[c.Entity()] = true
-		d := c.Internal().Set.Describe()
-		list := d.Tables
-		if d.Conditional { // the base table has a transaction
+		set := c.Internal().Set
+		list := set.Tables
+		if set.Conditional() { // the base table has a transaction
 			list = list[1:]
 		}
-		for i := range list {
-			for k := range list[:i] {
-				if a, b := &list[k], &list[i]; !a.Unique && !b.Unique {
-					if why := partitionOfTable(a, w.physical).apart(partitionOfTable(b, w.physical)); why != "" {
-						all = append(all, fmt.Sprintf("%s and %s have partitions of their own: %s", a.Name, b.Name, why))
-					}
+		for i, b := range list {
+			for _, a := range list[:i] {
+				if why := partitionOf(set, a, w.physical).apart(partitionOf(set, b, w.physical)); why != "" {
+					all = append(all, fmt.Sprintf("%s and %s have partitions of their own: %s", a.Name, b.Name, why))
 				}
 			}
 		}
@@ -39,15 +37,13 @@ func (w *Writer) apart(changes []tables.Change) (all []string) {
 // tablePartition is what decides whether rows of two tables of a set share a partition.
 type tablePartition struct {
 	keyspace string
-	columns  []layout.ColumnDescription
+	columns  []*layout.Column
 }
 
-func partitionOfTable(t *layout.TableDescription, physical func(string) string) tablePartition {
+func partitionOf(s *layout.Set, t *layout.Table, physical func(string) string) tablePartition {
 	p := tablePartition{keyspace: physical(t.Keyspace)}
-	for _, c := range t.Columns {
-		if c.Kind == "partition_key" {
-			p.columns = append(p.columns, c)
-		}
+	for _, i := range t.Key[:t.Part] {
+		p.columns = append(p.columns, &s.Columns[i])
 	}
 	return p
 }
@@ -71,7 +67,7 @@ func (p tablePartition) apart(o tablePartition) string {
 	for i, a := range p.columns {
 		switch b := o.columns[i]; {
 		case mine[i] == others[i]:
-		case a.Derived == "" || b.Derived == "" || sourcesOf(a) != sourcesOf(b):
+		case a.Derived == nil || b.Derived == nil || !slices.Equal(a.Derived.Latest().Sources, b.Derived.Latest().Sources):
 			return ""
 		default:
 			differ = append(differ, mine[i]+" and "+others[i])
@@ -85,18 +81,9 @@ func (p tablePartition) values() []string {
 	out := make([]string, len(p.columns))
 	for i, c := range p.columns {
 		out[i] = c.Name
-		if c.Derived != "" {
-			out[i] = c.Derived + " as " + c.Type
+		if c.Derived != nil {
+			out[i] = c.Derived.Latest().String() + " as " + c.CQL.String()
 		}
 	}
 	return out
-}
-
-// sourcesOf are the columns that a bucket function is of: what is in its brackets after its numbers, as in hash(4, user_id) and day(ts).
-func sourcesOf(c layout.ColumnDescription) string {
-	_, in, _ := strings.Cut(strings.TrimSuffix(c.Derived, ")"), "(")
-	if number, rest, ok := strings.Cut(in, ", "); ok && number != "" && (number[0] >= '0' && number[0] <= '9') {
-		return rest
-	}
-	return in
 }

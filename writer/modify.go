@@ -140,7 +140,7 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 
 // readRow reads the base row of an entity of a set without conditions.
 func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
-	base := set.Internal().Describe().Tables[0]
+	base := set.Internal().Tables[0]
 	keyspace := w.physical(base.Keyspace)
 	statement, _, values, err := set.Internal().SelectRow(keyspace, key)
 	if err != nil {
@@ -212,14 +212,8 @@ func only(keyspace, table string) func(string) (string, bool) {
 }
 
 // in returns a function that places t, or any of the tables that t rotates through, in the keyspace.
-func in(keyspace string, t layout.TableDescription) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		if t.Rotation == nil {
-			return keyspace, false
-		}
-		_, ok := t.Rotation.Of(name)
-		return keyspace, ok
-	}
+func in(keyspace string, t *layout.Table) func(string) (string, bool) {
+	return func(name string) (string, bool) { return keyspace, t.Rotation != nil && t.Named(name) }
 }
 
 // scanRow scans the row of an answer, and says whether there was one.

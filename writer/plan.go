@@ -237,7 +237,7 @@ func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
 	if !w.shared.Strict {
 		return nil
 	}
-	for _, t := range set.Internal().Describe().Tables {
+	for _, t := range set.Internal().All() {
 		if w.physical(t.Keyspace) == "" {
 			return fmt.Errorf("table %s has no keyspace: %s", t.Name, w.noKeyspace())
 		}

@@ -141,7 +141,7 @@ func (w *Writer) admitPlaces(places [][2]string, in func(*layout.Set, func(strin
 // elsewhere says in which keyspace the sets of [Resumes] have a table of a name, or "" if none of them has it.
 func (w *Writer) elsewhere(table string) string {
 	for _, set := range w.resumes {
-		for _, t := range set.Internal().Describe().Tables {
+		for _, t := range set.Internal().All() {
 			if t.Name != table {
 				continue
 			}

@@ -37,10 +37,10 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 	var statements []string
 	patient := w.patient()
 	for _, set := range sets {
-		for i, t := range set.Internal().Describe().Tables {
+		for i, t := range set.Internal().All() {
 			keyspace, name := w.physical(t.Keyspace), t.Name
-			if t.Rotation != nil { // of the tables that come and go, that of now
-				name, _, _ = t.Rotation.At(w.clock.now())
+			if rotation, ok := t.Rotates(); ok { // of the tables that come and go, that of now
+				name, _, _ = rotation.At(w.clock.now())
 			}
 			if keyspace == "" {
 				errs = append(errs, fmt.Errorf("table %s: no keyspace: %s", name, w.noKeyspace()))

@@ -109,3 +109,12 @@ func (v *Value) Keys() *Value {
 	}
 	return out
 }
+
+// Number is a value of an integer type.
+func Number(data []byte) int64 {
+	n := int64(int8(data[0])) // two's complement
+	for _, b := range data[1:] {
+		n = n<<8 | int64(b)
+	}
+	return n
+}

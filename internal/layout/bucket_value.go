@@ -21,7 +21,7 @@ func (l Layout) BucketFault(column string, v *cqltype.Value) string {
 	for i := range c.Derived.Versions {
 		b := c.Derived.Versions[i].Bucket
 		if b.Kind == HashBucket {
-			if n := number(v.Data); n >= 0 && n < int64(b.N) {
+			if n := cqltype.Number(v.Data); n >= 0 && n < int64(b.N) {
 				return ""
 			}
 			reason = fmt.Sprintf("no bucket of %s: they are 0 to %d", b, b.N-1)
@@ -56,13 +56,4 @@ func (b Bucket) has(v *cqltype.Value) bool {
 	}
 	data, err := encodeBucket(b, v.Type, t)
 	return err == nil && bytes.Equal(data, v.Data)
-}
-
-// number is a value of an integer type.
-func number(data []byte) int64 {
-	n := int64(int8(data[0])) // two's complement
-	for _, b := range data[1:] {
-		n = n<<8 | int64(b)
-	}
-	return n
 }

@@ -41,6 +41,9 @@ func (d *Derivation) version(t int64) *Version {
 	return &d.Versions[0]
 }
 
+// Latest is the last of the functions.
+func (d *Derivation) Latest() Bucket { return d.Versions[len(d.Versions)-1].Bucket }
+
 // ErrAbsent says that a source is null: the row has no place in tables keyed by the derived column.
 var ErrAbsent = errors.New("a column that it follows from is absent")
 

@@ -74,8 +74,8 @@ func (s *Set) Describe() Description {
 		td := TableDescription{
 			Name: t.Name, Keyspace: t.Keyspace, Unique: at >= len(s.Tables), Fingerprint: s.fingerprint(t),
 		}
-		if t.Rotation != nil {
-			td.Rotation = &Rotation{t.Name, t.Rotation.Versions[0].Bucket}
+		if rotation, ok := t.Rotates(); ok {
+			td.Rotation = &rotation
 		}
 		for n, i := range t.Columns {
 			col := &s.Columns[i]
@@ -83,8 +83,7 @@ func (s *Set) Describe() Description {
 				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), Domain: len(col.Domain),
 			}
 			if col.Derived != nil {
-				last := col.Derived.Versions[len(col.Derived.Versions)-1].Bucket
-				c.Derived, c.Buckets = last.String(), last.N
+				c.Derived, c.Buckets = col.Derived.Latest().String(), col.Derived.Latest().N
 			}
 			switch {
 			case n < t.Part:
@@ -119,27 +118,4 @@ func (d *TableDescription) describeTypes(t *cqltype.Type) {
 		}
 		d.Types = append(d.Types, td)
 	}
-}
-
-// Changes says whether a key column may change, or follows from one that may.
-func (s *Set) Changes(i int) bool {
-	d := s.Columns[i].Derived
-	return s.Columns[i].Rule != Immutable || d != nil && slices.ContainsFunc(d.Sources, s.Changes)
-}
-
-// Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
-// writer prepares them ahead.
-func (s *Set) Statements(table int, keyspace string) []string {
-	if table >= len(s.Tables) || table == 0 && s.Conditional() {
-		return nil // lightweight transactions, whose texts depend on the change
-	}
-	t := s.Tables[table]
-	st := t.Statements(keyspace, t.Name)
-	if s.Counts {
-		return []string{st.Increment}
-	}
-	if s.Expiry >= 0 {
-		return []string{st.Insert, st.InsertTTL, st.Delete}
-	}
-	return []string{st.Insert, st.Delete}
 }

@@ -99,7 +99,7 @@ func domainText(v *cqltype.Value) string {
 	case gocql.TypeBoolean:
 		return strconv.FormatBool(v.Data[0] != 0)
 	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt:
-		return strconv.FormatInt(number(v.Data), 10)
+		return strconv.FormatInt(cqltype.Number(v.Data), 10)
 	}
 	return fingerprint.Other(v.Data)
 }

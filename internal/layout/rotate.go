@@ -26,11 +26,20 @@ func (b Bucket) SuffixLayout() string {
 
 // Named says whether name is that of the table, or of one of those that it becomes.
 func (t *Table) Named(name string) bool {
-	if t.Rotation == nil {
+	r, rotates := t.Rotates()
+	if !rotates {
 		return t.Name == name
 	}
-	_, ok := Rotation{t.Name, t.Rotation.Versions[0].Bucket}.Of(name)
+	_, ok := r.Of(name)
 	return ok
+}
+
+// Rotates says how the table rotates, and whether it does.
+func (t *Table) Rotates() (Rotation, bool) {
+	if t.Rotation == nil {
+		return Rotation{}, false
+	}
+	return Rotation{t.Name, t.Rotation.Versions[0].Bucket}, true
 }
 
 // Rotation says how a table rotates: which tables there are, and which rows they have.
@@ -45,10 +54,10 @@ func (s *Set) Rotation(keyspace, name string) (Rotation, bool) {
 		return Rotation{}, false
 	}
 	i := slices.IndexFunc(s.Tables, func(t *Table) bool { return t.Keyspace == keyspace && t.Name == name })
-	if i < 0 || s.Tables[i].Rotation == nil {
+	if i < 0 {
 		return Rotation{}, false
 	}
-	return Rotation{name, s.Tables[i].Rotation.Versions[0].Bucket}, true
+	return s.Tables[i].Rotates()
 }
 
 // String is the time bucket function, for example month(event_time).

@@ -185,6 +185,14 @@ func (s *Set) Patchable() error {
 	return nil
 }
 
+// All are the tables of the set, the base table first, those of unique keys last.
+func (s *Set) All() []*Table {
+	if s == nil {
+		return nil
+	}
+	return slices.Concat(s.Tables, s.Unique)
+}
+
 // Regular are the columns of the base table that are neither in its key nor the version.
 func (s *Set) Regular() []int {
 	base := s.Tables[0]
@@ -209,4 +217,10 @@ func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
 		return gocql.One
 	}
 	return gocql.Quorum
+}
+
+// Changes says whether a key column may change, or follows from one that may.
+func (s *Set) Changes(i int) bool {
+	d := s.Columns[i].Derived
+	return s.Columns[i].Rule != Immutable || d != nil && slices.ContainsFunc(d.Sources, s.Changes)
 }

@@ -134,3 +134,20 @@ func (t *Table) Fits(key []*cqltype.Value) bool {
 
 // Holdable says whether data can be the only column of a partition key.
 func Holdable(data []byte) bool { return len(data) > 0 && len(data) <= statement.MaxKeyBytes }
+
+// Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
+// writer prepares them ahead.
+func (s *Set) Statements(table int, keyspace string) []string {
+	if table >= len(s.Tables) || table == 0 && s.Conditional() {
+		return nil // lightweight transactions, whose texts depend on the change
+	}
+	t := s.Tables[table]
+	st := t.Statements(keyspace, t.Name)
+	if s.Counts {
+		return []string{st.Increment}
+	}
+	if s.Expiry >= 0 {
+		return []string{st.Insert, st.InsertTTL, st.Delete}
+	}
+	return []string{st.Insert, st.Delete}
+}
