@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -37,7 +38,7 @@ var entries = tables.Must(tables.New[entry]("entry",
 // row, and those after it have one with another host.
 func entered(tb testing.TB, hours int, ghost func(i int) bool) (f *fakeSource, want []entry) {
 	tb.Helper()
-	f = newFake(entries.Internal().Describe())
+	f = newFake(describe.Of(entries.Internal()))
 	for i := range hours * 60 {
 		at := midnight.Add(time.Duration(i) * time.Minute)
 		row := entry{int32(i + 1), "web-secret", at, at.UTC().Format("2006-01-02-15"), "x"}
@@ -305,7 +306,7 @@ func TestUnconfirmable(t *testing.T) {
 	far := tables.Must(tables.New[line]("line",
 		tables.Table{Name: "lines", PartKey: []string{"n"}, Keyspace: "far"},
 		tables.Table{Name: "by_host", PartKey: []string{"host"}, SortKey: []string{"n"}}))
-	f := newFake(entries.Internal().Describe())
+	f := newFake(describe.Of(entries.Internal()))
 	read := func(r *Reader, q Query[line]) error { _, _, err := List(t.Context(), r, "list", q); return err }
 	r := newReader(f, "shop")
 	_, _, base := List(t.Context(), r, "list", From(entries, "entry_by_id").Eq("id", 1).Confirm())

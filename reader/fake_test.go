@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
@@ -48,7 +49,7 @@ type fakeTable struct {
 type fakeRow map[string][]byte
 
 // newFake has the tables of a set, whose types it takes from the description.
-func newFake(d layout.Description) *fakeSource {
+func newFake(d describe.Description) *fakeSource {
 	f := &fakeSource{tables: make(map[string]*fakeTable), types: make(map[string]gocql.TypeInfo)}
 	for _, table := range d.Tables {
 		t := &fakeTable{rows: make(map[string][]fakeRow)}

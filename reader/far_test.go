@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -19,7 +20,7 @@ func TestFarBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(set.Internal().Describe())
+	f := newFake(describe.Of(set.Internal()))
 	for i := range 3 {
 		f.write(t, set.Insert(event{"a", gocql.UUIDFromTime(midnight.Add(time.Duration(i) * time.Hour))}))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -111,7 +112,7 @@ func newTrial(t *testing.T, n uint64) *trial {
 	if err != nil {
 		t.Fatalf("case %d, %s: %v", n, x.text, err)
 	}
-	x.set, x.fake = set, newFake(set.Internal().Describe())
+	x.set, x.fake = set, newFake(describe.Of(set.Internal()))
 	x.fill(t)
 	return x
 }

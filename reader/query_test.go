@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -117,7 +118,7 @@ func TestBucketOfNoKey(t *testing.T) {
 	}
 	set := tables.Must(tables.New[message]("message", tables.Table{Name: "messages", PartKey: []string{"user", "day"}, SortKey: []string{"msg_id"}},
 		tables.Type("msg_id", "timeuuid"), tables.Derive("day", tables.Day("sent_at"))))
-	r := newReader(newFake(set.Internal().Describe()), "shop")
+	r := newReader(newFake(describe.Of(set.Internal())), "shop")
 	for want, q := range map[string]Query[message]{
 		`column day: it follows from sent_at, which is not in the key of the table, so no range of its values can be asked: give one value with ` +
 			`Eq("day", ...)`: From(set, "messages").Eq("user", "u").GtOrEq("msg_id", midnight),
@@ -153,7 +154,7 @@ func TestSwappedBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(set.Internal().Describe())
+	f := newFake(describe.Of(set.Internal()))
 	for i := range 4 {
 		f.write(t, set.Insert(entry{"a", midnight, seqOf(midnight, byte(i)), -1, "b"}))
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -44,7 +45,7 @@ func logs(tb testing.TB) *tables.Set[line] {
 func filled(tb testing.TB, hours int) (*tables.Set[line], *fakeSource) {
 	tb.Helper()
 	set := logs(tb)
-	f := newFake(set.Internal().Describe())
+	f := newFake(describe.Of(set.Internal()))
 	for i := range hours * 60 {
 		f.write(tb, set.Insert(line{"web-secret", midnight.Add(time.Duration(i) * time.Minute), int32(i), "x"}))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -41,7 +42,7 @@ func tickets(tb testing.TB, options ...tables.Option) *tables.Set[ticket] {
 func filledTickets(t *testing.T) (*tables.Set[ticket], *fakeSource) {
 	t.Helper()
 	set := tickets(t, tables.Transactional())
-	f := newFake(set.Internal().Describe())
+	f := newFake(describe.Of(set.Internal()))
 	for n, id := range []string{"a", "b"} {
 		f.add("tickets", id, fakeRow{"id": []byte(id), "queue": []byte("red"), "seat": number(n), "version": make([]byte, 16)})
 		f.add("tickets_by_queue", "red", fakeRow{"queue": []byte("red"), "id": []byte(id), "seat": number(n)})
@@ -155,7 +156,7 @@ func TestTransactionOfBuckets(t *testing.T) {
 	set := tables.Must(tables.New[stall]("stall", tables.Table{Name: "stalls", PartKey: []string{"id"}},
 		tables.Table{Name: "stalls_by_day", Keyspace: "fair", PartKey: []string{"market", "day"}, SortKey: []string{"at DESC", "id"}},
 		tables.Derive("day", tables.Day("at")), tables.Versioned("version"), tables.Transactional()))
-	f := newFake(set.Internal().Describe())
+	f := newFake(describe.Of(set.Internal()))
 	f.before = func(context.Context, attempt) error {
 		return fakeError{gocql.ErrCodeInvalid, "table stalls_by_day does not exist"}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
@@ -77,7 +78,7 @@ func (u units) Declaration() string {
 	for _, t := range u.compared() {
 		names = append(names, t.qualified())
 	}
-	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe(), u.ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
+	text, _ := json.Marshal([]any{u.kind, names, describe.Of(u.set), u.ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }

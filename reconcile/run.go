@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/describe"
 )
 
 // ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way. Its text names that run. If the process
@@ -95,7 +97,7 @@ func (j *job) plan() ([]byte, error) {
 	for _, t := range j.compared() {
 		names = append(names, t.qualified())
 	}
-	what := []any{j.kind, j.dryRun, j.lookup, j.ranges, names, j.set.Describe()}
+	what := []any{j.kind, j.dryRun, j.lookup, j.ranges, names, describe.Of(j.set)}
 	if j.adopt != 0 { // a range that was adopted under an earlier time may have rows by hand since
 		what = append(what, j.adopt)
 	}

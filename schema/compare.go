@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/internal/layout"
@@ -160,10 +161,10 @@ func internal(set tables.Described) *layout.Set {
 	return set.Internal()
 }
 
-func (t *Type) described() []layout.FieldDescription {
-	out := make([]layout.FieldDescription, len(t.Fields))
+func (t *Type) described() []describe.Field {
+	out := make([]describe.Field, len(t.Fields))
 	for i, f := range t.Fields {
-		out[i] = layout.FieldDescription(f)
+		out[i] = describe.Field(f)
 	}
 	return out
 }
@@ -172,7 +173,7 @@ func (t *Table) described() compared {
 	out := compared{Name: t.String(), Fingerprint: t.Fingerprint, Comment: t.Comment()}
 	position := make(map[Kind]int)
 	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, layout.ColumnDescription{
+		out.Columns = append(out.Columns, describe.Column{
 			Name: c.Name, Type: c.Type, Kind: string(c.Kind), Position: position[c.Kind], Desc: c.Desc,
 		})
 		position[c.Kind]++
@@ -235,9 +236,9 @@ func fillsBase(t *Table, live *Column) bool {
 	if t.set == nil || live == nil || live.Kind == Static {
 		return false
 	}
-	all := t.set.Internal().Describe().Tables
-	return slices.ContainsFunc(all[0].Columns, func(d layout.ColumnDescription) bool { return d.Name == live.Name }) &&
-		!slices.ContainsFunc(all, func(o layout.TableDescription) bool { return o.Unique && o.Name == t.Name })
+	all := describe.Of(t.set.Internal()).Tables
+	return slices.ContainsFunc(all[0].Columns, func(d describe.Column) bool { return d.Name == live.Name }) &&
+		!slices.ContainsFunc(all, func(o describe.Table) bool { return o.Unique && o.Name == t.Name })
 }
 
 // options compares those of a table or a view, as ALTER calls it.
@@ -394,8 +395,8 @@ func ungrouped(e *Entity, t *Table) bool {
 	if e.set == nil {
 		return false
 	}
-	d := e.set.Internal().Describe()
-	return d.Counts || slices.ContainsFunc(d.Tables, func(o layout.TableDescription) bool { return o.Unique && o.Name == t.Name })
+	d := describe.Of(e.set.Internal())
+	return d.Counts || slices.ContainsFunc(d.Tables, func(o describe.Table) bool { return o.Unique && o.Name == t.Name })
 }
 
 // extra adds something that only the live keyspaces have, if anything is declared in its keyspace.

@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
-	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // declared is what a set says of a table.
 type declared struct {
 	*Entity
-	layout.Description
+	describe.Description
 	id    ID // where the table is
-	table layout.TableDescription
+	table describe.Table
 }
 
 // tablesOf are the tables that sets declare, those of an entity together.
@@ -24,7 +24,7 @@ func (s *Schema) tablesOf(e *Entity) []declared {
 	if e.set == nil {
 		return nil
 	}
-	d := e.set.Internal().Describe()
+	d := describe.Of(e.set.Internal())
 	out := make([]declared, len(d.Tables))
 	for n, t := range d.Tables {
 		out[n] = declared{e, d, e.Tables[n], t}
@@ -194,9 +194,9 @@ func (c *comparison) alikeTables(has, lacks []declared) {
 // rows that it writes. That is an error if the other then cannot keep the tables in step, and otherwise a note.
 func (c *comparison) alikeColumns(has, lacks declared) {
 	loses := lacks.Conditional || compare.Expires(lacks.table.Fingerprint) ||
-		slices.ContainsFunc(lacks.table.Columns, func(col layout.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
+		slices.ContainsFunc(lacks.table.Columns, func(col describe.Column) bool { return col.Kind != "regular" && col.Changes })
 	for _, col := range has.table.Columns {
-		if slices.ContainsFunc(lacks.table.Columns, func(other layout.ColumnDescription) bool { return other.Name == col.Name }) ||
+		if slices.ContainsFunc(lacks.table.Columns, func(other describe.Column) bool { return other.Name == col.Name }) ||
 			compare.Kept(col.Name, col.Type) != "" {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -56,7 +57,7 @@ func TestLifetimesOfSharedTables(t *testing.T) {
 		for range 2 {
 			_, err := schema.Declare(append(test.options, schema.Sets(test.sets...))...)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || strings.Count(err.Error(), test.want) != 1 || strings.Contains(err.Error(), "\n")) {
-				t.Errorf("%s, %s first: %v, want %s", name, test.sets[0].Internal().Describe().Entity, err, test.want)
+				t.Errorf("%s, %s first: %v, want %s", name, describe.Of(test.sets[0].Internal()).Entity, err, test.want)
 			}
 			slices.Reverse(test.sets)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
@@ -16,7 +17,7 @@ import (
 // compared is a declared or a live table.
 type compared struct {
 	Name        string // as written in CQL
-	Columns     []layout.ColumnDescription
+	Columns     []describe.Column
 	Fingerprint string
 	Comment     string // the service's own
 }
@@ -42,8 +43,8 @@ func visible(flags []string, kind, typ string) string {
 }
 
 // column gives the column of a name, or nil.
-func (t *compared) column(name string) *layout.ColumnDescription {
-	i := slices.IndexFunc(t.Columns, func(c layout.ColumnDescription) bool { return c.Name == name })
+func (t *compared) column(name string) *describe.Column {
+	i := slices.IndexFunc(t.Columns, func(c describe.Column) bool { return c.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -132,7 +133,7 @@ func advised(set *layout.Set, userType, column, live, otherwise string) string {
 }
 
 // kindAdvice says what to declare in place of a column that is static and live is not, or the other way round.
-func kindAdvice(set *layout.Set, live layout.ColumnDescription) string {
+func kindAdvice(set *layout.Set, live describe.Column) string {
 	switch {
 	case live.Kind != "static":
 		return "a column cannot become static: declare it regular, or declare and add a static column of another name"
@@ -145,7 +146,7 @@ func kindAdvice(set *layout.Set, live layout.ColumnDescription) string {
 
 // renamedFrom gives the live key column in the place of the declared column d, of the same type under a name
 // that is not declared, or "".
-func renamedFrom(declared, live compared, d layout.ColumnDescription) string {
+func renamedFrom(declared, live compared, d describe.Column) string {
 	number := func(t compared) (n int) {
 		for _, c := range t.Columns {
 			if c.Kind == d.Kind {
@@ -163,11 +164,11 @@ func renamedFrom(declared, live compared, d layout.ColumnDescription) string {
 	return ""
 }
 
-func inKey(c layout.ColumnDescription) bool {
+func inKey(c describe.Column) bool {
 	return c.Kind == "partition_key" || c.Kind == "clustering"
 }
 
-func kindName(c layout.ColumnDescription) string { return strings.ReplaceAll(c.Kind, "_", " ") }
+func kindName(c describe.Column) string { return strings.ReplaceAll(c.Kind, "_", " ") }
 
 func direction(desc bool) string {
 	if desc {
@@ -178,14 +179,14 @@ func direction(desc bool) string {
 
 // compareFields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
 // everything is, whether it says so or not.
-func compareFields(set *layout.Set, id, name string, declared, live []layout.FieldDescription, frozen bool) []Difference {
+func compareFields(set *layout.Set, id, name string, declared, live []describe.Field, frozen bool) []Difference {
 	var found []Difference
 	add := func(field, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: field, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
 	}
 	same := func(a, b string) bool { return a == b || frozen && thawed(a) == thawed(b) }
-	at := func(fields []layout.FieldDescription, name string) int {
-		return slices.IndexFunc(fields, func(f layout.FieldDescription) bool { return f.Name == name })
+	at := func(fields []describe.Field, name string) int {
+		return slices.IndexFunc(fields, func(f describe.Field) bool { return f.Name == name })
 	}
 	renamed := func(n int) bool { // the n-th field has another name in the declaration
 		return n < len(live) && n < len(declared) && same(live[n].Type, declared[n].Type) &&

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -127,7 +128,7 @@ func Sets(sets ...tables.Described) Declaration {
 	return declaration(func(s *Schema) error {
 		var errs []error
 		for i, set := range sets {
-			if set == nil || set.Internal().Describe().Entity == "" {
+			if set == nil || describe.Of(set.Internal()).Entity == "" {
 				errs = append(errs, fmt.Errorf("set %d is nil", i+1))
 				continue
 			}
@@ -149,7 +150,7 @@ func (s *Schema) Sets() []tables.Described {
 }
 
 func (s *Schema) set(set tables.Described) error {
-	d := set.Internal().Describe()
+	d := describe.Of(set.Internal())
 	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional, set: set}
 	var shared []error
 	for n, t := range d.Tables {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/describe"
 )
 
 // declareType adds a type, unless it is declared already. With other fields that is an error: there can be only one of them, and values of the
@@ -30,7 +31,7 @@ func (t *Type) by() string {
 	if t.set == nil {
 		return "by CQL"
 	}
-	return "by set " + t.set.Internal().Describe().Entity
+	return "by set " + describe.Of(t.set.Internal()).Entity
 }
 
 func (t *Type) fieldsText() string {

@@ -3,10 +3,10 @@ package schema
 import (
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
-	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // onServer says where the documentation of a server that is not Apache Cassandra contradicts what the sets rely on.
@@ -42,7 +42,7 @@ func (o *onOther) first(id ID) {
 }
 
 func (o *onOther) table(t declared, base bool, lives []*Table) {
-	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c layout.ColumnDescription) bool { return c.Name == fingerprint.PendingColumn })
+	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c describe.Column) bool { return c.Name == fingerprint.PendingColumn })
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
 		o.against(t.id, dialect.Timestamps)
 	}
@@ -88,13 +88,13 @@ func uses(all []declared) []dialect.Use {
 }
 
 // keyOf returns the columns of a table that are of a kind, in order.
-func keyOf(t declared, kind string) []layout.ColumnDescription {
-	return slices.DeleteFunc(slices.Clone(t.table.Columns), func(c layout.ColumnDescription) bool { return c.Kind != kind })
+func keyOf(t declared, kind string) []describe.Column {
+	return slices.DeleteFunc(slices.Clone(t.table.Columns), func(c describe.Column) bool { return c.Kind != kind })
 }
 
-func moves(c layout.ColumnDescription) bool { return c.Changes }
+func moves(c describe.Column) bool { return c.Changes }
 
-func sameName(a, b layout.ColumnDescription) bool { return a.Name == b.Name }
+func sameName(a, b describe.Column) bool { return a.Name == b.Name }
 
 // against adds where the documentation of the server contradicts uses.
 func (o *onOther) against(id ID, uses ...dialect.Use) {

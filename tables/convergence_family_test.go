@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -62,7 +62,7 @@ func newFamily[T any](name string, set *tables.Set[T], moving []string, worlds i
 	draw func(r *rand.Rand, world int) T, features ...func(*lawFamily),
 ) *lawFamily {
 	f := &lawFamily{name: name, set: set, stamp: -1, expiry: -1}
-	f.describe(set.Internal().Describe(), moving)
+	f.describe(describe.Of(set.Internal()), moving)
 	for _, feature := range features {
 		feature(f)
 	}
@@ -117,7 +117,7 @@ func bucketed(n uint64, sources ...string) func(*lawFamily) {
 	}
 }
 
-func (f *lawFamily) describe(d layout.Description, moving []string) {
+func (f *lawFamily) describe(d describe.Description, moving []string) {
 	for _, c := range d.Tables[0].Columns { // the base table holds all columns
 		f.names, f.types = append(f.names, c.Name), append(f.types, lawTypes[c.Type])
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
@@ -188,7 +189,7 @@ func TestCounterDescription(t *testing.T) {
 	if stmt, _ := s.Select(); stmt != "SELECT page_id,views,likes FROM views WHERE page_id=?" {
 		t.Error(stmt)
 	}
-	d := s.Internal().Describe()
+	d := describe.Of(s.Internal())
 	var columns []string
 	for n, table := range d.Tables {
 		for _, c := range table.Columns {

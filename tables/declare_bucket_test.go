@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -250,7 +250,7 @@ func TestDescribeBuckets(t *testing.T) {
 		tables.Table{Name: "by_room", PartKey: []string{"room", "day", "slot"}, SortKey: []string{"at", "id"}, Rotate: tables.Month("at")},
 		tables.Derive("day", tables.Day("at")), tables.Derive("slot", tables.Hash(4, "room"), tables.Since{Bucket: tables.Hash(8, "room")}),
 		tables.Type("day", "date"), tables.SingleWriter("room")))
-	d := set.Internal().Describe()
+	d := describe.Of(set.Internal())
 	if d.Tables[0].Rotation != nil || len(d.Tables[0].Columns) != 3 {
 		t.Errorf("%+v", d.Tables[0])
 	}
@@ -258,10 +258,10 @@ func TestDescribeBuckets(t *testing.T) {
 		t.Errorf("rotation %v", r)
 	}
 	day, slot := d.Tables[1].Columns[1], d.Tables[1].Columns[2]
-	if want := (layout.ColumnDescription{Name: "day", Type: "date", Kind: "partition_key", Position: 1, Derived: "day(at)"}); day != want {
+	if want := (describe.Column{Name: "day", Type: "date", Kind: "partition_key", Position: 1, Derived: "day(at)"}); day != want {
 		t.Errorf("%+v, want %+v", day, want)
 	}
-	if want := (layout.ColumnDescription{
+	if want := (describe.Column{
 		Name: "slot", Type: "int", Kind: "partition_key", Position: 2, Changes: true, Derived: "hash(8, room)", Buckets: 8,
 	}); slot != want {
 		t.Errorf("%+v, want %+v", slot, want)

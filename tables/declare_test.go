@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/declare"
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -207,7 +207,7 @@ func TestColumns(t *testing.T) {
 		Zip    string `db:"postcode,x"`
 	}]("thing", base, tables.Type("at", "text")))
 	var got []string
-	for _, c := range s.Internal().Describe().Tables[0].Columns {
+	for _, c := range describe.Of(s.Internal()).Tables[0].Columns {
 		got = append(got, c.Name+" "+c.Type)
 	}
 	want := []string{"id bigint", "at text", "total decimal", "user_id text", "postcode text", "created_by text"}
@@ -318,11 +318,11 @@ func TestMust(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	got := orders(t, tables.Atomic()).Internal().Describe()
+	got := describe.Of(orders(t, tables.Atomic()).Internal())
 	if got.Entity != "order" || !got.Atomic || len(got.Tables) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	want := layout.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []layout.ColumnDescription{
+	want := describe.Table{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []describe.Column{
 		{Name: "user_id", Type: "uuid", Kind: "partition_key"},
 		{Name: "order_id", Type: "timeuuid", Kind: "clustering", Desc: true},
 		{Name: "status", Type: "text", Kind: "regular", Changes: true, Domain: 4},
@@ -332,9 +332,9 @@ func TestDescribe(t *testing.T) {
 	if fmt.Sprint(got.Tables[1]) != fmt.Sprint(want) {
 		t.Errorf("got  %+v\nwant %+v", got.Tables[1], want)
 	}
-	composite := tables.Must(tables.New[thing]("thing",
+	composite := describe.Of(tables.Must(tables.New[thing]("thing",
 		tables.Table{Name: "things", Keyspace: "shop", PartKey: []string{"id", "owner"}, SortKey: []string{"kind", "day desc"}},
-	)).Internal().Describe().Tables[0]
+	)).Internal()).Tables[0]
 	if composite.Keyspace != "shop" {
 		t.Errorf("keyspace %q", composite.Keyspace)
 	}

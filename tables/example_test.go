@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -151,7 +152,7 @@ func ExampleUserType() {
 		tables.UserType[Address]("address_type"),
 		tables.Type("work", "address_type"),
 	))
-	for _, c := range customers.Internal().Describe().Tables[0].Columns {
+	for _, c := range describe.Of(customers.Internal()).Tables[0].Columns {
 		fmt.Println(c.Name, c.Type)
 	}
 	// Output:

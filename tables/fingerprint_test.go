@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -20,7 +21,7 @@ func TestHiddenChangesNoWrite(t *testing.T) {
 			tables.Table{Name: "items_by_city", PartKey: []string{"city"}, SortKey: []string{"id"}, Hidden: query})
 	}
 	shown, hidden := tables.Must(declare(false, false)), tables.Must(declare(false, true))
-	if a, b := shown.Internal().Describe(), hidden.Internal().Describe(); !reflect.DeepEqual(a, b) {
+	if a, b := describe.Of(shown.Internal()), describe.Of(hidden.Internal()); !reflect.DeepEqual(a, b) {
 		t.Errorf("described as %v and %v", a, b)
 	}
 	written := func(s *tables.Set[item]) []string {
@@ -83,7 +84,7 @@ func TestFingerprint(t *testing.T) {
 		tables.Versioned("version"), tables.Transactional()))
 	var got []string
 	for _, set := range []tables.Described{changing, versioned, rotating, compared, transactional} {
-		for _, table := range set.Internal().Describe().Tables {
+		for _, table := range describe.Of(set.Internal()).Tables {
 			got = append(got, table.Name+" "+table.Fingerprint)
 		}
 	}

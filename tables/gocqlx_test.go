@@ -14,6 +14,7 @@ import (
 	"github.com/scylladb/gocqlx/v2/table"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -170,7 +171,7 @@ func TestDeclareTablesOfGocqlx(t *testing.T) {
 		return options
 	}
 	set, err := tables.New[Order]("order", of(byID, byUser, byStatus)...)
-	if err != nil || !reflect.DeepEqual(set.Internal().Describe(), Orders.Internal().Describe()) {
+	if err != nil || !reflect.DeepEqual(describe.Of(set.Internal()), describe.Of(Orders.Internal())) {
 		t.Errorf("%v, %v", set, err)
 	}
 	if byUser.SortKey[0] != "order_id" {

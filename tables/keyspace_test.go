@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -100,7 +101,7 @@ func TestKeyspaces(t *testing.T) {
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	known := make(map[string]bool)
-	for n := range jobs(t).Internal().Describe().Tables {
+	for n := range describe.Of(jobs(t).Internal()).Tables {
 		for _, stmt := range jobs(t).Internal().Statements(n, "ks") {
 			known[stmt] = true
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/length"
@@ -35,7 +36,7 @@ var noteSet = tables.Must(tables.New[noteRow]("note",
 // noteFamily is for the model of the tables only: changes are drawn by drawNotes.
 var noteFamily = sync.OnceValue(func() *lawFamily {
 	f := &lawFamily{name: "notes", set: noteSet, patched: true}
-	f.describe(noteSet.Internal().Describe(), nil) // the stamp is a column like others here
+	f.describe(describe.Of(noteSet.Internal()), nil) // the stamp is a column like others here
 	return f
 })
 

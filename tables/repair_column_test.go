@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -43,7 +44,7 @@ var (
 
 var crateFamily = sync.OnceValue(func() *lawFamily {
 	f := &lawFamily{name: "crates", set: crateSet, patched: true} // not all columns are in each INSERT
-	f.describe(crateSet.Internal().Describe(), nil)
+	f.describe(describe.Of(crateSet.Internal()), nil)
 	return f
 })
 

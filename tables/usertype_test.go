@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
@@ -249,7 +250,7 @@ func declared[V any](cql string, options ...tables.Option) error {
 func TestDescribeUserTypes(t *testing.T) {
 	t.Parallel()
 	s := tables.Must(tables.New[cell[map[string]postal]]("cell", cells, addressType, geoType))
-	d := s.Internal().Describe().Tables[0]
+	d := describe.Of(s.Internal()).Tables[0]
 	const want = "[{geo [{lat float} {lon float}]} {address_type [{street_name text} {city text} {zipcode int} {since date} " +
 		"{geo frozen<geo>} {tags frozen<set<text>>}]}]"
 	if got := fmt.Sprint(d.Types); got != want {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -15,7 +16,7 @@ import (
 func openWireCounters(t *testing.T, nodes int, options ...NewOption) *wireShop {
 	t.Helper()
 	s := openWire(t, cassandratest.Start, nodes, options...)
-	s.Create(createTables(viewSet(t).Internal().Describe())...)
+	s.Create(createTables(describe.Of(viewSet(t).Internal()))...)
 	return s
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/hosts"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -44,8 +44,8 @@ func openWireConfigured(
 	tb.Helper()
 	s := &wireShop{Cluster: start(tb, nodes), streams: &streams.Counter{}, ledger: &wireLedger{}}
 	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, min(3, nodes)))
-	s.Create(createTables(orderSet(tb).Internal().Describe())...)
-	s.Create(createTables(noteSet(tb).Internal().Describe())...)
+	s.Create(createTables(describe.Of(orderSet(tb).Internal()))...)
+	s.Create(createTables(describe.Of(noteSet(tb).Internal()))...)
 	s.Watch(s.ledger.add)
 	cluster := session.Configure(s.Config(), "dc1")
 	cluster.Keyspace, cluster.StreamObserver = "shop", s.streams
@@ -71,7 +71,7 @@ func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 }
 
 // createTables is the CQL of a set's tables in keyspace shop.
-func createTables(d layout.Description) []string {
+func createTables(d describe.Description) []string {
 	var out []string
 	for _, t := range d.Tables {
 		var columns, order []string

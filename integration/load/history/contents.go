@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -52,7 +53,7 @@ func (r *Row) time() int64 {
 // Describe returns the contents of a set of which nothing was read.
 func Describe[T any](set *tables.Set[T]) (*Contents, error) {
 	contents := new(Contents)
-	for _, d := range set.Internal().Describe().Tables {
+	for _, d := range describe.Of(set.Internal()).Tables {
 		t := Table{Name: d.Name, keyspace: d.Keyspace}
 		for _, c := range d.Columns {
 			parsed, err := cqltype.Parse(c.Type)

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/scylladb/go-reflectx"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -32,7 +33,7 @@ type place struct {
 var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
 func newLayout[T any](set *tables.Set[T], contents *Contents) (*layout[T], error) {
-	described := set.Internal().Describe().Tables
+	described := describe.Of(set.Internal()).Tables
 	if len(contents.Tables) != len(described) {
 		return nil, fmt.Errorf("history: the contents are of %d tables, the set has %d", len(contents.Tables), len(described))
 	}

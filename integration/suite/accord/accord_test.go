@@ -16,6 +16,7 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/suite/nodes"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/testutil/suite"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -158,7 +159,7 @@ func TestOrders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if transactional := s.orders.Internal().Describe().Transactional; transactional != (created.Mode == writer.Transaction) || transactional && created.Attempts != 1 {
+			if transactional := describe.Of(s.orders.Internal()).Transactional; transactional != (created.Mode == writer.Transaction) || transactional && created.Attempts != 1 {
 				t.Errorf("%+v", created)
 			}
 			stale := o

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/describe"
 	"gopkg.in/inf.v0"
 )
 
@@ -68,5 +69,5 @@ func Accepts(t reflect.Type, cql string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	return strings.ReplaceAll(s.Describe().Tables[0].Columns[1].Type, " ", ""), true
+	return strings.ReplaceAll(describe.Of(s).Tables[0].Columns[1].Type, " ", ""), true
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/testutil/pairs"
@@ -281,7 +282,7 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 		var names, where []string
 		var keys, into []any
 		got := reflect.New(set.row).Elem()
-		for _, c := range set.Describe().Tables[n].Columns {
+		for _, c := range describe.Of(set.Set).Tables[n].Columns {
 			names = append(names, c.Name)
 			into = append(into, &undecoded.Cell{Column: c.Name, Into: got.FieldByName(strings.ToUpper(c.Name)).Addr().Interface()})
 			if c.Kind != "regular" {
@@ -369,7 +370,7 @@ func same(t *testing.T, what string, p pair, got, want reflect.Value) {
 // encoded is what an insert of the row binds to the columns of the base table.
 func (s *pairSet) encoded(row reflect.Value) (map[string][]byte, error) {
 	kind := entity.Insert
-	if s.Describe().Counts {
+	if describe.Of(s.Set).Counts {
 		kind = entity.Add
 	}
 	r, err := entity.Change{Entity: s.Entity(), Set: s.Set, Kind: kind, After: row.Interface()}.Render(1, nil)

@@ -1,10 +1,12 @@
-package layout
+// Package describe is what a set declares as data, for code that compares it with a live schema, with what other processes declare, or draws it.
+package describe
 
 import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // Description is what a set declares, for code that compares it with a live schema or draws it.
@@ -17,17 +19,17 @@ type Description struct {
 	Conditional bool
 	// Transactional says that all tables are written in transactions of Cassandra 6.
 	Transactional bool
-	Tables        []TableDescription // the base table first, Unique tables last
+	Tables        []Table // the base table first, Unique tables last
 }
 
-// TableDescription is one table of a [Description].
-type TableDescription struct {
+// Table is one table of a [Description].
+type Table struct {
 	Name, Keyspace string // as declared
 	// Rotation says how the table rotates, nil if it does not. If it does, Name is what the names of the tables begin with.
-	Rotation *Rotation
-	Columns  []ColumnDescription
+	Rotation *layout.Rotation
+	Columns  []Column
 	// Types are the user-defined types of its columns, each after those that it uses itself.
-	Types []TypeDescription
+	Types []Type
 	// Unique is Table.Unique. Columns of the library's own, claim here and pending in the base table of a Versioned set, are
 	// among Columns.
 	Unique bool
@@ -36,8 +38,8 @@ type TableDescription struct {
 	Fingerprint string
 }
 
-// ColumnDescription is one column of a [TableDescription].
-type ColumnDescription struct {
+// Column is one column of a [Table].
+type Column struct {
 	Name string
 	Type string // CQL, as system_schema.columns spells it
 	// Kind is "partition_key", "clustering" or "regular", and Position counts from 0 within the first two.
@@ -52,34 +54,34 @@ type ColumnDescription struct {
 	Buckets int
 }
 
-// TypeDescription is a user-defined type of a [TableDescription].
-type TypeDescription struct {
+// Type is a user-defined type of a [Table].
+type Type struct {
 	Name   string
-	Fields []FieldDescription // in order
+	Fields []Field // in order
 }
 
-// FieldDescription is one field of a [TypeDescription].
-type FieldDescription struct {
+// Field is one field of a [Type].
+type Field struct {
 	Name string
 	Type string // CQL; what is not atomic is frozen, as it is in effect whether CREATE TYPE says so or not
 }
 
-// Describe gives the declaration as data. That of a nil set is the zero Description, without an Entity.
-func (s *Set) Describe() Description {
+// Of gives the declaration as data. That of a nil set is the zero Description, without an Entity.
+func Of(s *layout.Set) Description {
 	if s == nil {
 		return Description{}
 	}
 	d := Description{Entity: s.Name, Atomic: s.Atomic, Counts: s.Counts, Conditional: s.Conditional(), Transactional: s.Transactional}
-	for at, t := range slices.Concat(s.Tables, s.Unique) {
-		td := TableDescription{
-			Name: t.Name, Keyspace: t.Keyspace, Unique: at >= len(s.Tables), Fingerprint: s.fingerprint(t),
+	for at, t := range s.All() {
+		td := Table{
+			Name: t.Name, Keyspace: t.Keyspace, Unique: at >= len(s.Tables), Fingerprint: fingerprintOf(s, t),
 		}
 		if rotation, ok := t.Rotates(); ok {
 			td.Rotation = &rotation
 		}
 		for n, i := range t.Columns {
 			col := &s.Columns[i]
-			c := ColumnDescription{
+			c := Column{
 				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), Domain: len(col.Domain),
 			}
 			if col.Derived != nil {
@@ -97,9 +99,9 @@ func (s *Set) Describe() Description {
 		switch {
 		case s.Transactional: // a transaction keeps nothing of its own
 		case td.Unique:
-			td.Columns = append(td.Columns, ColumnDescription{Name: fingerprint.TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
+			td.Columns = append(td.Columns, Column{Name: fingerprint.TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
 		case at == 0 && s.Version >= 0:
-			td.Columns = append(td.Columns, ColumnDescription{Name: fingerprint.PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
+			td.Columns = append(td.Columns, Column{Name: fingerprint.PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
 		}
 		d.Tables = append(d.Tables, td)
 	}
@@ -107,14 +109,14 @@ func (s *Set) Describe() Description {
 }
 
 // describeTypes adds the user-defined types that t is made of.
-func (d *TableDescription) describeTypes(t *cqltype.Type) {
+func (d *Table) describeTypes(t *cqltype.Type) {
 	for _, u := range t.Users() {
-		if slices.ContainsFunc(d.Types, func(known TypeDescription) bool { return known.Name == u.Name }) {
+		if slices.ContainsFunc(d.Types, func(known Type) bool { return known.Name == u.Name }) {
 			continue
 		}
-		td := TypeDescription{Name: u.Name}
+		td := Type{Name: u.Name}
 		for _, f := range u.Fields {
-			td.Fields = append(td.Fields, FieldDescription{f.Name, f.Type.String()})
+			td.Fields = append(td.Fields, Field{f.Name, f.Type.String()})
 		}
 		d.Types = append(d.Types, td)
 	}

@@ -1,4 +1,4 @@
-package layout
+package describe
 
 import (
 	"cmp"
@@ -9,16 +9,17 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
 
 // fingerprint is what processes that write t have to declare alike.
-func (s *Set) fingerprint(t *Table) string {
+func fingerprintOf(s *layout.Set, t *layout.Table) string {
 	var rules, buckets, sets []fingerprint.Clause
 	var seen []int
 	rule := func(i int) {
 		c := &s.Columns[i]
-		if c.Rule == Immutable || s.Version >= 0 || slices.Contains(seen, i) { // all columns of a Versioned set may change
+		if c.Rule == layout.Immutable || s.Version >= 0 || slices.Contains(seen, i) { // all columns of a Versioned set may change
 			return
 		}
 		seen = append(seen, i)
@@ -37,7 +38,7 @@ func (s *Set) fingerprint(t *Table) string {
 		for _, source := range d.Sources {
 			rule(source)
 		}
-		buckets = append(buckets, fingerprint.Clause{Kind: fingerprint.Bucket, Words: append([]string{s.Columns[i].Name}, s.functions(d)...)})
+		buckets = append(buckets, fingerprint.Clause{Kind: fingerprint.Bucket, Words: append([]string{s.Columns[i].Name}, functions(s, d)...)})
 	}
 	names := func(kind fingerprint.Kind, there bool, names ...string) {
 		if there {
@@ -50,7 +51,7 @@ func (s *Set) fingerprint(t *Table) string {
 		}
 	}
 	if t.Rotation != nil {
-		names(fingerprint.Rotate, true, t.Rotation.Versions[0].Bucket.compact())
+		names(fingerprint.Rotate, true, compact(t.Rotation.Versions[0].Bucket))
 	}
 	column(fingerprint.Versioned, s.Version)
 	names(fingerprint.Compare, len(s.Compared) > 0, slices.Sorted(slices.Values(s.Names(s.Compared)))...)
@@ -75,7 +76,7 @@ func (s *Set) fingerprint(t *Table) string {
 	return fingerprint.Of(slices.Concat(rules, buckets, sets))
 }
 
-func (s *Set) functions(d *Derivation) (words []string) {
+func functions(s *layout.Set, d *layout.Derivation) (words []string) {
 	for n, v := range d.Versions {
 		switch {
 		case n > 0 && d.Clock >= 0:
@@ -83,13 +84,13 @@ func (s *Set) functions(d *Derivation) (words []string) {
 		case n > 0:
 			words = append(words, fingerprint.Or)
 		}
-		words = append(words, v.Bucket.compact())
+		words = append(words, compact(v.Bucket))
 	}
 	return words
 }
 
 // compact is the function without spaces.
-func (b Bucket) compact() string { return strings.ReplaceAll(b.String(), " ", "") }
+func compact(b layout.Bucket) string { return strings.ReplaceAll(b.String(), " ", "") }
 
 // domainText is a value of a domain as written in a fingerprint.
 func domainText(v *cqltype.Value) string {
