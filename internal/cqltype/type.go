@@ -1,6 +1,5 @@
-// Package cqltype has the types of CQL that values can be encoded for, and encoded values: how they are checked, compared and shown. So a
-// declaration, the metadata of the driver and the live schema can
-// be compared. Package cql reads their names.
+// Package cqltype has the types of CQL that values can be encoded for, and encoded values: how they are checked, compared and shown. With it a
+// declaration, the metadata of the driver and the live schema are compared. Package cql reads the names of types.
 package cqltype
 
 import (

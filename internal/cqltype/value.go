@@ -85,7 +85,7 @@ func TimeUUID(id gocql.UUID) *Value { return &Value{Type: timeuuid, Data: id.Byt
 // Blob is a copy of data as a value of type blob, which is not null.
 func Blob(data []byte) *Value { return &Value{Type: blob, Data: append([]byte{}, data...)} }
 
-// Elements are those of an encoded set, or the keys of a map.
+// Elements are the elements of an encoded set, or the keys of a map.
 func (v *Value) Elements() [][]byte {
 	var out [][]byte
 	rest, each := v.Data[4:], len(v.Type.Elems())

@@ -24,7 +24,7 @@ type Claim struct {
 	key   []*cqltype.Value
 }
 
-// claimOf is that of row in a Unique table, nil if row is nil or has no key there.
+// claimOf is the claim of row in a Unique table, nil if row is nil or has no key there.
 func claimOf(t *layout.Table, r *Renderer, row []cqltype.Value) *Claim {
 	if row == nil {
 		return nil
@@ -36,7 +36,7 @@ func claimOf(t *layout.Table, r *Renderer, row []cqltype.Value) *Claim {
 	return NewClaim(t, key, NewBase(r.Set, r.Keyspace, row))
 }
 
-// NewClaim is that of the entity of a base row to a key of a Unique table.
+// NewClaim is the claim of an entity, by its base row, to a key of a Unique table.
 func NewClaim(t *layout.Table, key []*cqltype.Value, base *Base) *Claim {
 	return &Claim{
 		Keyspace: base.physical(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t, key: key, base: base,

@@ -262,10 +262,10 @@ func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames)
 // Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
 func (l Layout) Regular() []string { return slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]) }
 
-// Layouts are those of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
+// Layouts are the layouts of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
 func (s *Set) Layouts() []Layout { return s.layouts(s.Tables) }
 
-// UniqueLayouts are those of the tables of unique keys.
+// UniqueLayouts are the layouts of the tables of unique keys.
 func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.Unique) }
 
 func (s *Set) layouts(tables []*Table) []Layout {
@@ -276,7 +276,7 @@ func (s *Set) layouts(tables []*Table) []Layout {
 	return out
 }
 
-// Patchable is that of rows of the table.
+// Patchable says whether the set takes a Patch.
 func (l Layout) Patchable() bool { return l.Set.Patchable() == nil }
 
 // Version is the column with the version of the row in the base table of a [Versioned] set, and empty in other tables.

@@ -24,7 +24,7 @@ func (b Bucket) SuffixLayout() string {
 	return strings.ReplaceAll(b.layout(), "-", "_")
 }
 
-// Named says whether name is that of the table, or of one of those that it becomes.
+// Named says whether name is the name of the table, or of one of those that it becomes.
 func (t *Table) Named(name string) bool {
 	r, rotates := t.Rotates()
 	if !rotates {

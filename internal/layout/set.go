@@ -140,7 +140,7 @@ type Column struct {
 	Composed bool             // the type has types inside, and the field's type does not encode itself
 }
 
-// Names are those of columns.
+// Names are the names of columns.
 func (s *Set) Names(columns []int) []string {
 	out := make([]string, len(columns))
 	for n, i := range columns {

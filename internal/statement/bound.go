@@ -47,7 +47,7 @@ func Insert(table string, columns []string, args []any) Bound {
 	return Bound{"INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + marks + ")", args}
 }
 
-// Terms are those of a SET, a WHERE or an IF, with what is bound to their marks.
+// Terms are the terms of a SET, a WHERE or an IF, with what is bound to their marks.
 type Terms struct {
 	Texts []string
 	Args  []any
@@ -61,7 +61,7 @@ func (t *Terms) Equal(name string, v any) {
 // Null adds a column that has none.
 func (t *Terms) Null(name string) { t.Texts = append(t.Texts, name+" = null") }
 
-// KeyTerms are those of the row under key.
+// KeyTerms are the terms for the row under key.
 func KeyTerms(names []string, key []*cqltype.Value) (t Terms) {
 	for k, name := range names {
 		t.Equal(name, key[k])

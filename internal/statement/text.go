@@ -11,7 +11,7 @@ const (
 	TTLName       = "[ttl]"
 )
 
-// Qualified is the name of a table in CQL text. An empty keyspace is that of the session.
+// Qualified is the name of a table in CQL text. An empty keyspace is the keyspace of the session.
 func Qualified(keyspace, table string) string {
 	if keyspace == "" {
 		return table
