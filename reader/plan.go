@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/slots"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -112,15 +112,15 @@ func selectFrom(keyspace string, columns []string) string {
 func slotsError(table string, err error) error {
 	e := &queryError{Table: table, Reason: err.Error(), cause: err}
 	switch err := err.(type) { //nolint:errorlint // both come as they are
-	case *layout.MissingError:
+	case *slots.MissingError:
 		e.Column, e.Reason = err.Column, err.Reason
-	case *layout.TooManyError:
+	case *slots.TooManyError:
 		e.Reason = "the query asks more than " + strconv.Itoa(err.Limit) + " partitions: narrow its range of time, or see the option Partitions"
 	}
 	return e
 }
 
-func (p *plan) place(s *layout.Slot) *partition {
+func (p *plan) place(s *slots.Slot) *partition {
 	out := &partition{table: s.Table, id: append([]byte(s.Table), 0)}
 	n := 0
 	for _, name := range p.partition {
@@ -205,7 +205,7 @@ func (p *plan) scans(x *partition) []scan {
 
 // limits are the ends of the query's range.
 func (p *plan) limits(low, high bool) (out []condition) {
-	limit := func(op operator, end *layout.Bound) {
+	limit := func(op operator, end *slots.Bound) {
 		if !end.Open {
 			op += "="
 		}

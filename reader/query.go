@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/slots"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -141,7 +142,7 @@ type bound struct {
 	partition []string
 	columns   []string // clustering columns
 	fixed     int      // how many of the clustering columns equal a value
-	low, high *layout.Bound
+	low, high *slots.Bound
 	ranged    string // the column of low and high
 	reverse   bool
 }
@@ -226,7 +227,7 @@ func (b *bound) condition(c condition) error {
 	if *end != nil {
 		return b.invalid(c.column, "has two conditions of one kind")
 	}
-	*end = &layout.Bound{Value: v, Open: open}
+	*end = &slots.Bound{Value: v, Open: open}
 	return nil
 }
 
@@ -252,7 +253,7 @@ func (b *bound) value(c condition) (v *cqltype.Value, open bool, err error) {
 	if err != nil {
 		return nil, false, &queryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
 	}
-	if fault := b.layout.BucketFault(c.column, v); fault != "" && c.op == eq {
+	if fault := slots.BucketFault(b.layout, c.column, v); fault != "" && c.op == eq {
 		return nil, false, b.invalid(c.column, fault)
 	}
 	return v, open, nil
@@ -302,8 +303,8 @@ func (b *bound) direction() error {
 }
 
 // slots lists the partitions. from, if not nil, is where the query continues.
-func (b *bound) slots(from *position, limit int) (layout.Slots, error) {
-	bounds := layout.Bounds{Equal: b.equal, Low: make(map[string]layout.Bound), High: make(map[string]layout.Bound)}
+func (b *bound) slots(from *position, limit int) (slots.Slots, error) {
+	bounds := slots.Bounds{Equal: b.equal, Low: make(map[string]slots.Bound), High: make(map[string]slots.Bound)}
 	low, high := b.low, b.high
 	if from != nil && b.ranged != "" { // it narrows the range, if the query has that end at all
 		end := &low
@@ -311,7 +312,7 @@ func (b *bound) slots(from *position, limit int) (layout.Slots, error) {
 			end = &high
 		}
 		if *end != nil {
-			*end = &layout.Bound{Value: b.layout.Raw(b.fixed, from.Key[b.fixed])}
+			*end = &slots.Bound{Value: b.layout.Raw(b.fixed, from.Key[b.fixed])}
 		}
 	}
 	if low != nil {
@@ -320,7 +321,7 @@ func (b *bound) slots(from *position, limit int) (layout.Slots, error) {
 	if high != nil {
 		bounds.High[b.ranged] = *high
 	}
-	return b.layout.Slots(bounds, limit)
+	return slots.Of(b.layout, bounds, limit)
 }
 
 // descending says whether rows come with falling values of clustering column i.

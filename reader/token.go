@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/slots"
 	"github.com/denorm-go/denorm/internal/wire"
 )
 
@@ -56,7 +56,7 @@ func (b *bound) mark(keyspace string) []byte {
 	for i := range b.columns {
 		order.text(strconv.FormatBool(b.descending(i)))
 	}
-	for _, end := range []*layout.Bound{b.low, b.high} {
+	for _, end := range []*slots.Bound{b.low, b.high} {
 		if end == nil {
 			bounds.text("-")
 			continue
@@ -130,7 +130,7 @@ func (b *bound) holds(key [][]byte) bool {
 			return false
 		}
 	}
-	beyond := func(end *layout.Bound, sign int) bool {
+	beyond := func(end *slots.Bound, sign int) bool {
 		if end == nil {
 			return false
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/slots"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
@@ -55,7 +55,7 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	transaction := entity.NewTransaction([]*entity.Conditional{&conditional}, nil, nil)
 	things := map[string]any{
-		"Base": *base, "layout.Bound": layout.Bound{Value: value}, "layout.Bounds": layout.Bounds{Equal: map[string]*cqltype.Value{"id": value}},
+		"Base": *base, "layout.Bound": slots.Bound{Value: value}, "layout.Bounds": slots.Bounds{Equal: map[string]*cqltype.Value{"id": value}},
 		"statement.Bound": text, "statement.Column": statement.ColumnOf("id", value),
 		"statement.MergeColumn": statement.MergeColumn{Name: "id", Value: value}, "statement.Mutation": rendered.Mutations[0],
 		"statement.Terms": statement.KeyTerms([]string{"id"}, []*cqltype.Value{value}), "cqltype.Value": *value, "Change": change,

@@ -131,17 +131,17 @@ const (
 	day  = 24 * time.Hour
 )
 
-// number is how many buckets lie between 1970 and the one of t, in milliseconds; negative before 1970.
-func (b Bucket) number(t int64) int64 {
+// Number is how many buckets lie between 1970 and the one of t, in milliseconds; negative before 1970.
+func (b Bucket) Number(t int64) int64 {
 	if b.Kind == MonthBucket {
 		y, m, _ := time.UnixMilli(t).UTC().Date()
 		return int64(y-1970)*12 + int64(m) - 1
 	}
-	return floorDiv(t, b.Width.Milliseconds())
+	return FloorDiv(t, b.Width.Milliseconds())
 }
 
-// start is the first millisecond of a bucket. It saturates at the ends of int64.
-func (b Bucket) start(number int64) int64 {
+// Start is the first millisecond of a bucket. It saturates at the ends of int64.
+func (b Bucket) Start(number int64) int64 {
 	if b.Kind == MonthBucket {
 		return time.Date(1970, time.Month(1+number), 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	}
@@ -155,7 +155,8 @@ func (b Bucket) start(number int64) int64 {
 	}
 }
 
-func floorDiv(a, b int64) int64 {
+// FloorDiv divides and rounds down.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--
@@ -163,14 +164,14 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// layout is how the start of a time bucket is written as text.
-func (b Bucket) layout() string { return timeBuckets[b.Kind].layout }
+// Layout is how the start of a time bucket is written as text.
+func (b Bucket) Layout() string { return timeBuckets[b.Kind].layout }
 
 // Text is the bucket of t as text.
 func (b Bucket) Text(t int64) (string, error) {
-	start := time.UnixMilli(b.start(b.number(t))).UTC()
+	start := time.UnixMilli(b.Start(b.Number(t))).UTC()
 	if y := start.Year(); y < 0 || y > 9999 {
 		return "", errors.New("the year of its bucket is not one of 0 to 9999, so it has no text")
 	}
-	return start.Format(b.layout()), nil
+	return start.Format(b.Layout()), nil
 }

@@ -31,8 +31,8 @@ type Version struct {
 // Swept says whether rows may be stored under several functions.
 func (d *Derivation) Swept() bool { return d.Clock < 0 && len(d.Versions) > 1 }
 
-// version is the one in use for a row of time t, in milliseconds.
-func (d *Derivation) version(t int64) *Version {
+// At is the one in use for a row of time t, in milliseconds.
+func (d *Derivation) At(t int64) *Version {
 	for i := len(d.Versions) - 1; i > 0; i-- {
 		if d.Clock < 0 || d.Versions[i].From <= t {
 			return &d.Versions[i]
@@ -57,13 +57,13 @@ func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
 		}
 		t = InstantOf(v)
 	}
-	return d.Under(d.version(t), t, of)
+	return d.Under(d.At(t), t, of)
 }
 
 // Under is value under one version.
 func (d *Derivation) Under(v *Version, t int64, of func(column int) *cqltype.Value) ([]byte, error) {
 	if v.Bucket.Kind != HashBucket {
-		return encodeBucket(v.Bucket, d.Type, t)
+		return EncodeBucket(v.Bucket, d.Type, t)
 	}
 	var array [4]*cqltype.Value
 	values := array[:0]
@@ -75,7 +75,7 @@ func (d *Derivation) Under(v *Version, t int64, of func(column int) *cqltype.Val
 		values = append(values, source)
 	}
 	sum := sha256.Sum256(statement.PartitionKey(values))
-	return encodeNumber(d.Type, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.Bucket.N))) // n fits into the type
+	return EncodeNumber(d.Type, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.Bucket.N))) // n fits into the type
 }
 
 // InstantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
@@ -83,31 +83,33 @@ func InstantOf(v *cqltype.Value) int64 {
 	if v.Type.Kind() == gocql.TypeTimestamp {
 		return int64(binary.BigEndian.Uint64(v.Data)) // two's complement
 	}
-	return floorDiv(cqltype.Ticks(v.Data)-unixTicks, ticksPerMilli)
+	return FloorDiv(cqltype.Ticks(v.Data)-UnixTicks, TicksPerMilli)
 }
 
+// Times of timeuuids count 100 ns.
 const (
-	unixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970
-	ticksPerMilli = 10_000
+	UnixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970
+	TicksPerMilli = 10_000
 )
 
-// encodeBucket is the time bucket of t as a value of type typ.
-func encodeBucket(b Bucket, typ *cqltype.Type, t int64) ([]byte, error) {
+// EncodeBucket is the time bucket of t as a value of type typ.
+func EncodeBucket(b Bucket, typ *cqltype.Type, t int64) ([]byte, error) {
 	switch typ.Kind() {
 	case gocql.TypeVarchar:
 		text, err := b.Text(t)
 		return []byte(text), err
 	case gocql.TypeDate:
-		days := floorDiv(b.start(b.number(t)), day.Milliseconds()) + 1<<31
+		days := FloorDiv(b.Start(b.Number(t)), day.Milliseconds()) + 1<<31
 		if days < 0 || days > math.MaxUint32 {
 			return nil, errors.New("its bucket is beyond what a date can hold")
 		}
 		return binary.BigEndian.AppendUint32(nil, uint32(days)), nil
 	}
-	return encodeNumber(typ, b.number(t))
+	return EncodeNumber(typ, b.Number(t))
 }
 
-func encodeNumber(typ *cqltype.Type, n int64) ([]byte, error) {
+// EncodeNumber is a number as a value of type typ.
+func EncodeNumber(typ *cqltype.Type, n int64) ([]byte, error) {
 	size := typ.Size()
 	if bits := 8*size - 1; bits < 63 && (n < -1<<bits || n > 1<<bits-1) {
 		return nil, fmt.Errorf("its bucket is beyond what a CQL %s can hold", typ)

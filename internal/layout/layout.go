@@ -102,7 +102,7 @@ func (l Layout) Tells() []string {
 
 // Field is the index of the column's field in the row type, as for [reflect.Value.FieldByIndex]; nil if it is none.
 func (l Layout) Field(column string) []int {
-	if c := l.column(column); c != nil {
+	if c := l.Column(column); c != nil {
 		return c.Index
 	}
 	return nil
@@ -110,12 +110,12 @@ func (l Layout) Field(column string) []int {
 
 // Derived says whether the column is derived.
 func (l Layout) Derived(column string) bool {
-	c := l.column(column)
+	c := l.Column(column)
 	return c != nil && c.Derived != nil
 }
 
-// derivations are the bucket functions that decide which partitions a row is in.
-func (l Layout) derivations() (out []*Derivation) {
+// Derivations are the bucket functions that decide which partitions a row is in.
+func (l Layout) Derivations() (out []*Derivation) {
 	for _, i := range l.Table.Key[:l.Table.Part] {
 		if d := l.Set.Columns[i].Derived; d != nil {
 			out = append(out, d)
@@ -157,7 +157,8 @@ func (l Layout) PartitionKeyOf(encoded [][]byte) []byte {
 
 func (l Layout) clustering(i int) *Column { return &l.Set.Columns[l.Table.Key[l.Table.Part+i]] }
 
-func (l Layout) column(name string) *Column {
+// Column is nil if the table has none of the name.
+func (l Layout) Column(name string) *Column {
 	if n := slices.Index(l.Table.ColumnNames, name); n >= 0 {
 		return &l.Set.Columns[l.Table.Columns[n]]
 	}
@@ -167,7 +168,7 @@ func (l Layout) column(name string) *Column {
 // Encode encodes a value of a key column. The value is of the field's Go type, or of one like it. The error holds no
 // value.
 func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
-	c := l.column(column)
+	c := l.Column(column)
 	if c == nil {
 		return nil, l.Set.Invalid(l.Table, column, "is no column of the table")
 	}
@@ -217,13 +218,13 @@ func Like(v reflect.Value, want reflect.Type) bool {
 // Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
 // not a timeuuid. Timeuuids end in the years 1582 and 5236: all after it count as the last moment, and all before it as the first.
 func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, bool) {
-	c := l.column(column)
+	c := l.Column(column)
 	if c == nil || c.CQL.Kind() != gocql.TypeTimeUUID {
 		return nil, false
 	}
-	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + unixTicks
+	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + UnixTicks
 	n = max(0, min(n, 1<<60-1))
-	rest := byte(firstByte) // the server compares the bytes after the time as signed ones
+	rest := byte(FirstByte) // the server compares the bytes after the time as signed ones
 	if last {
 		rest = lastByte
 	}
@@ -234,14 +235,15 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, b
 
 const (
 	farSeconds = 1 << 38 // from 1970: beyond what a timeuuid holds, and few enough to be counted in ticks
-	firstByte  = 0x80
-	lastByte   = 0x7f
+	// FirstByte is the byte of which the last half of the first timeuuid of a moment consists: bytes are signed there.
+	FirstByte = 0x80
+	lastByte  = 0x7f
 )
 
 // Ceil is the first time that is not before t and that the column can hold exactly: timestamps have milliseconds, timeuuids
 // 100 ns, dates days. What t is encoded as is the last one not after it.
 func (l Layout) Ceil(column string, t time.Time) time.Time {
-	c := l.column(column)
+	c := l.Column(column)
 	if c == nil {
 		return t
 	}

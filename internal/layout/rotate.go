@@ -13,7 +13,7 @@ func (t *Table) Rotated(ms int64) string {
 
 // suffix is what the name of a rotating table ends with.
 func (b Bucket) suffix(ms int64) string {
-	return time.UnixMilli(b.start(b.number(ms))).UTC().Format(b.SuffixLayout())
+	return time.UnixMilli(b.Start(b.Number(ms))).UTC().Format(b.SuffixLayout())
 }
 
 // SuffixLayout is how package time writes [Bucket.suffix].
@@ -21,7 +21,7 @@ func (b Bucket) SuffixLayout() string {
 	if b.Kind == EveryBucket { // whole days
 		b = Day("")
 	}
-	return strings.ReplaceAll(b.layout(), "-", "_")
+	return strings.ReplaceAll(b.Layout(), "-", "_")
 }
 
 // Named says whether name is the name of the table, or of one of those that it becomes.
@@ -65,8 +65,8 @@ func (r Rotation) String() string { return r.bucket.String() }
 
 // At is the table for rows of time t, with the first time of its rows and the first of the next table's.
 func (r Rotation) At(t time.Time) (name string, from, to time.Time) {
-	n := r.bucket.number(t.UnixMilli())
-	from, to = time.UnixMilli(r.bucket.start(n)).UTC(), time.UnixMilli(r.bucket.start(n+1)).UTC()
+	n := r.bucket.Number(t.UnixMilli())
+	from, to = time.UnixMilli(r.bucket.Start(n)).UTC(), time.UnixMilli(r.bucket.Start(n+1)).UTC()
 	return r.name + "_" + r.bucket.suffix(t.UnixMilli()), from, to
 }
 

@@ -76,7 +76,7 @@ func holds(kind gocql.Type, t time.Time) bool {
 	case gocql.TypeTimestamp: // milliseconds, in 64 bits
 		return time.UnixMilli(t.UnixMilli()).Unix() == seconds
 	case gocql.TypeDate: // days, in 32
-		days := floorDiv(seconds, int64(day/time.Second))
+		days := FloorDiv(seconds, int64(day/time.Second))
 		return days >= math.MinInt32 && days <= math.MaxInt32
 	}
 	return true

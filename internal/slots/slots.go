@@ -1,4 +1,5 @@
-package layout
+// Package slots says which partitions can hold the rows of a query, by the buckets of a table. It is pure: no I/O, no session, no clock.
+package slots
 
 import (
 	"fmt"
@@ -6,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
@@ -41,7 +43,7 @@ type Slots struct {
 // MissingError says which column a query lacks.
 type MissingError struct{ Table, Column, Reason string }
 
-func (e *MissingError) Error() string { return Fault(*e).String() }
+func (e *MissingError) Error() string { return layout.Fault(*e).String() }
 
 // TooManyError says that a query would ask more partitions than allowed.
 type TooManyError struct {
@@ -53,11 +55,11 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("table %s: the query asks more than %d partitions: narrow its range of time", e.Table, e.Limit)
 }
 
-// Slots lists the partitions that can hold rows within bounds, at most limit. The error is a [*MissingError] or a
+// Of lists the partitions that can hold rows within bounds, at most limit. The error is a [*MissingError] or a
 // [*TooManyError].
-func (l Layout) Slots(bounds Bounds, limit int) (Slots, error) {
+func Of(l layout.Layout, bounds Bounds, limit int) (Slots, error) {
 	e := enumeration{
-		Layout: l, bounds: bounds, limit: limit, all: l.derivations(), times: make(map[int]int64), seen: make(map[string]bool),
+		Layout: l, bounds: bounds, limit: limit, all: l.Derivations(), times: make(map[int]int64), seen: make(map[string]bool),
 	}
 	for _, i := range l.Table.Key[:l.Table.Part] {
 		c := &l.Set.Columns[i]
@@ -88,20 +90,20 @@ func (l Layout) Slots(bounds Bounds, limit int) (Slots, error) {
 
 // enumeration is one call of Slots.
 type enumeration struct {
-	Layout
+	layout.Layout
 	bounds   Bounds
 	limit    int
-	all      []*Derivation // what decides which partitions a row is in
-	columns  []int         // the derived columns of the partition key
-	clocks   []int         // the time columns that they and the table's name follow from
-	times    map[int]int64 // of the clocks, milliseconds
+	all      []*layout.Derivation // what decides which partitions a row is in
+	columns  []int                // the derived columns of the partition key
+	clocks   []int                // the time columns that they and the table's name follow from
+	times    map[int]int64        // of the clocks, milliseconds
 	group    int
 	out      []Slot
 	seen     map[string]bool
 	repeated bool
 }
 
-func (e *enumeration) addClock(d *Derivation) {
+func (e *enumeration) addClock(d *layout.Derivation) {
 	if d.Clock >= 0 && !slices.Contains(e.clocks, d.Clock) {
 		e.clocks = append(e.clocks, d.Clock)
 	}
@@ -153,7 +155,7 @@ func (e *enumeration) bucketOf(clock int) string {
 func (e *enumeration) span(i int) (first, last int64, err error) {
 	c := &e.Set.Columns[i]
 	if v := e.bounds.Equal[c.Name]; v != nil {
-		return InstantOf(v), InstantOf(v), nil
+		return layout.InstantOf(v), layout.InstantOf(v), nil
 	}
 	missing := func(what string) error {
 		if of := e.bucketOf(i); of != "" {
@@ -170,7 +172,7 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 	if !ok {
 		return 0, 0, missing("an upper bound is missing")
 	}
-	first, last = InstantOf(low.Value), InstantOf(high.Value)
+	first, last = layout.InstantOf(low.Value), layout.InstantOf(high.Value)
 	timestamp := c.CQL.Kind() == gocql.TypeTimestamp
 	if low.Open && timestamp {
 		if first == math.MaxInt64 {
@@ -185,8 +187,8 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 			return 1, 0, nil
 		}
 		last--
-	case !slices.ContainsFunc(high.Value.Data[8:], func(b byte) bool { return b != firstByte }):
-		last = floorDiv(cqltype.Ticks(high.Value.Data)-unixTicks-1, ticksPerMilli)
+	case !slices.ContainsFunc(high.Value.Data[8:], func(b byte) bool { return b != layout.FirstByte }):
+		last = layout.FloorDiv(cqltype.Ticks(high.Value.Data)-layout.UnixTicks-1, layout.TicksPerMilli)
 	}
 	return first, last, nil
 }
@@ -196,22 +198,22 @@ func (e *enumeration) next(i int, t int64) int64 {
 	next := int64(math.MaxInt64)
 	for _, d := range e.all {
 		if d.Clock == i {
-			next = min(next, d.next(t))
+			next = min(next, nextOf(d, t))
 		}
 	}
 	return next
 }
 
 // next is the first time after t at which the value may be another one.
-func (d *Derivation) next(t int64) int64 {
+func nextOf(d *layout.Derivation, t int64) int64 {
 	next := int64(math.MaxInt64)
 	for i := range d.Versions {
 		if v := &d.Versions[i]; i > 0 && v.From > t {
 			next = min(next, v.From)
 		}
 	}
-	if b := d.version(t).Bucket; b.Kind != HashBucket {
-		next = min(next, b.start(b.number(t)+1))
+	if b := d.At(t).Bucket; b.Kind != layout.HashBucket {
+		next = min(next, b.Start(b.Number(t)+1))
 	}
 	return next
 }
@@ -242,7 +244,7 @@ func (e *enumeration) values(i int) []*cqltype.Value {
 	}
 	versions := d.Versions
 	if !d.Swept() {
-		versions = []Version{*d.version(t)}
+		versions = []layout.Version{*d.At(t)}
 	}
 	var out []*cqltype.Value
 	add := func(data []byte, err error) {
@@ -252,13 +254,13 @@ func (e *enumeration) values(i int) []*cqltype.Value {
 	}
 	for i := range versions {
 		switch v := &versions[i]; {
-		case v.Bucket.Kind != HashBucket:
-			add(encodeBucket(v.Bucket, c.CQL, t))
+		case v.Bucket.Kind != layout.HashBucket:
+			add(layout.EncodeBucket(v.Bucket, c.CQL, t))
 		case e.known(v):
 			add(d.Under(v, t, func(i int) *cqltype.Value { return e.bounds.Equal[e.Set.Columns[i].Name] }))
 		default:
 			for n := range v.Bucket.N {
-				add(encodeNumber(c.CQL, int64(n)))
+				add(layout.EncodeNumber(c.CQL, int64(n)))
 			}
 		}
 	}
@@ -266,7 +268,7 @@ func (e *enumeration) values(i int) []*cqltype.Value {
 }
 
 // known says whether the query fixes everything that a hash is computed from.
-func (e *enumeration) known(v *Version) bool {
+func (e *enumeration) known(v *layout.Version) bool {
 	return !slices.ContainsFunc(v.Sources, func(i int) bool { return e.bounds.Equal[e.Set.Columns[i].Name] == nil })
 }
 
