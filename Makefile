@@ -130,7 +130,7 @@ temporalproofs: ## runs on a real Temporal: 1,000,000 orders on three workers, o
 	cd examples/temporal && go test -tags faults -count=1 -timeout 3h -v -run 'TestManySegments|TestHistories' . -segments 100000
 
 .PHONY: simulation
-simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; an hour; SEED=n is the first world
+simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; twenty minutes; SEED=n is the first world
 	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./load/simulation -writes 1000000 -seed $(or $(SEED),1) \
 		-out $(CURDIR)/docs/simulation.md
 
