@@ -128,7 +128,7 @@ func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
 	case i == s.Stamp:
 		return "the stamp cannot be edited: every write fills it"
-	case i == s.Expiry && e.Kind != statement.PutColumn: // that of a row that never ends may be put, as null
+	case i == s.Expiry && e.Kind != statement.PutColumn: // the expiry of a row that never ends may be put, as null
 		return expiryEdited
 	case e.Kind == statement.PutColumn:
 		return ""

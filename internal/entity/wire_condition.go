@@ -28,7 +28,7 @@ type wireCondition struct {
 	Keyspace, Table  string
 	Key, Part        int                // of the columns, the first Key are the primary key, the first Part the partition key
 	Columns          []statement.Column // the key, then the rest as it is to become
-	Compared         []statement.Column // as they were: those of Compare, or of a Versioned set those that keys follow from
+	Compared         []statement.Column // as they were: the columns of Compare, or of a Versioned set the columns that keys follow from
 	Claims, Releases []wireClaim
 }
 

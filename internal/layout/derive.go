@@ -16,7 +16,7 @@ import (
 // Derivation is a validated Derive.
 type Derivation struct {
 	Versions []Version // by time; not by time, the one in use is the last
-	Clock    int       // column of the row's time, which chooses the version; -1 if there is none
+	Clock    int       // column of the row's time, which chooses the version; -1 without one
 	Sources  []int     // all columns it follows from
 	Type     *cqltype.Type
 }

@@ -21,7 +21,7 @@ type Layout struct {
 	Table *Table
 }
 
-// Layout gives that of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
+// Layout gives the layout of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
 // keyspaces have a table of that name.
 func (s *Set) Layout(name string) (Layout, bool) {
 	if s == nil {
@@ -100,7 +100,7 @@ func (l Layout) Tells() []string {
 	return l.Set.Names(l.Set.Regular())
 }
 
-// Field is the index of the column's field in the row type, as for [reflect.Value.FieldByIndex]; nil if it is none.
+// Field is the index of the column's field in the row type, as for [reflect.Value.FieldByIndex]; nil if it is no field.
 func (l Layout) Field(column string) []int {
 	if c := l.Column(column); c != nil {
 		return c.Index
@@ -258,7 +258,7 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 	return t
 }
 
-// AllColumns are all columns of the table, those of the key first, derived ones and the version among them.
+// AllColumns are all columns of the table, the key first, with derived ones and the version.
 func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames) }
 
 // Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
