@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/integration/suite/nodes"
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/internal/testutil/suite"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -37,7 +38,8 @@ func newRivals(t *testing.T) *rivals {
 		if i < 2 {
 			client = r.Faulty(t, &r.dialer)
 		}
-		r.writer[i] = suite.NewWriter(t, client, writer.ClaimGrace(grace), writer.Timeout(20*time.Second))
+		r.writer[i] = suite.NewWriter(t, client, writer.ClaimGrace(grace), writer.Timeout(time.Minute),
+			writer.Retry(retry.Policy{AttemptTimeout: 5 * time.Second, MaxElapsedTime: time.Minute})) // Paxos on a loaded machine
 	}
 	return r
 }
