@@ -18,7 +18,7 @@ import (
 func (p *plan) inTransaction() (out []*statement.Mutation) {
 	if p.transacted() {
 		for i := range p.requests {
-			out = append(out, p.requests[i].mutations...)
+			out = append(out, p.requests[i].Mutations...)
 		}
 	}
 	return out
@@ -49,7 +49,7 @@ func (p *plan) settle() {
 	c := p.condition
 	for i := range p.requests {
 		r := &p.requests[i]
-		r.outcome, r.attempts, r.err = c.outcome, c.attempts, c.err
+		r.Outcome, r.Attempts, r.Err = c.outcome, c.attempts, c.err
 	}
 }
 

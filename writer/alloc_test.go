@@ -10,13 +10,14 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
 
 // bareFanOut is what a service would write by hand: one deadline, a goroutine a table, the same rows encoded.
-func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
+func bareFanOut(tb testing.TB, x fanout.Executor, set *tables.Set[Order], o Order) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -27,7 +28,7 @@ func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs[i] = x.execute(ctx, &attempt{mutations: []*statement.Mutation{&r.Mutations[i]}})
+			errs[i] = x.Execute(ctx, &fanout.Attempt{Mutations: []*statement.Mutation{&r.Mutations[i]}})
 		}()
 	}
 	wg.Wait()
@@ -126,7 +127,7 @@ func groupedWriter(tb testing.TB) *Writer {
 	s := openWire(tb, cassandratest.Listen, 3)
 	set := orderSet(tb)
 	w := fakeWriter(nopExecutor{}, Group(groupBytes))
-	w.hosts = hosts.Of(s.session)
+	w.sender.Hosts = hosts.Of(s.session)
 	for {
 		if result, err := w.Write(context.Background(), "createOrder", set.Insert(newOrder(Open))); err != nil || result.Groups == 1 {
 			return w

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -35,10 +36,10 @@ func TestOwnBackOffOfConcurrentWrites(t *testing.T) {
 		}}
 		var mu sync.Mutex
 		tries := make(map[any]int)
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 			mu.Lock()
 			defer mu.Unlock()
-			request := &r.mutations[0]
+			request := &r.Mutations[0]
 			if tries[request]++; tries[request] <= failures {
 				return errUnavailable
 			}

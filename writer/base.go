@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -26,8 +27,8 @@ var _ versioned.Store = (*baseStore)(nil)
 
 func (w *Writer) partition(keyspace string, key []byte, local bool, level gocql.Consistency, sent *atomic.Int32) cas.Partition {
 	return cas.Partition{
-		Session: w.transact, Options: cas.Options{Key: key, Consistency: level, Local: local}, Retrier: &w.retrier,
-		Request: req.New(keyspace, key, leastSilence), Sent: sent,
+		Session: w.transact, Options: cas.Options{Key: key, Consistency: level, Local: local}, Retrier: &w.sender.Retrier,
+		Request: req.New(keyspace, key, fanout.LeastSilence), Sent: sent,
 	}
 }
 
@@ -98,14 +99,14 @@ func (s *baseStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, v
 	for i := range mutations {
 		pointers[i] = &mutations[i]
 	}
-	p := &plan{op: s.op, timestamp: versioned.Timestamp(version), mode: FanOut, requests: group(pointers)}
-	once := *s.w // Try does the retries
-	once.retrier = single
-	p.requests = once.startFanOut(ctx, p, p.requests).wait(p.requests)
+	p := &plan{Write: fanout.Write{Op: s.op}, timestamp: versioned.Timestamp(version), mode: FanOut, requests: fanout.Requests(pointers)}
+	alone := *s.w // Try does the retries
+	alone.sender.Retrier = single
+	p.requests = alone.start(ctx, p, p.mode, p.requests).Wait(p.requests)
 	for i := range p.requests {
-		s.Sent.Add(int32(p.requests[i].sent))
+		s.Sent.Add(int32(p.requests[i].Sent))
 	}
-	if !applied(p.requests) {
+	if !fanout.AllApplied(p.requests) {
 		// Not as an Error: what it says of its tables is not said of the write that met this one.
 		failed := p.failure()
 		return fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -30,7 +31,7 @@ func scaled(t *testing.T, n int) int {
 	return n
 }
 
-func trafficWriter(t *testing.T, x executor) *Writer {
+func trafficWriter(t *testing.T, x fanout.Executor) *Writer {
 	t.Helper()
 	return fakeWriter(x, shared(session.Budget(retry.NewBudget(scaled(t, 1000), 0))))
 }
@@ -68,7 +69,7 @@ func TestOutageIsNotMultiplied(t *testing.T) {
 	for name, test := range map[string]struct {
 		change   tables.Change
 		requests int
-		answer   func(context.Context, attempt) error
+		answer   func(context.Context, fanout.Attempt) error
 	}{
 		"fan-out, unavailable":      {orderSet(t).Insert(open), 3, always(errUnavailable)},
 		"fan-out, silent":           {orderSet(t).Insert(open), 3, silent},
@@ -109,7 +110,7 @@ func TestScatteredErrorsAreRetried(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, 2))
 				var mu sync.Mutex
-				x := &countingExecutor{answer: func(context.Context, attempt) error {
+				x := &countingExecutor{answer: func(context.Context, fanout.Attempt) error {
 					mu.Lock()
 					defer mu.Unlock()
 					if random.IntN(10) == 0 {
@@ -165,15 +166,15 @@ func TestBudgetIsShared(t *testing.T) {
 
 // countingExecutor counts requests without keeping them.
 type countingExecutor struct {
-	answer   func(context.Context, attempt) error
+	answer   func(context.Context, fanout.Attempt) error
 	requests atomic.Int64
 }
 
-func (x *countingExecutor) execute(ctx context.Context, r *attempt) error {
+func (x *countingExecutor) Execute(ctx context.Context, r *fanout.Attempt) error {
 	x.requests.Add(1)
 	return x.answer(ctx, *r)
 }
 
-func always(err error) func(context.Context, attempt) error {
-	return func(context.Context, attempt) error { return err }
+func always(err error) func(context.Context, fanout.Attempt) error {
+	return func(context.Context, fanout.Attempt) error { return err }
 }

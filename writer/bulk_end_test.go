@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/fanout"
 )
 
 // A run whose context ends while it waits for the source is not done, though all that was read is acknowledged.
@@ -56,7 +58,7 @@ func TestWriteAllGivesWhatWasRead(t *testing.T) {
 			defer cancel()
 			items := notesOf(t, 5000, 5000)
 			var count atomic.Int64
-			x := &fakeExecutor{answer: func(context.Context, attempt) error {
+			x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
 				<-time.After(400 * time.Millisecond)
 				return nil
 			}}
@@ -133,8 +135,8 @@ func TestWriteAllSavesAfterItsContext(t *testing.T) {
 func TestWriteAllCountsItemsThatDidNotBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(context.Context, attempt) error {
-			return fmt.Errorf("%w: %w", errUnbegun, context.DeadlineExceeded)
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
+			return fmt.Errorf("%w: %w", fanout.ErrUnbegun, context.DeadlineExceeded)
 		}}
 		b := bulkWriter(x).WriteAll(t.Context(), "import", from(notesOf(t, 1, 1)))
 		for d := range b.All() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -261,7 +262,7 @@ func (s *wireShop) judgeNote(t *testing.T, entity int, acknowledged int64, faile
 // slowExecutor acknowledges everything, after a while.
 type slowExecutor struct{}
 
-func (slowExecutor) execute(context.Context, *attempt) error {
+func (slowExecutor) Execute(context.Context, *fanout.Attempt) error {
 	<-time.After(100 * time.Millisecond)
 	return nil
 }

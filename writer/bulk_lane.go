@@ -1,6 +1,8 @@
 package writer
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // lane is the items of a lane that are not saved.
 type lane struct {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/fanout"
 )
 
 // The source is read ahead by a bounded number of items, and where nodes are slow fewer writes are under way than at the beginning.
@@ -21,7 +23,7 @@ func TestWriteAllIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		under, most, given, sent := 0, 0, 0, 0
-		x := &fakeExecutor{answer: func(context.Context, attempt) error {
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
 			mu.Lock()
 			under, sent = under+1, sent+1
 			n := sent
@@ -98,7 +100,7 @@ func TestWriteAllEndsEarly(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+			x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 				select {
 				case <-time.After(20 * time.Millisecond):
 				case <-ctx.Done():
@@ -181,9 +183,9 @@ func TestWriteAllCheckpoint(t *testing.T) {
 			i.Lane, i.At = fmt.Sprint(n%3), earliest+int64(n)
 			items = append(items, i)
 		}
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 			<-time.After(rand.N(400 * time.Millisecond))
-			if r.mutations[0].Timestamp == items[1501].At { // of lane 1
+			if r.Mutations[0].Timestamp == items[1501].At { // of lane 1
 				return errSyntax
 			}
 			return nil

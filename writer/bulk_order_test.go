@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/fanout"
 )
 
 // A run remembers each entity that has failed, and ends before that takes too much memory. Nothing of what was read by then is said to be written.
@@ -24,7 +26,7 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 		"bytes":    {strings.Repeat("x", 128<<10), false, mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
 		"deleted":  {strings.Repeat("x", 128<<10), true, mostParkedBytes / (128 << 10) / 2, 3 * mostParkedBytes / (128 << 10)},
 	} {
-		x := &fakeExecutor{answer: func(context.Context, attempt) error { return errUnavailable }}
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errUnavailable }}
 		var count atomic.Int64 // the source may go on for a moment
 		source := func(yield func(Item, error) bool) {
 			for set, read := noteSet(t), 0; read < 2*test.below; read++ {
@@ -75,7 +77,7 @@ func TestWriteAllGivesItemsInOrder(t *testing.T) {
 				task.TaskID[0] = byte(n % 40)
 				items = append(items, Item{Change: set.Insert(task), Position: int64(n)})
 			}
-			x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+			x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 				select {
 				case <-time.After(rand.N(20 * time.Millisecond)):
 				case <-ctx.Done():
@@ -107,14 +109,14 @@ func TestWriteAllGivesItemsInOrder(t *testing.T) {
 // Nothing was sent of an item that is parked, or has not begun, and of a run as a whole nothing can be said.
 func TestOutcomeOfItems(t *testing.T) {
 	t.Parallel()
-	unknown := &Error{Op: "import", Tables: []TableResult{{Table: "notes", Outcome: Unknown}}, requests: []request{{outcome: Unknown}}}
+	unknown := &Error{Op: "import", Tables: []TableResult{{Table: "notes", Outcome: Unknown}}, requests: []fanout.Request{{Outcome: Unknown}}}
 	for name, test := range map[string]struct {
 		err  error
 		want Outcome
 	}{
 		"failed":    {unknown, Unknown},
 		"parked":    {&unwrittenError{ErrParked, unknown}, NotApplied},
-		"not begun": {fmt.Errorf("wrapped: %w", &unwrittenError{errUnbegun, context.Canceled}), NotApplied},
+		"not begun": {fmt.Errorf("wrapped: %w", &unwrittenError{fanout.ErrUnbegun, context.Canceled}), NotApplied},
 		"run":       {&BulkError{Failed: 1, Cause: reject("import", errNoOp)}, Unknown},
 	} {
 		if got := OutcomeOf(test.err); got != test.want {

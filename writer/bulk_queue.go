@@ -80,7 +80,7 @@ func (q *bulkQueue) push(i *bulkItem) {
 	}
 	i.partitions = make([]spot, len(i.plan.requests))
 	for n := range i.partitions {
-		s, first := &i.partitions[n], i.plan.requests[n].mutations[0]
+		s, first := &i.partitions[n], i.plan.requests[n].Mutations[0]
 		*s = spot{item: i, mutation: first, hash: maphash.Bytes(q.seed, first.PartitionKey)}
 		switch head := q.shared[s.hash]; {
 		case head == nil:
@@ -185,11 +185,11 @@ func (q *bulkQueue) rest() []*bulkItem {
 // measure notes what the rows of an item take, with its plan.
 func (i *bulkItem) measure(p *plan) {
 	for n := range p.requests {
-		i.bytes += p.requests[n].size()
+		i.bytes += p.requests[n].Size()
 	}
 	i.held = i.bytes + i.Change.Internal().Unsent()
 	for n := range p.counters {
-		i.held += p.counters[n].size()
+		i.held += p.counters[n].Size()
 	}
 	if p.condition != nil {
 		i.held += p.condition.Condition.Size()
@@ -200,7 +200,7 @@ func (i *bulkItem) measure(p *plan) {
 func mutationsOf(chunk []*bulkItem) (all []*statement.Mutation) {
 	for _, i := range chunk {
 		for n := range i.plan.requests {
-			all = append(all, i.plan.requests[n].mutations...)
+			all = append(all, i.plan.requests[n].Mutations...)
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -115,7 +116,7 @@ func (r *bulkRun) run() {
 		}
 	}
 	for _, i := range r.queue.rest() { // now, so that they come after all others of their entities
-		r.giveUnwritten(i, errUnbegun, r.ending)
+		r.giveUnwritten(i, fanout.ErrUnbegun, r.ending)
 	}
 	cancel()
 	r.giveUnread()
@@ -201,7 +202,7 @@ func (r *bulkRun) giveUnread() {
 				r.sourceFailed(p)
 				return
 			}
-			r.giveUnwritten(&bulkItem{Done: Done{Item: p.item}}, errUnbegun, r.ending)
+			r.giveUnwritten(&bulkItem{Done: Done{Item: p.item}}, fanout.ErrUnbegun, r.ending)
 		default:
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -39,7 +40,7 @@ func from(items []Item) iter.Seq2[Item, error] {
 }
 
 // bulkWriter has a clock of its own: others of the process have another time than a bubble.
-func bulkWriter(x executor, options ...NewOption) *Writer {
+func bulkWriter(x fanout.Executor, options ...NewOption) *Writer {
 	return fakeWriter(x, append(options, WithClock(NewClock(time.Now)))...)
 }
 
@@ -64,12 +65,12 @@ func TestWriteAllKeepsTheOrderOfAnEntity(t *testing.T) {
 		}
 		var mu sync.Mutex
 		under, last, most := make(map[string]int), make(map[string]int64), 0
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 			if !carries(r, "tasks") {
 				return nil
 			}
 			mu.Lock()
-			for _, m := range r.mutations {
+			for _, m := range r.Mutations {
 				key := string(m.PartitionKey)
 				if under[key]++; under[key] > 1 {
 					t.Error("two writes of one entity at a time")
@@ -85,7 +86,7 @@ func TestWriteAllKeepsTheOrderOfAnEntity(t *testing.T) {
 			<-time.After(rand.N(20 * time.Millisecond))
 			mu.Lock()
 			defer mu.Unlock()
-			for _, m := range r.mutations {
+			for _, m := range r.Mutations {
 				delete(under, string(m.PartitionKey))
 			}
 			return nil
@@ -124,8 +125,8 @@ func TestWriteAllParks(t *testing.T) {
 		}
 		items = append(items, Item{Change: set.Insert(task), Position: int64(n)})
 	}
-	x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
-		for _, m := range r.mutations {
+	x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
+		for _, m := range r.Mutations {
 			if m.Table == "tasks_by_owner" && strings.Contains(string(m.PartitionKey), "bad") {
 				return errSyntax
 			}
@@ -161,9 +162,9 @@ func TestWriteAllSendsTogether(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			items, stamps := notesOf(t, 2000, 20), make(map[int64]bool)
 			items[max(bad, 0)].At = earliest + 1
-			x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+			x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 				<-time.After(5 * time.Millisecond)
-				for _, m := range r.mutations {
+				for _, m := range r.Mutations {
 					if bad >= 0 && m.Timestamp == earliest+1 {
 						return errSyntax
 					}
@@ -182,8 +183,8 @@ func TestWriteAllSendsTogether(t *testing.T) {
 			}
 			sent, most := x.sent(), 0
 			for _, r := range sent {
-				most = max(most, len(r.mutations))
-				for _, m := range r.mutations {
+				most = max(most, len(r.Mutations))
+				for _, m := range r.Mutations {
 					if !stamps[m.Timestamp] {
 						t.Errorf("%s: a row has timestamp %d, which is of no item", name, m.Timestamp)
 					}
@@ -201,9 +202,9 @@ func TestWriteAllSendsTogether(t *testing.T) {
 func TestWriteAllKeepsWhatMayHaveHappened(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 			<-time.After(time.Millisecond)
-			if len(r.mutations) > 2 { // each note has two rows
+			if len(r.Mutations) > 2 { // each note has two rows
 				return errBatch
 			}
 			return errSyntax
@@ -272,7 +273,7 @@ func TestWriteAllTimestampsFollowTheOrder(t *testing.T) {
 			}
 			items = append(items, Item{Change: set.Update(before, after), Position: int64(n)})
 		}
-		x := &fakeExecutor{answer: func(context.Context, attempt) error {
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
 			<-time.After(rand.N(20 * time.Millisecond))
 			return nil
 		}}

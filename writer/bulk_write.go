@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -26,7 +27,7 @@ func (r *bulkRun) write(chunk []*bulkItem) error {
 		first.Result, first.Err = r.send(first.plan, 1)
 		return first.Err
 	}
-	together := &plan{op: r.op, timestamp: first.plan.timestamp, mode: FanOut, requests: group(mutationsOf(chunk))}
+	together := &plan{Write: fanout.Write{Op: r.op}, timestamp: first.plan.timestamp, mode: FanOut, requests: fanout.Requests(mutationsOf(chunk))}
 	if len(together.requests) == 1 {
 		together.mode = SamePartition
 	}
@@ -42,7 +43,7 @@ func (r *bulkRun) write(chunk []*bulkItem) error {
 	room := make(chan struct{}, splitAtOnce)
 	for _, i := range chunk {
 		i.plan.inherit(together)
-		if applied(i.plan.requests) {
+		if fanout.AllApplied(i.plan.requests) {
 			i.Result = i.plan.acknowledged(result)
 			continue
 		}
@@ -63,8 +64,8 @@ func (p *plan) acknowledged(together Result) Result {
 
 // send carries a plan out as one write.
 func (r *bulkRun) send(p *plan, changes int) (Result, error) {
-	ctx, call := r.w.deadline(r.ctx)
-	defer call.end()
+	ctx, call := fanout.Deadline(r.ctx, r.w.timeout)
+	defer call.End()
 	ctx = r.w.tracer.TraceStart(ctx, session.OperationStart{Op: r.op, Changes: changes})
 	if err := r.w.guard(ctx, p); err != nil {
 		return r.w.unsent(ctx, r.op, p, err)
@@ -78,12 +79,7 @@ func (r *bulkRun) send(p *plan, changes int) (Result, error) {
 
 // strained says whether a request of the plan has met a node with too much to do.
 func (p *plan) strained() bool {
-	for i := range p.groups {
-		if p.stragglers == 0 && p.groups[i].together.strained { // else it may be under way
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.requests, func(r request) bool { return r.strained })
+	return p.Strained() || slices.ContainsFunc(p.requests, func(r fanout.Request) bool { return r.Strained })
 }
 
 // inherit gives each request of p what is known of the one that had its rows.
@@ -92,8 +88,8 @@ func (p *plan) inherit(together *plan) {
 		own := &p.requests[n]
 		for m := range together.requests {
 			other := &together.requests[m]
-			if first := other.mutations[0]; first.Keyspace == own.mutations[0].Keyspace && bytes.Equal(first.PartitionKey, own.mutations[0].PartitionKey) {
-				own.outcome, own.attempts, own.err = other.outcome, other.attempts, other.err
+			if first := other.Mutations[0]; first.Keyspace == own.Mutations[0].Keyspace && bytes.Equal(first.PartitionKey, own.Mutations[0].PartitionKey) {
+				own.Outcome, own.Attempts, own.Err = other.Outcome, other.Attempts, other.Err
 			}
 		}
 	}

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // spelled is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
-func spelled(r attempt) string {
+func spelled(r fanout.Attempt) string {
 	var b strings.Builder
-	for _, m := range r.mutations {
-		writeMutation(&b, m, time.UnixMilli(r.now))
+	for _, m := range r.Mutations {
+		writeMutation(&b, m, time.UnixMilli(r.Now))
 	}
 	return b.String()
 }
@@ -34,7 +35,7 @@ func writeMutation(b *strings.Builder, m *statement.Mutation, now time.Time) {
 	b.WriteString("\n")
 }
 
-func wires(requests []attempt) []string {
+func wires(requests []fanout.Attempt) []string {
 	out := make([]string, len(requests))
 	for i, r := range requests {
 		out[i] = spelled(r)
@@ -44,7 +45,7 @@ func wires(requests []attempt) []string {
 }
 
 // wantEqualRequests says that two sets of requests are the same to the server.
-func wantEqualRequests(t *testing.T, a, b []attempt) {
+func wantEqualRequests(t *testing.T, a, b []fanout.Attempt) {
 	t.Helper()
 	if x, y := wires(a), wires(b); !slices.Equal(x, y) {
 		t.Errorf("sent\n%s\nthen\n%s", strings.Join(x, ""), strings.Join(y, ""))
@@ -52,10 +53,10 @@ func wantEqualRequests(t *testing.T, a, b []attempt) {
 }
 
 // boundBytes are the encoded values of all requests.
-func boundBytes(requests []attempt) []byte {
+func boundBytes(requests []fanout.Attempt) []byte {
 	var out bytes.Buffer
 	for _, r := range requests {
-		for _, m := range r.mutations {
+		for _, m := range r.Mutations {
 			for _, a := range m.Args {
 				if v, ok := a.(*cqltype.Value); ok {
 					out.Write(v.Data)

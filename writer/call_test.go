@@ -2,11 +2,11 @@ package writer
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -21,30 +21,13 @@ type ending struct {
 func (e *ending) Done() <-chan struct{} { return e.done }
 func (e *ending) Err() error            { return e.err }
 
-// A call has ended as soon as the caller's context has: gocql returns what Err says, and nil would be no error and no answer.
-func TestCallEndsWithItsCaller(t *testing.T) {
-	t.Parallel()
-	parent := &ending{Context: context.Background(), done: make(chan struct{})}
-	ctx, call := fakeWriter(nopExecutor{}).deadline(parent)
-	defer call.end()
-	if ctx.Done() == nil || ctx.Err() != nil { // which makes its timer
-		t.Fatal("ended before it began")
-	}
-	parent.err = context.Canceled
-	if err := ctx.Err(); !errors.Is(err, context.Canceled) {
-		t.Errorf("Err is %v, and the caller's %v", err, parent.err)
-	}
-	close(parent.done)
-	<-ctx.Done()
-}
-
 // First attempts end with an error, even if the caller's context says Done before it says why.
 func TestFirstAttemptsEndWithAnError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		parent := &ending{Context: context.Background(), done: make(chan struct{})}
 		time.AfterFunc(time.Second, func() { close(parent.done) })
-		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 			<-ctx.Done()
 			if ctx.Err() == nil {
 				t.Error("the context has ended, and has no error")
@@ -61,8 +44,8 @@ func TestFirstAttemptsEndWithAnError(t *testing.T) {
 func TestCountersDoNotLengthenACall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
-			if r.kind == retry.Counter {
+		x := &fakeExecutor{answer: func(ctx context.Context, r fanout.Attempt) error {
+			if r.Kind == retry.Counter {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -82,8 +65,8 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for range 50 {
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
-			if r.kind == retry.LoggedBatch {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
+			if r.Kind == retry.LoggedBatch {
 				return errBatchLog
 			}
 			return nil

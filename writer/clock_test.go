@@ -36,7 +36,7 @@ func TestOneTimestamp(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range x.sent() {
-				for _, m := range r.mutations {
+				for _, m := range r.Mutations {
 					below := m.Kind != statement.Put && m.Timestamp == res.Timestamp-1
 					if m.Timestamp != res.Timestamp && !below {
 						t.Errorf("%v at %d, the write at %d", m, m.Timestamp, res.Timestamp)

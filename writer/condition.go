@@ -11,7 +11,9 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/period"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
@@ -87,16 +89,16 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	earlier, tokens := c.outcome, c.tokens
 	var sent atomic.Int32
 	all, mutations := c.all(), p.inTransaction()
-	result, err := runDetached(ctx, func() (decision, error) { return w.decide(ctx, p.op, all, mutations, earlier, &sent), nil })
+	result, err := fanout.Detached(ctx, func() (decision, error) { return w.decide(ctx, p.Op, all, mutations, earlier, &sent), nil })
 	switch {
-	case errors.Is(err, errUnbegun):
+	case errors.Is(err, fanout.ErrUnbegun):
 		result = decision{outcome: NotApplied, err: err}
 	case err != nil:
 		result = decision{outcome: Unknown, err: err}
 	}
 	c.decision = result
 	c.outcome = earlier.Then(result.outcome)
-	c.err = markRefused(period.Explain(wrapTimeout(ctx, result.err), p.placeOf))
+	c.err = req.MarkRefused(period.Explain(fanout.WrapTimeout(ctx, result.err), p.placeOf))
 	if c.tokens == nil {
 		c.tokens = tokens
 	}
@@ -260,14 +262,14 @@ func (c *condition) followed(own Outcome, refused bool) Outcome {
 
 // results are what is known of the base tables.
 func (c *condition) results() (out []TableResult) {
-	known := indexFor(len(c.more))
+	known := fanout.NewIndex(len(c.more))
 	for _, one := range c.all() {
 		r := TableResult{Keyspace: one.Condition.Keyspace, Table: one.Condition.Table, Outcome: c.outcome, Attempts: c.attempts, Err: c.err}
 		if c.outcome == Applied {
 			r.Err = nil
 		}
 		same := func(i int) bool { return out[i].Keyspace == r.Keyspace && out[i].Table == r.Table }
-		if find(known, r.Keyspace, r.Table, len(out), same) == len(out) {
+		if fanout.Find(known, r.Keyspace, r.Table, len(out), same) == len(out) {
 			out = append(out, r)
 		}
 	}

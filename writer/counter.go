@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -40,14 +41,6 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// modeIn returns the mode of one request.
-func (p *request) modeIn(mode Mode) Mode {
-	if p.kind == retry.Counter {
-		return Counter
-	}
-	return mode
-}
-
 // Resumable reports whether [Writer.Resume] should be called: there is a table that is not Applied and holds no counters
 // (counters are never sent again). It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and
 // sending the write later could only do what is no longer expected, such as take a key that has become free meanwhile. That holds
@@ -66,7 +59,7 @@ func (e *Error) onlyRefused() bool {
 	if c := e.condition; c != nil && c.outcome != Applied {
 		return errors.Is(c.err, ErrRefused) // the rest waits for it
 	}
-	return !slices.ContainsFunc(e.requests, func(p request) bool { return resumable(p) && !errors.Is(p.err, ErrRefused) })
+	return !slices.ContainsFunc(e.requests, func(p fanout.Request) bool { return resumable(p) && !errors.Is(p.Err, ErrRefused) })
 }
 
 // open says whether the write lacks anything but counters.
@@ -74,10 +67,10 @@ func (e *Error) open() bool {
 	return e.condition != nil && e.condition.outcome != Applied || slices.ContainsFunc(e.requests, resumable)
 }
 
-func resumable(p request) bool { return p.kind != retry.Counter && p.outcome != Applied }
+func resumable(p fanout.Request) bool { return p.Kind != retry.Counter && p.Outcome != Applied }
 
 // onlyCounters says whether all that the write lacks is counters.
-func (e *Error) onlyCounters() bool { return !e.open() && !applied(e.requests) }
+func (e *Error) onlyCounters() bool { return !e.open() && !fanout.AllApplied(e.requests) }
 
 // counted is the error of a Resume that has only counters before it.
 func (e *Error) counted() *Error {

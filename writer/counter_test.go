@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -85,8 +86,8 @@ func TestCountersAreApart(t *testing.T) {
 				t.Errorf("explained: %v in %d requests, %v", plan.Mode, len(plan.Requests), err)
 			}
 			for _, q := range x.sent() {
-				for _, m := range q.mutations {
-					if q.kind == retry.Counter && (m.Timestamp != 0 || strings.Contains(m.Statement, "TIMESTAMP")) {
+				for _, m := range q.Mutations {
+					if q.Kind == retry.Counter && (m.Timestamp != 0 || strings.Contains(m.Statement, "TIMESTAMP")) {
 						t.Errorf("%s has a timestamp", m.Statement)
 					}
 				}
@@ -177,8 +178,8 @@ func TestResumeLeavesCounters(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%v/stored %v", kind, outcome, stored), func(t *testing.T) {
 					t.Parallel()
 					ordinary := fail(test.table, errSimple)
-					x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
-						if r.kind == retry.Counter && carries(r, "views") {
+					x := &fakeExecutor{answer: func(ctx context.Context, r fanout.Attempt) error {
+						if r.Kind == retry.Counter && carries(r, "views") {
 							return cause
 						}
 						return ordinary(ctx, r)
@@ -197,7 +198,7 @@ func TestResumeLeavesCounters(t *testing.T) {
 					n := len(x.sent())
 					_, err := w.Resume(t.Context(), e)
 					for _, r := range x.sent()[n:] {
-						if r.kind == retry.Counter || carries(r, "views_by_region") {
+						if r.Kind == retry.Counter || carries(r, "views_by_region") {
 							t.Errorf("sent again: %s", shown(r))
 						}
 					}
@@ -250,8 +251,8 @@ func TestFallbackLeavesCounters(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				var last atomic.Int64
-				x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
-					switch r.kind {
+				x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
+					switch r.Kind {
 					case retry.LoggedBatch:
 						return errBatchLog
 					case retry.Counter:
@@ -273,7 +274,7 @@ func TestFallbackLeavesCounters(t *testing.T) {
 				}
 				counters := 0
 				for _, r := range x.sent() {
-					if r.kind == retry.Counter {
+					if r.Kind == retry.Counter {
 						counters++
 					}
 				}
@@ -296,7 +297,7 @@ func TestFallbackLeavesCounters(t *testing.T) {
 func TestCounterTakesItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 			select {
 			case <-time.After(4 * time.Second):
 				return nil

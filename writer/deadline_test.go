@@ -7,11 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 )
 
 // silent never answers, as a stopped node.
-func silent(ctx context.Context, _ attempt) error {
+func silent(ctx context.Context, _ fanout.Attempt) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
@@ -66,7 +67,7 @@ func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		open, paid := move()
-		x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, r fanout.Attempt) error {
 			cancel()
 			return silent(ctx, r)
 		}}
@@ -112,7 +113,7 @@ func TestSilentAttemptIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
 		x := &fakeExecutor{}
-		x.answer = func(ctx context.Context, r attempt) error {
+		x.answer = func(ctx context.Context, r fanout.Attempt) error {
 			if carries(r, "orders_by_status") && first {
 				first = false
 				return silent(ctx, r)
@@ -135,7 +136,7 @@ func TestFailureDoesNotCancelSiblings(t *testing.T) {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
+				x := &fakeExecutor{answer: func(ctx context.Context, r fanout.Attempt) error {
 					if carries(r, table) {
 						return errSyntax
 					}

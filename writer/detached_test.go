@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -37,7 +38,7 @@ func TestCallLeavesStragglers(t *testing.T) {
 				var ended session.OperationEnd
 				var late atomic.Int32
 				tracer := stragglerTracer{ended: &ended, late: &late}
-				x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+				x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 					if carries(r, test.stuck) {
 						<-time.After(time.Minute) // as while a socket is full
 					}
@@ -84,7 +85,7 @@ func TestResumeLeavesStragglers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, paid := move()
 		var stuck atomic.Bool
-		x := &fakeExecutor{answer: func(context.Context, attempt) error {
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
 			if stuck.Load() {
 				<-time.After(time.Minute)
 			}
@@ -114,9 +115,9 @@ func TestCallWaitsAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 			<-ctx.Done()
-			<-time.After(leeway - time.Millisecond)
+			<-time.After(fanout.Leeway - time.Millisecond)
 			return nil
 		}}
 		if _, err := fakeWriter(x).Write(ctx, "op", orderSet(t).Insert(newOrder(Open))); err != nil {
@@ -186,7 +187,7 @@ func TestFirstAttemptsContext(t *testing.T) {
 				defer cancel()
 				start := time.Now()
 				first := true
-				x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+				x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 					if !first {
 						return nil
 					}
@@ -255,7 +256,7 @@ func TestCallGroundsWhatHasNotBegun(t *testing.T) {
 				var ended session.OperationEnd
 				var late atomic.Int32
 				hold := make(chan struct{})
-				x := &fakeExecutor{answer: func(context.Context, attempt) error { return nil }}
+				x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return nil }}
 				ctx, options, want := call(t)
 				options = append(options, traced(hangingTracer{stragglerTracer{ended: &ended, late: &late}, hold}))
 				res, err := fakeWriter(x, options...).Write(ctx, "op", orderSet(t).Insert(newOrder(Open)))
@@ -285,11 +286,11 @@ func TestLeaveDoesNotBeginTooLate(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := runDetached(ctx, func() (int, error) {
+	_, err := fanout.Detached(ctx, func() (int, error) {
 		t.Error("it was done")
 		return 0, nil
 	})
-	if !errors.Is(err, errUnbegun) || !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, fanout.ErrUnbegun) || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

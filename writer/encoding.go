@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/printable"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/retry"
@@ -97,11 +99,11 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	}
 	for i := range e.requests {
 		p := &e.requests[i]
-		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
-		if p.err != nil {
-			stored.Err, stored.Refused = causeText(p.err), errors.Is(p.err, ErrRefused)
+		stored := wirePath{Outcome: p.Outcome, Attempts: p.Attempts}
+		if p.Err != nil {
+			stored.Err, stored.Refused = causeText(p.Err), errors.Is(p.Err, ErrRefused)
 		}
-		for _, m := range p.mutations {
+		for _, m := range p.Mutations {
 			data, err := m.MarshalBinary()
 			if err != nil {
 				return nil, err
@@ -172,26 +174,26 @@ func (w *wireError) error() (*Error, error) {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
 			return nil, errStored
 		}
-		p := request{kind: retry.Partition, outcome: stored.Outcome, attempts: stored.Attempts}
+		p := fanout.Request{Kind: retry.Partition, Outcome: stored.Outcome, Attempts: stored.Attempts}
 		if w.Mode == LoggedBatch {
-			p.kind = retry.LoggedBatch
+			p.Kind = retry.LoggedBatch
 		}
 		if stored.Err != "" {
-			p.err = storedCause(stored.Err, stored.Refused)
+			p.Err = storedCause(stored.Err, stored.Refused)
 		}
 		for _, data := range stored.Mutations {
 			m := new(statement.Mutation)
 			if err := types.Mutation(data, m); err != nil {
 				return nil, err
 			}
-			p.mutations = append(p.mutations, m)
+			p.Mutations = append(p.Mutations, m)
 		}
-		counter := isIncrement(p.mutations[0])
-		mixed := slices.ContainsFunc(p.mutations, func(m *statement.Mutation) bool { return isIncrement(m) != counter })
+		counter := isIncrement(p.Mutations[0])
+		mixed := slices.ContainsFunc(p.Mutations, func(m *statement.Mutation) bool { return isIncrement(m) != counter })
 		switch {
 		case counter && !mixed:
-			p.kind = retry.Counter
-		case mixed || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].kind == retry.Counter:
+			p.Kind = retry.Counter
+		case mixed || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].Kind == retry.Counter:
 			return nil, errStored
 		}
 		e.requests = append(e.requests, p)
@@ -223,7 +225,7 @@ func (e *Error) transacts() bool {
 	}
 	for i := range e.requests {
 		r := &e.requests[i]
-		if r.outcome != c.outcome || slices.ContainsFunc(r.mutations, func(m *statement.Mutation) bool { return !m.Transactable() }) {
+		if r.Outcome != c.outcome || slices.ContainsFunc(r.Mutations, func(m *statement.Mutation) bool { return !m.Transactable() }) {
 			return false
 		}
 	}
@@ -270,7 +272,7 @@ func (w *wireDecision) condition(types *statement.Decoder) (*condition, error) {
 func storedCause(text string, refused bool) error {
 	err := errors.New(printable.Line(text))
 	if refused {
-		return &refusedError{err}
+		return &req.RefusedError{Cause: err}
 	}
 	return err
 }

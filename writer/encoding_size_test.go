@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -87,7 +88,7 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 				tables.UserType[eightRows]("rows"+id), tables.UserType[eightBoxs]("boxes"+id), tables.UserType[wideType]("wide"+id))
 			changes = append(changes, set.Insert(row{"a", new(wideType)}))
 		}
-		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, attempt) error { return errSimple }}, once()), changes...)
+		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errSimple }}, once()), changes...)
 		data, err := e.MarshalBinary()
 		if encoded[err == nil]++; err == nil {
 			err = new(Error).UnmarshalBinary(data)

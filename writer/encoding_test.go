@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
@@ -136,7 +137,7 @@ func TestStoredErrorExpires(t *testing.T) {
 
 func storedError(tb testing.TB, changes ...tables.Change) []byte {
 	tb.Helper()
-	w := fakeWriter(&fakeExecutor{answer: func(context.Context, attempt) error { return errSimple }}, once())
+	w := fakeWriter(&fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errSimple }}, once())
 	_, err := w.Write(context.Background(), "op", changes...)
 	var e *Error
 	if !errors.As(err, &e) {

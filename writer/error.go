@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -47,7 +48,7 @@ type Error struct {
 	link string // the traceparent of the write; empty if it is not known
 
 	condition *condition // nil if the write has none
-	requests  []request
+	requests  []fanout.Request
 }
 
 var (
@@ -200,8 +201,8 @@ func (e *Error) Unwrap() []error {
 		causes = append(causes, e.condition.err)
 	}
 	for i := range e.requests {
-		if e.requests[i].err != nil {
-			causes = append(causes, e.requests[i].err)
+		if e.requests[i].Err != nil {
+			causes = append(causes, e.requests[i].Err)
 		}
 	}
 	return causes
@@ -249,29 +250,29 @@ func (e *Error) results() []TableResult {
 }
 
 // tableResults combines the requests of a write into one result a table.
-func tableResults(requests []request) []TableResult {
+func tableResults(requests []fanout.Request) []TableResult {
 	var out []TableResult
 	mutations := 0
 	for i := range requests {
-		mutations += len(requests[i].mutations)
+		mutations += len(requests[i].Mutations)
 	}
-	known := indexFor(mutations)
+	known := fanout.NewIndex(mutations)
 	for i := range requests {
 		p := &requests[i]
-		for _, m := range p.mutations {
-			at := find(known, m.Keyspace, m.Table, len(out), func(r int) bool { return out[r].Table == m.Table && out[r].Keyspace == m.Keyspace })
+		for _, m := range p.Mutations {
+			at := fanout.Find(known, m.Keyspace, m.Table, len(out), func(r int) bool { return out[r].Table == m.Table && out[r].Keyspace == m.Keyspace })
 			if at == len(out) {
 				out = append(out, TableResult{
-					Keyspace: m.Keyspace, Table: m.Table, Outcome: p.outcome, Attempts: p.attempts, Err: p.err,
-					Counter: p.kind == retry.Counter,
+					Keyspace: m.Keyspace, Table: m.Table, Outcome: p.Outcome, Attempts: p.Attempts, Err: p.Err,
+					Counter: p.Kind == retry.Counter,
 				})
 				continue
 			}
 			r := &out[at]
-			r.Outcome = r.Outcome.And(p.outcome)
-			r.Attempts = max(r.Attempts, p.attempts)
+			r.Outcome = r.Outcome.And(p.Outcome)
+			r.Attempts = max(r.Attempts, p.Attempts)
 			if r.Err == nil {
-				r.Err = p.err
+				r.Err = p.Err
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package writer
 import (
 	"errors"
 
-	"github.com/denorm-go/denorm/retry"
+	req "github.com/denorm-go/denorm/internal/request"
 )
 
 // What an [*Error] can match with errors.Is.
@@ -28,21 +28,7 @@ var (
 	ErrExpired = errors.New("too old to resume")
 	// ErrRefused: the server refuses the write to at least one table, and each repeat of it: the value is too large for an index or a
 	// guardrail, or a permission is missing. See [Error.Resumable].
-	ErrRefused = errors.New("refused by the server")
+	ErrRefused = req.ErrRefused
 	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
 	ErrNotFound = errors.New("no such entity")
 )
-
-// refusedError is an answer of the server that no repeat changes.
-type refusedError struct{ error }
-
-func (e *refusedError) Unwrap() error        { return e.error }
-func (e *refusedError) Is(target error) bool { return target == ErrRefused }
-
-// markRefused is err, as a refusedError if it is one.
-func markRefused(err error) error {
-	if err == nil || !retry.Classify(err, retry.Partition).Final {
-		return err
-	}
-	return &refusedError{err}
-}

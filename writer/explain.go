@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -77,7 +78,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		return nil, reject(op, err)
 	}
 	out := &Plan{
-		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
+		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.Strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
 	out.Condition = p.condition.planned()
@@ -96,14 +97,14 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	}
 	requests := slices.Concat(w.explainGroups(p, out), p.counters)
 	for _, request := range requests {
-		r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
-		for _, m := range request.mutations {
+		r := PlannedRequest{Partitions: len(fanout.Requests(request.Mutations)), Counter: request.Kind == retry.Counter}
+		for _, m := range request.Mutations {
 			r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
-			out.Expires = out.Expires || expires(m)
+			out.Expires = out.Expires || fanout.Expires(m)
 		}
 		out.Requests = append(out.Requests, r)
-		if request.kind == retry.LoggedBatch {
-			out.BatchBytes = request.size()
+		if request.Kind == retry.LoggedBatch {
+			out.BatchBytes = request.Size()
 			if err := w.guardSize(&request, p.atomic); err != nil {
 				return nil, reject(op, err)
 			}

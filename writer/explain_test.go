@@ -106,7 +106,7 @@ func TestExplainIsWhatWriteSends(t *testing.T) {
 			}
 			var sent, explained []string
 			for _, r := range x.sent() {
-				for _, m := range r.mutations {
+				for _, m := range r.Mutations {
 					sent = append(sent, m.Statement)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -16,13 +17,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeExecutor answers requests from a script, and remembers them. A nil answer function acknowledges everything.
 type fakeExecutor struct {
-	answer func(ctx context.Context, r attempt) error
+	answer func(ctx context.Context, r fanout.Attempt) error
 
 	mu       sync.Mutex
-	requests []attempt
+	requests []fanout.Attempt
 }
 
-func (x *fakeExecutor) execute(ctx context.Context, r *attempt) error {
+func (x *fakeExecutor) Execute(ctx context.Context, r *fanout.Attempt) error {
 	x.mu.Lock()
 	x.requests = append(x.requests, *r)
 	x.mu.Unlock()
@@ -32,17 +33,17 @@ func (x *fakeExecutor) execute(ctx context.Context, r *attempt) error {
 	return x.answer(ctx, *r)
 }
 
-func (x *fakeExecutor) sent() []attempt {
+func (x *fakeExecutor) sent() []fanout.Attempt {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return append([]attempt(nil), x.requests...)
+	return append([]fanout.Attempt(nil), x.requests...)
 }
 
 // fail answers requests that carry table with errs, one after the other, and acknowledges what comes after them, and
 // all others. An empty table stands for all.
-func fail(table string, errs ...error) func(context.Context, attempt) error {
+func fail(table string, errs ...error) func(context.Context, fanout.Attempt) error {
 	var mu sync.Mutex
-	return func(_ context.Context, r attempt) error {
+	return func(_ context.Context, r fanout.Attempt) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(errs) == 0 || !carries(r, table) {
@@ -54,8 +55,8 @@ func fail(table string, errs ...error) func(context.Context, attempt) error {
 	}
 }
 
-func carries(r attempt, table string) bool {
-	for _, m := range r.mutations {
+func carries(r fanout.Attempt, table string) bool {
+	for _, m := range r.Mutations {
 		if table == "" || m.Table == table {
 			return true
 		}
@@ -66,7 +67,7 @@ func carries(r attempt, table string) bool {
 // nopExecutor acknowledges everything and costs nothing.
 type nopExecutor struct{}
 
-func (nopExecutor) execute(context.Context, *attempt) error { return nil }
+func (nopExecutor) Execute(context.Context, *fanout.Attempt) error { return nil }
 
 // What the cluster answers.
 var (
@@ -97,7 +98,7 @@ func grace(d time.Duration) func(context.Context, string, string) (liveTable, er
 }
 
 // fakeWriter has a session with keyspace shop, and a cluster in which every table keeps deletes for ten days.
-func fakeWriter(x executor, options ...NewOption) *Writer {
+func fakeWriter(x fanout.Executor, options ...NewOption) *Writer {
 	return newWriter(x, "shop", grace(tenDays), options...)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -36,10 +37,10 @@ func TestFallback(t *testing.T) {
 				}
 				res := write(w, Fallback, 7)
 				sent := x.sent()
-				if sent[0].kind != retry.LoggedBatch {
+				if sent[0].Kind != retry.LoggedBatch {
 					t.Fatal("the first request is not the batch")
 				}
-				wantSameBytes(t, sent[0].mutations, sent[1:], res.Timestamp)
+				wantSameBytes(t, sent[0].Mutations, sent[1:], res.Timestamp)
 
 				write(w.With(Logged()), LoggedBatch, 1) // strict ones do not heed the pause
 				time.Sleep(batchlogPause - time.Millisecond)
@@ -52,17 +53,17 @@ func TestFallback(t *testing.T) {
 }
 
 // wantSameBytes says that the requests, of which each is for one partition, carry want and nothing else.
-func wantSameBytes(t *testing.T, want []*statement.Mutation, requests []attempt, timestamp int64) {
+func wantSameBytes(t *testing.T, want []*statement.Mutation, requests []fanout.Attempt, timestamp int64) {
 	t.Helper()
 	left := make(map[*statement.Mutation]bool)
 	for _, m := range want {
 		left[m] = true
 	}
 	for _, r := range requests {
-		if r.kind != retry.Partition || len(group(r.mutations)) != 1 {
-			t.Errorf("a %v for %d partitions", r.kind, len(group(r.mutations)))
+		if r.Kind != retry.Partition || len(fanout.Requests(r.Mutations)) != 1 {
+			t.Errorf("a %v for %d partitions", r.Kind, len(fanout.Requests(r.Mutations)))
 		}
-		for _, m := range r.mutations {
+		for _, m := range r.Mutations {
 			if !left[m] {
 				t.Errorf("%v was sent twice or was not in the batch", m)
 			}
@@ -99,8 +100,8 @@ func TestFallbackOutcomes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				batch, request := fail("", test.batch...), fail("orders_by_user", test.then)
-				x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
-					if r.kind == retry.LoggedBatch {
+				x := &fakeExecutor{answer: func(ctx context.Context, r fanout.Attempt) error {
+					if r.Kind == retry.LoggedBatch {
 						return batch(ctx, r)
 					}
 					return request(ctx, r)
@@ -142,7 +143,7 @@ func TestStrictNeverFallsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				x := &fakeExecutor{answer: func(context.Context, attempt) error { return errBatchLog }}
+				x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errBatchLog }}
 				w := fakeWriter(x, WithClock(NewClock(time.Now))).With(test.with...)
 				res, err := w.Write(t.Context(), "payOrder", test.set.Update(open, paid))
 				if res.Mode != LoggedBatch || res.Attempts != 4 || !errors.Is(err, ErrUnknown) {
@@ -153,7 +154,7 @@ func TestStrictNeverFallsBack(t *testing.T) {
 					t.Errorf("resumed: %v", e)
 				}
 				for _, r := range x.sent() {
-					if r.kind != retry.LoggedBatch {
+					if r.Kind != retry.LoggedBatch {
 						t.Fatal("a fan-out was sent")
 					}
 				}
@@ -187,7 +188,7 @@ func TestNoFallbackWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, paid := move()
 		ctx, cancel := context.WithCancel(t.Context())
-		x := &fakeExecutor{answer: func(context.Context, attempt) error { cancel(); return errBatchLog }}
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error { cancel(); return errBatchLog }}
 		_, err := fakeWriter(x).Write(ctx, "payOrder", orderSet(t).Update(open, paid))
 		if e := asError(t, err); !errors.Is(e, errBatchLog) || !errors.Is(e, ErrUnknown) || len(x.sent()) != 1 {
 			t.Errorf("%v, %d sent", e, len(x.sent()))
@@ -201,8 +202,8 @@ func TestBatchLogTimeoutOfOnePartitionIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var failed atomic.Int32
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
-			if r.mutations[0].Table == "orders_by_status" && failed.Add(1) == 1 {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
+			if r.Mutations[0].Table == "orders_by_status" && failed.Add(1) == 1 {
 				return &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
 			}
 			return nil
@@ -222,8 +223,8 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 		open, paid := move()
 		var down atomic.Bool
 		down.Store(true)
-		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
-			if r.kind == retry.LoggedBatch {
+		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
+			if r.Kind == retry.LoggedBatch {
 				time.Sleep(2 * time.Second) // the server's timeout
 				if down.Load() {
 					return errBatchLog
@@ -235,7 +236,7 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 		batches := func() int {
 			n := 0
 			for _, r := range x.sent() {
-				if r.kind == retry.LoggedBatch {
+				if r.Kind == retry.LoggedBatch {
 					n++
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/statement"
 )
@@ -20,8 +21,8 @@ func (w *Writer) guard(ctx context.Context, p *plan) error {
 	if err := w.guardSize(batch, p.atomic); err != nil {
 		return err
 	}
-	for _, m := range batch.mutations {
-		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
+	for _, m := range batch.Mutations {
+		live, err := w.live.table(ctx, &w.sender.Retrier, m.Keyspace, m.Table)
 		if m.Rotates && errors.Is(err, errNoTable) {
 			return &unreadError{m.Keyspace, m.Table, &period.MissingError{Err: errNoTable, Rotates: true}}
 		}
@@ -35,14 +36,14 @@ func (w *Writer) guard(ctx context.Context, p *plan) error {
 	return nil
 }
 
-func (w *Writer) guardSize(p *request, atomic bool) error {
-	size := p.size()
+func (w *Writer) guardSize(p *fanout.Request, atomic bool) error {
+	size := p.Size()
 	if size <= w.batchLimit {
 		return nil
 	}
 	byTable := make(map[string]int)
 	largest := ""
-	for _, m := range p.mutations {
+	for _, m := range p.Mutations {
 		byTable[m.Table] += m.Size()
 		if largest == "" || byTable[m.Table] > byTable[largest] {
 			largest = m.Table

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -139,7 +140,7 @@ func TestOverloadedAfterANewView(t *testing.T) {
 	if _, err := w.With(Logged()).Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil {
 		t.Fatal(err)
 	}
-	x.answer = func(context.Context, attempt) error { return overloaded{} }
+	x.answer = func(context.Context, fanout.Attempt) error { return overloaded{} }
 	if e := failed(t, w, orderSet(t).Insert(open)); !e.NotApplied() {
 		t.Errorf("no view: %v, want not applied", e)
 	}

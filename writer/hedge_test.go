@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
@@ -19,9 +20,9 @@ type step struct {
 	err   error
 }
 
-func script(steps ...step) (func(context.Context, attempt) error, *atomic.Int32) {
+func script(steps ...step) (func(context.Context, fanout.Attempt) error, *atomic.Int32) {
 	var n atomic.Int32
-	return func(ctx context.Context, _ attempt) error {
+	return func(ctx context.Context, _ fanout.Attempt) error {
 		s := steps[int(n.Add(1))-1]
 		select {
 		case <-time.After(s.after):

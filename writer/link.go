@@ -1,6 +1,8 @@
 package writer
 
-import "strings"
+import (
+	"strings"
+)
 
 // traceparent is a text that has the form of one, as version 00 of the W3C's Trace Context defines it; empty otherwise. Who can write to the storage of
 // errors, or a tracer, could put anything there, and it goes where traces go.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/fanout"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -106,7 +107,7 @@ func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table 
 
 // reread is like table, but does not use what is known.
 func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
-	t, err := runDetached(ctx, func() (t liveTable, err error) {
+	t, err := fanout.Detached(ctx, func() (t liveTable, err error) {
 		missing := false
 		err = askSchema(ctx, retrier, func(ctx context.Context) (err error) {
 			t, err = l.read(ctx, keyspace, table)
@@ -121,7 +122,7 @@ func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table
 		return t, err
 	})
 	if err != nil {
-		return t, &unreadError{keyspace, table, wrapTimeout(ctx, err)}
+		return t, &unreadError{keyspace, table, fanout.WrapTimeout(ctx, err)}
 	}
 	l.remember(keyspace, table, func(k *knownTable) { k.liveTable, k.at = t, time.Now() })
 	return t, nil
@@ -129,7 +130,7 @@ func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table
 
 // askSchema reads from the schema tables, of which every node has a copy. What it reads is one request: the next attempt is at another node.
 func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Context) error) error {
-	_, err := req.New("", nil, leastSilence).Do(ctx, retrier, retry.Partition, read, nil)
+	_, err := req.New("", nil, fanout.LeastSilence).Do(ctx, retrier, retry.Partition, read, nil)
 	return err
 }
 
@@ -150,4 +151,63 @@ func readLive(session *gocql.Session) func(context.Context, string, string) (liv
 		return t, catalog.Each(ctx, session, gocql.One, `SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
 			[]any{keyspace, table}, func() { t.derived = true }, &name)
 	}
+}
+
+// doubt says whether a table of a request has, or may have, a view or trigger: then OVERLOADED can follow a part of the write.
+func (l *live) doubt(ctx context.Context, r *fanout.Request) bool {
+	for _, m := range r.Mutations {
+		// Read afresh: a view may be younger than what the writer remembers.
+		if t, err := l.reread(ctx, &single, m.Keyspace, m.Table); err != nil || t.derived {
+			return true
+		}
+	}
+	return false
+}
+
+// single makes one attempt.
+var single = req.NewRetrier(retry.Policy{MaxAttempts: 1}, nil)
+
+// whyUngrouped is why requests to a table are in no group, and empty if they may be. They may be if the table is known, has no view or trigger,
+// for which the coordinator would make a logged batch of the group, and has rejected no request recently.
+func (l *live) whyUngrouped(keyspace, table string) string {
+	switch t := l.recall(keyspace, table); {
+	case t.at.IsZero():
+		return "has not been looked at yet, which the first write begins and Warm does"
+	case t.derived:
+		return "has a view or a trigger"
+	case time.Now().Before(t.rejected):
+		return "has rejected a request within the last " + liveAge.String()
+	}
+	return ""
+}
+
+// lookTimeout is how long a look at a table for groups may take.
+const lookTimeout = time.Second
+
+// groupable says whether requests to a table may be in groups, by what is known of the table. Once a minute a goroutine reads its schema
+// in the background, so a new view is noticed a minute later, or after the first write that follows.
+func (l *live) groupable(keyspace, table string) bool {
+	if now := time.Now(); !now.Before(l.recall(keyspace, table).look) {
+		mine := false
+		l.remember(keyspace, table, func(t *knownTable) {
+			if now.Sub(t.at) < liveAge { // something else has had it read
+				t.look = t.at.Add(liveAge)
+			} else if mine = !now.Before(t.look); mine {
+				t.look = now.Add(liveAge)
+			}
+		})
+		if mine {
+			go func() {
+				ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+				defer cancel()
+				_, _ = l.reread(ctx, &single, keyspace, table) // else the old has to do
+			}()
+		}
+	}
+	return l.whyUngrouped(keyspace, table) == ""
+}
+
+// ungroup leaves a table out of groups for a while.
+func (l *live) ungroup(keyspace, table string) {
+	l.remember(keyspace, table, func(t *knownTable) { t.rejected = time.Now().Add(liveAge) })
 }

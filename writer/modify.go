@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
@@ -49,8 +50,8 @@ func Modify[T any](
 	if change == nil {
 		return *new(T), reject(op, errors.New("the function that changes the row is nil"))
 	}
-	ctx, call := w.deadline(ctx)
-	defer call.end()
+	ctx, call := fanout.Deadline(ctx, w.timeout)
+	defer call.End()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Operation: session.OperationModify, Op: op})
 	end := session.OperationEnd{Operation: session.OperationModify, Op: op}
 	row, err := modify(ctx, w, op, set, key, func(before T) (after T, err error) {
@@ -151,11 +152,11 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	for i := range part {
 		part[i], _ = values[i].(*cqltype.Value)
 	}
-	request := req.New(keyspace, layout.PartitionKey(part), leastSilence)
+	request := req.New(keyspace, layout.PartitionKey(part), fanout.LeastSilence)
 	var sent atomic.Int32
-	row, err = runDetached(ctx, func() (row T, err error) {
+	row, err = fanout.Detached(ctx, func() (row T, err error) {
 		var found bool
-		_, err = request.Do(ctx, &w.retrier, retry.Partition, func(ctx context.Context) (err error) {
+		_, err = request.Do(ctx, &w.sender.Retrier, retry.Partition, func(ctx context.Context) (err error) {
 			sent.Add(1)
 			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(driver.NoRetry).WithContext(ctx)
 			found, err = scanRow(q.Iter(), layout, &row)
@@ -175,7 +176,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 // readBase reads a base row of a set with conditions.
 func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Base, plain bool) (row T, err error) {
 	var sent atomic.Int32
-	row, err = runDetached(ctx, func() (row T, err error) {
+	row, err = fanout.Detached(ctx, func() (row T, err error) {
 		store := w.store(op, base, &sent)
 		store.Plain = plain
 		read, _, err := versioned.Try(ctx, store, store.Read)
@@ -237,8 +238,8 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	if err := missing(ctx, op, set); err != nil {
 		return none, reject(op, err)
 	}
-	ctx, call := w.deadline(ctx)
-	defer call.end()
+	ctx, call := fanout.Deadline(ctx, w.timeout)
+	defer call.End()
 	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
 		return none, reject(op, err)
 	}

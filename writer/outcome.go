@@ -1,6 +1,8 @@
 package writer
 
-import "github.com/denorm-go/denorm/retry"
+import (
+	"github.com/denorm-go/denorm/retry"
+)
 
 // Outcome says what is known about one table after a write ([TableResult]), or about a call as a whole ([OutcomeOf]).
 type Outcome = retry.Outcome

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -178,7 +179,9 @@ func TestOverloadedTableWithView(t *testing.T) {
 func TestOutcomeOfTableInTwoRequests(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
-	isPut := func(r attempt) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == statement.Put }
+	isPut := func(r fanout.Attempt) bool {
+		return carries(r, "orders_by_status") && r.Mutations[0].Kind == statement.Put
+	}
 	for name, test := range map[string]struct {
 		put, remove error
 		want        Outcome
@@ -190,7 +193,7 @@ func TestOutcomeOfTableInTwoRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
+			x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
 				switch {
 				case isPut(r):
 					return test.put

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
@@ -16,22 +17,19 @@ import (
 
 // plan is what one logical write sends: its condition, if it has one, then requests and counters, all at the same time.
 type plan struct {
-	op        string
+	fanout.Write
 	key       string // encoded base key of the entity, where one changes
 	timestamp int64
 	mode      Mode
-	reason    string        // why the mode
-	strict    bool          // a logged batch stays one
-	atomic    bool          // for a set declared Atomic
-	trial     bool          // it tests whether the batchlog works again
-	condition *condition    // comes first; nil if there is none
-	requests  []request     // of all but counters; a logged batch is the only one
-	counters  []request     // one a partition
-	groups    []groupSender // of requests that were sent together
-	width     int           // the most requests in flight together; 0 stands for all
-	sent      int           // attempts of this call of requests that are no longer in the plan
-
-	stragglers int // requests that have not ended with the call
+	reason    string           // why the mode
+	strict    bool             // a logged batch stays one
+	atomic    bool             // for a set declared Atomic
+	trial     bool             // it tests whether the batchlog works again
+	condition *condition       // comes first; nil if there is none
+	requests  []fanout.Request // of all but counters; a logged batch is the only one
+	counters  []fanout.Request // one a partition
+	width     int              // the most requests in flight together; 0 stands for all
+	sent      int              // attempts of this call of requests that are no longer in the plan
 
 	link string // of a Resume: that of its error
 }
@@ -46,7 +44,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		return nil, errNoOp
 	}
 	if len(changes) == 0 {
-		return &plan{op: op, reason: "no changes"}, nil
+		return &plan{Write: fanout.Write{Op: op}, reason: "no changes"}, nil
 	}
 	timestamp, err := w.timestamp(changes, above)
 	if err != nil {
@@ -55,7 +53,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	if err := unmixed(changes); err != nil {
 		return nil, err
 	}
-	p := &plan{op: op, timestamp: timestamp}
+	p := &plan{Write: fanout.Write{Op: op}, timestamp: timestamp}
 	mutations, err := w.render(p, changes)
 	if err != nil {
 		return nil, err
@@ -65,7 +63,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		if err := w.refuseCounters(); err != nil {
 			return nil, err
 		}
-		p.counters = group(counters)
+		p.counters = fanout.Requests(counters)
 	}
 	switch {
 	case p.transacted():
@@ -73,7 +71,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 			return nil, fmt.Errorf("two changes of one write take the same key of table %s, and one entity alone can have it", key.Table)
 		}
 		p.mode, p.reason = Transaction, "the set is Transactional"
-		p.requests = group(mutations)
+		p.requests = fanout.Requests(mutations)
 	case len(mutations) > 0:
 		if err := w.choose(p, changes, mutations); err != nil {
 			return nil, err
@@ -255,7 +253,7 @@ func (w *Writer) noKeyspace() string {
 
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
-	p.requests = group(mutations)
+	p.requests = fanout.Requests(mutations)
 	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
 		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
@@ -283,9 +281,9 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		p.mode, p.reason = FanOut, "one entity, without deletes"
 		return nil
 	}
-	p.atomic, p.strict = atomic, atomic || w.choice == alwaysLogged
+	p.atomic, p.Strict = atomic, atomic || w.choice == alwaysLogged
 	down := false
-	if !p.strict {
+	if !p.Strict {
 		down, p.trial = w.batchlog.down(w.clock.now())
 	}
 	if down {
@@ -293,13 +291,13 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		return nil
 	}
 	p.mode, p.reason = LoggedBatch, reason
-	p.requests = []request{{kind: retry.LoggedBatch, mutations: mutations, outcome: NotApplied}}
+	p.requests = []fanout.Request{{Kind: retry.LoggedBatch, Mutations: mutations, Outcome: NotApplied}}
 	return nil
 }
 
 // failure is the error of a plan of which not every request is applied.
 func (p *plan) failure() *Error {
-	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, condition: p.condition, link: p.link}
+	e := &Error{Op: p.Op, Timestamp: p.timestamp, Mode: p.mode, strict: p.Strict, condition: p.condition, link: p.link}
 	e.requests = slices.Concat(p.requests, p.counters)
 	e.Tables = e.results()
 	return e
@@ -310,10 +308,10 @@ func (p *plan) unsent(cause error) {
 	if p.condition != nil && p.condition.err == nil {
 		p.condition.err = cause
 	}
-	for _, requests := range [][]request{p.requests, p.counters} {
+	for _, requests := range [][]fanout.Request{p.requests, p.counters} {
 		for i := range requests {
-			if requests[i].outcome != Applied {
-				requests[i].err = cause
+			if requests[i].Outcome != Applied {
+				requests[i].Err = cause
 			}
 		}
 	}

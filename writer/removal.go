@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/versioned"
 )
 
@@ -114,7 +115,7 @@ func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 			return
 		}
 	}
-	_, _ = runDetached(ctx, func() (struct{}, error) {
+	_, _ = fanout.Detached(ctx, func() (struct{}, error) {
 		change.Finish(ctx)
 		return struct{}{}, nil
 	})

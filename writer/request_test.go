@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -31,7 +31,7 @@ func TestGoroutines(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			seen := make(map[string]bool)
-			x := &fakeExecutor{answer: func(context.Context, attempt) error {
+			x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
 				mu.Lock()
 				defer mu.Unlock()
 				seen[goroutine()] = true
@@ -53,46 +53,6 @@ func goroutine() string {
 	return string(bytes.Fields(buf[:runtime.Stack(buf, false)])[1])
 }
 
-// Mutations of one keyspace with equal partition keys travel together, others do not, and the base table comes first.
-func TestGroup(t *testing.T) {
-	t.Parallel()
-	m := func(keyspace, table, key string) *statement.Mutation {
-		return &statement.Mutation{Keyspace: keyspace, Table: table, PartitionKey: []byte(key)}
-	}
-	for name, test := range map[string]struct {
-		in   []*statement.Mutation
-		want [][]string
-	}{
-		"none":            {},
-		"one":             {[]*statement.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
-		"equal keys":      {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
-		"other key":       {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
-		"other keyspace":  {[]*statement.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
-		"apart":           {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")}, [][]string{{"a", "c"}, {"b"}}},
-		"a key and its x": {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1x")}, [][]string{{"a"}, {"b"}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			in := slices.Clone(test.in)
-			requests := group(test.in)
-			if len(requests) != len(test.want) {
-				t.Fatalf("%d requests, want %d", len(requests), len(test.want))
-			}
-			for i := range requests {
-				if got := requests[i].tables(); !slices.Equal(got, test.want[i]) {
-					t.Errorf("request %d: %v, want %v", i, got, test.want[i])
-				}
-				if requests[i].outcome != NotApplied {
-					t.Error("what was not sent is not applied")
-				}
-			}
-			if !slices.Equal(in, test.in) {
-				t.Error("the mutations given were moved: two requests share them")
-			}
-		})
-	}
-}
-
 // What is looked up by partition or table takes no longer for each when there are many: a stored error may have 100,000.
 func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 	t.Parallel()
@@ -103,17 +63,13 @@ func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 		mutations = append(mutations, &statement.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
 	}
 	start := time.Now()
-	requests := group(mutations)
-	if len(requests) != n || len(requests[7].mutations) != 2 || requests[7].mutations[0] != mutations[7] || requests[7].mutations[1] != mutations[n+7] {
-		t.Errorf("%d requests, the eighth of %v", len(requests), requests[7].mutations)
+	requests := fanout.Requests(mutations)
+	if len(requests) != n || len(requests[7].Mutations) != 2 || requests[7].Mutations[0] != mutations[7] || requests[7].Mutations[1] != mutations[n+7] {
+		t.Errorf("%d requests, the eighth of %v", len(requests), requests[7].Mutations)
 	}
-	requests[7].outcome = Unknown
+	requests[7].Outcome = Unknown
 	if results := tableResults(requests); len(results) != n || results[7].Table != "t7" || results[7].Outcome != Unknown || results[8].Outcome != NotApplied {
 		t.Errorf("%d results, the eighth %+v", len(results), results[7])
-	}
-	batch := request{mutations: mutations}
-	if names := batch.tables(); len(names) != n || names[7] != "t7" {
-		t.Errorf("%d names, the eighth %s", len(names), names[7])
 	}
 	if took := time.Since(start); took > 10*time.Second { // compared with each other they take minutes
 		t.Errorf("took %v", took)

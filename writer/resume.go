@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -74,8 +75,8 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 		}
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, w.keep(failed.doubted(), errNoContext)
 	}
-	ctx, call := w.deadline(ctx)
-	defer call.end()
+	ctx, call := fanout.Deadline(ctx, w.timeout)
+	defer call.End()
 	op, err := failed.Op, error(nil)
 	if !empty {
 		failed = failed.doubted()
@@ -113,13 +114,13 @@ var (
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
 // logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
-	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict, width: resumeWidth, link: failed.link}
+	p := &plan{Write: fanout.Write{Op: failed.Op, Strict: failed.strict, Width: resumeWidth}, timestamp: failed.Timestamp, mode: failed.Mode, link: failed.link}
 	if c := failed.condition; c != nil {
 		again := *c
 		again.sent = 0
 		p.condition = &again
 	}
-	fallBack := p.mode == LoggedBatch && !p.strict
+	fallBack := p.mode == LoggedBatch && !p.Strict
 	if fallBack && batch {
 		fallBack, p.trial = w.batchlog.down(w.clock.now())
 	}
@@ -127,12 +128,12 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		p.mode = Fallback
 	}
 	for i := range failed.requests {
-		next := failed.requests[i].fresh()
+		next := failed.requests[i].Again()
 		switch {
-		case next.kind == retry.Counter:
+		case next.Kind == retry.Counter:
 			p.counters = append(p.counters, next)
-		case fallBack && next.kind == retry.LoggedBatch:
-			p.requests = append(p.requests, next.split()...)
+		case fallBack && next.Kind == retry.LoggedBatch:
+			p.requests = append(p.requests, next.Split()...)
 		default:
 			p.requests = append(p.requests, next)
 		}
@@ -165,7 +166,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	}
 	smallest, kept := maxGrace, "tables keep deletes at most for"
 	read := func(keyspace, table string) (liveTable, error) {
-		t, err := w.live.table(ctx, &w.retrier, keyspace, table)
+		t, err := w.live.table(ctx, &w.sender.Retrier, keyspace, table)
 		text := "table " + table + " keeps deletes for"
 		switch {
 		case errors.Is(err, errNoTable):
@@ -186,11 +187,11 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	}
 	batch = true
 	for i := 0; open == nil && i < len(failed.requests); i++ {
-		if failed.requests[i].kind == retry.Counter {
+		if failed.requests[i].Kind == retry.Counter {
 			continue
 		}
-		mutations := slices.Clone(failed.requests[i].mutations)
-		failed.requests[i].mutations = mutations
+		mutations := slices.Clone(failed.requests[i].Mutations)
+		failed.requests[i].Mutations = mutations
 		for n, m := range mutations {
 			t, err := read(m.Keyspace, m.Table)
 			if err == nil && t.gcGrace == 0 {
@@ -212,7 +213,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	}
 	if undecided && c.Condition.Versioned && open == nil {
 		for _, p := range placesOf(c.Conditional) { // the version tells an old change from a new one, where there is a table
-			if _, err := w.live.table(ctx, &w.retrier, p[0], p[1]); errors.Is(err, errNoTable) {
+			if _, err := w.live.table(ctx, &w.sender.Retrier, p[0], p[1]); errors.Is(err, errNoTable) {
 				_, open = read(p[0], p[1])
 				break
 			}
@@ -259,8 +260,8 @@ func (e *Error) doubted() *Error {
 	}
 	next.requests = slices.Clone(e.requests)
 	for i := range next.requests {
-		if p := &next.requests[i]; p.kind != retry.Counter && p.outcome == NotApplied {
-			p.outcome = Unknown
+		if p := &next.requests[i]; p.Kind != retry.Counter && p.Outcome == NotApplied {
+			p.Outcome = Unknown
 		}
 	}
 	if c := next.condition; c != nil && c.outcome == NotApplied {
@@ -278,7 +279,7 @@ func (e *Error) again(cause error) *Error {
 	next.requests = slices.Clone(e.requests)
 	for i := range next.requests {
 		if resumable(next.requests[i]) {
-			next.requests[i].err = cause
+			next.requests[i].Err = cause
 		}
 	}
 	if c := next.condition; c != nil && c.outcome != Applied {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -62,7 +63,7 @@ func TestResumeSendsFrozenValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			half := n + (len(x.sent())-n)/2
-			for _, again := range [][]attempt{x.sent()[n:half], x.sent()[half:]} {
+			for _, again := range [][]fanout.Attempt{x.sent()[n:half], x.sent()[half:]} {
 				if after := wires(again); !slices.Equal(before, after) {
 					t.Errorf("sent\n%s\nresumed\n%s", strings.Join(before, ""), strings.Join(after, ""))
 				}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -46,7 +47,7 @@ func TestResumeOfManyRequestsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := manyRequests(t, n)
 		var under, most, failed atomic.Int32
-		x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, r fanout.Attempt) error {
 			if now := under.Add(1); now > most.Load() {
 				most.Store(now)
 			}
@@ -54,8 +55,8 @@ func TestResumeOfManyRequestsIsBounded(t *testing.T) {
 			if end, ok := ctx.Deadline(); !ok || time.Until(end) != time.Second {
 				t.Errorf("an attempt of %v", time.Until(end))
 			}
-			if r.now != time.Now().UnixMilli() {
-				t.Errorf("a TTL as of %v", time.Until(time.UnixMilli(r.now)))
+			if r.Now != time.Now().UnixMilli() {
+				t.Errorf("a TTL as of %v", time.Until(time.UnixMilli(r.Now)))
 			}
 			time.Sleep(10 * time.Millisecond)
 			if failed.Add(1)%10 == 0 {
@@ -70,11 +71,11 @@ func TestResumeOfManyRequestsIsBounded(t *testing.T) {
 		}
 		open := 0
 		for _, p := range asError(t, err).requests {
-			if p.outcome != Applied {
+			if p.Outcome != Applied {
 				open++
 			}
-			if p.attempts != 1 || (p.outcome == Applied) != (p.err == nil) {
-				t.Errorf("%v after %d attempts: %v", p.outcome, p.attempts, p.err)
+			if p.Attempts != 1 || (p.Outcome == Applied) != (p.Err == nil) {
+				t.Errorf("%v after %d attempts: %v", p.Outcome, p.Attempts, p.Err)
 			}
 		}
 		if open != n/10 {
@@ -93,7 +94,7 @@ func TestResumeOfManyRequestsEndsInTime(t *testing.T) {
 	const n = 3 * resumeWidth
 	synctest.Test(t, func(t *testing.T) {
 		e := manyRequests(t, n)
-		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
@@ -105,8 +106,8 @@ func TestResumeOfManyRequestsEndsInTime(t *testing.T) {
 		}
 		sent := 0
 		for _, p := range asError(t, err).requests {
-			if sent += p.attempts; p.outcome != Unknown || p.err == nil {
-				t.Errorf("%v after %d attempts: %v", p.outcome, p.attempts, p.err)
+			if sent += p.Attempts; p.Outcome != Unknown || p.Err == nil {
+				t.Errorf("%v after %d attempts: %v", p.Outcome, p.Attempts, p.Err)
 			}
 		}
 		time.Sleep(time.Minute)

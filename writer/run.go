@@ -3,7 +3,7 @@ package writer
 import (
 	"context"
 
-	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -16,15 +16,15 @@ func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 			return w.finish(ctx, p)
 		}
 	}
-	counters := w.startFanOut(ctx, p, p.counters)
-	p.requests = w.startFanOut(ctx, p, p.requests).wait(p.requests)
-	if len(p.requests) > 0 && p.requests[0].kind == retry.LoggedBatch {
+	counters := w.start(ctx, p, Counter, p.counters)
+	p.requests = w.start(ctx, p, p.mode, p.requests).Wait(p.requests)
+	if len(p.requests) > 0 && p.requests[0].Kind == retry.LoggedBatch {
 		w.fallBack(ctx, p)
 	}
-	p.counters = counters.wait(p.counters)
+	p.counters = counters.Wait(p.counters)
 	// Counters are not waited for twice: what a Resume cannot fix does not keep the rest from its end.
-	if p.condition != nil && applied(p.requests) {
-		w.conclude(ctx, p.op, p.condition)
+	if p.condition != nil && fanout.AllApplied(p.requests) {
+		w.conclude(ctx, p.Op, p.condition)
 	}
 	return w.finish(ctx, p)
 }
@@ -33,37 +33,32 @@ func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 // merges with a replay of the batch, should one come after all.
 func (w *Writer) fallBack(ctx context.Context, p *plan) {
 	batch := &p.requests[0]
-	if batch.outcome == Applied && p.trial {
+	if batch.Outcome == Applied && p.trial {
 		w.batchlog.succeeded(w.clock.now())
 	}
-	if batch.outcome == Applied || !batch.batchlog || p.strict {
+	if batch.Outcome == Applied || !batch.Batchlog || p.Strict {
 		return
 	}
 	w.batchlog.failed(w.clock.now())
 	p.mode = Fallback
-	p.sent += batch.sent
-	p.requests = batch.split()
+	p.sent += batch.Sent
+	p.requests = batch.Split()
 	if ctx.Err() == nil { // else nothing more can be sent, and the batch's own error says more
-		p.requests = w.startFanOut(ctx, p, p.requests).wait(p.requests)
+		p.requests = w.start(ctx, p, p.mode, p.requests).Wait(p.requests)
 	}
 }
 
 // finish is the end of a write that has a plan.
 func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.sent, Counters: len(p.counters)}
-	n, done := len(p.requests)+len(p.counters), applied(p.requests) && applied(p.counters)
-	for _, requests := range [...][]request{p.requests, p.counters} {
+	n, done := len(p.requests)+len(p.counters), fanout.AllApplied(p.requests) && fanout.AllApplied(p.counters)
+	for _, requests := range [...][]fanout.Request{p.requests, p.counters} {
 		for i := range requests {
-			result.Attempts += requests[i].sent
+			result.Attempts += requests[i].Sent
 		}
 	}
-	for i := range p.groups {
-		g := &p.groups[i]
-		if sent := int(g.sent.Load()); sent > 0 {
-			result.Attempts, result.Groups = result.Attempts+sent, result.Groups+1
-			n -= g.members() - 1
-		}
-	}
+	groups, attempts, members := p.Groups()
+	result.Groups, result.Attempts, n = groups, result.Attempts+attempts, n+groups-members
 	if p.condition != nil {
 		result.Attempts += p.condition.sent
 		result.Version = p.condition.version
@@ -82,23 +77,14 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 		err = failed
 	}
 	w.tracer.TraceEnd(ctx, session.OperationEnd{
-		Op: p.op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups, Counters: result.Counters,
-		Attempts: result.Attempts, Stragglers: p.stragglers, Err: err,
+		Op: p.Op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups, Counters: result.Counters,
+		Attempts: result.Attempts, Stragglers: p.Stragglers, Err: err,
 	})
 	return result, err
 }
 
-// single makes one attempt.
-var single = req.NewRetrier(retry.Policy{MaxAttempts: 1}, nil)
-
-// derived says whether a table of the request has, or may have, a view or trigger: then OVERLOADED can follow a part of
-// the write.
-func (w *Writer) derived(ctx context.Context, p *request) bool {
-	for _, m := range p.mutations {
-		// Read afresh: a view may be younger than what the writer remembers.
-		if t, err := w.live.reread(ctx, &single, m.Keyspace, m.Table); err != nil || t.derived {
-			return true
-		}
-	}
-	return false
+// start starts the open requests, see [fanout.Sender.Start].
+func (w *Writer) start(ctx context.Context, p *plan, mode Mode, requests []fanout.Request) *fanout.Flight {
+	p.Grouped = w.group > 0 && w.ungrouped(p) == ""
+	return w.sender.Start(ctx, &p.Write, mode.String(), requests)
 }

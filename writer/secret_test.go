@@ -47,7 +47,7 @@ func TestNothingShowsValues(t *testing.T) {
 		"error": e, "error by value": *e, "stored error": transport(t, e), "wrapped": fmt.Errorf("op: %w", e),
 		"joined": errors.Join(e, e), "invalid": invalid, "tables": e.Tables, "result": e.Tables[1],
 		"plan": plan, "plan by value": *plan, "ends": r.ends, "lines": r.lines,
-		"values": x.sent()[0].mutations[0].Args,
+		"values": x.sent()[0].Mutations[0].Args,
 	}
 	for name, thing := range things {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -72,39 +73,41 @@ func (h *history) random(key string) *rand.Rand {
 	return rand.New(rand.NewPCG(h.seed, request.Sum64()))
 }
 
-func (h *history) execute(_ context.Context, r *attempt) error {
+func (h *history) Execute(_ context.Context, r *fanout.Attempt) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var can []reply
 	for _, a := range replies {
-		if a.any || a.of == r.kind {
+		if a.any || a.of == r.Kind {
 			can = append(can, a)
 		}
 	}
-	random, a := h.random(key(r.mutations[0])), replies[0]
+	random, a := h.random(key(r.Mutations[0])), replies[0]
 	if !h.quiet {
 		a = can[random.IntN(len(can))]
 	}
-	h.log = append(h.log, fmt.Sprintf("%v of %v: %s", r.kind, r.mutations, a.name))
+	h.log = append(h.log, fmt.Sprintf("%v of %v: %s", r.Kind, r.Mutations, a.name))
 	whole := coin(random) // of one partition a replica applies all or nothing
-	for _, m := range r.mutations {
+	for _, m := range r.Mutations {
 		h.seen[key(m)]++
 		h.timestamps[m.Timestamp] = true
-		if a.applies == "all" || a.applies == "any" && (whole || r.kind != retry.Partition && coin(random)) {
+		if a.applies == "all" || a.applies == "any" && (whole || r.Kind != retry.Partition && coin(random)) {
 			h.applied[key(m)] = true
 		}
 	}
 	return a.err
 }
 
-func key(m *statement.Mutation) string { return spelled(attempt{mutations: []*statement.Mutation{m}}) }
+func key(m *statement.Mutation) string {
+	return spelled(fanout.Attempt{Mutations: []*statement.Mutation{m}})
+}
 
 func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 
 // of says how many mutations of a table there are, and how many of them are applied.
-func (h *history) of(requests []request, table string) (n, applied int) {
+func (h *history) of(requests []fanout.Request, table string) (n, applied int) {
 	for _, p := range requests {
-		for _, m := range p.mutations {
+		for _, m := range p.Mutations {
 			if m.Table != table {
 				continue
 			}

@@ -34,7 +34,7 @@ func Resumes(sets ...tables.Described) Option {
 // agree rejects a stored error whose parts do not all have its timestamp: no write makes such an error.
 func (e *Error) agree() error {
 	for i := range e.requests {
-		for _, m := range e.requests[i].mutations {
+		for _, m := range e.requests[i].Mutations {
 			below := m.Kind == statement.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
 			if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
 				return errors.New("denorm: decode error: a part is of another timestamp than the whole")
@@ -77,10 +77,10 @@ func (w *Writer) admit(e *Error) error {
 		}
 	}
 	for i := range e.requests {
-		if e.requests[i].kind == retry.Counter {
+		if e.requests[i].Kind == retry.Counter {
 			continue // never sent again
 		}
-		for _, m := range e.requests[i].mutations {
+		for _, m := range e.requests[i].Mutations {
 			declared := func(s *layout.Set, physical func(string) string) (bool, string) {
 				return entity.Declares(s, m, physical)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -73,18 +74,18 @@ func TestAttemptsOfShortCalls(t *testing.T) {
 		"the shortest":            {[]NewOption{Timeout(time.Millisecond)}, time.Millisecond},
 	} {
 		w := fakeWriter(&fakeExecutor{}, test.options...)
-		if got := w.retrier.AttemptTimeout(); w.err != nil || got != test.want {
+		if got := w.sender.Retrier.AttemptTimeout(); w.err != nil || got != test.want {
 			t.Errorf("%s: %v, %v", name, got, w.err)
 		}
 		plan, err := w.Explain("writeNote", noteSet(t).Insert(newNote()))
 		if err != nil || plan.Policy.AttemptTimeout != test.want {
 			t.Errorf("%s: Explain says %v, %v", name, plan.Policy, err)
 		}
-		if got, want := w.patient().retrier.AttemptTimeout(), w.policy.WithDefaults().AttemptTimeout; got != want {
+		if got, want := w.patient().sender.Retrier.AttemptTimeout(), w.policy.WithDefaults().AttemptTimeout; got != want {
 			t.Errorf("%s: Warm reads for %v", name, got)
 		}
 	}
-	if got := fakeWriter(&fakeExecutor{}, Timeout(time.Second)).With(Timeout(5 * time.Second)).retrier.AttemptTimeout(); got != 2500*time.Millisecond {
+	if got := fakeWriter(&fakeExecutor{}, Timeout(time.Second)).With(Timeout(5 * time.Second)).sender.Retrier.AttemptTimeout(); got != 2500*time.Millisecond {
 		t.Errorf("a longer Timeout again: %v", got)
 	}
 }
@@ -142,7 +143,7 @@ func TestErrorSaysWhoseLimit(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, test.caller)
 				}
 				defer cancel()
-				x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
+				x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
 					if test.stuck {
 						<-time.After(time.Minute)
 					}

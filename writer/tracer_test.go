@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -71,7 +72,7 @@ func TestTracer(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for name, test := range map[string]struct {
-		answer func(context.Context, attempt) error
+		answer func(context.Context, fanout.Attempt) error
 		change func(*testing.T) tables.Change
 		want   []string // by request; the order of requests is not fixed
 	}{

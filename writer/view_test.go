@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -41,16 +42,16 @@ func newView() View {
 var viewTables = [][]string{{"views", "views_by_day"}, {"views_by_region"}}
 
 // shown is what a request is of, and how it goes.
-func shown(r attempt) string {
+func shown(r fanout.Attempt) string {
 	var names []string
-	for _, m := range r.mutations {
+	for _, m := range r.Mutations {
 		names = append(names, fmt.Sprintf("%v %s", m.Kind, m.Table))
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("%v: %s", r.kind, strings.Join(slices.Compact(names), ", "))
+	return fmt.Sprintf("%v: %s", r.Kind, strings.Join(slices.Compact(names), ", "))
 }
 
-func shownAll(requests []attempt) []string {
+func shownAll(requests []fanout.Attempt) []string {
 	var out []string
 	for _, r := range requests {
 		out = append(out, shown(r))

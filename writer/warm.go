@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -46,7 +47,7 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 				errs = append(errs, fmt.Errorf("table %s: no keyspace: %s", name, w.noKeyspace()))
 				continue
 			}
-			if _, err := w.live.reread(ctx, &patient.retrier, keyspace, name); err != nil {
+			if _, err := w.live.reread(ctx, &patient.sender.Retrier, keyspace, name); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -63,11 +64,11 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 // route makes gocql find out, for every statement, which of its values are the partition key. Failure costs token
 // awareness of a statement, not correctness, so it is not reported.
 func (w *Writer) route(ctx context.Context, statements []string) {
-	x, ok := w.exec.(gocqlExecutor)
+	x, ok := w.sender.Exec.(fanout.Gocql)
 	if !ok {
 		return
 	}
 	for _, statement := range statements {
-		_ = driver.Route(ctx, x.session, statement)
+		_ = driver.Route(ctx, x.Session, statement)
 	}
 }

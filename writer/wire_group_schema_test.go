@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -27,7 +28,7 @@ func TestWireGroupsAndViews(t *testing.T) {
 		if _, _, err := s.create(t, s.w); err != nil { // which looks
 			t.Fatal(err)
 		}
-		<-time.After(leastSilence)
+		<-time.After(fanout.LeastSilence)
 		if result, sent, err := s.create(t, s.w); err != nil || len(sent) != 2 || result.Requests != 2 || result.Groups != 1 {
 			t.Errorf("%+v, %v, %v", result, sent, err)
 		}
@@ -59,7 +60,7 @@ func TestWireGroupsWithoutASchema(t *testing.T) {
 			if _, sent, err := s.create(t, w); err != nil || len(sent) != want {
 				t.Errorf("schema is there, write %d: %v, %v", i+1, sent, err)
 			}
-			<-time.After(leastSilence)
+			<-time.After(fanout.LeastSilence)
 		}
 	})
 }
@@ -79,7 +80,7 @@ func TestWireGroupsAfterACallThatEnded(t *testing.T) {
 		if _, err := w.Write(ctx, "op", orderSet(t).Insert(fresh())); err == nil {
 			t.Error("no error")
 		}
-		<-time.After(leastSilence)
+		<-time.After(fanout.LeastSilence)
 		if _, sent, err := s.create(t, w); err != nil || len(sent) != 1 {
 			t.Errorf("%v, %v", sent, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/retry"
@@ -65,8 +66,8 @@ func openWireConfigured(
 
 // newOf makes a writer that has one session for everything, so that the writes alone make connections.
 func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
-	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(writes), options...)
-	w.deep, w.reads, w.hosts, w.transact = true, writes, hosts.Of(writes), cas.Sessions{Writes: writes, Reads: writes}
+	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(writes), options...)
+	w.sender.Deep, w.reads, w.sender.Hosts, w.transact = true, writes, hosts.Of(writes), cas.Sessions{Writes: writes, Reads: writes}
 	return w, w.err
 }
 

@@ -26,15 +26,15 @@ func TestWith(t *testing.T) {
 		!reflect.DeepEqual(w.policy, before.policy) || w.physical("") != "shop" {
 		t.Error("With has changed the writer it was called on")
 	}
-	if derived.clock != w.clock || derived.batchlog != w.batchlog || derived.live != w.live || derived.exec != w.exec {
+	if derived.clock != w.clock || derived.batchlog != w.batchlog || derived.live != w.live || derived.sender.Exec != w.sender.Exec {
 		t.Error("a derived writer has its own clock, batchlog, schema or session")
 	}
 	res, err := derived.Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
-	if err != nil || res.Mode != LoggedBatch || x.sent()[0].consistency != gocql.All || res.Timestamp != derived.at {
+	if err != nil || res.Mode != LoggedBatch || x.sent()[0].Consistency != gocql.All || res.Timestamp != derived.at {
 		t.Errorf("%+v, %v", res, err)
 	}
 	res, err = derived.With(Auto(), shared(session.Keyspaces(nil))).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
-	if err != nil || res.Mode != FanOut || x.sent()[1].mutations[0].Keyspace != "shop" {
+	if err != nil || res.Mode != FanOut || x.sent()[1].Mutations[0].Keyspace != "shop" {
 		t.Errorf("derived of derived: %+v, %v", res, err)
 	}
 	if bad := w.With(Timeout(0)); bad.err == nil || w.err != nil {
@@ -112,7 +112,7 @@ func TestKeyspaces(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range x.sent() {
-				m := r.mutations[0]
+				m := r.Mutations[0]
 				if want := test.want[m.Table]; m.Keyspace != want || !strings.Contains(m.Statement, " "+want+"."+m.Table+" ") {
 					t.Errorf("%s is in %s: %s; want %s", m.Table, m.Keyspace, m.Statement, want)
 				}

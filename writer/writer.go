@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -19,16 +20,13 @@ import (
 // says which goroutines outlive a call. The calls of a zero Writer fail.
 type Writer struct {
 	config
-	exec     executor
-	retrier  req.Retrier
+	sender   fanout.Sender
 	session  string              // its keyspace, or empty
 	physical func(string) string // maps declared keyspaces
 	transact cas.Session
 	batchlog *batchlog // shared with derived writers, as are live and removals
 	live     *live
 	removals *removals
-	hosts    *hosts.Policy // of the session; nil if it has another one
-	deep     bool          // the executor needs a large stack
 }
 
 // New makes a writer. The writer uses the keyspaces of the session and, if the session has them, its tracer and its retry budget. The consistency
@@ -45,8 +43,9 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 		c.writes, c.reads = writes, reads
 		c.use(s)
 	})
-	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
-	w.deep, w.transact, w.hosts = true, cas.Sessions{Writes: writes, Reads: reads}, hosts.Of(writes)
+	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
+	w.transact = cas.Sessions{Writes: writes, Reads: reads}
+	w.sender.Deep, w.sender.Hosts = true, hosts.Of(writes)
 	if w.err != nil {
 		return nil, reject("New", w.err)
 	}
@@ -54,9 +53,10 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 }
 
 func newWriter(
-	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
+	exec fanout.Executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
-	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}, removals: &removals{}}
+	w := &Writer{config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read}, removals: &removals{}}
+	w.sender = fanout.Sender{Exec: exec, Doubt: w.live.doubt, Groupable: w.live.groupable, Ungroup: w.live.ungroup}
 	apply(&w.config, options)
 	w.retried = true // a Timeout alone is compared with the policy too
 	if w.hedge > 0 && w.hedge >= w.timeout {
@@ -91,8 +91,9 @@ func (w *Writer) prepare() {
 		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
 		return physical
 	}
-	w.retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
-	if limit := w.retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
+	w.sender.Retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
+	w.sender.Tracer, w.sender.Consistency, w.sender.Hedge, w.sender.Group, w.sender.Now = w.tracer, w.consistency, w.hedge, w.group, w.clock.now
+	if limit := w.sender.Retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
 		w.fail("Hedge: %v is not below the limit of an attempt, %v (AttemptTimeout of Retry), so no request would be sent once more: make Hedge "+
 			"less, near the 99th percentile of the latency, or 0 to turn it off", w.hedge, limit)
 	}
@@ -129,7 +130,7 @@ func (w *Writer) attempts() retry.Policy {
 // patient is the writer for reads of the schema that [Timeout] does not limit.
 func (w *Writer) patient() *Writer {
 	other := *w
-	other.retrier = req.NewRetrier(w.policy, w.shared.Budget)
+	other.sender.Retrier = req.NewRetrier(w.policy, w.shared.Budget)
 	return &other
 }
 
@@ -167,8 +168,8 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	if ctx == nil {
 		return Result{}, reject(op, errNoContext)
 	}
-	ctx, call := w.deadline(ctx)
-	defer call.end()
+	ctx, call := fanout.Deadline(ctx, w.timeout)
+	defer call.End()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Changes: len(changes)})
 	p, err := w.plan(op, changes, 0)
 	if err == nil {
@@ -207,14 +208,4 @@ func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, e
 	err := reject(op, cause)
 	w.tracer.TraceEnd(ctx, session.OperationEnd{Op: op, Mode: None.String(), Err: err})
 	return Result{}, err
-}
-
-// deadline makes sure that a call has one. gocql repeats a request forever if the server keeps answering UNPREPARED;
-// only a deadline stops it.
-func (w *Writer) deadline(ctx context.Context) (context.Context, *call) {
-	if d, ok := ctx.Deadline(); ok && time.Until(d) <= w.timeout {
-		return ctx, nil
-	}
-	c := &call{Context: ctx, timeout: w.timeout, deadline: time.Now().Add(w.timeout)}
-	return c, c
 }

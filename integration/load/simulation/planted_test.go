@@ -18,8 +18,8 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"no choice of",
 	},
 	{
-		"counters are sent to two replicas", "writer/sender.go",
-		"if f.s.w.hedge > 0 && f.request.kind.Idempotent() {", "if f.s.w.hedge > 0 {",
+		"counters are sent to two replicas", "internal/fanout/task.go",
+		"if t.flight.sender.Hedge > 0 && t.request.Kind.Idempotent() {", "if t.flight.sender.Hedge > 0 {",
 		"no choice of",
 	},
 	{
@@ -43,7 +43,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"ghost",
 	},
 	{
-		"a logged batch is not logged", "writer/executor.go",
+		"a logged batch is not logged", "internal/fanout/executor.go",
 		"kind = gocql.LoggedBatch", "kind = gocql.UnloggedBatch",
 		"(missing|ghost)",
 	},
@@ -59,7 +59,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"what was not applied is believed of an error that is delivered again", "writer/resume.go",
-		"p.kind != retry.Counter && p.outcome == NotApplied {", "p.kind != retry.Counter && p.outcome == NotApplied && p.err == nil {",
+		"p.Kind != retry.Counter && p.Outcome == NotApplied {", "p.Kind != retry.Counter && p.Outcome == NotApplied && p.Err == nil {",
 		"(?:unsound outcome|one caller was told)",
 	},
 	{
@@ -145,7 +145,7 @@ var ofGroups = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"the entry of a change goes although its group has failed", "writer/run.go",
-		"if p.condition != nil && applied(p.requests) {", "if p.condition != nil {",
+		"if p.condition != nil && fanout.AllApplied(p.requests) {", "if p.condition != nil {",
 		"TestWireGroupOutcomesAfterACondition/unavailable",
 	},
 }
@@ -164,7 +164,7 @@ func TestPlantedOfGroups(t *testing.T) {
 	}
 	t.Run("no groups are made", func(t *testing.T) {
 		t.Parallel()
-		output := planted.Find(t, "../../../writer/group.go", "if w.group == 0 || n < 2", "if true || w.group == 0 || n < 2",
+		output := planted.Find(t, "../../../internal/fanout/group.go", "if s.Group == 0 || n < 2", "if true || s.Group == 0 || n < 2",
 			simulated("-writes", "10000", "-size", "1000")...)
 		t.Logf("%s", find(t, output, `no write has met: group in part`)[0])
 	})

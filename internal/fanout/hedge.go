@@ -1,4 +1,4 @@
-package writer
+package fanout
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 // hedged sends the request, and when no answer has come for a while sends it once more, to another replica. The first success wins;
 // an error waits for the other request, which may still succeed.
-func (f *sender) hedged(ctx context.Context) error {
-	if limit := f.current.Limit; limit != nil {
+func (t *task) hedged(ctx context.Context) error {
+	if limit := t.current.Limit; limit != nil {
 		ctx = &req.Request{Attempt: hosts.Attempt{Context: ctx}, Limit: limit} //nolint:contextcheck // ctx is in it
 	}
 	ctx, cancel := context.WithCancel(ctx) // the loser has nothing to add
@@ -27,21 +27,21 @@ func (f *sender) hedged(ctx context.Context) error {
 	send := func(rival *hosts.Attempt) *hosts.Attempt {
 		under++
 		// Its own: the loser may still be at work when the request makes its next attempt.
-		r := &try{attempt: f.current.attempt}
-		r.Silence = leastSilence
-		f.current.Fork(&r.Attempt)
+		r := &try{attempt: t.current.attempt}
+		r.Silence = LeastSilence
+		t.current.Fork(&r.Attempt)
 		if rival != nil {
 			r.Avoid(rival)
 		}
-		f.sent.Add(1)
+		t.sent.Add(1)
 		go func() {
 			r.Begin(ctx)
-			answers <- answer{r, r.End(f.s.w.exec.execute(&r.Request, &r.attempt))} //nolint:contextcheck // r is ctx now
+			answers <- answer{r, r.End(t.flight.sender.Exec.Execute(&r.Request, &r.attempt))} //nolint:contextcheck // r is ctx now
 		}()
 		return &r.Attempt
 	}
 	first := send(nil)
-	timer := time.NewTimer(f.s.w.hedge)
+	timer := time.NewTimer(t.flight.sender.Hedge)
 	defer timer.Stop()
 	var failures []error
 	var second *hosts.Attempt
@@ -49,22 +49,22 @@ func (f *sender) hedged(ctx context.Context) error {
 		select {
 		case a := <-answers:
 			under--
-			f.request.host = session.HostOf(a.from.attempt.host)
+			t.request.Host = session.HostOf(a.from.attempt.Host)
 			if a.err == nil {
 				return nil
 			}
-			failures = append(failures, f.note(a.err))
+			failures = append(failures, t.note(a.err))
 		case <-timer.C:
-			if len(failures) == 0 && f.s.w.retrier.Spend() {
+			if len(failures) == 0 && t.flight.sender.Retrier.Spend() {
 				second = send(first)
-				f.hedges++
+				t.hedges++
 			}
 		}
 	}
-	f.current.Avoid(first) // the request's next attempt
+	t.current.Avoid(first) // the request's next attempt
 	if second == nil {
 		return failures[0]
 	}
-	f.current.Avoid(second)
+	t.current.Avoid(second)
 	return errors.Join(failures...)
 }

@@ -1,4 +1,4 @@
-package writer
+package fanout
 
 // growStack gives the goroutine a stack of 4 KiB, in which a request of gocql just fits. It would begin with 2 KiB, and
 // grow in the depth of gocql, where all frames have to be copied; done while there is only one, that costs a tenth.

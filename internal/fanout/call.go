@@ -1,4 +1,4 @@
-package writer
+package fanout
 
 import (
 	"context"
@@ -8,15 +8,25 @@ import (
 	"time"
 )
 
-// call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule only the fanOut waits
+// Call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule only the flight waits
 // for its end, and it has a timer anyway. So call gets a timer of its own only when something else waits: a timer and its
 // context cost a tenth of a write.
-type call struct {
+type Call struct {
 	context.Context // of the caller
 
 	timeout  time.Duration // the writer's
 	deadline time.Time
 	timed    atomic.Pointer[timed]
+}
+
+// Deadline makes sure that a call has one. gocql repeats a request forever if the server keeps answering UNPREPARED;
+// only a deadline stops it.
+func Deadline(ctx context.Context, timeout time.Duration) (context.Context, *Call) {
+	if d, ok := ctx.Deadline(); ok && time.Until(d) <= timeout {
+		return ctx, nil
+	}
+	c := &Call{Context: ctx, timeout: timeout, deadline: time.Now().Add(timeout)}
+	return c, c
 }
 
 // timed is the context of a call, with a timer.
@@ -25,11 +35,11 @@ type timed struct {
 	cancel context.CancelFunc
 }
 
-func (c *call) Deadline() (time.Time, bool) { return c.deadline, true }
+func (c *Call) Deadline() (time.Time, bool) { return c.deadline, true }
 
-func (c *call) Done() <-chan struct{} { return c.timer().ctx.Done() }
+func (c *Call) Done() <-chan struct{} { return c.timer().ctx.Done() }
 
-func (c *call) Err() error {
+func (c *Call) Err() error {
 	if err := c.Context.Err(); err != nil { // first: the timer's context learns of it a moment later
 		return err
 	}
@@ -43,7 +53,7 @@ func (c *call) Err() error {
 }
 
 // Value implements [context.Context].
-func (c *call) Value(key any) any {
+func (c *Call) Value(key any) any {
 	if key == (callKey{}) {
 		return c
 	}
@@ -69,9 +79,9 @@ func (e *timeoutError) Error() string {
 
 func (e *timeoutError) Unwrap() error { return e.err }
 
-// wrapTimeout is the error of something done under ctx, and names the writer's limit if that has ended it.
-func wrapTimeout(ctx context.Context, err error) error {
-	c, ok := ctx.Value(callKey{}).(*call)
+// WrapTimeout is the error of something done under ctx, and names the writer's limit if that has ended it.
+func WrapTimeout(ctx context.Context, err error) error {
+	c, ok := ctx.Value(callKey{}).(*Call)
 	if !ok || !errors.Is(err, context.DeadlineExceeded) || c.Context.Err() != nil || c.Err() == nil {
 		return err
 	}
@@ -79,7 +89,7 @@ func wrapTimeout(ctx context.Context, err error) error {
 }
 
 // timer makes the timer, once.
-func (c *call) timer() *timed {
+func (c *Call) timer() *timed {
 	if t := c.timed.Load(); t != nil {
 		return t
 	}
@@ -92,9 +102,9 @@ func (c *call) timer() *timed {
 	return t
 }
 
-// end ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose context
+// End ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose context
 // had a deadline already.
-func (c *call) end() {
+func (c *Call) End() {
 	if c == nil {
 		return
 	}
@@ -114,9 +124,9 @@ var ended = func() *timed {
 	return t
 }()
 
-// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the fanOut knows.
+// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the flight knows.
 func over(ctx context.Context) bool {
-	if c, ok := ctx.(*call); ok && c.timed.Load() == nil {
+	if c, ok := ctx.(*Call); ok && c.timed.Load() == nil {
 		return c.Context.Err() != nil
 	}
 	return ctx.Err() != nil
