@@ -25,44 +25,30 @@ func (p accountTests) CreatedOnce(t *testing.T) {
 			case err == nil:
 				created.Add(1)
 			case errors.Is(err, writer.ErrConflict):
-				if u, ok := writer.Current[accounts.User](err); !ok || u.Email != email || u.Name == "" {
-					t.Errorf("the user who is there: %+v, %t", u, ok)
-				}
+				u, ok := writer.Current[accounts.User](err)
+				wrong(t, !ok || u.Email != email || u.Name == "", "the user who is there: %+v, %t", u, ok)
 			default:
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if n := created.Load(); n != 1 {
-		t.Errorf("created %d times, want once", n)
-	}
-	if u, err := accounts.Get(t.Context(), p.Writer, email); err != nil || u.Email != email {
-		t.Errorf("%+v, %v", u, err)
-	}
-	if _, err := accounts.Get(t.Context(), p.Writer, "bob@example.org"); !errors.Is(err, writer.ErrNotFound) {
-		t.Errorf("nobody's address: %v", err)
-	}
-	if err := accounts.Create(t.Context(), p.Writer, "", "A"); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("no address: %v", err)
-	}
+	n := created.Load()
+	wrong(t, n != 1, "created %d times, want once", n)
+	u, err := accounts.Get(t.Context(), p.Writer, email)
+	wrong(t, err != nil || u.Email != email, "%+v, %v", u, err)
+	wantError(t, "nobody's address", errorOf(accounts.Get(t.Context(), p.Writer, "bob@example.org")), writer.ErrNotFound)
+	wantError(t, "no address", accounts.Create(t.Context(), p.Writer, "", "A"), writer.ErrInvalid)
 }
 
 // The answer to the own insert is lost: it counts as what it was.
 func (p accountTests) OwnLostReply(t *testing.T) {
 	var dialer faulty.Dialer
 	w := NewWriter(t, p.Faulty(t, &dialer), writer.Timeout(20*time.Second))
-	if err := accounts.Create(t.Context(), w, "warm@example.org", "W"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, accounts.Create(t.Context(), w, "warm@example.org", "W"))
 	dialer.LoseReplies(1)
-	if err := accounts.Create(t.Context(), w, "eve@example.org", "Ann"); err != nil {
-		t.Errorf("the answer was lost: %v", err)
-	}
-	if u, err := accounts.Get(t.Context(), p.Writer, "eve@example.org"); err != nil || u.Name != "Ann" {
-		t.Errorf("%+v, %v", u, err)
-	}
-	if err := accounts.Create(t.Context(), w, "eve@example.org", "Bob"); !errors.Is(err, writer.ErrConflict) {
-		t.Errorf("created again: %v", err)
-	}
+	wantError(t, "the answer was lost", accounts.Create(t.Context(), w, "eve@example.org", "Ann"), nil)
+	u, err := accounts.Get(t.Context(), p.Writer, "eve@example.org")
+	wrong(t, err != nil || u.Name != "Ann", "%+v, %v", u, err)
+	wantError(t, "created again", accounts.Create(t.Context(), w, "eve@example.org", "Bob"), writer.ErrConflict)
 }

@@ -17,12 +17,8 @@ type basketTests struct{ *Place }
 func (p basketTests) want(t *testing.T, what string, customer gocql.UUID, want map[gocql.UUID]int32) {
 	t.Helper()
 	got, err := baskets.Of(t.Context(), p.Reader, customer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !maps.Equal(got.Products, want) {
-		t.Errorf("%s: %v, want %v", what, got.Products, want)
-	}
+	must(t, err)
+	wrong(t, !maps.Equal(got.Products, want), "%s: %v, want %v", what, got.Products, want)
 }
 
 // Validate finds the table as it is declared.
@@ -55,9 +51,8 @@ func (p basketTests) Basket(t *testing.T) {
 		{"remove the last", baskets.Remove(customer, bread, apples), nil},
 	} {
 		res := Write(t, p.Writer, step.op, step.change)
-		if want := writer.SamePartition; step.change.Kind() == tables.Patch && res.Mode != want {
-			t.Errorf("%s: %v, want %v", step.op, res.Mode, want)
-		}
+		want := writer.SamePartition
+		wrong(t, step.change.Kind() == tables.Patch && res.Mode != want, "%s: %v, want %v", step.op, res.Mode, want)
 		p.want(t, step.op, customer, step.want)
 	}
 }
@@ -70,9 +65,7 @@ func (p basketTests) ConcurrentPuts(t *testing.T) {
 		product := gocql.MustRandomUUID()
 		want[product] = i + 1
 		wait.Go(func() {
-			if _, err := p.Writer.Write(t.Context(), "put", baskets.Put(customer, product, i+1)); err != nil {
-				t.Error(err)
-			}
+			wantError(t, "write", errorOf(p.Writer.Write(t.Context(), "put", baskets.Put(customer, product, i+1))), nil)
 		})
 	}
 	wait.Wait()

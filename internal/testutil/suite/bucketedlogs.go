@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -32,15 +31,12 @@ func (p bucketedLogTests) Pages(t *testing.T) {
 
 	used := p.Session.Reads().Query(`SELECT bucket FROM logs_bucketed WHERE bucket IN (0,1,2,3,4,5,6,7,8,9) AND sensor_id = ?
 		PER PARTITION LIMIT 1`, sensor).Iter()
-	if n := used.NumRows(); n < 5 || used.Close() != nil {
-		t.Errorf("40 logs in %d buckets", n)
-	}
+	n := used.NumRows()
+	wrong(t, n < 5 || used.Close() != nil, "40 logs in %d buckets", n)
 	got, _ := pages(t, func(token reader.Token) ([]bucketedlogs.Log, reader.Token, error) {
 		return bucketedlogs.Page(t.Context(), p.Reader, sensor, 6, token)
 	})
-	if fmt.Sprint(got) != fmt.Sprint(logs) {
-		t.Errorf("%d logs\n%v, want %d\n%v", len(got), got, len(logs), logs)
-	}
+	wrong(t, fmt.Sprint(got) != fmt.Sprint(logs), "%d logs\n%v, want %d\n%v", len(got), got, len(logs), logs)
 }
 
 func (p bucketedLogTests) BadInput(t *testing.T) {
@@ -50,16 +46,8 @@ func (p bucketedLogTests) BadInput(t *testing.T) {
 		Write(t, p.Writer, "log", bucketedlogs.Logs.Insert(log))
 	}
 	_, token, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, "temp-002", 2, token); !errors.Is(err, reader.ErrToken) {
-		t.Errorf("the token of another sensor: %v, want ErrToken", err)
-	}
-	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "../../etc/passwd"); !errors.Is(err, reader.ErrToken) {
-		t.Errorf("no token: %v, want ErrToken", err)
-	}
-	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, "", 2, ""); !errors.Is(err, reader.ErrInvalid) {
-		t.Errorf("no sensor: %v, want ErrInvalid", err)
-	}
+	must(t, err)
+	wantError(t, "the token of another sensor", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, "temp-002", 2, token)), reader.ErrToken)
+	wantError(t, "no token", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "../../etc/passwd")), reader.ErrToken)
+	wantError(t, "no sensor", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, "", 2, "")), reader.ErrInvalid)
 }

@@ -1,10 +1,8 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -38,7 +36,7 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 	edited.Content = "edited"
 	Write(t, p.Writer, "edit", conversations.Messages.Update(all[4], edited))
 	Write(t, p.Writer, "delete", conversations.Messages.Delete(all[6]))
-	var want, got []string
+	var want []string
 	for i, m := range all {
 		if i == 4 {
 			m = edited
@@ -51,12 +49,8 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 	found, _ := pages(t, func(token reader.Token) ([]conversations.Message, reader.Token, error) {
 		return conversations.Before(t.Context(), p.Reader, conversation, began, began.AddDate(0, 0, 61), 7, token)
 	})
-	for _, m := range found {
-		got = append(got, m.Content)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%d messages %v, want %d %v", len(got), got, len(want), want)
-	}
+	got := each(found, func(m conversations.Message) string { return m.Content })
+	wrong(t, !slices.Equal(got, want), "%d messages %v, want %d %v", len(got), got, len(want), want)
 }
 
 func (p conversationTests) BadInput(t *testing.T) {
@@ -64,12 +58,7 @@ func (p conversationTests) BadInput(t *testing.T) {
 	Write(t, p.Writer, "send", conversations.Messages.Insert(m))
 	later := m
 	later.MessageTime = m.MessageTime.Add(48 * time.Hour)
-	if _, err := p.Writer.Write(t.Context(), "send", conversations.Messages.Update(m, later)); !errors.Is(err, writer.ErrInvalid) ||
-		!strings.Contains(err.Error(), "column message_time") {
-		t.Errorf("another time of a message, and so another bucket: %v, want ErrInvalid", err)
-	}
+	wantError(t, "another time of a message, and so another bucket", errorOf(p.Writer.Write(t.Context(), "send", conversations.Messages.Update(m, later))), writer.ErrInvalid, "column message_time")
 	_, _, err := conversations.Before(t.Context(), p.Reader, m.ConversationID, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Now().AddDate(50, 0, 0), 10, "")
-	if !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "more than 10000 partitions") {
-		t.Errorf("two centuries: %v, want ErrInvalid", err)
-	}
+	wantError(t, "two centuries", err, reader.ErrInvalid, "more than 10000 partitions")
 }

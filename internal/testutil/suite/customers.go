@@ -29,12 +29,9 @@ func (p customerTests) Addresses(t *testing.T) {
 		customers.Addresses.Insert(first))
 	p.wantAddresses(t, customer.ID, first, second)
 	got, err := customers.Get(t.Context(), p.Reader, customer.ID, "work")
-	if err != nil || !reflect.DeepEqual(got, workAddress) {
-		t.Errorf("by key: %v, %v, want %v", got, err, workAddress)
-	}
-	if got, err := customers.Get(t.Context(), p.Reader, customer.ID, "holiday"); err != nil || got != nil {
-		t.Errorf("a key that is not there: %v, %v", got, err)
-	}
+	wrong(t, err != nil || !reflect.DeepEqual(got, workAddress), "by key: %v, %v, want %v", got, err, workAddress)
+	got, err = customers.Get(t.Context(), p.Reader, customer.ID, "holiday")
+	wrong(t, err != nil || got != nil, "a key that is not there: %v, %v", got, err)
 
 	moved := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: &customers.Address{StreetName: "Elm Street"}}
 	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(first, moved))
@@ -47,9 +44,8 @@ func (p customerTests) Addresses(t *testing.T) {
 
 func (p customerTests) wantAddresses(t *testing.T, customer gocql.UUID, want ...customers.CustomerAddress) {
 	t.Helper()
-	if got := all(t, customers.Of(t.Context(), p.Reader, customer)); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	got := all(t, customers.Of(t.Context(), p.Reader, customer))
+	wrong(t, !reflect.DeepEqual(got, want), "%v, want %v", got, want)
 }
 
 // An address that replaces another one leaves no field of it behind, also where each field is a cell of its own.
@@ -60,16 +56,10 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 		row.Address = address
 		Write(t, p.Writer, "saveAddress", customers.UnfrozenAddresses.Update(before, row))
 		statement, names, values, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got customers.CustomerAddress
-		if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).Get(&got); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, row) {
-			t.Errorf("%v, want %v", got.Address, row.Address)
-		}
+		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).Get(&got))
+		wrong(t, !reflect.DeepEqual(got, row), "%v, want %v", got.Address, row.Address)
 	}
 }
 
@@ -92,13 +82,10 @@ func (p customerTests) AnotherType(t *testing.T) {
 			p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
 			err := schema.Validate(t.Context(), p.Session, schema.Sets(customers.Addresses))
 			var different *schema.DifferenceError
-			if (err == nil) != (c.is == "") || errors.As(err, &different) && (len(different.Differences) != 1 || !strings.Contains(err.Error(), c.is)) {
-				t.Errorf("Validate: %v", err)
-			}
+			wrong(t, (err == nil) != (c.is == "") || errors.As(err, &different) && (len(different.Differences) != 1 || !strings.Contains(err.Error(), c.is)),
+				"Validate: %v", err)
 			_, err = p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("Write: %v", err)
-			}
+			wrong(t, (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want), "Write: %v", err)
 		})
 	}
 }

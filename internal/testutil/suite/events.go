@@ -23,15 +23,11 @@ type eventTests struct{ *Place }
 // the end of it.
 func (p eventTests) Months(t *testing.T) {
 	months, err := events.Tables(testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	plan := func(now time.Time, w rotation.Window) rotation.Plan {
 		t.Helper()
 		plan, err := months.Plan(t.Context(), now, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return plan
 	}
 	apply := func(now time.Time, todo rotation.Plan) {
@@ -40,9 +36,7 @@ func (p eventTests) Months(t *testing.T) {
 		for n := 0; err != nil && n < 3; n++ { // the nodes may not agree for long while other tests change the schema
 			err = plan(now, events.Kept).Apply(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	year := time.Now().UTC().Year() // a plan that drops tables is rejected for a time of 10 years ago
 	newYear := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -53,9 +47,8 @@ func (p eventTests) Months(t *testing.T) {
 		t.Fatalf("the plan is\n%s, want to create %v", todo, want)
 	}
 	apply(newYear.Add(24*time.Hour), todo)
-	if again := plan(newYear.Add(24*time.Hour), events.Kept); again.String() != "nothing to do" {
-		t.Errorf("after Apply there is still to do: %s", again)
-	}
+	again := plan(newYear.Add(24*time.Hour), events.Kept)
+	wrong(t, again.String() != "nothing to do", "after Apply there is still to do: %s", again)
 
 	sensor := gocql.MustRandomUUID()
 	var all []time.Time
@@ -73,9 +66,8 @@ func (p eventTests) Months(t *testing.T) {
 		t.Errorf("an event of January is not found in its table: %v", err)
 	}
 	got, err := eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(30*24*time.Hour)))
-	if want := []time.Time{all[3], all[2], all[1]}; err != nil || !slices.EqualFunc(got, want, time.Time.Equal) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
+	want := []time.Time{all[3], all[2], all[1]}
+	wrong(t, err != nil || !slices.EqualFunc(got, want, time.Time.Equal), "%v, %v, want %v", got, err, want)
 
 	july := newYear.AddDate(0, 6, 2)
 	todo = plan(july, events.Kept)
@@ -85,12 +77,8 @@ func (p eventTests) Months(t *testing.T) {
 	apply(july, todo)
 	got, err = eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(2*time.Hour)))
 	var failed *reader.Error
-	if !errors.As(err, &failed) || failed.Table != december || !strings.Contains(err.Error(), december) {
-		t.Errorf("a month without a table: %v", err)
-	}
-	if !slices.EqualFunc(got, []time.Time{all[3], all[2]}, time.Time.Equal) {
-		t.Errorf("before the error came %v", got)
-	}
+	wrong(t, !errors.As(err, &failed) || failed.Table != december || !strings.Contains(err.Error(), december), "a month without a table: %v", err)
+	wrong(t, !slices.EqualFunc(got, []time.Time{all[3], all[2]}, time.Time.Equal), "before the error came %v", got)
 }
 
 func eventTimes(rows func(func(events.Event, error) bool)) (out []time.Time, err error) {

@@ -50,9 +50,7 @@ func Exercise(t *testing.T, c Cassandra) {
 					test(t)
 				})
 			}
-			if found == 0 {
-				t.Error("no test: methods of a pointer are not found in a value")
-			}
+			wrong(t, found == 0, "no test: methods of a pointer are not found in a value")
 		})
 	}
 }

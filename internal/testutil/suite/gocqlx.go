@@ -28,9 +28,8 @@ func gocqlxTable[T any](set *tables.Set[T], name string) *table.Table {
 // wantOrders compares what a query of gocqlx found.
 func wantOrders(t *testing.T, what string, err error, got []orders.Order, want ...orders.Order) {
 	t.Helper()
-	if err != nil || !slices.EqualFunc(got, want, func(a, b orders.Order) bool { return orderText(a) == orderText(b) }) {
-		t.Errorf("%s: %v, %v, want %v", what, got, err, want)
-	}
+	wrong(t, err != nil || !slices.EqualFunc(got, want, func(a, b orders.Order) bool { return orderText(a) == orderText(b) }),
+		"%s: %v, %v, want %v", what, got, err, want)
 }
 
 // What the writer has written, gocqlx reads by the tables of the same declaration: by key, by partition and with builders.
@@ -51,18 +50,15 @@ func (s orderTests) ReadWithGocqlx(t *testing.T) {
 		o.Status = orders.Paid
 		return o, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	Write(t, s.Writer, "deleteOrder", orders.Orders.Delete(made[1]))
 
 	for _, columns := range [][]string{nil, byID.Metadata().Columns} { // SELECT *, and by name
 		var one orders.Order
 		err := byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Get(&one)
 		wantOrders(t, "by id", err, []orders.Order{one}, paid)
-		if err := byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one); !errors.Is(err, gocql.ErrNotFound) {
-			t.Errorf("a deleted order: %+v, %v", one, err)
-		}
+		err = byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one)
+		wrong(t, !errors.Is(err, gocql.ErrNotFound), "a deleted order: %+v, %v", one, err)
 		var list []orders.Order
 		err = byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user).Select(&list)
 		wantOrders(t, "by user, the newest first", err, list, made[2], paid)
@@ -90,31 +86,22 @@ func (s orderTests) BucketsWithGocqlx(t *testing.T) {
 		o := shop.NewOrder()
 		o.Status = orders.Shipped // the other test has none of them
 		want[o.OrderID] = true
-		if err := try(t.Context(), s.Writer, orders.Bucketed.Insert(o)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, try(t.Context(), s.Writer, orders.Bucketed.Insert(o)))
 	}
 	var got, star []orders.Order
 	for bucket := range orders.Buckets {
 		partition := qb.M{"status": orders.Shipped, "status_bucket": bucket}
 		var rows []orders.Order
-		if err := byStatus.SelectQueryContext(t.Context(), session, byStatus.Metadata().Columns...).BindMap(partition).Select(&rows); err != nil {
-			t.Fatal(err)
-		}
+		must(t, byStatus.SelectQueryContext(t.Context(), session, byStatus.Metadata().Columns...).BindMap(partition).Select(&rows))
 		err := byStatus.SelectQueryContext(t.Context(), session).BindMap(partition).Select(&star)
-		if len(rows) > 0 && (err == nil || !strings.Contains(err.Error(), `missing destination name "status_bucket"`)) {
-			t.Errorf("SELECT * into a struct without the bucket: %v", err)
-		}
+		wrong(t, len(rows) > 0 && (err == nil || !strings.Contains(err.Error(), `missing destination name "status_bucket"`)),
+			"SELECT * into a struct without the bucket: %v", err)
 		got = append(got, rows...)
 	}
 	for _, o := range got {
-		if !want[o.OrderID] || o.Status != orders.Shipped || o.UpdatedAt == 0 {
-			t.Errorf("%+v", o)
-		}
+		wrong(t, !want[o.OrderID] || o.Status != orders.Shipped || o.UpdatedAt == 0, "%+v", o)
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d rows of %d orders", len(got), len(want))
-	}
+	wrong(t, len(got) != len(want), "%d rows of %d orders", len(got), len(want))
 }
 
 // The columns that are the library's own, and rows of deleted entities, are there for gocqlx.
@@ -122,37 +109,22 @@ func (p userTests) ReadWithGocqlx(t *testing.T) {
 	byID, byEmail := gocqlxTable(users.Users, "users"), gocqlxTable(users.Users, "users_by_email")
 	session := gocqlx.NewSession(p.Session.Reads())
 	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "gocqlx@example.org", Name: "G"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got users.User
-	if err := byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got); err != nil || got != u {
-		t.Errorf("%+v, %v, want %+v", got, err, u)
-	}
+	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
+	wrong(t, err != nil || got != u, "%+v, %v, want %+v", got, err, u)
 	got = users.User{}
-	if err := byEmail.GetQueryContext(t.Context(), session, byEmail.Metadata().Columns...).BindStruct(u).Get(&got); err != nil ||
-		got != (users.User{UserID: u.UserID, Email: u.Email}) {
-		t.Errorf("by email: %+v, %v", got, err)
-	}
+	err = byEmail.GetQueryContext(t.Context(), session, byEmail.Metadata().Columns...).BindStruct(u).Get(&got)
+	wrong(t, err != nil || got != (users.User{UserID: u.UserID, Email: u.Email}), "by email: %+v, %v", got, err)
 	for own, of := range map[string]*table.Table{"pending": byID, "claim": byEmail} {
 		err := of.GetQueryContext(t.Context(), session).BindStruct(u).Get(&got)
-		if err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`) {
-			t.Errorf("SELECT * from %s: %v", of.Name(), err)
-		}
+		wrong(t, err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`), "SELECT * from %s: %v", of.Name(), err)
 	}
 
-	if err := users.Leave(t.Context(), p.Writer, u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, users.Leave(t.Context(), p.Writer, u))
 	got = users.User{}
 	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
-	if err != nil || got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}) {
-		t.Errorf("what is left of a deleted user: %+v, %v", got, err)
-	}
-	if _, err := users.ByID(t.Context(), p.Writer, u.UserID); !errors.Is(err, writer.ErrNotFound) {
-		t.Errorf("Load of a deleted user: %v", err)
-	}
-	if err := byEmail.GetQueryContext(t.Context(), session, "user_id").BindStruct(u).Get(&got); !errors.Is(err, gocql.ErrNotFound) {
-		t.Errorf("the address of a deleted user: %v", err)
-	}
+	wrong(t, err != nil || got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}), "what is left of a deleted user: %+v, %v", got, err)
+	wantError(t, "Load of a deleted user", errorOf(users.ByID(t.Context(), p.Writer, u.UserID)), writer.ErrNotFound)
+	wantError(t, "the address of a deleted user", byEmail.GetQueryContext(t.Context(), session, "user_id").BindStruct(u).Get(&got), gocql.ErrNotFound)
 }

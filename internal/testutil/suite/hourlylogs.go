@@ -1,8 +1,7 @@
 package suite
 
 import (
-	"errors"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,13 +25,9 @@ func (p hourlyLogTests) Between(t *testing.T) {
 			want = append(want, log.Message)
 		}
 	}
-	var got []string
-	for _, log := range all(t, hourlylogs.Between(t.Context(), p.Reader, sensor, start, start.Add(3*time.Hour))) {
-		got = append(got, log.Message)
-	}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("%v, want %v", got, want)
-	}
+	found := all(t, hourlylogs.Between(t.Context(), p.Reader, sensor, start, start.Add(3*time.Hour)))
+	got := each(found, func(l hourlylogs.Log) string { return l.Message })
+	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
 }
 
 func (p hourlyLogTests) BadInput(t *testing.T) {
@@ -44,8 +39,5 @@ func (p hourlyLogTests) BadInput(t *testing.T) {
 		wantInvalid(t, p.Writer, name, hourlylogs.Logs.Insert(log))
 	}
 	open := reader.From(hourlylogs.Logs, "logs_by_hour").Eq("sensor_id", "temp-001").GtOrEq("ts", time.Now())
-	if _, _, err := reader.List(t.Context(), p.Reader, "logs", open); !errors.Is(err, reader.ErrInvalid) ||
-		!strings.Contains(err.Error(), "column ts: an upper bound is missing") {
-		t.Errorf("no end: %v", err)
-	}
+	wantError(t, "no end", errorOfRead(reader.List(t.Context(), p.Reader, "logs", open)), reader.ErrInvalid, "column ts: an upper bound is missing")
 }

@@ -54,9 +54,7 @@ func (s Orders) find(t *testing.T, o orders.Order) orderRows {
 			r.texts[table] = append(r.texts[table], orderText(got))
 			got = orders.Order{}
 		}
-		if err := iter.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, iter.Close())
 	}
 	scan("orders_by_id", "order_id = ?", o.OrderID)
 	scan("orders_by_user", "user_id = ? AND order_id = ?", o.UserID, o.OrderID)
@@ -81,12 +79,10 @@ func (s Orders) WantEverywhere(t *testing.T, o orders.Order) {
 			t.Errorf("%s has %d rows of the order, want 1: %v", table, len(r.texts[table]), r.texts[table])
 			continue
 		}
-		if got, want := r.texts[table][0], orderText(o); got != want {
-			t.Errorf("%s has\n\t%s, want\n\t%s", table, got, want)
-		}
-		if at := r.writetimes[table][0]; at != o.UpdatedAt {
-			t.Errorf("%s was written at %d, want %d as in the other tables", table, at, o.UpdatedAt)
-		}
+		got, want := r.texts[table][0], orderText(o)
+		wrong(t, got != want, "%s has\n\t%s, want\n\t%s", table, got, want)
+		at := r.writetimes[table][0]
+		wrong(t, at != o.UpdatedAt, "%s was written at %d, want %d as in the other tables", table, at, o.UpdatedAt)
 	}
 }
 
@@ -125,9 +121,7 @@ func createOrder(t *testing.T, w *writer.Writer) orders.Order {
 	t.Helper()
 	o := shop.NewOrder()
 	res, err := w.Write(context.Background(), "createOrder", orders.Orders.Insert(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.UpdatedAt = res.Timestamp
 	return o
 }
@@ -138,9 +132,7 @@ func (s orderTests) CreateOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := shop.NewOrder()
 			res := Write(t, w, "createOrder", orders.Orders.Insert(o))
-			if res.Mode != want[name] {
-				t.Errorf("mode %v, want %v", res.Mode, want[name])
-			}
+			wrong(t, res.Mode != want[name], "mode %v, want %v", res.Mode, want[name])
 			o.UpdatedAt = res.Timestamp
 			s.WantEverywhere(t, o)
 			s.wantQueries(t, o)
@@ -152,17 +144,12 @@ func (s orderTests) CreateOrder(t *testing.T) {
 func (s Orders) wantQueries(t *testing.T, o orders.Order) {
 	t.Helper()
 	byID, err := s.queries().ByID(t.Context(), o.OrderID)
-	if err != nil || orderText(byID) != orderText(o) {
-		t.Errorf("by id: %v, %v, want %v", orderText(byID), err, orderText(o))
-	}
+	wrong(t, err != nil || orderText(byID) != orderText(o), "by id: %v, %v, want %v", orderText(byID), err, orderText(o))
 	byUser, err := s.queries().ByUser(t.Context(), o.UserID, 10)
-	if err != nil || len(byUser) != 1 || orderText(byUser[0]) != orderText(o) {
-		t.Errorf("by user: %v, %v, want %v", byUser, err, orderText(o))
-	}
+	wrong(t, err != nil || len(byUser) != 1 || orderText(byUser[0]) != orderText(o), "by user: %v, %v, want %v", byUser, err, orderText(o))
 	byStatus, err := s.queries().ByStatus(t.Context(), o.Status, 1000)
-	if err != nil || !slices.ContainsFunc(byStatus, func(x orders.Order) bool { return orderText(x) == orderText(o) }) {
-		t.Errorf("by status: %d orders without %v, %v", len(byStatus), orderText(o), err)
-	}
+	wrong(t, err != nil || !slices.ContainsFunc(byStatus, func(x orders.Order) bool { return orderText(x) == orderText(o) }),
+		"by status: %d orders without %v, %v", len(byStatus), orderText(o), err)
 }
 
 func (s orderTests) ListsNewestFirst(t *testing.T) {
@@ -178,9 +165,7 @@ func (s orderTests) ListsNewestFirst(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	for i := range list {
-		if list[i].OrderID != ids[i] || list[i].Total != nil {
-			t.Errorf("order %d is %v, want %v without a total", i, list[i], ids[i])
-		}
+		wrong(t, list[i].OrderID != ids[i] || list[i].Total != nil, "order %d is %v, want %v without a total", i, list[i], ids[i])
 	}
 }
 
@@ -194,12 +179,8 @@ func (s orderTests) ChangeStatus(t *testing.T) {
 				next := o
 				next.Status = status
 				res := Write(t, w, "changeStatus", orders.Orders.Update(o, next))
-				if res.Mode != want[name] {
-					t.Errorf("mode %v, want %v", res.Mode, want[name])
-				}
-				if res.Timestamp <= o.UpdatedAt {
-					t.Errorf("timestamp %d does not follow the stamp %d", res.Timestamp, o.UpdatedAt)
-				}
+				wrong(t, res.Mode != want[name], "mode %v, want %v", res.Mode, want[name])
+				wrong(t, res.Timestamp <= o.UpdatedAt, "timestamp %d does not follow the stamp %d", res.Timestamp, o.UpdatedAt)
 				next.UpdatedAt = res.Timestamp
 				s.WantEverywhere(t, next)
 				o = next
@@ -229,9 +210,7 @@ func (s orderTests) Cancel(t *testing.T) {
 			Write(t, w, "payOrder", orders.Orders.Update(o, paid))
 			Write(t, w, "cancelOrder", orders.Orders.Delete(o))
 			s.wantNowhere(t, o)
-			if _, err := s.queries().ByID(t.Context(), o.OrderID); !errors.Is(err, gocql.ErrNotFound) {
-				t.Errorf("by id: %v, want not found", err)
-			}
+			wantError(t, "by id", errorOf(s.queries().ByID(t.Context(), o.OrderID)), gocql.ErrNotFound)
 		})
 	}
 }
@@ -246,12 +225,8 @@ func (s orderTests) RetriesKeepTheTimestamp(t *testing.T) {
 			before := shop.NewOrder()
 			dialer.LoseReplies(1)
 			res := Write(t, w, "createOrder", orders.Orders.Insert(before))
-			if dialer.Left() != 0 {
-				t.Error("no reply was lost")
-			}
-			if res.Attempts <= res.Requests {
-				t.Errorf("%d attempts for %d requests: nothing was retried", res.Attempts, res.Requests)
-			}
+			wrong(t, dialer.Left() != 0, "no reply was lost")
+			wrong(t, res.Attempts <= res.Requests, "%d attempts for %d requests: nothing was retried", res.Attempts, res.Requests)
 			before.UpdatedAt = res.Timestamp
 			s.WantEverywhere(t, before)
 		})
@@ -267,21 +242,13 @@ func (s orderTests) LostReplyIsUnknownUntilResumed(t *testing.T) {
 			o := shop.NewOrder()
 			dialer.LoseReplies(1)
 			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
-			var failed *writer.Error
-			if !errors.As(err, &failed) || !errors.Is(err, writer.ErrUnknown) || failed.NotApplied() {
-				t.Fatalf("error %v, want ErrUnknown", err)
-			}
-			if res.Timestamp == 0 || failed.Timestamp != res.Timestamp {
-				t.Errorf("timestamps %d and %d, want the same", res.Timestamp, failed.Timestamp)
-			}
+			failed := failedOf(t, err)
+			wrong(t, !errors.Is(err, writer.ErrUnknown) || failed.NotApplied(), "error %v, want ErrUnknown", err)
+			wrong(t, res.Timestamp == 0 || failed.Timestamp != res.Timestamp, "timestamps %d and %d, want the same", res.Timestamp, failed.Timestamp)
 			res, err = w.With(writer.Retry(retry.Policy{})).Resume(t.Context(), failed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			o.UpdatedAt = failed.Timestamp
-			if res.Timestamp != failed.Timestamp {
-				t.Errorf("resumed at %d, want %d", res.Timestamp, failed.Timestamp)
-			}
+			wrong(t, res.Timestamp != failed.Timestamp, "resumed at %d, want %d", res.Timestamp, failed.Timestamp)
 			s.WantEverywhere(t, o)
 		})
 	}
@@ -293,22 +260,16 @@ func (s orderTests) BadInputSendsNothing(t *testing.T) {
 	other.OrderID, user.UserID, lost.Status = gocql.TimeUUID(), gocql.MustRandomUUID(), "lost"
 	random := shop.NewOrder()
 	random.OrderID = gocql.MustRandomUUID() // not a timeuuid
-	for name, write := range map[string]func(context.Context) error{
-		"zero id": func(ctx context.Context) error {
-			return try(ctx, s.Writer, orders.Orders.Insert(orders.Order{Status: "open"}))
-		},
-		"not a timeuuid": func(ctx context.Context) error { return try(ctx, s.Writer, orders.Orders.Insert(random)) },
-		"unknown status": func(ctx context.Context) error { return try(ctx, s.Writer, orders.Orders.Update(o, lost)) },
-		"another id":     func(ctx context.Context) error { return try(ctx, s.Writer, orders.Orders.Update(o, other)) },
-		"another user":   func(ctx context.Context) error { return try(ctx, s.Writer, orders.Orders.Update(o, user)) },
-		"blind upsert":   func(ctx context.Context) error { return try(ctx, s.Writer, orders.Orders.Upsert(o)) },
-		"one order twice": func(ctx context.Context) error {
-			return try(ctx, s.Writer, orders.Orders.Update(o, o), orders.Orders.Delete(o))
-		},
+	for name, changes := range map[string][]tables.Change{
+		"zero id":         {orders.Orders.Insert(orders.Order{Status: "open"})},
+		"not a timeuuid":  {orders.Orders.Insert(random)},
+		"unknown status":  {orders.Orders.Update(o, lost)},
+		"another id":      {orders.Orders.Update(o, other)},
+		"another user":    {orders.Orders.Update(o, user)},
+		"blind upsert":    {orders.Orders.Upsert(o)},
+		"one order twice": {orders.Orders.Update(o, o), orders.Orders.Delete(o)},
 	} {
-		if err := write(t.Context()); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: error %v, want ErrInvalid", name, err)
-		}
+		wantInvalid(t, s.Writer, name, changes...)
 	}
 	s.WantEverywhere(t, o)
 	s.wantNowhere(t, other)

@@ -25,36 +25,24 @@ func (s orderTests) Modify(t *testing.T) {
 	o := createOrder(t, s.Writer)
 	pay := func(o orders.Order) (orders.Order, error) { o.Status = orders.Paid; return o, nil }
 	paid, err := writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, orders.Order{OrderID: o.OrderID}, pay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if paid.Status != orders.Paid || paid.UserID != o.UserID || paid.UpdatedAt <= o.UpdatedAt {
-		t.Errorf("modified to %+v, from %+v", paid, o)
-	}
+	must(t, err)
+	wrong(t, paid.Status != orders.Paid || paid.UserID != o.UserID || paid.UpdatedAt <= o.UpdatedAt, "modified to %+v, from %+v", paid, o)
 	s.WantEverywhere(t, paid)
 
 	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, shop.NewOrder(), pay)
-	if !errors.Is(err, writer.ErrNotFound) {
-		t.Errorf("an order that is not there: %v, want ErrNotFound", err)
-	}
+	wantError(t, "an order that is not there", err, writer.ErrNotFound)
 	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, orders.Order{}, pay)
-	if !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("no key: %v, want ErrInvalid", err)
-	}
+	wantError(t, "no key", err, writer.ErrInvalid)
 	no := errors.New("no")
 	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, o, func(o orders.Order) (orders.Order, error) { return o, no })
-	if !errors.Is(err, no) {
-		t.Errorf("%v, want the caller's own error", err)
-	}
+	wrong(t, !errors.Is(err, no), "%v, want the caller's own error", err)
 	s.WantEverywhere(t, paid)
 }
 
 // The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none. Validate names everything that differs
 // at once: a table of another shape, one that is missing, one that batches must not touch.
 func (s orderTests) Check(t *testing.T) {
-	if err := schema.Validate(t.Context(), s.Session, schema.Sets(orders.Orders)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, schema.Validate(t.Context(), s.Session, schema.Sets(orders.Orders)))
 	s.Place = s.Open(t, 3, orders.Schema.Statements()...)
 	t.Run("no logged batch without grace", s.noLoggedBatchWithoutGrace)
 	s.ChangeSchema(t, s.Keyspace,
@@ -77,26 +65,18 @@ func (s orderTests) Check(t *testing.T) {
 		"orders_by_status: column order_id: is clustering column 2, declared 1",
 		"orders_by_status: column order_id: is clustered ascending, declared descending",
 	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("no word of: %s", want)
-		}
+		wrong(t, !strings.Contains(err.Error(), want), "no word of: %s", want)
 	}
-	if len(check.Differences) != 7 || strings.Contains(err.Error(), "note") {
-		t.Errorf("too much:\n%v", err)
-	}
+	wrong(t, len(check.Differences) != 7 || strings.Contains(err.Error(), "note"), "too much:\n%v", err)
 }
 
 func (s orderTests) noLoggedBatchWithoutGrace(t *testing.T) {
 	o := createOrder(t, s.Writer)
 	s.ChangeSchema(t, s.Keyspace, `ALTER TABLE orders_by_status WITH gc_grace_seconds = 0`)
 	err := try(t.Context(), s.Writer, orders.Orders.Delete(o))
-	if !errors.Is(err, writer.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "orders_by_status") {
-		t.Errorf("%v, want ErrInvalid naming orders_by_status", err)
-	}
+	wrong(t, !errors.Is(err, writer.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "orders_by_status"), "%v, want ErrInvalid naming orders_by_status", err)
 	s.WantEverywhere(t, o)
-	if err := try(t.Context(), s.Writer.With(writer.Concurrent()), orders.Orders.Delete(o)); err != nil {
-		t.Error(err)
-	}
+	wantError(t, "write", try(t.Context(), s.Writer.With(writer.Concurrent()), orders.Orders.Delete(o)), nil)
 }
 
 // One writer serves tenants with a keyspace each, and none sees another's rows.
@@ -105,18 +85,14 @@ func (s orderTests) Keyspaces(t *testing.T) {
 	o := createOrder(t, s.Writer.With(writer.Session(s.Session.With(session.Keyspaces(map[string]string{"": tenant})))))
 	s.wantNowhere(t, o)
 	var status string
-	if err := s.Session.Reads().Query(`SELECT status FROM `+tenant+`.orders_by_id WHERE order_id = ?`, o.OrderID).Scan(&status); err != nil {
-		t.Error(err)
-	}
+	wantError(t, "read", s.Session.Reads().Query(`SELECT status FROM `+tenant+`.orders_by_id WHERE order_id = ?`, o.OrderID).Scan(&status), nil)
 }
 
 // The status table in buckets: a status change moves the row within its bucket, all buckets together have it once, and a list
 // of a status has the orders of all buckets, newest first, page by page.
 func (s orderTests) BucketedOrders(t *testing.T) {
 	s.Place = s.bucketed.Place
-	if err := schema.Validate(t.Context(), s.Session, schema.Sets(orders.Bucketed)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, schema.Validate(t.Context(), s.Session, schema.Sets(orders.Bucketed)))
 	var paid []string // newest first
 	buckets := make(map[int]bool)
 	start := time.Now()
@@ -138,19 +114,12 @@ func (s orderTests) BucketedOrders(t *testing.T) {
 			buckets[found[0].bucket] = true
 		}
 	}
-	if len(buckets) < 3 {
-		t.Errorf("15 orders in %d buckets", len(buckets))
-	}
-	var got []string
+	wrong(t, len(buckets) < 3, "15 orders in %d buckets", len(buckets))
 	found, _ := pages(t, func(token reader.Token) ([]orders.Order, reader.Token, error) {
 		return orders.BucketedByStatus(t.Context(), s.Reader, orders.Paid, 4, token)
 	})
-	for _, o := range found {
-		got = append(got, o.OrderID.String())
-	}
-	if !slices.Equal(got, paid) {
-		t.Errorf("paid: %v, want %v", got, paid)
-	}
+	got := each(found, func(o orders.Order) string { return o.OrderID.String() })
+	wrong(t, !slices.Equal(got, paid), "paid: %v, want %v", got, paid)
 }
 
 // statusBucket is a partition of the bucketed status table.
@@ -205,12 +174,9 @@ func (s orderTests) BatchLimitIsTheServers(t *testing.T) {
 			high = middle - 1
 		}
 	}
-	if err := write(logged, largest); err != nil {
-		t.Errorf("the server refuses what the library lets through, a text of %d bytes: %v", largest, err)
-	}
-	if err := write(logged, largest+1); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("one byte more: %v, want ErrInvalid", err)
-	}
+	err := write(logged, largest)
+	wrong(t, err != nil, "the server refuses what the library lets through, a text of %d bytes: %v", largest, err)
+	wantError(t, "one byte more", write(logged, largest+1), writer.ErrInvalid)
 	unguarded := logged.With(writer.BatchLimit(1 << 30))
 	if err := write(unguarded, largest*11/10); err == nil || errors.Is(err, writer.ErrInvalid) {
 		t.Errorf("a text of 10 %% more, unguarded: %v, want the server's refusal; the estimate is too high", err)

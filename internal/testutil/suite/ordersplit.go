@@ -1,11 +1,9 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,12 +21,9 @@ func splitText(o ordersplit.Order) string {
 	return fmt.Sprint(o.OrderID, o.CustomerID, o.SubmissionTime.UnixMilli(), o.Status, o.Products, o.Total)
 }
 
-func splitTexts(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) (out []string) {
+func splitTexts(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) []string {
 	t.Helper()
-	for _, o := range all(t, rows) {
-		out = append(out, splitText(o))
-	}
-	return out
+	return each(all(t, rows), splitText)
 }
 
 // Each order is readable in each of the three ways, over more than one month, after updates and a delete.
@@ -61,45 +56,30 @@ func (p orderSplitTests) ThreeWays(t *testing.T) {
 		light = append(light, splitText(o))
 	}
 
-	if got := splitTexts(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Submitted)); !slices.Equal(got, submitted) {
-		t.Errorf("submitted:\n%v, want\n%v", got, submitted)
-	}
-	if got := splitTexts(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Delivered)); !slices.Equal(got, []string{splitText(delivered)}) {
-		t.Errorf("delivered:\n%v, want\n%v", got, splitText(delivered))
-	}
-	if got := splitTexts(t, ordersplit.Between(t.Context(), p.Reader, customer, first, first.AddDate(0, 2, 0))); !slices.Equal(got, all) {
-		t.Errorf("by month:\n%v, want\n%v", got, all)
-	}
+	got := splitTexts(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Submitted))
+	wrong(t, !slices.Equal(got, submitted), "submitted:\n%v, want\n%v", got, submitted)
+	got = splitTexts(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Delivered))
+	wrong(t, !slices.Equal(got, []string{splitText(delivered)}), "delivered:\n%v, want\n%v", got, splitText(delivered))
+	got = splitTexts(t, ordersplit.Between(t.Context(), p.Reader, customer, first, first.AddDate(0, 2, 0)))
+	wrong(t, !slices.Equal(got, all), "by month:\n%v, want\n%v", got, all)
 	list, err := ordersplit.List(t.Context(), p.Reader, customer, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, o := range list {
-		if i >= len(light) || splitText(o) != light[i] {
-			t.Errorf("listed %d: %s", i, splitText(o))
-		}
+		wrong(t, i >= len(light) || splitText(o) != light[i], "listed %d: %s", i, splitText(o))
 		whole, err := ordersplit.WithAmounts(t.Context(), p.Reader, o)
-		if err != nil || fmt.Sprint(whole.Products, whole.Total) != fmt.Sprint(orders[i].Products, orders[i].Total) {
-			t.Errorf("amounts of order %d: %v, %v, %v", i, whole.Products, whole.Total, err)
-		}
+		wrong(t, err != nil || fmt.Sprint(whole.Products, whole.Total) != fmt.Sprint(orders[i].Products, orders[i].Total),
+			"amounts of order %d: %v, %v, %v", i, whole.Products, whole.Total, err)
 	}
-	if len(list) != len(light) {
-		t.Errorf("%d orders listed, want %d", len(list), len(light))
-	}
+	wrong(t, len(list) != len(light), "%d orders listed, want %d", len(list), len(light))
 }
 
 func (p orderSplitTests) BadInput(t *testing.T) {
 	o := ordersplit.Order{OrderID: gocql.MustRandomUUID(), CustomerID: gocql.MustRandomUUID(), SubmissionTime: time.Now()}
-	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); !errors.Is(err, writer.ErrInvalid) ||
-		!strings.Contains(err.Error(), "column status") {
-		t.Errorf("no status: %v, want ErrInvalid", err)
-	}
+	wantError(t, "no status", errorOf(p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o))), writer.ErrInvalid, "column status")
 	o.Status = ordersplit.Submitted
 	later := o
 	later.SubmissionTime = o.SubmissionTime.AddDate(0, 1, 0)
 	wantInvalid(t, p.Writer, "another time, and so another month", ordersplit.Orders.Update(o, later))
 	q := reader.From(ordersplit.Orders, "orders_by_customer_status").Eq("customer_id", o.CustomerID)
-	if _, _, err := reader.List(t.Context(), p.Reader, "orders", q); !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "column status: is missing") {
-		t.Errorf("no status: %v, want ErrInvalid", err)
-	}
+	wantError(t, "no status", errorOfRead(reader.List(t.Context(), p.Reader, "orders", q)), reader.ErrInvalid, "column status: is missing")
 }

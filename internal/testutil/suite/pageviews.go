@@ -34,26 +34,21 @@ func (p pageViewTests) Views(t *testing.T) {
 	if err != nil || res.Mode != writer.Counter || res.Counters != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if n, err := pageviews.Total(t.Context(), p.Reader, page); err != nil || n != 9 {
-		t.Errorf("%d views, %v, want 9", n, err)
-	}
-	if n, err := pageviews.Total(t.Context(), p.Reader, gocql.MustRandomUUID()); err != nil || n != 0 {
-		t.Errorf("a page nobody saw has %d views, %v", n, err)
-	}
+	n, err := pageviews.Total(t.Context(), p.Reader, page)
+	wrong(t, err != nil || n != 9, "%d views, %v, want 9", n, err)
+	n, err = pageviews.Total(t.Context(), p.Reader, gocql.MustRandomUUID())
+	wrong(t, err != nil || n != 0, "a page nobody saw has %d views, %v", n, err)
 	var days []time.Time
 	var counts []int64
 	for _, c := range all(t, pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, -1), march2.AddDate(0, 0, 1))) {
 		days, counts = append(days, c.Day), append(counts, c.ViewCount)
 	}
-	if !slices.Equal(counts, []int64{5, 4}) || !days[0].Equal(march2) || !days[1].Equal(march2.AddDate(0, 0, -1)) {
-		t.Errorf("%v on %v", counts, days)
-	}
+	wrong(t, !slices.Equal(counts, []int64{5, 4}) || !days[0].Equal(march2) || !days[1].Equal(march2.AddDate(0, 0, -1)), "%v on %v", counts, days)
 	for _, err := range pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, 1), march2.AddDate(0, 0, 2)) {
 		t.Errorf("a day without views: %v", err)
 	}
-	if visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user); visits != 10 {
-		t.Errorf("%d visits", visits)
-	}
+	visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user)
+	wrong(t, visits != 10, "%d visits", visits)
 	for _, table := range []string{"page_views", "page_views_by_day"} {
 		var compression map[string]string
 		if err := p.Session.Reads().Query(`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
@@ -84,9 +79,7 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 					dialer.LoseReplies(1)
 				}
 				counted, err := pageviews.View(t.Context(), w, pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i) * time.Second), PageID: page})
-				if err != nil {
-					t.Errorf("the visit: %v", err)
-				}
+				wrong(t, err != nil, "the visit: %v", err)
 				mu.Lock()
 				known[counted]++
 				mu.Unlock()
@@ -97,9 +90,7 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 	dialer.LoseReplies(0)
 	acknowledged, unknown := known[writer.Applied], known[writer.Unknown]
 	t.Logf("acknowledged %d, not applied %d, unknown %d", acknowledged, known[writer.NotApplied], unknown)
-	if unknown == 0 || acknowledged == 0 {
-		t.Error("no reply of a counter was lost, or all were")
-	}
+	wrong(t, unknown == 0 || acknowledged == 0, "no reply of a counter was lost, or all were")
 	for _, query := range []string{
 		`SELECT view_count FROM page_views WHERE page_id = ?`, `SELECT view_count FROM page_views_by_day WHERE page_id = ?`,
 	} {
@@ -108,19 +99,14 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 		for rows.Scan(&row) {
 			counted += row
 		}
-		if err := rows.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Close())
 		t.Logf("%s: %d", query, counted)
-		if counted < acknowledged || counted > acknowledged+unknown {
-			t.Errorf("%s: counted %d, acknowledged %d, unknown %d", query, counted, acknowledged, unknown)
-		}
+		wrong(t, counted < acknowledged || counted > acknowledged+unknown, "%s: counted %d, acknowledged %d, unknown %d", query, counted, acknowledged, unknown)
 	}
 	for u := range users {
 		user := gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}
-		if visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user); visits != each {
-			t.Errorf("user %d: %d visits", u, visits)
-		}
+		visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user)
+		wrong(t, visits != each, "user %d: %d visits", u, visits)
 	}
 }
 
@@ -151,9 +137,8 @@ func (p pageViewTests) SharedRow(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	var n int64
-	if err := p.Session.Reads().Query(`SELECT hits FROM hits_by_site WHERE site = 'shop'`).Consistency(gocql.All).Scan(&n); err != nil || n != 5 {
-		t.Errorf("%d hits, %v, want 5", n, err)
-	}
+	err = p.Session.Reads().Query(`SELECT hits FROM hits_by_site WHERE site = 'shop'`).Consistency(gocql.All).Scan(&n)
+	wrong(t, err != nil || n != 5, "%d hits, %v, want 5", n, err)
 }
 
 func (p pageViewTests) BadInput(t *testing.T) {
@@ -161,9 +146,8 @@ func (p pageViewTests) BadInput(t *testing.T) {
 	for name, v := range map[string]pageviews.Visit{
 		"no page": {UserID: user, ViewedAt: march2}, "no time": {UserID: user, PageID: page}, "nobody": {ViewedAt: march2, PageID: page},
 	} {
-		if counted, err := pageviews.View(t.Context(), p.Writer, v); !errors.Is(err, writer.ErrInvalid) || counted != writer.NotApplied {
-			t.Errorf("%s: %v, %v, want ErrInvalid", name, counted, err)
-		}
+		counted, err := pageviews.View(t.Context(), p.Writer, v)
+		wrong(t, !errors.Is(err, writer.ErrInvalid) || counted != writer.NotApplied, "%s: %v, %v, want ErrInvalid", name, counted, err)
 	}
 	c := pageviews.Count{PageID: page, ViewedAt: march2, ViewCount: 1}
 	for name, change := range map[string]tables.Change{
@@ -173,7 +157,6 @@ func (p pageViewTests) BadInput(t *testing.T) {
 		wantInvalid(t, p.Writer, name, change)
 	}
 	wantInvalid(t, p.Writer.With(writer.Logged()), "in a logged batch", pageviews.Counts.Add(c))
-	if n, err := pageviews.Total(t.Context(), p.Reader, page); err != nil || n != 0 {
-		t.Errorf("%d views, %v, of what was refused", n, err)
-	}
+	n, err := pageviews.Total(t.Context(), p.Reader, page)
+	wrong(t, err != nil || n != 0, "%d views, %v, of what was refused", n, err)
 }

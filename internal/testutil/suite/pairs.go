@@ -136,9 +136,8 @@ func (b *pairBuilder) build(t *testing.T) *pairSet {
 	id := reflect.StructField{Name: "ID", Type: reflect.TypeFor[int64](), Tag: `db:"id"`}
 	s := &pairSet{row: reflect.StructOf(append([]reflect.StructField{id}, b.fields...)), columns: b.columns}
 	var err error
-	if s.Set, err = declare.New("pair", s.row, b.d); err != nil {
-		t.Fatal(err)
-	}
+	s.Set, err = declare.New("pair", s.row, b.d)
+	must(t, err)
 	return s
 }
 
@@ -233,9 +232,7 @@ func openPairs(t *testing.T, shared *Place) pairTests {
 	b.d.Tables = []declare.Table{{Name: "counted_pairs", PartKey: []string{"id"}}}
 	counters := b.build(t)
 	declared, err := schema.Declare(schema.Sets(set, counters))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Logf("%d pairs, in %d columns", len(all)+len(counted), len(set.columns)+len(counters.columns))
 	return pairTests{shared.open(t, declared), set, counters}
 }
@@ -269,9 +266,7 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 	t.Helper()
 	c.Entity, c.Set = set.Entity(), set.Set
 	r, err := c.Render(time.Now().UnixMicro(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	query := func(text string, args ...any) *gocql.Query {
 		return p.Session.Reads().Query(text, args...).WithContext(t.Context())
 	}
@@ -300,17 +295,11 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 		return
 	}
 	b, err := entity.BaseOf(set.Set, c.After, func(string) string { return p.Keyspace })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, into, read := b.Select()
-	if err := query(s.Text, s.Args...).Scan(into...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, query(s.Text, s.Args...).Scan(into...))
 	got, err := b.Decode(read())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set.compare(t, "base row", set.names(), reflect.ValueOf(got), reflect.ValueOf(c.After))
 }
 
@@ -341,17 +330,14 @@ func (s *pairSet) compare(t *testing.T, what string, names []string, got, want r
 		}
 	}
 	first, err := s.encoded(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second, err := s.encoded(again)
 	if err != nil {
 		t.Fatalf("%s: what was read cannot be written: %v", what, err)
 	}
 	for name, data := range first {
-		if !bytes.Equal(data, second[name]) || (data == nil) != (second[name] == nil) {
-			t.Errorf("%s: column %s: written 0x%x, read, and written again 0x%x", what, name, data, second[name])
-		}
+		wrong(t, !bytes.Equal(data, second[name]) || (data == nil) != (second[name] == nil),
+			"%s: column %s: written 0x%x, read, and written again 0x%x", what, name, data, second[name])
 	}
 }
 
@@ -362,9 +348,7 @@ func same(t *testing.T, what string, p pair, got, want reflect.Value) {
 	if kind := p.goType.Kind(); kind == reflect.Float32 || kind == reflect.Float64 || slices.Contains(inexact, p.goType) {
 		return
 	}
-	if !reflect.DeepEqual(got.Interface(), want.Interface()) {
-		t.Errorf("%s: %s in %s: read %#v, written %#v", what, p, got.Type(), got, want)
-	}
+	wrong(t, !reflect.DeepEqual(got.Interface(), want.Interface()), "%s: %s in %s: read %#v, written %#v", what, p, got.Type(), got, want)
 }
 
 // encoded is what an insert of the row binds to the columns of the base table.

@@ -56,9 +56,8 @@ func (p *Place) use(t *testing.T, s *session.Session) {
 	}
 	p.Writer = NewWriter(t, s, options...)
 	var err error
-	if p.Reader, err = reader.New(s); err != nil {
-		t.Fatal(err)
-	}
+	p.Reader, err = reader.New(s)
+	must(t, err)
 }
 
 // mapped is the place for tables that are declared in a keyspace of a name.
@@ -105,9 +104,7 @@ func (p *Place) Faulty(t *testing.T, d *faulty.Dialer, options ...session.Option
 func NewWriter(t *testing.T, s *session.Session, options ...writer.NewOption) *writer.Writer {
 	t.Helper()
 	w, err := writer.New(s, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 

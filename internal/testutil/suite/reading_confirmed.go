@@ -61,9 +61,8 @@ func (p readTests) ConfirmedShowsNoGhosts(t *testing.T) {
 			for _, state := range ticketStates {
 				query := reader.From(set, name+"_by_state").Eq("state", state)
 				plain := List(t, p.Place, query)
-				if n := len(inState(want, state)); len(plain) <= n+4 {
-					t.Errorf("%s: %d rows are not confirmed: there are too few ghosts, so the test says nothing", state, len(plain)-n)
-				}
+				n := len(inState(want, state))
+				wrong(t, len(plain) <= n+4, "%s: %d rows are not confirmed: there are too few ghosts, so the test says nothing", state, len(plain)-n)
 				for _, limit := range []int{0, 1, 7, 1000} {
 					p.readConfirmed(t, query, state, limit, inState(want, state), ghosts)
 				}
@@ -79,28 +78,19 @@ func (p readTests) readConfirmed(t *testing.T, query reader.Query[Ticket], state
 	query = query.Limit(limit).Confirm(func(row Ticket) { left = append(left, row) })
 	for token, more := reader.Token(""), true; more; more = token != "" {
 		rows, next, err := reader.List(t.Context(), p.Reader.With(reader.PageSize(5)), "list", query.After(token))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(rows) < limit && len(got)+len(rows) < len(want) {
-			t.Errorf("%s, limit %d: a page of %d rows, and more come after it", state, limit, len(rows))
-		}
+		must(t, err)
+		wrong(t, len(rows) < limit && len(got)+len(rows) < len(want), "%s, limit %d: a page of %d rows, and more come after it", state, limit, len(rows))
 		got, token = append(got, rows...), next
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s, limit %d: %v, want %v", state, limit, got, want)
-	}
+	wrong(t, !slices.Equal(got, want), "%s, limit %d: %v, want %v", state, limit, got, want)
 	seen := make(map[string]bool)
 	for _, row := range left {
 		key := fmt.Sprint(row.Desk, row.N)
-		if row.State != state || slices.ContainsFunc(want, func(x Ticket) bool { return x.Desk == row.Desk && x.N == row.N }) || seen[key] {
-			t.Errorf("%s, limit %d: %v was handed over as not confirmed", state, limit, row)
-		}
+		wrong(t, row.State != state || slices.ContainsFunc(want, func(x Ticket) bool { return x.Desk == row.Desk && x.N == row.N }) || seen[key],
+			"%s, limit %d: %v was handed over as not confirmed", state, limit, row)
 		seen[key] = true
 	}
-	if len(seen) < 5 || len(seen) > ghosts {
-		t.Errorf("%s, limit %d: %d rows were handed over as not confirmed", state, limit, len(seen))
-	}
+	wrong(t, len(seen) < 5 || len(seen) > ghosts, "%s, limit %d: %d rows were handed over as not confirmed", state, limit, len(seen))
 }
 
 // haunt fills the tables, moves tickets by two writers at a time, plants ghosts, and gives the tickets as their base rows have them.
@@ -118,9 +108,7 @@ func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (wa
 			moves.Go(func() {
 				is := was
 				is.State = state
-				if _, err := p.Writer.Write(t.Context(), "move", set.Update(was, is)); err != nil {
-					t.Error(err)
-				}
+				wantError(t, "write", errorOf(p.Writer.Write(t.Context(), "move", set.Update(was, is))), nil)
 			})
 		}
 	}
@@ -128,19 +116,13 @@ func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (wa
 	session := p.Session.Reads()
 	for i := range want {
 		x := &want[i]
-		if err := session.Query(`SELECT state FROM `+name+` WHERE desk = ? AND n = ?`, x.Desk, x.N).Scan(&x.State); err != nil {
-			t.Fatal(err)
-		}
+		must(t, session.Query(`SELECT state FROM `+name+` WHERE desk = ? AND n = ?`, x.Desk, x.N).Scan(&x.State))
 	}
 	plant := func(state, desk string, n int) {
 		m, err := set.Insert(Ticket{Desk: desk, N: n, State: state}).Internal().Render(1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last := m.Mutations[len(m.Mutations)-1] // that of the query table
-		if err := session.Query(last.Statement, last.Args...).Exec(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, session.Query(last.Statement, last.Args...).Exec())
 		ghosts++
 	}
 	for n := range 30 {
@@ -178,20 +160,16 @@ func (p readTests) DeletedEntitiesAreNotConfirmed(t *testing.T) {
 	var got []int
 	for _, d := range rows {
 		got = append(got, d.N)
-		if current := (Doc{"confirmed", d.N, "shared", nil, d.Version}); d != current || d.Version == (gocql.UUID{}) {
-			t.Errorf("%+v", d)
-		}
+		current := (Doc{"confirmed", d.N, "shared", nil, d.Version})
+		wrong(t, d != current || d.Version == (gocql.UUID{}), "%+v", d)
 	}
 	for n := range 10 { // here the key is in the fence, too
 		rows, _, err := reader.List(t.Context(), p.Reader, "list",
 			reader.From(docs, "docs_by_n").Eq("n", n).Eq("tenant", "confirmed").Confirm())
-		if want := n % 3; err != nil || (len(rows) == 1) != (want == 0) {
-			t.Errorf("document %d: %v, %v", n, rows, err)
-		}
+		want := n % 3
+		wrong(t, err != nil || (len(rows) == 1) != (want == 0), "document %d: %v, %v", n, rows, err)
 	}
-	if !slices.Equal(got, []int{0, 3, 6, 9}) || left != 6 || err != nil {
-		t.Errorf("documents %v, %d left out, %v", got, left, err)
-	}
+	wrong(t, !slices.Equal(got, []int{0, 3, 6, 9}) || left != 6 || err != nil, "documents %v, %d left out, %v", got, left, err)
 }
 
 // A claim of a Unique table is confirmed if its owner has the key. Those of writes that never finished are not, and pages go on behind them.
@@ -211,13 +189,10 @@ func (p readTests) ClaimsAreConfirmedByTheirOwners(t *testing.T) {
 	var got []string
 	rows, _ := Pieces(t, p.Place, reader.From(docs, "docs_by_label").Eq("tenant", "claims").Confirm(), 2)
 	for _, d := range rows {
-		if got = append(got, *d.Label); d.Title != "claimed" {
-			t.Errorf("%+v is not the base row", d)
-		}
+		got = append(got, *d.Label)
+		wrong(t, d.Title != "claimed", "%+v is not the base row", d)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
 }
 
 // Base rows of one partition cost one request for a page.

@@ -50,13 +50,8 @@ func (p readTests) DeletedEntitiesAreNoRows(t *testing.T) {
 	}
 	small := p.paged(4)
 	for _, limit := range []int{0, 1, 2, 3, 10} {
-		var got []int
 		rows, _ := Pieces(t, small, reader.From(docs, "docs").Eq("tenant", "a"), limit)
-		for _, d := range rows {
-			got = append(got, d.N)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("limit %d: rows %v, want %v", limit, got, want)
-		}
+		got := each(rows, func(d Doc) int { return d.N })
+		wrong(t, !slices.Equal(got, want), "limit %d: rows %v, want %v", limit, got, want)
 	}
 }

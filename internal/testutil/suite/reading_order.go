@@ -122,18 +122,13 @@ func inOrder[V any](t *testing.T, p *Place, set *tables.Set[keyed[V]], name stri
 		if len(want) != count {
 			t.Fatalf("%s: %d rows, want %d", name, len(want), count)
 		}
-		if got := ids(List(t, p, many.OrderBy(order))); !slices.Equal(got, want) {
-			t.Errorf("%s %s: merged\n%v, the server's order is\n%v", name, order, got, want)
-		}
-		if got, n := Pieces(t, p, many.OrderBy(order), 7); !slices.Equal(ids(got), want) || n != 9 {
-			t.Errorf("%s %s: in %d pieces\n%v, want\n%v", name, order, n, ids(got), want)
-		}
+		got := ids(List(t, p, many.OrderBy(order)))
+		wrong(t, !slices.Equal(got, want), "%s %s: merged\n%v, the server's order is\n%v", name, order, got, want)
+		pieces, n := Pieces(t, p, many.OrderBy(order), 7)
+		wrong(t, !slices.Equal(ids(pieces), want) || n != 9, "%s %s: in %d pieces\n%v, want\n%v", name, order, n, ids(pieces), want)
 	}
 }
 
-func ids[V any](rows []keyed[V]) (out []int64) {
-	for _, r := range rows {
-		out = append(out, r.ID)
-	}
-	return out
+func ids[V any](rows []keyed[V]) []int64 {
+	return each(rows, func(r keyed[V]) int64 { return r.ID })
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -25,42 +27,62 @@ func Create(t *testing.T, p *Place, sets ...tables.Described) {
 func Write(t *testing.T, w *writer.Writer, op string, changes ...tables.Change) writer.Result {
 	t.Helper()
 	result, err := w.Write(t.Context(), op, changes...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
-// wantInvalid makes a change that must be rejected before anything is sent.
-func wantInvalid(t *testing.T, w *writer.Writer, what string, change tables.Change) {
+// must ends the test at an error.
+func must(t *testing.T, err error) {
 	t.Helper()
-	if _, err := w.Write(t.Context(), "write", change); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("%s: %v, want ErrInvalid", what, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+}
+
+// wrong reports what must not be.
+func wrong(t *testing.T, is bool, format string, args ...any) {
+	t.Helper()
+	if is {
+		t.Errorf(format, args...)
+	}
+}
+
+// wantError reports an error that is not the one that is wanted, which may be nil, or that does not say what it should.
+func wantError(t *testing.T, what string, err, want error, says ...string) {
+	t.Helper()
+	if !errors.Is(err, want) || slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(err.Error(), s) }) {
+		t.Errorf("%s: %v, want %v %q", what, err, want, says)
+	}
+}
+
+// errorOf is the error of a call.
+func errorOf[T any](_ T, err error) error { return err }
+
+// errorOfRead is that of a read of a page.
+func errorOfRead[T any](_ T, _ reader.Token, err error) error { return err }
+
+// wantInvalid makes a change that must be rejected before anything is sent.
+func wantInvalid(t *testing.T, w *writer.Writer, what string, changes ...tables.Change) {
+	t.Helper()
+	wantError(t, what, errorOf(w.Write(t.Context(), "write", changes...)), writer.ErrInvalid)
 }
 
 // check wants the tables to be as sets declare them.
 func (p *Place) check(t *testing.T, sets ...tables.Described) {
 	t.Helper()
-	if err := schema.Validate(t.Context(), p.Session, schema.Sets(sets...)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, schema.Validate(t.Context(), p.Session, schema.Sets(sets...)))
 }
 
 // exec executes a statement by hand.
 func (p *Place) exec(t *testing.T, statement string, values ...any) {
 	t.Helper()
-	if err := p.Session.Reads().Query(statement, values...).Exec(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Session.Reads().Query(statement, values...).Exec())
 }
 
 // count is what a SELECT count(*) gives at ALL.
 func (p *Place) count(t *testing.T, statement string, values ...any) (rows int) {
 	t.Helper()
-	if err := p.Session.Reads().Query(statement, values...).Consistency(gocql.All).Scan(&rows); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Session.Reads().Query(statement, values...).Consistency(gocql.All).Scan(&rows))
 	return rows
 }
 
@@ -68,10 +90,16 @@ func (p *Place) count(t *testing.T, statement string, values ...any) (rows int) 
 func all[T any](t *testing.T, rows iter.Seq2[T, error]) (out []T) {
 	t.Helper()
 	for row, err := range rows {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, row)
+	}
+	return out
+}
+
+// each is what f gives of each row.
+func each[T, V any](rows []T, f func(T) V) (out []V) {
+	for _, row := range rows {
+		out = append(out, f(row))
 	}
 	return out
 }
@@ -85,9 +113,7 @@ func Insert[T any](t *testing.T, p *Place, set *tables.Set[T], rows []T) {
 		limit <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			if _, err := p.Writer.Write(context.WithoutCancel(t.Context()), "insert", set.Insert(row)); err != nil {
-				t.Error(err)
-			}
+			wantError(t, "write", errorOf(p.Writer.Write(context.WithoutCancel(t.Context()), "insert", set.Insert(row))), nil)
 		})
 	}
 	wg.Wait()
@@ -100,9 +126,7 @@ func Insert[T any](t *testing.T, p *Place, set *tables.Set[T], rows []T) {
 func List[T any](t *testing.T, p *Place, q reader.Query[T]) []T {
 	t.Helper()
 	rows, _, err := reader.List(t.Context(), p.Reader, "list", q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return rows
 }
 
@@ -119,9 +143,7 @@ func pages[T any](t *testing.T, read func(reader.Token) ([]T, reader.Token, erro
 	t.Helper()
 	for token, more := reader.Token(""), true; more; more = token != "" {
 		page, next, err := read(token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rows, token, times = append(rows, page...), next, times+1
 	}
 	return rows, times

@@ -26,21 +26,16 @@ func (p sensorTests) LastDayCrossesMidnight(t *testing.T) {
 			want = append(want, r.Value)
 		}
 	}
-	var got []float64
-	for _, r := range all(t, sensors.LastDay(t.Context(), p.Reader, sensor, now)) {
-		got = append(got, r.Value)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	found := all(t, sensors.LastDay(t.Context(), p.Reader, sensor, now))
+	got := each(found, func(r sensors.Reading) float64 { return r.Value })
+	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
 	var ttl int
 	if err := p.Session.Reads().Query(`SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`, sensor,
 		midnight.Format(time.DateOnly), midnight).Scan(&ttl); err != nil {
 		t.Fatal(err)
 	}
-	if left := time.Until(midnight.Add(sensors.Retention)); time.Duration(ttl)*time.Second > left+2*time.Second || ttl < int(left.Seconds())-600 {
-		t.Errorf("ends in %d s, want %v", ttl, left)
-	}
+	left := time.Until(midnight.Add(sensors.Retention))
+	wrong(t, time.Duration(ttl)*time.Second > left+2*time.Second || ttl < int(left.Seconds())-600, "ends in %d s, want %v", ttl, left)
 }
 
 func (p sensorTests) BadInput(t *testing.T) {
@@ -54,9 +49,7 @@ func (p sensorTests) BadInput(t *testing.T) {
 		wantInvalid(t, p.Writer, name, sensors.Readings.Insert(r))
 	}
 	for _, err := range sensors.LastDay(t.Context(), p.Reader, "temp-002", time.Time{}) {
-		if err == nil {
-			t.Error("the last day of no time was read")
-		}
+		wrong(t, err == nil, "the last day of no time was read")
 		return
 	}
 	t.Error("the last day of no time gave nothing, not even an error")

@@ -27,9 +27,7 @@ func OpenSlots(t *testing.T, c Cassandra) *Place {
 func PlannedSlot(t *testing.T, w *writer.Writer, day time.Time, hour int) slots.Slot {
 	t.Helper()
 	s := slots.Slot{DeliveryDate: day, StartTime: time.Duration(hour) * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
-	if err := slots.Plan(t.Context(), w, s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, slots.Plan(t.Context(), w, s))
 	return s
 }
 
@@ -40,78 +38,43 @@ func (p slotTests) Life(t *testing.T) {
 	ann, bob := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	s := PlannedSlot(t, w, day, 9)
 	reserved, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := slots.Reserve(t.Context(), w, s, bob, now, now.Add(time.Minute)); !errors.Is(err, slots.ErrReserved) {
-		t.Errorf("a slot that is reserved: %v", err)
-	}
-	if err := slots.Plan(t.Context(), w, s); err != nil {
-		t.Errorf("planned again: %v", err)
-	}
+	must(t, err)
+	wantError(t, "a slot that is reserved", errorOf(slots.Reserve(t.Context(), w, s, bob, now, now.Add(time.Minute))), slots.ErrReserved)
+	wantError(t, "planned again", slots.Plan(t.Context(), w, s), nil)
 	Write(t, w, "confirmSlot", slots.Confirm(reserved))
 	_, err = w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved))
-	if now, ok := writer.Current[slots.Slot](err); !errors.Is(err, writer.ErrConflict) || !ok || !now.Confirmed || *now.CustomerID != ann {
-		t.Errorf("confirmed twice: %v, now %+v, %t", err, now, ok)
-	}
-	if _, err := slots.Release(t.Context(), w, s, ann); !errors.Is(err, slots.ErrLost) {
-		t.Errorf("release of what is confirmed: %v", err)
-	}
+	is, ok := writer.Current[slots.Slot](err)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || !is.Confirmed || *is.CustomerID != ann, "confirmed twice: %v, now %+v, %t", err, is, ok)
+	wantError(t, "release of what is confirmed", errorOf(slots.Release(t.Context(), w, s, ann)), slots.ErrLost)
 	s = PlannedSlot(t, w, day, 10)
-	if _, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := slots.Reserve(t.Context(), w, s, bob, now.Add(2*time.Second), now.Add(time.Minute)); err != nil {
-		t.Errorf("a reservation that has expired: %v", err)
-	}
-	if _, err := slots.Release(t.Context(), w, s, bob); err != nil {
-		t.Errorf("release: %v", err)
-	}
-	if s, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute)); err != nil || *s.CustomerID != ann {
-		t.Errorf("a slot that was given back: %+v, %v", s, err)
-	}
+	must(t, errorOf(slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Second))))
+	wantError(t, "a reservation that has expired", errorOf(slots.Reserve(t.Context(), w, s, bob, now.Add(2*time.Second), now.Add(time.Minute))), nil)
+	wantError(t, "release", errorOf(slots.Release(t.Context(), w, s, bob)), nil)
+	s, err = slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute))
+	wrong(t, err != nil || *s.CustomerID != ann, "a slot that was given back: %+v, %v", s, err)
 }
 
 // Bad input is rejected before anything is sent, and a slot that was never planned cannot be had.
 func (p slotTests) BadInput(t *testing.T) {
 	w, day := p.Writer, dayOf(2)
 	never := slots.Slot{DeliveryDate: day, StartTime: time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
-	if _, err := slots.Reserve(t.Context(), w, never, gocql.MustRandomUUID(), day, day); !errors.Is(err, writer.ErrNotFound) {
-		t.Errorf("reserve what was never planned: %v", err)
-	}
+	wantError(t, "reserve what was never planned", errorOf(slots.Reserve(t.Context(), w, never, gocql.MustRandomUUID(), day, day)), writer.ErrNotFound)
 	customer := gocql.MustRandomUUID()
 	taken := never
 	taken.CustomerID = &customer
-	if _, err := w.Write(t.Context(), "reserveSlot", slots.Slots.Update(never, taken)); !errors.Is(err, writer.ErrConflict) {
-		t.Errorf("update of what was never planned: %v", err)
-	}
+	wantError(t, "update of what was never planned", errorOf(w.Write(t.Context(), "reserveSlot", slots.Slots.Update(never, taken))), writer.ErrConflict)
 	for s, err := range slots.OfDay(t.Context(), p.Reader, day) {
 		t.Errorf("it is there after all: %+v, %v", s, err)
 	}
-	if err := slots.Plan(t.Context(), w, slots.Slot{DeliveryDate: day}); !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("no team: %v", err)
-	}
+	wantError(t, "no team", slots.Plan(t.Context(), w, slots.Slot{DeliveryDate: day}), writer.ErrInvalid)
 	other := never
 	other.StartTime, other.DeliveryDate = 2*time.Hour, day.AddDate(0, 0, 1)
-	for what, write := range map[string]func() error{
-		"two days": func() error {
-			_, err := w.Write(t.Context(), "planSlots", slots.Slots.Insert(never), slots.Slots.Insert(other))
-			return err
-		},
-		"an upsert": func() error {
-			_, err := w.Write(t.Context(), "planSlot", slots.Slots.Upsert(never))
-			return err
-		},
-		"another key": func() error {
-			_, err := w.Write(t.Context(), "moveSlot", slots.Slots.Update(never, other))
-			return err
-		},
+	for what, changes := range map[string][]tables.Change{
+		"two days":    {slots.Slots.Insert(never), slots.Slots.Insert(other)},
+		"an upsert":   {slots.Slots.Upsert(never)},
+		"another key": {slots.Slots.Update(never, other)},
 	} {
-		if err := write(); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s: %v", what, err)
-		} else {
-			t.Logf("%s: %v", what, err)
-		}
+		wantInvalid(t, w, what, changes...)
 	}
 }
 
@@ -131,14 +94,11 @@ func (p slotTests) ChangesOfEveryKindTogether(t *testing.T) {
 	} {
 		_, err := w.Write(t.Context(), "change", changes...)
 		now := SlotsOfDay(t, p.Place, day)
-		if writer.OutcomeOf(err) != writer.Conflict || len(now) != 2 || now[0].Confirmed {
-			t.Errorf("%s: %v: %+v", name, err, now)
-		}
+		wrong(t, writer.OutcomeOf(err) != writer.Conflict || len(now) != 2 || now[0].Confirmed, "%s: %v: %+v", name, err, now)
 	}
 	_, err := w.Write(t.Context(), "change", all...)
-	if now := SlotsOfDay(t, p.Place, day); err != nil || len(now) != 2 || !now[0].Confirmed || now[1].StartTime != three.StartTime {
-		t.Errorf("%v: %+v", err, now)
-	}
+	now := SlotsOfDay(t, p.Place, day)
+	wrong(t, err != nil || len(now) != 2 || !now[0].Confirmed || now[1].StartTime != three.StartTime, "%v: %+v", err, now)
 }
 
 // SlotsOfDay reads the slots of the day as they are decided, in one read of their partition. Such a read can time out as a transaction can.

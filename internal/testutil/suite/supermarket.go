@@ -55,16 +55,12 @@ func (s supermarketTests) prepare(t *testing.T) purchase {
 		},
 		slot: slots.Slot{DeliveryDate: day, StartTime: 9 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()},
 	}
-	if err := slots.Plan(t.Context(), s.Writer, p.slot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, slots.Plan(t.Context(), s.Writer, p.slot))
 	var err error
-	if p.slot, err = slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket)); err != nil {
-		t.Fatal(err)
-	}
+	p.slot, err = slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), time.Now().Add(time.Hour))
+	must(t, err)
+	_, err = s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket))
+	must(t, err)
 	return p
 }
 
@@ -97,6 +93,13 @@ func (s supermarketTests) view(t *testing.T, p purchase) (v seen) {
 	return v
 }
 
+// want compares what readers see.
+func (s supermarketTests) want(t *testing.T, when string, p purchase, want seen) {
+	t.Helper()
+	v := s.view(t, p)
+	wrong(t, v != want, "%s: readers see %+v, want %+v", when, v, want)
+}
+
 // client is a writer with connections of its own, which can be made to fail.
 func (s supermarketTests) client(t *testing.T, options ...writer.NewOption) (*writer.Writer, *faulty.Dialer) {
 	t.Helper()
@@ -107,39 +110,24 @@ func (s supermarketTests) client(t *testing.T, options ...writer.NewOption) (*wr
 
 func (s supermarketTests) Submit(t *testing.T) {
 	p := s.prepare(t)
-	if v := s.view(t, p); v != nothingSeen {
-		t.Errorf("before: %+v", v)
-	}
+	s.want(t, "before", p, nothingSeen)
 	result, err := supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := s.view(t, p); v != everythingSeen {
-		t.Errorf("after (%s): %+v", result.Mode, v)
-	}
+	must(t, err)
+	s.want(t, "after ("+result.Mode.String()+")", p, everythingSeen)
 	home := &customers.Address{StreetName: "1 Long Road", City: "Leeds", Country: "GB"}
 	Write(t, s.Writer, "saveAddress", customers.Addresses.Insert(
 		customers.CustomerAddress{CustomerID: p.basket.CustomerID, AddressKey: "home", Address: home}))
 	for _, o := range all(t, supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID)) {
-		if got, err := supermarket.DeliveryAddress(t.Context(), s.Reader, o); err != nil || !reflect.DeepEqual(got, home) {
-			t.Errorf("delivered to %+v, %v", got, err)
-		}
+		got, err := supermarket.DeliveryAddress(t.Context(), s.Reader, o)
+		wrong(t, err != nil || !reflect.DeepEqual(got, home), "delivered to %+v, %v", got, err)
 	}
 	_, err = supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
 	var failed *writer.Error
-	if !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied() {
-		t.Errorf("submitted twice: %v", err)
-	}
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied(), "submitted twice: %v", err)
 	other := s.prepare(t)
-	if _, err := slots.Release(t.Context(), s.Writer, other.slot, other.basket.CustomerID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := supermarket.Submit(t.Context(), s.Writer, other.order, other.basket, other.slot); !errors.Is(err, writer.ErrConflict) {
-		t.Errorf("the slot was lost: %v", err)
-	}
-	if v := s.view(t, other); v != nothingSeen {
-		t.Errorf("the slot was lost, and readers see %+v", v)
-	}
+	must(t, errorOf(slots.Release(t.Context(), s.Writer, other.slot, other.basket.CustomerID)))
+	wantError(t, "the slot was lost", errorOf(supermarket.Submit(t.Context(), s.Writer, other.order, other.basket, other.slot)), writer.ErrConflict)
+	s.want(t, "the slot was lost", other, nothingSeen)
 }
 
 // The client dies after each step; what readers then see is what docs/guarantees.md says.
@@ -154,13 +142,11 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
 			t.Fatalf("after %d steps the client would have been told: %v", steps, err)
 		}
-		if v := s.view(t, p); v != want {
-			t.Errorf("the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
-		}
+		v := s.view(t, p)
+		wrong(t, v != want, "the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
 		// Another process gets the error out of a queue, and finishes what it says.
-		if result, err := s.Writer.Resume(t.Context(), stored(t, failed)); err != nil || s.view(t, p) != everythingSeen {
-			t.Errorf("resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, s.view(t, p))
-		}
+		result, err := s.Writer.Resume(t.Context(), stored(t, failed))
+		wrong(t, err != nil || s.view(t, p) != everythingSeen, "resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, s.view(t, p))
 	}
 }
 
@@ -205,19 +191,15 @@ func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 			p, w, err := s.interrupted(t, policy, 1, step, func(d *faulty.Dialer) { d.LoseRepliesAfter(step, 1) })
 			var failed *writer.Error
 			if policy.MaxAttempts == 1 {
-				if !errors.Is(err, writer.ErrUnknown) {
-					t.Errorf("step %d, %s: %v", step, name, err)
-				}
-				if v := s.view(t, p); v != seen {
-					t.Errorf("step %d, %s: readers see %+v", step, name, v)
-				}
+				wrong(t, !errors.Is(err, writer.ErrUnknown), "step %d, %s: %v", step, name, err)
+				v := s.view(t, p)
+				wrong(t, v != seen, "step %d, %s: readers see %+v", step, name, v)
 				if errors.As(err, &failed) {
 					_, err = w.Resume(t.Context(), failed)
 				}
 			}
-			if v := s.view(t, p); err != nil || v != everythingSeen {
-				t.Errorf("step %d, %s: %v, readers see %+v", step, name, err, v)
-			}
+			v := s.view(t, p)
+			wrong(t, err != nil || v != everythingSeen, "step %d, %s: %v, readers see %+v", step, name, err, v)
 		}
 	}
 }

@@ -34,11 +34,11 @@ var tenantNames = []string{"acme", "globex", "initech"}
 // Tenants that share tables write items of the same ids at the same time, move them and delete some. Each finds its own, all of
 // them and nothing else.
 func (p tenantTests) TenantInTheKey(t *testing.T) {
-	const each = 12
+	const count = 12
 	var wg sync.WaitGroup
 	for n, tenant := range tenantNames {
 		wg.Go(func() {
-			for i, id := range tenantIDs(each) {
+			for i, id := range tenantIDs(count) {
 				item := tenants.Item{TenantID: tenant, EntityID: id, State: tenants.Draft, Title: tenant + fmt.Sprint(i)}
 				res, err := p.Writer.Write(t.Context(), "createItem", tenants.Shared.Insert(item))
 				if err != nil {
@@ -54,39 +54,30 @@ func (p tenantTests) TenantInTheKey(t *testing.T) {
 				case (n + 1) % 3:
 					_, err = p.Writer.Write(t.Context(), "deleteItem", tenants.Shared.Delete(item))
 				}
-				if err != nil {
-					t.Error(err)
-				}
+				wantError(t, "write", err, nil)
 			}
 		})
 	}
 	wg.Wait()
 	for n, tenant := range tenantNames {
 		for state, rest := range map[tenants.State]int{tenants.Published: n, tenants.Draft: (n + 2) % 3} {
-			var want, got []string
-			for i := range each {
+			var want []string
+			for i := range count {
 				if i%3 == rest {
 					want = append(want, tenant+fmt.Sprint(i))
 				}
 			}
 			items, err := tenants.InState(t.Context(), p.Reader, tenant, state, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			got := each(items, func(i tenants.Item) string { return i.Title })
 			for _, item := range items {
-				got = append(got, item.Title)
-				if item.TenantID != "" && item.TenantID != tenant {
-					t.Errorf("%s sees an item of %s", tenant, item.TenantID)
-				}
+				wrong(t, item.TenantID != "" && item.TenantID != tenant, "%s sees an item of %s", tenant, item.TenantID)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s, %s: %v, want %v", tenant, state, got, want)
-			}
+			wrong(t, !slices.Equal(got, want), "%s, %s: %v, want %v", tenant, state, got, want)
 		}
 	}
-	if rows := p.count(t, `SELECT count(*) FROM items_by_id`); rows != len(tenantNames)*each*2/3 {
-		t.Errorf("%d base rows, want %d", rows, len(tenantNames)*each*2/3)
-	}
+	rows := p.count(t, `SELECT count(*) FROM items_by_id`)
+	wrong(t, rows != len(tenantNames)*count*2/3, "%d base rows, want %d", rows, len(tenantNames)*count*2/3)
 }
 
 // tenantTests have a keyspace that tenants share, and those of a market.
@@ -125,9 +116,7 @@ func (m *market) connect(t *testing.T) *market {
 func (m *market) of(t *testing.T, tenant string) (*writer.Writer, *reader.Reader) {
 	t.Helper()
 	w, r, err := m.directory.Of(tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w, r
 }
 
@@ -143,9 +132,7 @@ func (m *market) titles(t *testing.T, tenant, test string) map[string][]string {
 				out[table] = append(out[table], title)
 			}
 		}
-		if err := iter.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, iter.Close())
 		slices.Sort(out[table])
 	}
 	return out
@@ -158,16 +145,14 @@ func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 	m := p.market
 	for _, tenant := range tenantNames {
 		w, _ := m.of(t, tenant)
-		if err := w.Warm(t.Context(), tenants.Own); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Warm(t.Context(), tenants.Own))
 	}
-	const each = 24
+	const count = 24
 	var wg sync.WaitGroup
 	for _, tenant := range tenantNames {
 		for part := range 3 {
 			wg.Go(func() {
-				for i, id := range tenantIDs(each) {
+				for i, id := range tenantIDs(count) {
 					if i%3 != part {
 						continue
 					}
@@ -185,35 +170,26 @@ func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 					item.UpdatedAt = res.Timestamp
 					published := item
 					published.State = tenants.Published
-					if _, err := w.Write(t.Context(), "publishItem", tenants.Own.Update(item, published)); err != nil {
-						t.Error(err)
-					}
+					wantError(t, "write", errorOf(w.Write(t.Context(), "publishItem", tenants.Own.Update(item, published))), nil)
 				}
 			})
 		}
 	}
 	wg.Wait()
 	for _, tenant := range tenantNames {
-		var want, got []string
-		for i := range each {
+		var want []string
+		for i := range count {
 			want = append(want, fmt.Sprintf("%s own %02d", tenant, i))
 		}
 		for table, titles := range m.titles(t, tenant, "own") {
-			if !slices.Equal(titles, want) {
-				t.Errorf("%s.%s has %v, want %v", tenant, table, titles, want)
-			}
+			wrong(t, !slices.Equal(titles, want), "%s.%s has %v, want %v", tenant, table, titles, want)
 		}
 		_, r := m.of(t, tenant)
 		items, err := tenants.OwnInState(t.Context(), r, tenants.Published, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range items {
-			got = append(got, item.Title)
-		}
-		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%s reads %v", tenant, got)
-		}
+		must(t, err)
+		got := each(items, func(i tenants.OwnItem) string { return i.Title })
+		slices.Sort(got)
+		wrong(t, !slices.Equal(got, want), "%s reads %v", tenant, got)
 	}
 }
 
@@ -231,68 +207,48 @@ func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
 		resuming := globex
 		m.dialer.LoseReplies(1)
 		_, err := acme.With(writer.Retry(retry.Policy{MaxAttempts: 1})).Write(t.Context(), "createItem", tenants.Own.Insert(item))
-		var failed *writer.Error
-		if !errors.As(err, &failed) || !errors.Is(err, writer.ErrUnknown) {
-			t.Fatalf("%v, want ErrUnknown", err)
-		}
+		failed := failedOf(t, err)
+		wantError(t, "write", err, writer.ErrUnknown)
 		for _, r := range failed.Tables {
-			if r.Keyspace != m.keyspaces["acme"] {
-				t.Errorf("it is of keyspace %s", r.Keyspace)
-			}
+			wrong(t, r.Keyspace != m.keyspaces["acme"], "it is of keyspace %s", r.Keyspace)
 		}
 		if i > 1 {
 			failed = stored(t, failed)
 			// What comes out of storage may be forged, so a tenant's writer resumes no other's.
-			if _, err := globex.Resume(t.Context(), failed); !errors.Is(err, writer.ErrInvalid) || !errors.Is(err, writer.ErrUnknown) {
-				t.Fatalf("%v, want ErrInvalid beside ErrUnknown", err)
-			}
+			_, err = globex.Resume(t.Context(), failed)
+			wrong(t, !errors.Is(err, writer.ErrInvalid) || !errors.Is(err, writer.ErrUnknown), "%v, want ErrInvalid beside ErrUnknown", err)
 			resuming = acme
 		}
-		if _, err := resuming.Resume(t.Context(), failed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(resuming.Resume(t.Context(), failed)))
 	}
 	for table, titles := range m.titles(t, "acme", "resumed") {
-		if !slices.Equal(titles, []string{"acme resumed 0", "acme resumed 1", "acme resumed 2", "acme resumed 3"}) {
-			t.Errorf("acme.%s has %v", table, titles)
-		}
+		wrong(t, !slices.Equal(titles, []string{"acme resumed 0", "acme resumed 1", "acme resumed 2", "acme resumed 3"}), "acme.%s has %v", table, titles)
 	}
 	for _, other := range []string{"globex", "initech"} {
-		if found := m.titles(t, other, "resumed"); len(found) > 0 {
-			t.Errorf("%s has %v", other, found)
-		}
+		found := m.titles(t, other, "resumed")
+		wrong(t, len(found) > 0, "%s has %v", other, found)
 	}
 }
 
 func (p tenantTests) BadInput(t *testing.T) {
 	m := p.market
 	for _, tenant := range []string{"", "nobody", "acme.items; DROP KEYSPACE x", m.keyspaces["acme"]} {
-		if w, _, err := m.directory.Of(tenant); err == nil || w != nil {
-			t.Errorf("tenant %q has a writer", tenant)
-		}
+		w, _, err := m.directory.Of(tenant)
+		wrong(t, err == nil || w != nil, "tenant %q has a writer", tenant)
 	}
 	item := tenants.OwnItem{EntityID: tenantIDs(1)[0], State: tenants.Draft, Title: "lost"}
 	forged := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{tenants.Tenant: "x.y; DROP KEYSPACE z"}))))
 	wantInvalid(t, forged, "CQL for a keyspace", tenants.Own.Insert(item))
-	_, err := m.Writer.Write(t.Context(), "createItem", tenants.Own.Insert(item)) // mapped to no tenant
-	if !errors.Is(err, writer.ErrInvalid) {
-		t.Errorf("no tenant: %v, want ErrInvalid", err)
-	}
-	if _, err := tenants.OwnInState(t.Context(), m.Reader, tenants.Draft, 1); !errors.Is(err, reader.ErrInvalid) {
-		t.Errorf("items of nobody's keyspace: %v, want ErrInvalid", err)
-	}
+	wantInvalid(t, m.Writer, "no tenant", tenants.Own.Insert(item)) // mapped to no tenant
+	wantError(t, "items of nobody's keyspace", errorOf(tenants.OwnInState(t.Context(), m.Reader, tenants.Draft, 1)), reader.ErrInvalid)
 	shared := tenants.Item{TenantID: "acme", EntityID: tenantIDs(1)[0], State: tenants.Draft}
-	theirs := shared
-	theirs.TenantID = "globex"
-	nobody := shared
-	nobody.TenantID = ""
+	theirs, nobody := shared, shared
+	theirs.TenantID, nobody.TenantID = "globex", ""
 	w := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{"": m.Keyspace}))))
 	for name, change := range map[string]tables.Change{
 		"given to another tenant": tenants.Shared.Update(shared, theirs), "of no tenant": tenants.Shared.Insert(nobody),
 	} {
 		wantInvalid(t, w, name, change)
 	}
-	if _, err := tenants.InState(t.Context(), m.Reader, "", tenants.Draft, 1); !errors.Is(err, reader.ErrInvalid) {
-		t.Errorf("items of no tenant: %v, want ErrInvalid", err)
-	}
+	wantError(t, "items of no tenant", errorOf(tenants.InState(t.Context(), m.Reader, "", tenants.Draft, 1)), reader.ErrInvalid)
 }

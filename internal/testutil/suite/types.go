@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"net"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,17 +134,11 @@ func store(t *testing.T, p *Place, change tables.Change, want Row) {
 		id = before.ID
 	}
 	text, names, values, err := Rows.Internal().SelectRow("", Row{ID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []Row
-	if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).Select(&got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).Select(&got))
 	if want.ID == (gocql.UUID{}) {
-		if len(got) > 0 {
-			t.Errorf("%s: the row is still there", change.Kind())
-		}
+		wrong(t, len(got) > 0, "%s: the row is still there", change.Kind())
 		return
 	}
 	if len(got) != 1 {
@@ -169,9 +162,7 @@ func compare(t *testing.T, table string, got, want Row) {
 	for i := range reflect.TypeFor[Row]().NumField() {
 		f := reflect.TypeFor[Row]().Field(i)
 		g, w := show(reflect.ValueOf(got).Field(i)), show(reflect.ValueOf(want).Field(i))
-		if g != w {
-			t.Errorf("%s: %s is\n\t%s, want\n\t%s", table, f.Name, g, w)
-		}
+		wrong(t, g != w, "%s: %s is\n\t%s, want\n\t%s", table, f.Name, g, w)
 	}
 }
 
@@ -203,32 +194,25 @@ func show(v reflect.Value) string {
 		for i := range v.NumField() {
 			parts = append(parts, v.Type().Field(i).Name+":"+show(v.Field(i)))
 		}
-		return "{" + strings.Join(parts, " ") + "}"
+		return fmt.Sprint(parts)
 	case reflect.Slice:
 		var parts []string
 		for i := range v.Len() {
 			parts = append(parts, show(v.Index(i)))
 		}
-		return "[" + strings.Join(parts, " ") + "]"
+		return fmt.Sprint(parts)
 	case reflect.Map:
-		var parts []string
+		parts := make(map[string]string)
 		for entry := v.MapRange(); entry.Next(); {
-			parts = append(parts, show(entry.Key())+":"+show(entry.Value()))
+			parts[show(entry.Key())] = show(entry.Value())
 		}
-		slices.Sort(parts)
-		return "map[" + strings.Join(parts, " ") + "]"
+		return fmt.Sprint(parts) // in the order of the keys
 	}
 	return fmt.Sprintf("%#v", v.Interface())
 }
 
 // fixed is a set in which no key can change.
-var fixed = tables.Must(tables.New[Row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}}, tables.UserType[Geo]("geo"),
-	tables.UserType[Town]("place", tables.Type("since", "date"), tables.Type("tags", "set<text>"),
-		tables.Type("prices", "map<text, int>"), tables.Type("pair", "tuple<int, text>")),
-	tables.Type("ascii", "ascii"), tables.Type("date", "date"), tables.Type("time", "time"), tables.Type("timeuuid", "timeuuid"),
-	tables.Type("set_of_times", "set<timestamp>"), tables.Type("frozen_list", "frozen<list<text>>"),
-	tables.Type("frozen_map", "frozen<map<int, list<text>>>"), tables.Type("dates", "map<text, date>"), tables.Type("uuids", "set<uuid>"),
-	tables.Type("loose_place", "place"), tables.Type("frozen_place", "frozen<list<place>>"), tables.Type("pairs", "frozen<list<tuple<int, text>>>")))
+var fixed = tables.Must(tables.New[Row]("row", append([]tables.Option{tables.Table{Name: "rows", PartKey: []string{"id"}}}, typeOptions...)...))
 
 // Elements of user-defined and other types are put and removed without reading.
 func (p typeTests) Elements(t *testing.T) {
@@ -252,10 +236,14 @@ func (p typeTests) Elements(t *testing.T) {
 	want.Map = map[string]int32{"\U0010ffff": math.MaxInt32}
 	want.SetOfTimes = []time.Time{day(-1), day(1)}
 	want.Varint, want.LoosePlace = nil, nil
-	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: row.ID}, func(r Row) (Row, error) { return r, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.compareBase(t, want)
+}
+
+// compareBase reads the base row of an entity.
+func (p typeTests) compareBase(t *testing.T, want Row) {
+	t.Helper()
+	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: want.ID}, func(r Row) (Row, error) { return r, nil })
+	must(t, err)
 	compare(t, "rows", got, want)
 }
 
@@ -269,30 +257,18 @@ func (p typeTests) Stored(t *testing.T) {
 		fixed.Insert(row), fixed.Patch(put, tables.Elements("places"), tables.Without("uuids", gocql.UUID{1}), tables.Column("loose_place")),
 	} {
 		rendered, err := change.Internal().Render(at+int64(n), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range rendered.Mutations {
 			data, err := rendered.Mutations[i].MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var m statement.Mutation
-			if err := m.UnmarshalBinary(data); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Session.Reads().Query(m.Statement, m.Args...).Exec(); err != nil {
-				t.Errorf("%s: %v", &m, err)
-			}
+			must(t, m.UnmarshalBinary(data))
+			wantError(t, m.String(), p.Session.Reads().Query(m.Statement, m.Args...).Exec(), nil)
 		}
 	}
 	row.Places = map[string]Town{"a": place, "b": {}, "c": place}
 	row.UUIDs, row.LoosePlace = row.UUIDs[1:], nil
-	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: row.ID}, func(r Row) (Row, error) { return r, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, "rows", got, row)
+	p.compareBase(t, row)
 }
 
 // Package schema creates types and tables as they are declared.
@@ -301,12 +277,8 @@ func (p typeTests) DeclaredSchema(t *testing.T) {
 	declared := schema.Must(schema.Declare(schema.Sets(Rows)))
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // other tests change the schema meanwhile
 	defer cancel()
-	if err := schema.Ensure(ctx, testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Validate(t.Context(), p.Session, schema.Sets(Rows)); err != nil {
-		t.Error(err)
-	}
+	must(t, schema.Ensure(ctx, testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared))
+	p.check(t, Rows)
 	row := typeRows["greatest"]
 	row.ID = gocql.MustRandomUUID()
 	store(t, p.Place, Rows.Insert(row), row)
@@ -315,7 +287,5 @@ func (p typeTests) DeclaredSchema(t *testing.T) {
 // Why a tuple is rejected as a column: gocql wants a value for each of its elements, and finds one column for all of them.
 func (p typeTests) TupleColumn(t *testing.T) {
 	err := p.Session.Reads().Query(`INSERT INTO pairs (id, pair) VALUES (?, ?)`, 1, Pair{Count: 1}).Exec()
-	if err == nil || err.Error() != "gocql: expected 3 values send got 2" {
-		t.Errorf("gocql binds a tuple now, so it can be a column: %v", err)
-	}
+	wrong(t, err == nil || err.Error() != "gocql: expected 3 values send got 2", "gocql binds a tuple now, so it can be a column: %v", err)
 }

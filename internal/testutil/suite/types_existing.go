@@ -22,14 +22,10 @@ func (p typeTests) InsertOverAnExistingRow(t *testing.T) {
 		if field != "ID" {
 			reflect.ValueOf(&old).Elem().Field(i).Set(reflect.ValueOf(typeRows["greatest"]).Field(i))
 		}
-		if _, err := p.Writer.Write(t.Context(), "before", Rows.Insert(old)); err != nil {
-			t.Fatal(field, err)
-		}
+		Write(t, p.Writer, "before", Rows.Insert(old))
 		_, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(VersionedRow{Row: old, Kind: "new"}))
 		if field == "ID" { // a row without columns is none
-			if err != nil {
-				t.Error(err)
-			}
+			wantError(t, "write", err, nil)
 			continue
 		}
 		now, ok := writer.Current[VersionedRow](err)
@@ -48,20 +44,15 @@ func (p typeTests) VersionedRows(t *testing.T) {
 		r := VersionedRow{Row: row, Kind: name}
 		r.ID = gocql.MustRandomUUID()
 		for range 2 {
-			result, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(r))
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			_, err = p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(r))
+			result := Write(t, p.Writer, "insert", VersionedRows.Insert(r))
+			_, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(r))
 			now, ok := writer.Current[VersionedRow](err)
 			if !errors.Is(err, writer.ErrConflict) || !ok {
 				t.Fatal(name, err)
 			}
 			compare(t, "rows", now.Row, r.Row)
 			r.Version = result.Version
-			if _, err := p.Writer.Write(t.Context(), "delete", VersionedRows.Delete(r)); err != nil {
-				t.Fatal(name, err)
-			}
+			Write(t, p.Writer, "delete", VersionedRows.Delete(r))
 			r.Version = gocql.UUID{}
 		}
 	}

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -64,24 +63,18 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	at := address{"high", "oslo"}
 	Write(t, p.Writer, "open", old.Insert(typedShop[address]{ID: "a", Chain: "c", Address: at, Branch: at}))
 	for range 10 { // its statements are prepared on all nodes
-		if err := rename("one"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rename("one"))
 	}
 	p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address ADD country text`)
 	<-time.After(2 * grace)
 	for range 10 {
-		if err := rename("two"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rename("two"))
 	}
 	// A process of the next release. It has sessions of its own: gocql keeps what it prepared before the ALTER TYPE, with the type of then.
 	released := NewWriter(t, testsession.New(t, p.Connect(t), p.Connect(t)), writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
 	next := addressToday{Street: "high", City: "oslo"}
 	_, err := released.Write(t.Context(), "open", today.Insert(typedShop[addressToday]{ID: "b", Chain: "c", Address: next, Branch: next}))
-	if !errors.Is(err, writer.ErrTaken) {
-		t.Errorf("a second owner of the key: %v", err)
-	}
+	wantError(t, "a second owner of the key", err, writer.ErrTaken)
 	norway := "no"
 	for range 5 {
 		if _, err := writer.Modify(t.Context(), released, "move", today, typedShop[addressToday]{ID: "a"}, func(s typedShop[addressToday]) (typedShop[addressToday], error) {
@@ -90,23 +83,16 @@ func (p typeTests) TypeGrows(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := rename("three"); err == nil || !strings.Contains(err.Error(), "a field that is not declared") {
-			t.Errorf("a write that would take the field away: %v", err)
-		}
+		err := rename("three")
+		wrong(t, err == nil || !strings.Contains(err.Error(), "a field that is not declared"), "a write that would take the field away: %v", err)
 	}
 	got, err := writer.Load(t.Context(), released, "load", today, typedShop[addressToday]{ID: "a"})
-	if err != nil || got.Name != "two" || got.Branch.Country == nil {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if rows := p.count(t, `SELECT count(*) FROM shops_by_address`); rows != 1 {
-		t.Errorf("%d rows", rows)
-	}
+	wrong(t, err != nil || got.Name != "two" || got.Branch.Country == nil, "%+v, %v", got, err)
+	rows := p.count(t, `SELECT count(*) FROM shops_by_address`)
+	wrong(t, rows != 1, "%d rows", rows)
 	// Its row has a key from before.
 	r, err := reconcile.New(testsession.New(t, p.Connect(t), p.Connect(t)), reconcile.Settle(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if report, err := r.Verify(t.Context(), today); err != nil {
-		t.Errorf("Verify: %v\n%s", err, report)
-	}
+	must(t, err)
+	report, err := r.Verify(t.Context(), today)
+	wrong(t, err != nil, "Verify: %v\n%s", err, report)
 }

@@ -38,26 +38,20 @@ func (p typeTests) TimesWithAZone(t *testing.T) {
 	} {
 		_, offset := test.given.Zone()
 		_, err := p.Writer.Write(t.Context(), "make", appointments.Insert(appointment{name, test.given, test.given}))
-		if (offset != 0) != errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("%s, not in UTC: %v", name, err)
-		}
+		wrong(t, (offset != 0) != errors.Is(err, writer.ErrInvalid), "%s, not in UTC: %v", name, err)
 		q := reader.From(appointments, "appointments").Eq("name", name).Eq("day", test.given)
-		if _, _, err := reader.List(t.Context(), p.Reader, "find", q); (offset != 0) != (err != nil) {
-			t.Errorf("%s, read with a day that is not in UTC: %v", name, err)
-		}
+		_, _, err = reader.List(t.Context(), p.Reader, "find", q)
+		wrong(t, (offset != 0) != (err != nil), "%s, read with a day that is not in UTC: %v", name, err)
 		given := appointment{name, test.given.UTC(), test.given}
 		Write(t, p.Writer, "make", appointments.Insert(given))
 		want := appointment{name, test.day, test.at}
-		if got, err := writer.Load(t.Context(), p.Writer, "find", appointments, given); err != nil || got != want {
-			t.Errorf("%s: Load: %v, %v, want %v", name, got, err, want)
-		}
+		got, err := writer.Load(t.Context(), p.Writer, "find", appointments, given)
+		wrong(t, err != nil || got != want, "%s: Load: %v, %v, want %v", name, got, err, want)
 		q = reader.From(appointments, "appointments").Eq("name", name).Eq("day", test.given.UTC())
-		if got := List(t, p.Place, q); len(got) != 1 || got[0] != want {
-			t.Errorf("%s: List: %v, want %v", name, got, want)
-		}
+		list := List(t, p.Place, q)
+		wrong(t, len(list) != 1 || list[0] != want, "%s: List: %v, want %v", name, list, want)
 		text := test.day.Format(time.DateOnly)
-		if found := p.count(t, "SELECT count(*) FROM appointments WHERE name = ? AND day = '"+text+"'", name); found != 1 {
-			t.Errorf("%s: the server has %d rows of %s, want one", name, found, text)
-		}
+		found := p.count(t, "SELECT count(*) FROM appointments WHERE name = ? AND day = '"+text+"'", name)
+		wrong(t, found != 1, "%s: the server has %d rows of %s, want one", name, found, text)
 	}
 }

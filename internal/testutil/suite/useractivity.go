@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,21 +50,17 @@ func (p userActivityTests) Details(t *testing.T) {
 			}
 			a.Details = test.row
 			written := Write(t, p.Writer, "record", test.write(a)).Timestamp
-			if got := p.read(t, a); !maps.Equal(got, test.want) {
-				t.Errorf("%v, want %v", got, test.want)
-			}
+			got := p.read(t, a)
+			wrong(t, !maps.Equal(got, test.want), "%v, want %v", got, test.want)
 			if p.Real {
 				got := p.tombstones(t, a)
 				for until := time.Now().Add(10 * time.Second); got != test.tombstones && time.Now().Before(until); got = p.tombstones(t, a) {
 					time.Sleep(100 * time.Millisecond) // the write may not have reached this replica yet
 				}
-				if got != test.tombstones {
-					t.Errorf("a read meets %s tombstones of elements, want %s", got, test.tombstones)
-				}
+				wrong(t, got != test.tombstones, "a read meets %s tombstones of elements, want %s", got, test.tombstones)
 			}
-			if got := p.covered(t, a, written); got != test.covered {
-				t.Errorf("a range tombstone: %t, want %t", got, test.covered)
-			}
+			covered := p.covered(t, a, written)
+			wrong(t, covered != test.covered, "a range tombstone: %t, want %t", covered, test.covered)
 		})
 	}
 }
@@ -93,9 +90,7 @@ func (p userActivityTests) covered(t *testing.T, a useractivity.Activity, timest
 		t.Fatal(err)
 	}
 	var got activityDetails
-	if err := p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.All).Scan(&got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.All).Scan(&got))
 	return got["late"] == ""
 }
 
@@ -113,9 +108,7 @@ func (p userActivityTests) tombstones(t *testing.T, a useractivity.Activity) str
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var tr traceID
-	if err := p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.One).WithContext(ctx).Trace(&tr).Exec(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.One).WithContext(ctx).Trace(&tr).Exec())
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -127,9 +120,7 @@ func (p userActivityTests) tombstones(t *testing.T, a useractivity.Activity) str
 				return match[1]
 			}
 		}
-		if err := iter.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, iter.Close())
 		select {
 		case <-ctx.Done():
 			t.Fatal("the trace does not come")
@@ -144,13 +135,9 @@ func (p userActivityTests) Between(t *testing.T) {
 	for _, d := range []time.Duration{-2 * time.Hour, -time.Millisecond, 0, time.Hour} {
 		Write(t, p.Writer, "record", useractivity.Record(useractivity.Activity{UserID: user, ActivityTime: midnight.Add(d), Details: activityDetails{"at": d.String()}}))
 	}
-	var got string
-	for _, a := range all(t, useractivity.Between(t.Context(), p.Reader, user, midnight.Add(-time.Hour), midnight.Add(time.Hour))) {
-		got += a.Details["at"] + " "
-	}
-	if got != "0s -1ms " {
-		t.Errorf("%s", got)
-	}
+	found := all(t, useractivity.Between(t.Context(), p.Reader, user, midnight.Add(-time.Hour), midnight.Add(time.Hour)))
+	got := each(found, func(a useractivity.Activity) string { return a.Details["at"] })
+	wrong(t, !slices.Equal(got, []string{"0s", "-1ms"}), "%v", got)
 }
 
 func (p userActivityTests) BadInput(t *testing.T) {

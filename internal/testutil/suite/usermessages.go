@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -27,32 +26,19 @@ func (p userMessageTests) NewestAndBetween(t *testing.T) {
 		Write(t, p.Writer, "send", usermessages.Messages.Insert(m))
 		want = append(want, m.Content)
 	}
-	var got []string
+	content := func(m usermessages.Message) string { return m.Content }
 	messages, n := pages(t, func(token reader.Token) ([]usermessages.Message, reader.Token, error) {
 		return usermessages.Newest(t.Context(), p.Reader, user, 10, token)
 	})
-	for _, m := range messages {
-		got = append(got, m.Content)
-	}
-	if !slices.Equal(got, want) || n != 3 {
-		t.Errorf("%v in %d pages, want %v in 3", got, n, want)
-	}
-	got = nil
-	for _, m := range all(t, usermessages.Between(t.Context(), p.Reader, user, now.Add(-2*time.Minute), now)) {
-		got = append(got, m.Content)
-	}
-	if !slices.Equal(got, want[4:12]) {
-		t.Errorf("between: %v, want %v", got, want[4:12])
-	}
+	got := each(messages, content)
+	wrong(t, !slices.Equal(got, want) || n != 3, "%v in %d pages, want %v in 3", got, n, want)
+	got = each(all(t, usermessages.Between(t.Context(), p.Reader, user, now.Add(-2*time.Minute), now)), content)
+	wrong(t, !slices.Equal(got, want[4:12]), "between: %v, want %v", got, want[4:12])
 }
 
 func (p userMessageTests) BadInput(t *testing.T) {
 	m := usermessages.Message{UserID: gocql.MustRandomUUID(), MessageID: gocql.MustRandomUUID()}
 	wantInvalid(t, p.Writer, "no time", usermessages.Messages.Insert(m))
-	if _, _, err := usermessages.Newest(t.Context(), p.Reader, m.UserID, -1, ""); !errors.Is(err, reader.ErrInvalid) {
-		t.Errorf("fewer than none: %v, want ErrInvalid", err)
-	}
-	if _, _, err := usermessages.Newest(t.Context(), p.Reader, gocql.UUID{}, 1, ""); !errors.Is(err, reader.ErrInvalid) {
-		t.Errorf("nobody: %v, want ErrInvalid", err)
-	}
+	wantError(t, "fewer than none", errorOfRead(usermessages.Newest(t.Context(), p.Reader, m.UserID, -1, "")), reader.ErrInvalid)
+	wantError(t, "nobody", errorOfRead(usermessages.Newest(t.Context(), p.Reader, gocql.UUID{}, 1, "")), reader.ErrInvalid)
 }

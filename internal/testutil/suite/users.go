@@ -16,54 +16,28 @@ type userTests struct{ *Place }
 func (p userTests) Life(t *testing.T) {
 	p.check(t, users.Users)
 	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "a@example.org", Name: "A"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if id, err := users.ByEmail(t.Context(), p.Session.Reads(), u.Email); err != nil || id != u.UserID {
-		t.Errorf("%v, %v", id, err)
-	}
+	must(t, err)
+	id, err := users.ByEmail(t.Context(), p.Session.Reads(), u.Email)
+	wrong(t, err != nil || id != u.UserID, "%v, %v", id, err)
 	other := users.User{UserID: gocql.MustRandomUUID(), Email: u.Email, Name: "B"}
-	if _, err := users.SignUp(t.Context(), p.Writer, other); !errors.Is(err, users.ErrTaken) || !errors.Is(err, writer.ErrConflict) {
-		t.Errorf("an address that is taken: %v", err)
-	}
-	if _, err := users.SignUp(t.Context(), p.Writer, u); !errors.Is(err, writer.ErrConflict) || errors.Is(err, users.ErrTaken) {
-		t.Errorf("signed up again: %v", err)
-	}
+	_, err = users.SignUp(t.Context(), p.Writer, other)
+	wrong(t, !errors.Is(err, users.ErrTaken) || !errors.Is(err, writer.ErrConflict), "an address that is taken: %v", err)
+	_, err = users.SignUp(t.Context(), p.Writer, u)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || errors.Is(err, users.ErrTaken), "signed up again: %v", err)
 	second, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "e@example.org", Name: "E"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := users.ChangeEmail(t.Context(), p.Writer, second.UserID, u.Email); !errors.Is(err, users.ErrTaken) {
-		t.Errorf("changed to an address that is taken: %v", err)
-	}
+	must(t, err)
+	wantError(t, "changed to an address that is taken", errorOf(users.ChangeEmail(t.Context(), p.Writer, second.UserID, u.Email)), users.ErrTaken)
 	moved, err := users.ChangeEmail(t.Context(), p.Writer, u.UserID, "b@example.org")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := users.SignUp(t.Context(), p.Writer, other); err != nil {
-		t.Errorf("an address that was given free: %v", err)
-	}
-	if found, err := users.ByID(t.Context(), p.Writer, u.UserID); err != nil || found != moved {
-		t.Errorf("%+v, %v, want %+v", found, err, moved)
-	}
+	must(t, err)
+	wantError(t, "an address that was given free", errorOf(users.SignUp(t.Context(), p.Writer, other)), nil)
+	found, err := users.ByID(t.Context(), p.Writer, u.UserID)
+	wrong(t, err != nil || found != moved, "%+v, %v, want %+v", found, err, moved)
 	_, err = p.Writer.Write(t.Context(), "rename", users.Users.Update(u, u))
 	current, ok := writer.Current[users.User](err)
-	if !errors.Is(err, writer.ErrConflict) || !ok || current != moved {
-		t.Errorf("an update from an old row: %v, now %+v, %t", err, current, ok)
-	}
-	if err := users.Leave(t.Context(), p.Writer, moved); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := users.ChangeEmail(t.Context(), p.Writer, u.UserID, "c@example.org"); !errors.Is(err, writer.ErrNotFound) {
-		t.Errorf("a user who has left: %v", err)
-	}
-	if _, err := users.ByID(t.Context(), p.Writer, u.UserID); !errors.Is(err, writer.ErrNotFound) {
-		t.Errorf("the row of a user who has left: %v", err)
-	}
-	if _, err := users.ByEmail(t.Context(), p.Session.Reads(), "b@example.org"); !errors.Is(err, gocql.ErrNotFound) {
-		t.Errorf("the address of a user who has left: %v", err)
-	}
-	if _, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: u.UserID, Email: "d@example.org", Name: "D"}); err != nil {
-		t.Errorf("back again: %v", err)
-	}
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || current != moved, "an update from an old row: %v, now %+v, %t", err, current, ok)
+	must(t, users.Leave(t.Context(), p.Writer, moved))
+	wantError(t, "a user who has left", errorOf(users.ChangeEmail(t.Context(), p.Writer, u.UserID, "c@example.org")), writer.ErrNotFound)
+	wantError(t, "the row of a user who has left", errorOf(users.ByID(t.Context(), p.Writer, u.UserID)), writer.ErrNotFound)
+	wantError(t, "the address of a user who has left", errorOf(users.ByEmail(t.Context(), p.Session.Reads(), "b@example.org")), gocql.ErrNotFound)
+	wantError(t, "back again", errorOf(users.SignUp(t.Context(), p.Writer, users.User{UserID: u.UserID, Email: "d@example.org", Name: "D"})), nil)
 }

@@ -22,19 +22,15 @@ func (p userTests) InsertOverARowOfBefore(t *testing.T) {
 		_, err := p.Writer.Write(over, "signUp", nicknames.Insert(u))
 		failed := stored(t, failedOf(t, err))
 		p.exec(t, "INSERT INTO nicknamed (user_id, "+column+") VALUES (?, 'old')", u.UserID)
-		if _, err := p.Writer.Resume(t.Context(), failed); !errors.Is(err, writer.ErrConflict) {
-			t.Errorf("%s, resumed: %v", column, err)
-		}
+		wantError(t, column+", resumed", errorOf(p.Writer.Resume(t.Context(), failed)), writer.ErrConflict)
 		_, err = p.Writer.Write(t.Context(), "signUp", nicknames.Insert(u))
 		now, ok := writer.Current[nicknamed](err)
-		if !errors.Is(err, writer.ErrConflict) || !failedOf(t, err).NotApplied() || !ok || now.Name != "old" && *now.Nickname != "old" {
-			t.Errorf("%s: %v, with %+v", column, err, now)
-		}
+		wrong(t, !errors.Is(err, writer.ErrConflict) || !failedOf(t, err).NotApplied() || !ok || now.Name != "old" && *now.Nickname != "old",
+			"%s: %v, with %+v", column, err, now)
 	}
 	for _, table := range []string{"by_nickname", "page_of_nickname"} {
-		if rows := p.count(t, "SELECT count(*) FROM "+table+" WHERE nickname IN ('new', 'old')"); rows != 0 {
-			t.Errorf("%d rows in %s", rows, table)
-		}
+		rows := p.count(t, "SELECT count(*) FROM "+table+" WHERE nickname IN ('new', 'old')")
+		wrong(t, rows != 0, "%d rows in %s", rows, table)
 	}
 }
 
@@ -48,22 +44,17 @@ var seats = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", Par
 func (p userTests) ConflictWithARowOfUnknownTypes(t *testing.T) {
 	p.exec(t, "INSERT INTO seats (seat_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})")
 	_, err := p.Writer.Write(t.Context(), "reserve", seats.Insert(seat{"a", "bob"}))
-	if now, ok := writer.Current[seat](err); !errors.Is(err, writer.ErrConflict) || !ok || now.Holder != "ann" {
-		t.Errorf("%v, with %+v", err, now)
-	}
+	now, ok := writer.Current[seat](err)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || now.Holder != "ann", "%v, with %+v", err, now)
 }
 
 // stored is an error that was kept, and read again by another process.
 func stored(t *testing.T, failed *writer.Error) *writer.Error {
 	t.Helper()
 	data, err := failed.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again := new(writer.Error)
-	if err := again.UnmarshalBinary(data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, again.UnmarshalBinary(data))
 	return again
 }
 

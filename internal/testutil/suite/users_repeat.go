@@ -27,36 +27,25 @@ func (p userTests) RepeatedRequests(t *testing.T) {
 	dialer.LoseReplies(2)
 	_, _ = users.SignUp(t.Context(), w[0].With(at), u)
 	first, err := users.SignUp(t.Context(), w[1].With(at), u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again, err := users.SignUp(t.Context(), w[2].With(at), u)
-	if err != nil || again != first {
-		t.Errorf("signed up again: %+v, %v, was %+v", again, err, first)
-	}
+	wrong(t, err != nil || again != first, "signed up again: %+v, %v, was %+v", again, err, first)
 	other := u
 	other.Name = "B"
 	var failed *writer.Error
-	if _, err := users.SignUp(t.Context(), w[2].With(at), other); !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || failed.NotApplied() {
-		t.Errorf("another user at this timestamp: %v", err)
-	}
+	_, err = users.SignUp(t.Context(), w[2].With(at), other)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || failed.NotApplied(), "another user at this timestamp: %v", err)
 	moved := first
 	moved.Email = "repeat-b@example.org"
 	at = writer.At(time.Now().UnixMicro())
 	one, err := w[2].With(at).Write(t.Context(), "move", users.Users.Update(first, moved))
 	two, err2 := w[2].With(at).Write(t.Context(), "move", users.Users.Update(first, moved))
-	if err != nil || err2 != nil || one.Version != two.Version {
-		t.Errorf("moved: %v and %v, versions %v and %v", err, err2, one.Version, two.Version)
-	}
-	if _, err := users.ByEmail(t.Context(), p.Session.Reads(), u.Email); !errors.Is(err, gocql.ErrNotFound) {
-		t.Errorf("the address that was given up: %v", err)
-	}
+	wrong(t, err != nil || err2 != nil || one.Version != two.Version, "moved: %v and %v, versions %v and %v", err, err2, one.Version, two.Version)
+	wantError(t, "the address that was given up", errorOf(users.ByEmail(t.Context(), p.Session.Reads(), u.Email)), gocql.ErrNotFound)
 	at = writer.At(time.Now().UnixMicro())
 	moved.Version = two.Version
 	for range 2 {
-		if _, err := w[2].With(at).Write(t.Context(), "leave", users.Users.Delete(moved)); err != nil {
-			t.Errorf("left: %v", err)
-		}
+		wantError(t, "left", errorOf(w[2].With(at).Write(t.Context(), "leave", users.Users.Delete(moved))), nil)
 	}
 }
 
@@ -96,23 +85,15 @@ func (p userTests) ModifyInPlace(t *testing.T) {
 		})
 		return err
 	}
-	if err := change("a"); !errors.Is(err, writer.ErrTaken) {
-		t.Errorf("a nickname that another one has: %v", err)
-	}
-	if err := change("c"); err != nil {
-		t.Error(err)
-	}
+	wantError(t, "a nickname that another one has", change("a"), writer.ErrTaken)
+	wantError(t, "write", change("c"), nil)
 	read, err := writer.Load(t.Context(), p.Writer, "show", nicknames, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	*read.Nickname = "d"
 	for name, c := range map[string]tables.Change{"update": nicknames.Update(read, read), "delete": nicknames.Delete(read)} {
-		if _, err := p.Writer.Write(t.Context(), name, c); writer.OutcomeOf(err) != writer.Invalid {
-			t.Errorf("%s from a row changed in place: %v", name, err)
-		}
+		_, err := p.Writer.Write(t.Context(), name, c)
+		wrong(t, writer.OutcomeOf(err) != writer.Invalid, "%s from a row changed in place: %v", name, err)
 	}
-	if rows := p.count(t, "SELECT count(*) FROM page_of_nickname"); rows != 2 {
-		t.Errorf("%d rows of two users", rows)
-	}
+	rows := p.count(t, "SELECT count(*) FROM page_of_nickname")
+	wrong(t, rows != 2, "%d rows of two users", rows)
 }
