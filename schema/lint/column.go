@@ -14,37 +14,35 @@ func marks(c schema.Column) bool {
 }
 
 // notFrozen reports columns that are stored as several cells, lists or others, and what to do unless they are to be frozen.
-func notFrozen(lists bool, otherwise string) func(*review) {
-	return func(r *review) {
-		for _, t := range r.tables() {
-			uses := r.usesOf(t)
-			for _, c := range t.Columns {
-				name, _, _ := cql.TypeParts(c.Type)
-				if !cql.MultiCell(c.Type) || marks(c) {
-					continue
-				}
-				whole, parts, repeats := uses[c.Name].whole || uses[""].whole, uses[c.Name].parts, uses[c.Name].repeats || uses[""].repeats
-				if lists != (name == "list" && (parts || repeats || !whole)) {
-					continue
-				}
-				crowd := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(crowdNames, w) })
-				if parts && !lists && !whole && !crowd {
-					continue // it has to be so
-				}
-				f := r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name)
-				switch f.Column = c.Name; {
-				case parts && !lists && crowd:
-					f.Fix, f.Reason, f.Severity = "a table with a row for each", c.Name+" grows by elements, and is read as a whole", Note
-				case parts && !lists:
-					f.Fix, f.Severity = "write it by its elements alone: a write as a whole leaves a tombstone", Note
-				case !lists && !uses[c.Name].updated:
-					f.Severity = Note // with a row, which is seldom written again
-				case whole || parts: // else nothing says how it is written
-				case lists:
-					f.Severity = Warning
-				default:
-					f.Severity = Note
-				}
+func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
+	return func(r *review, t *schema.Table) {
+		uses := r.usesOf(t)
+		for _, c := range t.Columns {
+			name, _, _ := cql.TypeParts(c.Type)
+			if !cql.MultiCell(c.Type) || marks(c) {
+				continue
+			}
+			whole, parts, repeats := uses[c.Name].whole || uses[""].whole, uses[c.Name].parts, uses[c.Name].repeats || uses[""].repeats
+			if lists != (name == "list" && (parts || repeats || !whole)) {
+				continue
+			}
+			crowd := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(crowdNames, w) })
+			if parts && !lists && !whole && !crowd {
+				continue // it has to be so
+			}
+			f := r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name)
+			switch f.Column = c.Name; {
+			case parts && !lists && crowd:
+				f.Fix, f.Reason, f.Severity = "a table with a row for each", c.Name+" grows by elements, and is read as a whole", Note
+			case parts && !lists:
+				f.Fix, f.Severity = "write it by its elements alone: a write as a whole leaves a tombstone", Note
+			case !lists && !uses[c.Name].updated:
+				f.Severity = Note // with a row, which is seldom written again
+			case whole || parts: // else nothing says how it is written
+			case lists:
+				f.Severity = Warning
+			default:
+				f.Severity = Note
 			}
 		}
 	}
@@ -106,15 +104,13 @@ func counters(r *review) {
 		}
 	}
 	first := make(map[int]*schema.Table)
-	told := make(map[int]bool)
 	for q, t := range r.queries {
 		other := first[q.Batch]
 		switch {
-		case q.Batch == 0 || q.Transaction || told[q.Batch]:
+		case q.Batch == 0 || q.Transaction:
 		case other == nil:
 			first[q.Batch] = t
-		case counting(other) != counting(t):
-			told[q.Batch] = true
+		case counting(other) != counting(t) && r.once(q.Batch):
 			r.finding(t, "write counters on their own", "one batch writes counters and other columns, which Cassandra rejects").of(q)
 		}
 	}

@@ -12,15 +12,13 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-func optionClass(r *review) {
-	for _, t := range r.tables() {
-		for option, class := range map[string]string{"compaction": "SizeTieredCompactionStrategy", "compression": "LZ4Compressor"} {
-			value := t.Options[option]
-			if value == "" || value == "{}" || strings.Contains(value, "'class'") || strings.Contains(value, "'enabled': 'false'") {
-				continue
-			}
-			r.finding(t, fmt.Sprintf("%s = {'class': '%s', ...}", option, class), "%s is %s, which has no class", option, value)
+func optionClass(r *review, t *schema.Table) {
+	for option, class := range map[string]string{"compaction": "SizeTieredCompactionStrategy", "compression": "LZ4Compressor"} {
+		value := t.Options[option]
+		if value == "" || value == "{}" || strings.Contains(value, "'class'") || strings.Contains(value, "'enabled': 'false'") {
+			continue
 		}
+		r.finding(t, fmt.Sprintf("%s = {'class': '%s', ...}", option, class), "%s is %s, which has no class", option, value)
 	}
 }
 
@@ -28,27 +26,23 @@ func optionClass(r *review) {
 const hintWindow = 3 * time.Hour
 
 func gcGrace(r *review) {
-	told := make(map[schema.ID]bool)
 	const grace = "gc_grace_seconds = 864000, or at least three hours"
 	const fix = grace + "; or write the table on its own"
 	for e, t := range r.members {
-		if len(e.Tables) > 1 && t.GCGrace() == 0 && !told[t.ID] {
-			told[t.ID] = true
+		if len(e.Tables) > 1 && t.GCGrace() == 0 && r.once(t.ID) {
 			r.finding(t, fix, "gc_grace_seconds is 0, and the table is one of %d of entity %s", len(e.Tables), e.Name)
 		}
 	}
 	for e, t := range r.members {
 		i := slices.IndexFunc(e.Moves, func(column string) bool { return inKey(t, column) })
-		if i >= 0 && t.GCGrace() < hintWindow && !told[t.ID] {
-			told[t.ID] = true
+		if i >= 0 && t.GCGrace() < hintWindow && r.once(t.ID) {
 			r.finding(t, grace, "gc_grace_seconds is %d, and rows move by %s: a delete that is "+
 				"dropped in less than the three hours in which a replica that was down is sent what it missed lets it bring the former row back",
 				int64(t.GCGrace().Seconds()), e.Moves[i])
 		}
 	}
 	for q, t := range r.queries {
-		if q.Logged && t.GCGrace() == 0 && !told[t.ID] {
-			told[t.ID] = true
+		if q.Logged && t.GCGrace() == 0 && r.once(t.ID) {
 			r.finding(t, fix, "gc_grace_seconds is 0, and a logged batch writes the table").of(q)
 		}
 	}
@@ -160,17 +154,15 @@ func conditional(r *review) {
 	}
 }
 
-func timeSeries(r *review) {
-	for t, n := range r.clustered {
-		if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
-			continue
-		}
-		if n[moment] == len(t.Of(schema.PartitionKey)) {
-			continue // DN102 says worse
-		}
-		r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
-			t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
+func timeSeries(r *review, t *schema.Table, n map[role]int) {
+	if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
+		return
 	}
+	if n[moment] == len(t.Of(schema.PartitionKey)) {
+		return // DN102 says worse
+	}
+	r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
+		t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
 }
 
 // Classes of compaction.

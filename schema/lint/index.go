@@ -19,12 +19,10 @@ func (r *review) indexes(yield func(*schema.Index, *schema.Table) bool) {
 	}
 }
 
-func manyValuesIndexed(r *review) {
-	for x, t := range r.indexes {
-		if c := t.Column(x.Column()); x.Class == "" && c != nil && numerous(*c) {
-			r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name).
-				at(x.At).Column = c.Name
-		}
+func manyValuesIndexed(r *review, x *schema.Index, t *schema.Table) {
+	if c := t.Column(x.Column()); x.Class == "" && c != nil && numerous(*c) {
+		r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name).
+			at(x.At).Column = c.Name
 	}
 }
 
@@ -37,12 +35,10 @@ func views(r *review) {
 }
 
 // fewValues reports indexes whose entries are of large parts of the table.
-func fewValues(r *review) {
-	for x, t := range r.indexes {
-		if c := t.Column(x.Column()); c != nil && x.Class == "" && fewIn(*c) {
-			r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key",
-				"index %s on %s, which has few values: the rows of one are a large part of the table", x.Name, c.Name).at(x.At).Column = c.Name
-		}
+func fewValues(r *review, x *schema.Index, t *schema.Table) {
+	if c := t.Column(x.Column()); c != nil && x.Class == "" && fewIn(*c) {
+		r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key",
+			"index %s on %s, which has few values: the rows of one are a large part of the table", x.Name, c.Name).at(x.At).Column = c.Name
 	}
 }
 
@@ -57,59 +53,51 @@ func fewIn(c schema.Column) bool {
 // sasi says whether it is of the experimental class that nobody maintains.
 func sasi(x *schema.Index) bool { return strings.Contains(strings.ToLower(x.Class), "sasi") }
 
-func sasiIndexes(r *review) {
-	for x, t := range r.indexes {
-		if sasi(x) {
-			r.finding(t, "a query table; from Cassandra 5 on also a storage-attached index (USING 'sai')",
-				"index %s is a SASI index, which is experimental and has wrong results among its known faults", x.Name).at(x.At)
-		}
+func sasiIndexes(r *review, x *schema.Index, t *schema.Table) {
+	if sasi(x) {
+		r.finding(t, "a query table; from Cassandra 5 on also a storage-attached index (USING 'sai')",
+			"index %s is a SASI index, which is experimental and has wrong results among its known faults", x.Name).at(x.At)
 	}
 }
 
 // indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
-func indexAlone(r *review) {
-	for q, t := range r.queries {
-		told := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { // DN401, DN403 or DN405
-			if !restricted(q, x.Column()) {
-				return false
-			}
-			c := t.Column(x.Column())
-			return c != nil && (sasi(x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
-		})
-		if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" && r.like(q, t) == "" {
-			r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
-				"a query by an index alone asks node after node").of(q)
+func indexAlone(r *review, q *schema.Query, t *schema.Table) {
+	told := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { // DN401, DN403 or DN405
+		if !restricted(q, x.Column()) {
+			return false
 		}
+		c := t.Column(x.Column())
+		return c != nil && (sasi(x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
+	})
+	if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" && r.like(q, t) == "" {
+		r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
+			"a query by an index alone asks node after node").of(q)
 	}
 }
 
 // mapValues reports indexes that have an entry for each value of a map, whatever its key is.
-func mapValues(r *review) {
-	for x, t := range r.indexes {
-		c := t.Column(x.Column())
-		part, _, ofPart := strings.Cut(x.Target, "(")
-		if c == nil || x.Class != "" || ofPart && slices.Contains([]string{"keys", "entries", "full"}, part) {
-			continue
-		}
-		if name, frozen, _ := cql.TypeParts(c.Type); name == "map" && !frozen {
-			r.finding(t, "an index of entries("+c.Name+"), if queries know the key; or a query table with a row for each entry",
-				"index %s has an entry for each value in map %s, whatever key it has", x.Name, c.Name).at(x.At).Column = c.Name
-		}
+func mapValues(r *review, x *schema.Index, t *schema.Table) {
+	c := t.Column(x.Column())
+	part, _, ofPart := strings.Cut(x.Target, "(")
+	if c == nil || x.Class != "" || ofPart && slices.Contains([]string{"keys", "entries", "full"}, part) {
+		return
+	}
+	if name, frozen, _ := cql.TypeParts(c.Type); name == "map" && !frozen {
+		r.finding(t, "an index of entries("+c.Name+"), if queries know the key; or a query table with a row for each entry",
+			"index %s has an entry for each value in map %s, whatever key it has", x.Name, c.Name).at(x.At).Column = c.Name
 	}
 }
 
 // leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning to its end.
-func leadingWildcard(r *review) {
-	for _, x := range r.statements {
-		s, ok := x.statement.(*ast.Select)
-		if !ok || r.like(x.query, x.table) != "" {
-			continue
-		}
-		for _, w := range s.Where {
-			if w.Operator == "LIKE" && len(w.Values) == 1 && w.Values[0].Kind == cql.String && strings.HasPrefix(w.Values[0].Text, "%") {
-				r.finding(x.table, "a search engine; or a query table of the words or of the reversed text", "a query looks for the end or the middle of %s",
-					w.Columns[0]).of(x.query)
-			}
+func leadingWildcard(r *review, x sent) {
+	s, ok := x.statement.(*ast.Select)
+	if !ok || r.like(x.query, x.table) != "" {
+		return
+	}
+	for _, w := range s.Where {
+		if w.Operator == "LIKE" && len(w.Values) == 1 && w.Values[0].Kind == cql.String && strings.HasPrefix(w.Values[0].Text, "%") {
+			r.finding(x.table, "a search engine; or a query table of the words or of the reversed text", "a query looks for the end or the middle of %s",
+				w.Columns[0]).of(x.query)
 		}
 	}
 }

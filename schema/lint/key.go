@@ -130,31 +130,29 @@ func (r *review) namesakes() {
 // personNames are words before name that make it one of people, who may share it.
 var personNames = strings.Fields("customer guest full first last person patient client employee student passenger driver author")
 
-func keyByClock(r *review) {
-	for t := range r.clustered {
-		clustering := t.Of(schema.Clustering)
-		by := slices.IndexFunc(clustering, actor)
-		if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool {
-			return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) && !actor(c)
-		}) {
-			continue
-		}
-		for _, c := range slices.Backward(clustering) {
-			if clock(c) && !r.single(t) && !interval(c.Name) {
-				apart := c.Name + ", a time of limited precision, tells"
-				if i := slices.IndexFunc(clustering, label); i >= 0 {
-					apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
-				}
-				if by >= 0 {
-					apart = c.Name + ", a time of limited precision, and " + clustering[by].Name + " tell"
-				}
-				f := r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
-					"only %s the rows of a partition apart", apart)
-				if f.Column = c.Name; by >= 0 {
-					f.Severity = Note
-				}
-				break
+func keyByClock(r *review, t *schema.Table, n map[role]int) {
+	clustering := t.Of(schema.Clustering)
+	by := slices.IndexFunc(clustering, actor)
+	if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool {
+		return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) && !actor(c)
+	}) {
+		return
+	}
+	for _, c := range slices.Backward(clustering) {
+		if clock(c) && !r.single(t) && !interval(c.Name) {
+			apart := c.Name + ", a time of limited precision, tells"
+			if i := slices.IndexFunc(clustering, label); i >= 0 {
+				apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
 			}
+			if by >= 0 {
+				apart = c.Name + ", a time of limited precision, and " + clustering[by].Name + " tell"
+			}
+			f := r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
+				"only %s the rows of a partition apart", apart)
+			if f.Column = c.Name; by >= 0 {
+				f.Severity = Note
+			}
+			break
 		}
 	}
 }
@@ -170,27 +168,25 @@ func actor(c schema.Column) bool {
 }
 
 // takenOver reports names that are to be unique and are inserted without a condition.
-func takenOver(r *review) {
-	for _, t := range r.tables() {
-		of := keyColumns(t)
-		owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
-			return c.Kind == schema.Regular && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
-		})
-		if len(of) != 1 || owner < 0 || !slices.Contains(uniqueNames, lastWord(of[0].Name)) || t.TTL() > 0 || r.alwaysTTL(t) {
-			continue
+func takenOver(r *review, t *schema.Table) {
+	of := keyColumns(t)
+	owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
+		return c.Kind == schema.Regular && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
+	})
+	if len(of) != 1 || owner < 0 || !slices.Contains(uniqueNames, lastWord(of[0].Name)) || t.TTL() > 0 || r.alwaysTTL(t) {
+		return
+	}
+	var plain *schema.Query
+	guarded := false
+	for _, q := range r.asked[t] {
+		if q.Verb == "INSERT" {
+			guarded = guarded || q.Conditional || q.Transaction
+			plain = q
 		}
-		var plain *schema.Query
-		guarded := false
-		for _, q := range r.asked[t] {
-			if q.Verb == "INSERT" {
-				guarded = guarded || q.Conditional || q.Transaction
-				plain = q
-			}
-		}
-		if plain != nil && !guarded {
-			r.finding(t, "INSERT ... IF NOT EXISTS before the other tables are written; in Go: tables.Unique",
-				"two inserts of one %s both succeed: the later %s replaces the earlier one", of[0].Name, t.Columns[owner].Name).of(plain)
-		}
+	}
+	if plain != nil && !guarded {
+		r.finding(t, "INSERT ... IF NOT EXISTS before the other tables are written; in Go: tables.Unique",
+			"two inserts of one %s both succeed: the later %s replaces the earlier one", of[0].Name, t.Columns[owner].Name).of(plain)
 	}
 }
 
@@ -210,37 +206,35 @@ func clock(c schema.Column) bool {
 	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp millis micros epoch"), lastWord(c.Name))
 }
 
-func incomplete(r *review) {
-	for e, t := range r.members {
-		base := r.byID[e.Tables[0]]
-		if i := guess.Base(e.Entity); e.guessed && i >= 0 {
-			base = e.tables[i]
-		}
-		if base == nil || t == base {
-			continue
-		}
-		copied := len(t.Of(schema.Clustering)) > 0 // else it is a guard of uniqueness, or has one row a key
-		if e.guessed {
-			copied = e.together && sharesMost(base, t) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool {
-				r := roleOf(c)
-				return (r == identity || r == few) && !e.has(base, c.Name) // it is of something else, such as each of two players
-			})
-		}
-		if !copied || e.guessed && r.namesColumns(t) {
-			continue
-		}
-		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool {
-			_, _, several := cql.TypeParts(c.Type) // of which the table may have a row for each element
-			// amount may be amount_cents here
-			unit := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return strings.HasPrefix(other.Name, c.Name+"_") })
-			return e.has(t, c.Name) || marks(c) || e.guessed && (unit || len(several) > 0)
+func incomplete(r *review, e *family, t *schema.Table) {
+	base := r.byID[e.Tables[0]]
+	if i := guess.Base(e.Entity); e.guessed && i >= 0 {
+		base = e.tables[i]
+	}
+	if base == nil || t == base {
+		return
+	}
+	copied := len(t.Of(schema.Clustering)) > 0 // else it is a guard of uniqueness, or has one row a key
+	if e.guessed {
+		copied = e.together && sharesMost(base, t) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool {
+			r := roleOf(c)
+			return (r == identity || r == few) && !e.has(base, c.Name) // it is of something else, such as each of two players
 		})
-		if len(missing) > 0 {
-			f := r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
-				"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
-			if e.guessed {
-				f.Severity = Note
-			}
+	}
+	if !copied || e.guessed && r.namesColumns(t) {
+		return
+	}
+	missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool {
+		_, _, several := cql.TypeParts(c.Type) // of which the table may have a row for each element
+		// amount may be amount_cents here
+		unit := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return strings.HasPrefix(other.Name, c.Name+"_") })
+		return e.has(t, c.Name) || marks(c) || e.guessed && (unit || len(several) > 0)
+	})
+	if len(missing) > 0 {
+		f := r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
+			"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
+		if e.guessed {
+			f.Severity = Note
 		}
 	}
 }

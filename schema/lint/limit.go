@@ -20,11 +20,9 @@ func manyTables(r *review) {
 }
 
 // manyColumns reports tables with more columns than an entity has.
-func manyColumns(r *review) {
-	for _, t := range r.tables() {
-		if n := len(t.Columns) - len(t.Of(schema.PartitionKey)); n > mostColumns {
-			r.finding(t, "rows with a name and a value; or a frozen type, or a map, for what is read together",
-				"the table has %d columns, each with cells of its own that a read of the row goes through", len(t.Columns))
-		}
+func manyColumns(r *review, t *schema.Table) {
+	if n := len(t.Columns) - len(t.Of(schema.PartitionKey)); n > mostColumns {
+		r.finding(t, "rows with a name and a value; or a frozen type, or a map, for what is read together",
+			"the table has %d columns, each with cells of its own that a read of the row goes through", len(t.Columns))
 	}
 }

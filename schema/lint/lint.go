@@ -15,7 +15,7 @@ type Rule struct {
 	Code     string // stable
 	Name     string // stable too
 	Severity Severity
-	check    func(*review)
+	check    any    // a function that [review.check] knows
 	Doc      string // one sentence: what is wrong
 }
 
@@ -104,9 +104,55 @@ func apply(s *schema.Schema, rules []Rule) *review {
 		r.entities[i].together = slices.ContainsFunc(r.batches, r.entities[i].within)
 	}
 	for _, r.rule = range slices.Backward(rules) {
-		r.rule.check(r)
+		r.told = make(map[any]bool)
+		r.check()
 	}
 	return r
+}
+
+// check looks with the rule at hand at each thing that it is about.
+func (r *review) check() {
+	switch check := r.rule.check.(type) {
+	case func(*review): // the schema as a whole
+		check(r)
+	case func(*review, *schema.Table):
+		for _, t := range r.tables() {
+			check(r, t)
+		}
+	case func(*review, *schema.Table, map[role]int):
+		for t, n := range r.clustered {
+			check(r, t, n)
+		}
+	case func(*review, *family, *schema.Table):
+		for e, t := range r.members {
+			check(r, e, t)
+		}
+	case func(*review, *schema.Index, *schema.Table):
+		for x, t := range r.indexes {
+			check(r, x, t)
+		}
+	case func(*review, *schema.Query, *schema.Table):
+		for q, t := range r.queries {
+			check(r, q, t)
+		}
+	case func(*review, sent):
+		for _, x := range r.statements {
+			check(r, x)
+		}
+	case func(*review, batch):
+		for _, b := range r.batches {
+			check(r, b)
+		}
+	default:
+		panic(fmt.Sprintf("lint: rule %s checks %T", r.rule.Code, check))
+	}
+}
+
+// once says whether the rule at hand tells something for the first time of a table, or whatever else it tells of once.
+func (r *review) once(of any) bool {
+	told := r.told[of]
+	r.told[of] = true
+	return !told
 }
 
 // Worst returns the highest severity among the findings that are not suppressed, 0 if there are none.
@@ -138,6 +184,7 @@ type review struct {
 	columns   map[*schema.Table]map[string]bool // of tables, by name, as [review.columnsOf] needs them
 	rotating  []*schema.Table                   // perhaps
 	rule      Rule                              // at hand
+	told      map[any]bool                      // by the rule at hand, see [review.once]
 	found     []Finding
 	used      map[int]bool                        // of schema.Ignores
 	ignores   map[[2]string][]int                 // of them, by code and name

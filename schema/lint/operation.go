@@ -9,13 +9,11 @@ import (
 )
 
 // impreciseKey reports keys whose values are seldom equal, though they look so.
-func impreciseKey(r *review) {
-	for _, t := range r.tables() {
-		for _, c := range keyColumns(t) {
-			if c.Type == "double" || c.Type == "float" {
-				r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s in the key: what computes it in another way finds no row",
-					c.Name, c.Type).Column = c.Name
-			}
+func impreciseKey(r *review, t *schema.Table) {
+	for _, c := range keyColumns(t) {
+		if c.Type == "double" || c.Type == "float" {
+			r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s in the key: what computes it in another way finds no row",
+				c.Name, c.Type).Column = c.Name
 		}
 	}
 }
@@ -133,25 +131,17 @@ func alone(k *schema.Keyspace) bool {
 }
 
 // deletes reports DELETEs of tables in which deleted rows come back, or stay on disk.
-func deletes(window bool) func(*review) {
-	return func(r *review) {
-		told := make(map[schema.ID]bool)
-		for q, t := range r.queries {
-			if q.Verb != "DELETE" || told[t.ID] {
-				continue
-			}
-			switch {
-			case !window && t.GCGrace() < hintWindow && !alone(r.schema.Keyspace(t.Keyspace)):
-				r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
-					"gc_grace_seconds is %d, and rows are deleted: a replica that has missed a DELETE brings the row back",
-					int64(t.GCGrace().Seconds())).of(q)
-			case window && t.Compaction() == timeWindow:
-				r.finding(t, "let the rows expire by a TTL, or use another compaction",
-					"a DELETE is written into the file of its time, and the row is in an older one: both stay until that file expires").of(q)
-			default:
-				continue
-			}
-			told[t.ID] = true
+func deletes(window bool) func(*review, *schema.Query, *schema.Table) {
+	return func(r *review, q *schema.Query, t *schema.Table) {
+		switch {
+		case q.Verb != "DELETE":
+		case !window && t.GCGrace() < hintWindow && !alone(r.schema.Keyspace(t.Keyspace)) && r.once(t.ID):
+			r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
+				"gc_grace_seconds is %d, and rows are deleted: a replica that has missed a DELETE brings the row back",
+				int64(t.GCGrace().Seconds())).of(q)
+		case window && t.Compaction() == timeWindow && r.once(t.ID):
+			r.finding(t, "let the rows expire by a TTL, or use another compaction",
+				"a DELETE is written into the file of its time, and the row is in an older one: both stay until that file expires").of(q)
 		}
 	}
 }

@@ -62,44 +62,38 @@ func window(t *schema.Table) time.Duration {
 	return time.Duration(n) * unit
 }
 
-func timeWindows(r *review) {
-	for _, t := range r.tables() {
-		if t.Compaction() != timeWindow {
-			continue
+func timeWindows(r *review, t *schema.Table) {
+	if t.Compaction() != timeWindow {
+		return
+	}
+	switch lives := r.lifetime(t); {
+	case lives == 0:
+		f := r.finding(t, "a TTL, of the table or in each write; or another compaction",
+			"TimeWindowCompactionStrategy drops a file once all its rows have expired, and the table has no TTL")
+		if !r.written(t) {
+			f.Severity = Note // the writes may have one
 		}
-		switch lives := r.lifetime(t); {
-		case lives == 0:
-			f := r.finding(t, "a TTL, of the table or in each write; or another compaction",
-				"TimeWindowCompactionStrategy drops a file once all its rows have expired, and the table has no TTL")
-			if !r.written(t) {
-				f.Severity = Note // the writes may have one
-			}
-		case lives/window(t) > mostWindows:
-			r.finding(t, "windows of a twentieth or thirtieth of the TTL",
-				"%d windows, and as many files at least: reads and starts of nodes open all of them", lives/window(t))
-		}
+	case lives/window(t) > mostWindows:
+		r.finding(t, "windows of a twentieth or thirtieth of the TTL",
+			"%d windows, and as many files at least: reads and starts of nodes open all of them", lives/window(t))
 	}
 }
 
-func dateTieredCompaction(r *review) {
-	for _, t := range r.tables() {
-		if t.Compaction() == dateTiered {
-			r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
-		}
+func dateTieredCompaction(r *review, t *schema.Table) {
+	if t.Compaction() == dateTiered {
+		r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
 	}
 }
 
 // costlyOptions reports options that make reads dearer than without them.
-func costlyOptions(r *review) {
-	for _, t := range r.tables() {
-		if strings.EqualFold(entry(t, "caching", "rows_per_partition"), "ALL") {
-			r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most",
-				"caching keeps whole partitions in memory, if row_cache_size lets it, and each write to one throws it out")
-		}
-		if chance, err := strconv.ParseFloat(t.Options["bloom_filter_fp_chance"], 64); err == nil && chance >= 1 && r.readByKey(t) {
-			r.finding(t, "bloom_filter_fp_chance = 0.01, or 0.1 with LeveledCompactionStrategy",
-				"bloom_filter_fp_chance is 1, so there is no filter, and a read looks into every file")
-		}
+func costlyOptions(r *review, t *schema.Table) {
+	if strings.EqualFold(entry(t, "caching", "rows_per_partition"), "ALL") {
+		r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most",
+			"caching keeps whole partitions in memory, if row_cache_size lets it, and each write to one throws it out")
+	}
+	if chance, err := strconv.ParseFloat(t.Options["bloom_filter_fp_chance"], 64); err == nil && chance >= 1 && r.readByKey(t) {
+		r.finding(t, "bloom_filter_fp_chance = 0.01, or 0.1 with LeveledCompactionStrategy",
+			"bloom_filter_fp_chance is 1, so there is no filter, and a read looks into every file")
 	}
 }
 
@@ -118,13 +112,9 @@ func (r *review) readByKey(t *schema.Table) bool {
 }
 
 // deletesWithTTL notes tables whose rows expire, and are deleted as well.
-func deletesWithTTL(r *review) {
-	told := make(map[schema.ID]bool)
-	for _, x := range r.statements {
-		q, t, s := x.query, x.table, x.statement
-		if d, ok := s.(*ast.Delete); ok && len(d.Columns) == 0 && t.TTL() > 0 && !told[t.ID] {
-			told[t.ID] = true
-			r.finding(t, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: each DELETE leaves a tombstone").of(q)
-		}
+func deletesWithTTL(r *review, x sent) {
+	if d, ok := x.statement.(*ast.Delete); ok && len(d.Columns) == 0 && x.table.TTL() > 0 && r.once(x.table.ID) {
+		r.finding(x.table, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: each DELETE leaves a tombstone").
+			of(x.query)
 	}
 }

@@ -42,48 +42,40 @@ func (r *review) clustered(yield func(*schema.Table, map[role]int) bool) {
 	}
 }
 
-func lowCardinality(r *review) {
-	for t, n := range r.clustered {
-		if n[few] > 0 && n[few] == len(partOf(t)) {
-			r.finding(t, "add a bucket to the partition key, a stable hash of the row's id modulo 16 or so, and read the buckets side by side",
-				"the partition key (%s) has few values", key(t))
-		} else if _, told := r.endless(t); told == "" && n[moment]+n[few]+n[spread] == 0 && r.sameAlways(t) {
-			r.finding(t, "what queries know as the partition key; or accept it, if rows stay few",
-				"the statements write one value of the partition key (%s): all rows are in one partition", key(t)).Severity = Warning
-		}
+func lowCardinality(r *review, t *schema.Table, n map[role]int) {
+	if n[few] > 0 && n[few] == len(partOf(t)) {
+		r.finding(t, "add a bucket to the partition key, a stable hash of the row's id modulo 16 or so, and read the buckets side by side",
+			"the partition key (%s) has few values", key(t))
+	} else if _, told := r.endless(t); told == "" && n[moment]+n[few]+n[spread] == 0 && r.sameAlways(t) {
+		r.finding(t, "what queries know as the partition key; or accept it, if rows stay few",
+			"the statements write one value of the partition key (%s): all rows are in one partition", key(t)).Severity = Warning
 	}
 }
 
-func hotPartition(r *review) {
-	for t, n := range r.clustered {
-		if n[moment] > 0 && n[moment] == len(partOf(t)) && instant(t.Of(schema.Clustering)[0]) {
-			r.finding(t, "put what the rows are about into the partition key before the time, for example ((sensor_id, day), ts), or a bucket",
-				"the partition key (%s) is only a time and rows arrive in the order of %s: every write of the moment goes to one partition",
-				key(t), t.Of(schema.Clustering)[0].Name)
-		}
+func hotPartition(r *review, t *schema.Table, n map[role]int) {
+	if n[moment] > 0 && n[moment] == len(partOf(t)) && instant(t.Of(schema.Clustering)[0]) {
+		r.finding(t, "put what the rows are about into the partition key before the time, for example ((sensor_id, day), ts), or a bucket",
+			"the partition key (%s) is only a time and rows arrive in the order of %s: every write of the moment goes to one partition",
+			key(t), t.Of(schema.Clustering)[0].Name)
 	}
 }
 
-func timeOnly(r *review) {
-	for t, n := range r.clustered {
-		mixed := n[moment] > 0 && n[few] > 0
-		if n[moment] == 0 || n[moment]+n[few] < len(partOf(t)) || !mixed && instant(t.Of(schema.Clustering)[0]) {
-			continue
-		}
-		r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
-			"all rows of one %s are in one partition", key(t))
+func timeOnly(r *review, t *schema.Table, n map[role]int) {
+	mixed := n[moment] > 0 && n[few] > 0
+	if n[moment] == 0 || n[moment]+n[few] < len(partOf(t)) || !mixed && instant(t.Of(schema.Clustering)[0]) {
+		return
 	}
+	r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
+		"all rows of one %s are in one partition", key(t))
 }
 
-func unbounded(r *review) {
-	for t := range r.clustered {
-		if column, reason := r.endless(t); reason != "" {
-			fix := "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small"
-			if column == "" {
-				fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
-			}
-			r.finding(t, fix, "a partition (%s) %s", key(t), reason).Column = column
+func unbounded(r *review, t *schema.Table, n map[role]int) {
+	if column, reason := r.endless(t); reason != "" {
+		fix := "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small"
+		if column == "" {
+			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
+		r.finding(t, fix, "a partition (%s) %s", key(t), reason).Column = column
 	}
 }
 
@@ -214,13 +206,10 @@ func size(what string, limit, worse float64) func(*review) {
 			table    schema.ID
 			measured bool
 		}
-		told := make(map[kind]bool) // of several volumes the first counts
 		for _, v := range r.schema.Volumes {
-			this := kind{v.Table, v.Measured}
-			if told[this] {
+			if !r.once(kind{v.Table, v.Measured}) { // of several volumes the first counts
 				continue
 			}
-			told[this] = true
 			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have
 				v.Width, v.Elements, v.Filled = known(v.Width, nil, t), known(v.Elements, nil, t), known(v.Filled, nil, t)
 			}

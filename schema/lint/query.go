@@ -78,20 +78,18 @@ func scans(q *schema.Query) bool {
 	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Token })
 }
 
-func partitionUnused(r *review) {
-	for q, t := range r.queries {
-		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" || r.like(q, t) != "" || small(t) {
-			continue
-		}
-		reason := "reads the whole table"
-		if len(q.Where) > 0 {
-			reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
-		}
-		f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
-			"a query %s", reason)
-		if f.of(q); len(q.Where) == 0 && len(t.Columns) <= 2 {
-			f.Severity = Warning // it may be a list of a few names
-		}
+func partitionUnused(r *review, q *schema.Query, t *schema.Table) {
+	if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" || r.like(q, t) != "" || small(t) {
+		return
+	}
+	reason := "reads the whole table"
+	if len(q.Where) > 0 {
+		reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
+	}
+	f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
+		"a query %s", reason)
+	if f.of(q); len(q.Where) == 0 && len(t.Columns) <= 2 {
+		f.Severity = Warning // it may be a list of a few names
 	}
 }
 
@@ -100,39 +98,37 @@ func small(t *schema.Table) bool {
 	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return c.Domain == 0 || c.Domain >= manyValues })
 }
 
-func notServed(r *review) {
-	for q, t := range r.queries {
-		if column := r.like(q, t); column != "" {
-			r.finding(t, "a query table whose clustering columns have the beginning of it, for a range; or a search engine",
-				"a query has LIKE of %s, which no index serves but a SASI one", column).of(q)
-			continue
+func notServed(r *review, q *schema.Query, t *schema.Table) {
+	if column := r.like(q, t); column != "" {
+		r.finding(t, "a query table whose clustering columns have the beginning of it, for a range; or a search engine",
+			"a query has LIKE of %s, which no index serves but a SASI one", column).of(q)
+		return
+	}
+	if column := nearest(q); column != "" && !r.indexed(q, t) {
+		r.finding(t, "CREATE INDEX ON "+t.String()+" ("+cql.Quote(column)+") USING 'sai'",
+			"a query wants the rows nearest by %s, which has no vector index", column).of(q)
+		return
+	}
+	if q.Verb != "SELECT" || q.AllowFiltering {
+		return
+	}
+	if r.indexed(q, t) {
+		switch column := r.filtered(q, t); {
+		case column == "":
+		case nearest(q) != "":
+			r.finding(t, "an index of "+cql.Quote(column)+" too (SAI)",
+				"a query wants the nearest rows and restricts %s, which has no index: Cassandra rejects it", column).of(q)
+		default:
+			r.finding(t, "a query table, or an index of "+cql.Quote(column)+" too (SAI)",
+				"a query goes by an index and restricts %s, which has none: Cassandra wants ALLOW FILTERING", column).of(q)
 		}
-		if column := nearest(q); column != "" && !r.indexed(q, t) {
-			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+cql.Quote(column)+") USING 'sai'",
-				"a query wants the rows nearest by %s, which has no vector index", column).of(q)
-			continue
-		}
-		if q.Verb != "SELECT" || q.AllowFiltering {
-			continue
-		}
-		if r.indexed(q, t) {
-			switch column := r.filtered(q, t); {
-			case column == "":
-			case nearest(q) != "":
-				r.finding(t, "an index of "+cql.Quote(column)+" too (SAI)",
-					"a query wants the nearest rows and restricts %s, which has no index: Cassandra rejects it", column).of(q)
-			default:
-				r.finding(t, "a query table, or an index of "+cql.Quote(column)+" too (SAI)",
-					"a query goes by an index and restricts %s, which has none: Cassandra wants ALLOW FILTERING", column).of(q)
-			}
-			continue
-		}
-		if !located(q, t) {
-			continue
-		}
-		if reason := unserved(q, t); reason != "" {
-			r.finding(t, "a query table whose clustering columns come in the order in which the query knows them", "a query %s", reason).of(q)
-		}
+		return
+	}
+	if !located(q, t) {
+		return
+	}
+	if reason := unserved(q, t); reason != "" {
+		r.finding(t, "a query table whose clustering columns come in the order in which the query knows them", "a query %s", reason).of(q)
 	}
 }
 
@@ -202,40 +198,36 @@ func backwards(r *review) {
 	}
 }
 
-func filtering(r *review) {
-	for q, t := range r.queries {
-		switch {
-		case !q.AllowFiltering:
-		case !located(q, t):
-			r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
-		case unserved(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
-			// It is served without, or reads one row.
-		default:
-			r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small",
-				"a query filters all rows of a partition").of(q).Severity = Warning
-		}
+func filtering(r *review, q *schema.Query, t *schema.Table) {
+	switch {
+	case !q.AllowFiltering:
+	case !located(q, t):
+		r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
+	case unserved(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
+		// It is served without, or reads one row.
+	default:
+		r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small",
+			"a query filters all rows of a partition").of(q).Severity = Warning
 	}
 }
 
-func largeIn(r *review) {
-	for q, t := range r.queries {
-		longest, unknown := 0, false
-		for _, w := range q.Where {
-			inKey := func(c schema.Column) bool { return slices.Contains(w.Columns, c.Name) }
-			if w.Op != "IN" || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
-				continue
-			}
-			longest, unknown = max(longest, w.Values), unknown || w.Values < 0
+func largeIn(r *review, q *schema.Query, t *schema.Table) {
+	longest, unknown := 0, false
+	for _, w := range q.Where {
+		inKey := func(c schema.Column) bool { return slices.Contains(w.Columns, c.Name) }
+		if w.Op != "IN" || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
+			continue
 		}
-		fix := "one query for each partition, side by side"
-		switch n := named(q, t); {
-		case unknown:
-			r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
-		case longest > largest:
-			r.finding(t, fix, "a query names %d partitions", longest).of(q)
-		case n > largest:
-			r.finding(t, fix, "a query names %d partitions, by several lists", n).of(q)
-		}
+		longest, unknown = max(longest, w.Values), unknown || w.Values < 0
+	}
+	fix := "one query for each partition, side by side"
+	switch n := named(q, t); {
+	case unknown:
+		r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
+	case longest > largest:
+		r.finding(t, fix, "a query names %d partitions", longest).of(q)
+	case n > largest:
+		r.finding(t, fix, "a query names %d partitions, by several lists", n).of(q)
 	}
 }
 

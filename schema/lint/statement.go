@@ -94,41 +94,35 @@ func partitionOf(s ast.Statement, t *schema.Table) (name string, fixed bool) {
 }
 
 // literalNull reports INSERTs and UPDATEs with the literal null and values, which leaves a tombstone each time.
-func literalNull(r *review) {
-	for _, x := range r.statements {
-		all := writes(x.statement)
-		i := slices.IndexFunc(all, func(w written) bool { return w.null })
-		values := slices.ContainsFunc(all, func(w written) bool { return !w.null })
-		switch {
-		case i < 0 || !values:
-		case x.query.Verb == "INSERT":
-			r.finding(x.table, "leave the column out", "an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.query)
-		default:
-			r.finding(x.table, "leave the column out, unless it is to be emptied",
-				"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.query)
-		}
+func literalNull(r *review, x sent) {
+	all := writes(x.statement)
+	i := slices.IndexFunc(all, func(w written) bool { return w.null })
+	values := slices.ContainsFunc(all, func(w written) bool { return !w.null })
+	switch {
+	case i < 0 || !values:
+	case x.query.Verb == "INSERT":
+		r.finding(x.table, "leave the column out", "an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.query)
+	default:
+		r.finding(x.table, "leave the column out, unless it is to be emptied",
+			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.query)
 	}
 }
 
 // hotRow reports numbers that all clients count up in one row, by transactions.
-func hotRow(r *review) {
-	told := make(map[string]bool)
-	for _, x := range r.statements {
-		update, ok := x.statement.(*ast.Update)
-		name, fixed := partitionOf(x.statement, x.table)
-		if !ok || !fixed || name == x.table.Keyspace || told[x.table.String()+name] {
-			continue
-		}
-		counts := slices.ContainsFunc(update.Set, func(a ast.Assignment) bool {
-			c := x.table.Column(a.Target.Column)
-			return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == cql.Mark &&
-				slices.ContainsFunc(update.If, func(w ast.Relation) bool { return slices.Contains(w.Columns, c.Name) })
-		})
-		if counts {
-			told[x.table.String()+name] = true
-			r.finding(x.table, "give each client a range of numbers at a time, or spread what is counted over several rows",
-				"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.query)
-		}
+func hotRow(r *review, x sent) {
+	update, ok := x.statement.(*ast.Update)
+	name, fixed := partitionOf(x.statement, x.table)
+	if !ok || !fixed || name == x.table.Keyspace {
+		return
+	}
+	counts := slices.ContainsFunc(update.Set, func(a ast.Assignment) bool {
+		c := x.table.Column(a.Target.Column)
+		return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == cql.Mark &&
+			slices.ContainsFunc(update.If, func(w ast.Relation) bool { return slices.Contains(w.Columns, c.Name) })
+	})
+	if counts && r.once(x.table.String()+name) {
+		r.finding(x.table, "give each client a range of numbers at a time, or spread what is counted over several rows",
+			"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.query)
 	}
 }
 
@@ -144,28 +138,23 @@ func counterLifetime(r *review) {
 			r.finding(t, "default_time_to_live = 0, and tables or rows by time", "a table of counters with a TTL, which Cassandra rejects")
 		}
 	}
-	told := make(map[schema.ID]bool)
 	for q, t := range r.queries {
-		key := keyColumns(t)
-		again := q.Verb == "DELETE" && counting(t) && counted[t.ID] && !told[t.ID] &&
-			!slices.ContainsFunc(key, func(c schema.Column) bool { return !exact(q, c.Name) || roleOf(c) == moment })
-		if again {
-			told[t.ID] = true
+		again := q.Verb == "DELETE" && counting(t) && counted[t.ID] &&
+			!slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) || roleOf(c) == moment })
+		if again && r.once(t.ID) {
 			r.finding(t, "subtract what was read", "counters are deleted; one that is counted again after that may not count").of(q).Severity = Warning
 		}
 	}
 }
 
 // queues reports tables that are used as queues: the oldest rows of a partition are read, and deleted.
-func queues(r *review) {
-	for _, t := range r.tables() {
-		if r.queue(t) {
-			r.finding(t, "a system for queues; or a bucket of time in the partition key, of which readers know how far they are",
-				"a queue: the first rows of a partition are read and deleted, and each read goes through the tombstones of those before")
-		} else if r.comesAndGoes(t) {
-			r.finding(t, "accept it, if few rows are deleted in gc_grace_seconds; or a lower gc_grace_seconds with repairs in that time",
-				"rows come and go in a partition that is read whole: each read goes through the tombstones").Severity = Note
-		}
+func queues(r *review, t *schema.Table) {
+	if r.queue(t) {
+		r.finding(t, "a system for queues; or a bucket of time in the partition key, of which readers know how far they are",
+			"a queue: the first rows of a partition are read and deleted, and each read goes through the tombstones of those before")
+	} else if r.comesAndGoes(t) {
+		r.finding(t, "accept it, if few rows are deleted in gc_grace_seconds; or a lower gc_grace_seconds with repairs in that time",
+			"rows come and go in a partition that is read whole: each read goes through the tombstones").Severity = Note
 	}
 }
 
@@ -281,25 +270,23 @@ func (b *batch) conditional() int {
 }
 
 // batchesRejected reports batches that Cassandra does not accept.
-func batchesRejected(r *review) {
-	for _, b := range r.batches {
-		if b.queries[0].Transaction {
-			continue // DN517 says what is rejected there
-		}
-		i := b.conditional()
-		if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions(true) > 1) {
-			r.finding(b.tables[i], "send the condition first, and the rest once it has held",
-				"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b.queries[i])
-		}
-		if j := b.repeated(); i >= 0 && j >= 0 && b.queries[j].Conditional {
-			r.finding(b.tables[j], "a request for each partition", "a batch repeats a condition, which Cassandra rejects if the rows are of several partitions").
-				of(b.queries[j]).Severity = Note
-		}
-		i = slices.IndexFunc(b.tables, counting)
-		mixed := slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return !counting(t) }) // DN303 says so
-		if i >= 0 && b.queries[i].Logged && !mixed {
-			r.finding(b.tables[i], "BEGIN COUNTER BATCH, or each on its own", "a logged batch has counters, which Cassandra rejects").of(b.queries[i])
-		}
+func batchesRejected(r *review, b batch) {
+	if b.queries[0].Transaction {
+		return // DN517 says what is rejected there
+	}
+	i := b.conditional()
+	if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions(true) > 1) {
+		r.finding(b.tables[i], "send the condition first, and the rest once it has held",
+			"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b.queries[i])
+	}
+	if j := b.repeated(); i >= 0 && j >= 0 && b.queries[j].Conditional {
+		r.finding(b.tables[j], "a request for each partition", "a batch repeats a condition, which Cassandra rejects if the rows are of several partitions").
+			of(b.queries[j]).Severity = Note
+	}
+	i = slices.IndexFunc(b.tables, counting)
+	mixed := slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return !counting(t) }) // DN303 says so
+	if i >= 0 && b.queries[i].Logged && !mixed {
+		r.finding(b.tables[i], "BEGIN COUNTER BATCH, or each on its own", "a logged batch has counters, which Cassandra rejects").of(b.queries[i])
 	}
 }
 
@@ -320,32 +307,30 @@ func (b *batch) different() map[*schema.Table]bool {
 
 // looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several partitions, and logged ones that
 // load a table.
-func looseBatches(logged bool) func(*review) {
-	return func(r *review) {
-		for _, b := range r.batches {
-			q, t := b.queries[0], b.tables[0]
-			one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
-			counters := slices.ContainsFunc(b.tables, counting)
-			if i := b.repeated(); logged && q.Logged && !counters && b.conditional() < 0 && i >= 0 {
-				f := r.finding(b.tables[i], "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
-					"with each other: the batchlog makes each several times dearer").of(b.queries[i])
-				if len(b.tables[i].Of(schema.Clustering)) > 0 {
-					f.Reason, f.Severity = "a logged batch repeats a statement: with many rows it exceeds the limits of a batch", Note
-				}
-				continue
+func looseBatches(logged bool) func(*review, batch) {
+	return func(r *review, b batch) {
+		q, t := b.queries[0], b.tables[0]
+		one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
+		counters := slices.ContainsFunc(b.tables, counting)
+		if i := b.repeated(); logged && q.Logged && !counters && b.conditional() < 0 && i >= 0 {
+			f := r.finding(b.tables[i], "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
+				"with each other: the batchlog makes each several times dearer").of(b.queries[i])
+			if len(b.tables[i].Of(schema.Clustering)) > 0 {
+				f.Reason, f.Severity = "a logged batch repeats a statement: with many rows it exceeds the limits of a batch", Note
 			}
-			switch n := b.partitions(false); {
-			case q.Logged != logged || q.Transaction || counters || b.conditional() >= 0:
-			case !logged && n > 1:
-				r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
-					"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
-			case logged && len(b.different()) > manyTablesOfBatch:
-				r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
-					"batchlog and for all of them", len(b.different())).of(q).Severity = Note
-			case logged && one && n > largeBatch:
-				r.finding(t, "a request for each, side by side", "a logged batch loads %d rows that have nothing to do with each other: the batchlog "+
-					"makes each several times dearer", n).of(q)
-			}
+			return
+		}
+		switch n := b.partitions(false); {
+		case q.Logged != logged || q.Transaction || counters || b.conditional() >= 0:
+		case !logged && n > 1:
+			r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
+				"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
+		case logged && len(b.different()) > manyTablesOfBatch:
+			r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
+				"batchlog and for all of them", len(b.different())).of(q).Severity = Note
+		case logged && one && n > largeBatch:
+			r.finding(t, "a request for each, side by side", "a logged batch loads %d rows that have nothing to do with each other: the batchlog "+
+				"makes each several times dearer", n).of(q)
 		}
 	}
 }

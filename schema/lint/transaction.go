@@ -21,14 +21,12 @@ func transactionsRejected(r *review) {
 			r.finding(t, "leave transactional_mode out", "a table of counters with transactional_mode, which Cassandra rejects")
 		}
 	}
-	told := make(map[schema.ID]bool)
 	for _, x := range r.statements {
 		if q, t := x.query, x.table; q.Transaction {
 			if reason, fix := x.forbidden(); reason != "" {
 				r.finding(t, fix, "a transaction %s, which Cassandra rejects", reason).of(q)
 			}
-			if !transactional(t) && !counting(t) && !told[t.ID] {
-				told[t.ID] = true
+			if !transactional(t) && !counting(t) && r.once(t.ID) {
 				r.withoutMode(t).Query = q.Text
 			}
 		}
@@ -116,13 +114,12 @@ func forbiddenRead(q *schema.Query, t *schema.Table, s *ast.Select) (reason, fix
 
 // transactionsAndTimestamps reports plain writes that may hide transactions.
 func transactionsAndTimestamps(r *review) {
-	used, told := make(map[schema.ID]bool), make(map[schema.ID]bool)
+	used := make(map[schema.ID]bool)
 	for q, t := range r.queries {
 		used[t.ID] = used[t.ID] || q.Transaction || transactional(t)
 	}
 	for q, t := range r.queries {
-		if q.Timestamped && !q.Transaction && used[t.ID] && !told[t.ID] {
-			told[t.ID] = true
+		if q.Timestamped && !q.Transaction && used[t.ID] && r.once(t.ID) {
 			r.finding(t, "leave USING TIMESTAMP out, or write the table in transactions only",
 				"a plain write of a table of transactions has USING TIMESTAMP: a time ahead of the servers' clocks hides all transactions until then").of(q)
 		}

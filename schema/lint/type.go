@@ -41,26 +41,24 @@ func keyColumns(t *schema.Table) []schema.Column {
 }
 
 // redundant reports clustering columns behind the id of the row, if there is one row an id: the order that they seem to give is none.
-func redundant(r *review) {
-	for _, t := range r.tables() {
-		if slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && slices.Contains(e.Tables[1:], t.ID) }) {
-			continue // its key has to have that of the entity
+func redundant(r *review, t *schema.Table) {
+	if slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && slices.Contains(e.Tables[1:], t.ID) }) {
+		return // its key has to have that of the entity
+	}
+	thing, _, _ := guess.Cut(t.Name)
+	clustering := t.Of(schema.Clustering)
+	for i, c := range clustering {
+		if i == len(clustering)-1 || c.Name != guess.Singular(lastWord(thing))+"_id" {
+			continue
 		}
-		thing, _, _ := guess.Cut(t.Name)
-		clustering := t.Of(schema.Clustering)
-		for i, c := range clustering {
-			if i == len(clustering)-1 || c.Name != guess.Singular(lastWord(thing))+"_id" {
-				continue
-			}
-			next := clustering[i+1]
-			unique := c.Type == "timeuuid" || c.Type == "uuid"
-			of := instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
-			if unique && of { // else it may be one of several
-				rest := strings.Join(names(clustering[i+1:]), ", ")
-				r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
-					"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
-				break
-			}
+		next := clustering[i+1]
+		unique := c.Type == "timeuuid" || c.Type == "uuid"
+		of := instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
+		if unique && of { // else it may be one of several
+			rest := strings.Join(names(clustering[i+1:]), ", ")
+			r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
+				"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
+			break
 		}
 	}
 }
@@ -201,32 +199,28 @@ func plainType(c schema.Column) string {
 }
 
 // collectionInKey reports keys that are equal only if all elements of a collection are.
-func collectionInKey(r *review) {
-	for _, t := range r.tables() {
-		for _, c := range keyColumns(t) {
-			if name, _, args := cql.TypeParts(c.Type); len(args) > 0 &&
-				slices.Contains([]string{"list", "set", "map"}, name) {
-				r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements",
-					c.Name, name).Column = c.Name
-			}
+func collectionInKey(r *review, t *schema.Table) {
+	for _, c := range keyColumns(t) {
+		if name, _, args := cql.TypeParts(c.Type); len(args) > 0 &&
+			slices.Contains([]string{"list", "set", "map"}, name) {
+			r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements",
+				c.Name, name).Column = c.Name
 		}
 	}
 }
 
 // timeAsText reports times in keys that are kept as text, whose order is that of their digits. A day or an hour as text is a bucket.
-func timeAsText(r *review) {
-	for _, t := range r.tables() {
-		for _, c := range keyColumns(t) {
-			if r.textOfTime(t, c) {
-				r.finding(t, "timestamp, or timeuuid", "%s in the key is a time as text: rows are in the order of its characters",
-					c.Name).Column = c.Name
-			}
+func timeAsText(r *review, t *schema.Table) {
+	for _, c := range keyColumns(t) {
+		if r.textOfTime(t, c) {
+			r.finding(t, "timestamp, or timeuuid", "%s in the key is a time as text: rows are in the order of its characters",
+				c.Name).Column = c.Name
 		}
-		for _, c := range t.Of(schema.Regular) {
-			if r.textOfTime(t, c) {
-				f := r.finding(t, "timestamp", "%s is a time as text, which no function of times takes", c.Name)
-				f.Column, f.Severity = c.Name, Note
-			}
+	}
+	for _, c := range t.Of(schema.Regular) {
+		if r.textOfTime(t, c) {
+			f := r.finding(t, "timestamp", "%s is a time as text, which no function of times takes", c.Name)
+			f.Column, f.Severity = c.Name, Note
 		}
 	}
 }
@@ -291,17 +285,15 @@ func money(name string) bool {
 }
 
 // impreciseAmount reports money in a binary fraction.
-func impreciseAmount(r *review) {
-	for _, t := range r.tables() {
-		for _, c := range t.Columns {
-			_, _, args := cql.TypeParts(c.Type)
-			last := append([]string{c.Type}, args...)[len(args)] // the values of a map
-			sum := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(quantityNames, w) }) &&
-				slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type == "decimal" })
-			if (money(c.Name) || sum) && (last == "double" || last == "float") {
-				r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s, which does not hold most amounts exactly", c.Name, last).Column = c.Name
-				break
-			}
+func impreciseAmount(r *review, t *schema.Table) {
+	for _, c := range t.Columns {
+		_, _, args := cql.TypeParts(c.Type)
+		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
+		sum := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(quantityNames, w) }) &&
+			slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type == "decimal" })
+		if (money(c.Name) || sum) && (last == "double" || last == "float") {
+			r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s, which does not hold most amounts exactly", c.Name, last).Column = c.Name
+			break
 		}
 	}
 }

@@ -12,24 +12,20 @@ import (
 // This file has the rules on what several statements together do to a table.
 
 // wholePartition notes reads of partitions that grow forever, from their first row to their last.
-func wholePartition(r *review) {
-	told := make(map[schema.ID]bool)
-	for _, x := range r.statements {
-		s, ok := x.statement.(*ast.Select)
-		if !ok || told[x.table.ID] || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.query, x.table) ||
-			slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.query, c.Name) }) {
-			continue
-		}
-		if _, reason := r.endless(x.table); reason != "" {
-			told[x.table.ID] = true
-			r.finding(x.table, "LIMIT, or a range of the clustering columns", "a query reads the whole partition, which %s", reason).of(x.query)
-		}
+func wholePartition(r *review, x sent) {
+	s, ok := x.statement.(*ast.Select)
+	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.query, x.table) ||
+		slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.query, c.Name) }) || !r.once(x.table.ID) {
+		return
+	}
+	if _, reason := r.endless(x.table); reason != "" {
+		r.finding(x.table, "LIMIT, or a range of the clustering columns", "a query reads the whole partition, which %s", reason).of(x.query)
 	}
 }
 
 // broughtBack notes plain UPDATEs of tables whose rows are deleted: an UPDATE after the DELETE makes a row of its columns alone.
 func broughtBack(r *review) {
-	told, deleted := make(map[schema.ID]bool), make(map[*schema.Table]bool)
+	deleted := make(map[*schema.Table]bool)
 	for _, x := range r.statements {
 		if s, ok := x.statement.(*ast.Delete); ok && len(s.Columns) == 0 && !x.query.Transaction {
 			deleted[x.table] = true
@@ -38,11 +34,10 @@ func broughtBack(r *review) {
 	for _, x := range r.statements {
 		s, ok := x.statement.(*ast.Update)
 		t := x.table
-		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.query.Transaction || told[t.ID] || counting(t) {
+		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.query.Transaction || counting(t) {
 			continue
 		}
-		if len(s.Set) < len(t.Of(schema.Regular)) {
-			told[t.ID] = true
+		if len(s.Set) < len(t.Of(schema.Regular)) && r.once(t.ID) {
 			r.finding(t, "IF EXISTS, if all writes of the table are conditional; or readers that take a row without its other columns for none",
 				"rows are deleted and updated: an UPDATE after the DELETE makes a row that has %s alone", s.Set[0].Target.Column).of(x.query)
 		}
@@ -56,39 +51,35 @@ var (
 )
 
 // lostUpdate notes values that depend on what was read, and are set without a condition.
-func lostUpdate(r *review) {
-	told := make(map[schema.ID]bool)
-	for _, x := range r.statements {
-		s, ok := x.statement.(*ast.Update)
-		if insert, is := x.statement.(*ast.Insert); is && r.rewritten(x.table) {
-			s, ok = &ast.Update{}, true
-			for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
-				s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
-			}
+func lostUpdate(r *review, x sent) {
+	s, ok := x.statement.(*ast.Update)
+	if insert, is := x.statement.(*ast.Insert); is && r.rewritten(x.table) {
+		s, ok = &ast.Update{}, true
+		for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
+			s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
 		}
-		if !ok || x.query.Conditional || x.query.Transaction || told[x.table.ID] || len(s.Set) > 3 || r.query(x.table, "SELECT") == nil {
+	}
+	if !ok || x.query.Conditional || x.query.Transaction || len(s.Set) > 3 || r.query(x.table, "SELECT") == nil {
+		return
+	}
+	for _, a := range s.Set {
+		c := x.table.Column(a.Target.Column)
+		if c == nil || a.Operator != ast.Assign || a.Target.Key != nil || a.Target.Field != "" {
 			continue
 		}
-		for _, a := range s.Set {
-			c := x.table.Column(a.Target.Column)
-			if c == nil || a.Operator != ast.Assign || a.Target.Key != nil || a.Target.Field != "" {
-				continue
-			}
-			has := func(list []string) bool {
-				return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(list, w) })
-			}
-			all := words(c.Name)
-			_, _, args := cql.TypeParts(c.Type)
-			last := append([]string{c.Type}, args...)[len(args)] // the values of a map
-			whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
-			number := a.Value.Kind == cql.Mark && whole && (has(countNames) || len(all) > 1 && all[0] == "total")
-			once := c.Type == "boolean" && has(doneNames) && strings.EqualFold(a.Value.Text, "true")
-			if number || once {
-				told[x.table.ID] = true
-				r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
-					"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.query).Column = c.Name
-				break
-			}
+		has := func(list []string) bool {
+			return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(list, w) })
+		}
+		all := words(c.Name)
+		_, _, args := cql.TypeParts(c.Type)
+		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
+		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
+		number := a.Value.Kind == cql.Mark && whole && (has(countNames) || len(all) > 1 && all[0] == "total")
+		mark := c.Type == "boolean" && has(doneNames) && strings.EqualFold(a.Value.Text, "true")
+		if (number || mark) && r.once(x.table.ID) {
+			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
+				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.query).Column = c.Name
+			break
 		}
 	}
 }
@@ -100,27 +91,23 @@ func generated(v ast.Term) bool {
 }
 
 // notRepeatable notes writes that do their work again when they are repeated after a timeout.
-func notRepeatable(r *review) {
-	told := make(map[schema.ID]bool)
-	for _, x := range r.statements {
-		t, why := x.table, ""
-		switch s := x.statement.(type) {
-		case *ast.Update:
-			if counting(t) {
-				why = "counts twice"
-			}
-		case *ast.Insert:
-			for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
-				if inKey(t, c) && generated(s.Values[i]) {
-					why = "inserts a second row"
-				}
+func notRepeatable(r *review, x sent) {
+	t, why := x.table, ""
+	switch s := x.statement.(type) {
+	case *ast.Update:
+		if counting(t) {
+			why = "counts twice"
+		}
+	case *ast.Insert:
+		for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
+			if inKey(t, c) && generated(s.Values[i]) {
+				why = "inserts a second row"
 			}
 		}
-		if why != "" && !told[t.ID] {
-			told[t.ID] = true
-			r.finding(t, "a key that the client makes, once for all attempts; rows that are counted, where a number must be right",
-				"a write that is repeated after a timeout %s", why).of(x.query)
-		}
+	}
+	if why != "" && r.once(t.ID) {
+		r.finding(t, "a key that the client makes, once for all attempts; rows that are counted, where a number must be right",
+			"a write that is repeated after a timeout %s", why).of(x.query)
 	}
 }
 
@@ -174,18 +161,16 @@ func (r *review) writtenTogether(t, other *schema.Table) bool {
 }
 
 // deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row wins.
-func deleteWins(r *review) {
-	for _, b := range r.batches {
-		for i, t := range b.tables {
-			_, inserts := b.statements[i].(*ast.Insert)
-			deletes := slices.ContainsFunc(b.queries, func(q *schema.Query) bool {
-				return q.Verb == "DELETE" && q.Table == b.queries[i].Table && len(q.Columns) == len(keyColumns(t)) && strings.Contains(q.Text, "?")
-			})
-			if inserts && deletes && !b.queries[i].Transaction && !b.queries[i].Timestamped {
-				r.finding(t, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
-					"both have one timestamp").of(b.queries[i])
-				break
-			}
+func deleteWins(r *review, b batch) {
+	for i, t := range b.tables {
+		_, inserts := b.statements[i].(*ast.Insert)
+		deletes := slices.ContainsFunc(b.queries, func(q *schema.Query) bool {
+			return q.Verb == "DELETE" && q.Table == b.queries[i].Table && len(q.Columns) == len(keyColumns(t)) && strings.Contains(q.Text, "?")
+		})
+		if inserts && deletes && !b.queries[i].Transaction && !b.queries[i].Timestamped {
+			r.finding(t, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
+				"both have one timestamp").of(b.queries[i])
+			break
 		}
 	}
 }
