@@ -45,20 +45,10 @@ const (
 // other stands for names beyond the limit and for errors without a type, as in the conventions.
 const other = "_OTHER"
 
-// appendTexts adds the attributes that are not empty.
-func appendTexts(to []attribute.KeyValue, texts ...attribute.KeyValue) []attribute.KeyValue {
-	for _, a := range texts {
-		if a.Value.AsString() != "" {
-			to = append(to, a)
-		}
-	}
-	return to
-}
-
-// appendCounts adds the attributes that are not 0.
-func appendCounts(to []attribute.KeyValue, counts ...attribute.KeyValue) []attribute.KeyValue {
-	for _, a := range counts {
-		if a.Value.AsInt64() != 0 {
+// appendGiven adds the texts that are not empty, the numbers that are not 0, and what is true.
+func appendGiven(to []attribute.KeyValue, attributes ...attribute.KeyValue) []attribute.KeyValue {
+	for _, a := range attributes {
+		if a.Value.AsString() != "" || a.Value.AsInt64() != 0 || a.Value.AsBool() {
 			to = append(to, a)
 		}
 	}
@@ -66,16 +56,16 @@ func appendCounts(to []attribute.KeyValue, counts ...attribute.KeyValue) []attri
 }
 
 func appendError(to []attribute.KeyValue, errorType, status string) []attribute.KeyValue {
-	return appendTexts(to, semconv.ErrorTypeKey.String(errorType), semconv.DBResponseStatusCode(status))
+	return appendGiven(to, semconv.ErrorTypeKey.String(errorType), semconv.DBResponseStatusCode(status))
 }
 
 // appendCoordinator adds what is known of a coordinator.
 func appendCoordinator(to []attribute.KeyValue, host session.Host) []attribute.KeyValue {
 	if ip := host.IP(); ip != "" {
-		to = append(to, semconv.ServerAddress(ip), semconv.NetworkPeerAddress(ip))
-		to = appendCounts(to, semconv.ServerPort(host.Port()), semconv.NetworkPeerPort(host.Port()))
+		to = appendGiven(to, semconv.ServerAddress(ip), semconv.NetworkPeerAddress(ip), semconv.ServerPort(host.Port()),
+			semconv.NetworkPeerPort(host.Port()))
 	}
-	return appendTexts(to, semconv.CassandraCoordinatorID(host.ID()), semconv.CassandraCoordinatorDC(host.Datacentre()))
+	return appendGiven(to, semconv.CassandraCoordinatorID(host.ID()), semconv.CassandraCoordinatorDC(host.Datacentre()))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -2,8 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -37,58 +34,34 @@ var _ req.RunTracer = (*otelTracer)(nil)
 
 // runMetrics is the instruments of runs.
 type runMetrics struct {
-	rows, findings, repairs runInstrument[metric.Int64Counter]
-	inFlight, limit         runInstrument[metric.Int64Gauge]
-	progress, ratio         runInstrument[metric.Float64Gauge]
+	rows, findings, repairs, inFlight, limit, progress, ratio instrument
 
 	config  config
 	mu      sync.Mutex
 	covered map[string]time.Time // when a table was read to the end last, or a run of it began first; limited as series are
 }
 
-// newRunMetrics makes all instruments, and says which of them are rejected: those record nothing.
-func newRunMetrics(meter metric.Meter, config config) (*runMetrics, error) {
-	m := &runMetrics{config: config, covered: make(map[string]time.Time)}
-	age, err := meter.Float64ObservableGauge(coverageAgeName, metric.WithUnit("s"),
+func (m *maker) runs() *runMetrics {
+	r := &runMetrics{config: m.config, covered: make(map[string]time.Time)}
+	age, err := m.Float64ObservableGauge(coverageAgeName, metric.WithUnit("s"),
 		metric.WithDescription("Time since all rows of the table were compared last, or since the first run began."))
 	if err == nil { // registered apart from the gauge: of several tracers that make it, the SDK takes the callback of the first only
-		_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-			m.ages(o, age)
+		_, err = m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+			r.ages(o, age)
 			return nil
 		}, age)
 	}
 	if err != nil {
-		err = fmt.Errorf("denorm: instrument %s: %w", coverageAgeName, err)
+		m.rejected(coverageAgeName, err)
 	}
-	errs := []error{err}
-	counter := func(name, unit, description string) runInstrument[metric.Int64Counter] {
-		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		return made(c, metric.Int64Counter(noop.Int64Counter{}), config, name, err, &errs)
-	}
-	count := func(name, unit, description string) runInstrument[metric.Int64Gauge] {
-		g, err := meter.Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
-		return made(g, metric.Int64Gauge(noop.Int64Gauge{}), config, name, err, &errs)
-	}
-	share := func(name, description string) runInstrument[metric.Float64Gauge] {
-		g, err := meter.Float64Gauge(name, metric.WithUnit("1"), metric.WithDescription(description))
-		return made(g, metric.Float64Gauge(noop.Float64Gauge{}), config, name, err, &errs)
-	}
-	m.rows = counter(runRowsName, "{row}", "Rows that runs of reconcile have read.")
-	m.findings = counter(runFindingsName, "{row}", "Rows that disagree with their base row, and were not repaired.")
-	m.repairs = counter(runRepairsName, "{row}", "Rows that disagreed, by what a repair did about them.")
-	m.inFlight = count(runInFlightName, "{entity}", "Entities that are to be looked at again.")
-	m.limit = count(runLimitName, "{request}", "Requests that a run may have in flight.")
-	m.progress = share(runProgressName, "How much of a run is done.")
-	m.ratio = share(driftRatioName, "Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
-	return m, errors.Join(errs...)
-}
-
-func made[T any](instrument, nothing T, config config, name string, err error, errs *[]error) runInstrument[T] {
-	if err != nil {
-		*errs = append(*errs, fmt.Errorf("denorm: instrument %s: %w", name, err))
-		instrument = nothing
-	}
-	return runInstrument[T]{to: instrument, series: newCache[runLabels, metric.MeasurementOption](config.maxSeries), config: config}
+	r.rows = m.counter(runRowsName, "{row}", "Rows that runs of reconcile have read.")
+	r.findings = m.counter(runFindingsName, "{row}", "Rows that disagree with their base row, and were not repaired.")
+	r.repairs = m.counter(runRepairsName, "{row}", "Rows that disagreed, by what a repair did about them.")
+	r.inFlight = m.number(runInFlightName, "{entity}", "Entities that are to be looked at again.")
+	r.limit = m.number(runLimitName, "{request}", "Requests that a run may have in flight.")
+	r.progress = m.share(runProgressName, "How much of a run is done.")
+	r.ratio = m.share(driftRatioName, "Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
+	return r
 }
 
 // begin notes that a run of all rows of the tables has begun.
@@ -123,9 +96,9 @@ func (m *runMetrics) known(table string) string {
 func (m *runMetrics) ages(o metric.Observer, age metric.Float64Observable) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	oldest := make(map[runLabels]time.Time, len(m.covered))
+	oldest := make(map[labels]time.Time, len(m.covered))
 	for table, at := range m.covered {
-		l := runLabels{table: table}.by(m.config)
+		l := labels{run: true, table: table}.by(m.config)
 		if earlier, ok := oldest[l]; !ok || at.Before(earlier) {
 			oldest[l] = at
 		}
@@ -156,8 +129,7 @@ func (t *otelTracer) TraceRunEnd(ctx context.Context, data req.RunEnd) {
 	if t.runs != nil && data.Complete {
 		t.runs.complete(data.Tables)
 		for _, table := range data.Tables {
-			ratio := &t.runs.ratio
-			ratio.to.Record(ctx, driftBound(table.Findings, table.Rows), ratio.of(runLabels{table: table.Table}))
+			t.runs.ratio.put(ctx, driftBound(table.Findings, table.Rows), labels{run: true, table: table.Table})
 		}
 	}
 	if r := find[run](ctx, t); r != nil && r.span != nil {
@@ -193,10 +165,10 @@ func (t *otelTracer) TraceRun(ctx context.Context, data req.RunState) {
 	if t.runs == nil {
 		return
 	}
-	m, l := t.runs, runLabels{kind: data.Kind, set: data.Entity}
-	m.inFlight.to.Record(ctx, int64(data.Waiting), m.inFlight.of(l))
-	m.limit.to.Record(ctx, int64(data.Limit), m.limit.of(l))
-	m.progress.to.Record(ctx, data.Done, m.progress.of(l))
+	l := labels{run: true, kind: data.Kind, set: data.Entity}
+	t.runs.inFlight.put(ctx, float64(data.Waiting), l)
+	t.runs.limit.put(ctx, float64(data.Limit), l)
+	t.runs.progress.put(ctx, data.Done, l)
 }
 
 // TraceUnitStart implements [req.RunTracer].
@@ -214,12 +186,10 @@ func (t *otelTracer) TraceUnitStart(ctx context.Context, data req.UnitStart) con
 // TraceUnitEnd implements [req.RunTracer].
 func (t *otelTracer) TraceUnitEnd(ctx context.Context, data req.UnitEnd) {
 	if t.runs != nil && data.Rows > 0 {
-		rows := &t.runs.rows
-		rows.to.Add(ctx, int64(data.Rows), rows.of(runLabels{kind: data.Kind, table: data.Table}))
+		t.runs.rows.put(ctx, float64(data.Rows), labels{run: true, kind: data.Kind, table: data.Table})
 	}
 	if u := find[unit](ctx, t); u != nil && u.span != nil {
-		attributes := appendCounts(nil, rowsKey.Int(data.Rows))
-		endRun(u.span, data.Err, appendTexts(attributes, outcomeKey.String(data.Outcome))...)
+		endRun(u.span, data.Err, appendGiven(nil, rowsKey.Int(data.Rows), outcomeKey.String(data.Outcome))...)
 	}
 }
 
@@ -228,11 +198,10 @@ func (t *otelTracer) TraceFinding(ctx context.Context, data req.RunFinding) {
 	if t.runs == nil {
 		return
 	}
-	m := t.runs
 	if data.Outcome != "repaired" {
-		m.findings.to.Add(ctx, 1, m.findings.of(runLabels{table: data.Table, class: data.Class, certainty: data.Certainty}))
+		t.runs.findings.put(ctx, 1, labels{run: true, table: data.Table, difference: data.Class, certainty: data.Certainty})
 	}
 	if data.Kind == "repair" {
-		m.repairs.to.Add(ctx, 1, m.repairs.of(runLabels{table: data.Table, outcome: data.Outcome}))
+		t.runs.repairs.put(ctx, 1, labels{run: true, table: data.Table, outcome: data.Outcome})
 	}
 }

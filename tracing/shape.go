@@ -25,15 +25,9 @@ func (t *otelTracer) operationShape(data session.OperationStart) operationShape 
 	if s, ok := t.operations.get(data); ok {
 		return s
 	}
-	attributes := appendTexts(slices.Clone(t.attributes), opKey.String(data.Op))
+	attributes := appendGiven(slices.Clone(t.attributes), opKey.String(data.Op), resumeKey.Bool(data.Resume), continuedKey.Bool(data.Continued))
 	if data.Table != "" {
 		attributes = append(attributes, tablesKey.StringSlice(tablesOf(data.Table)))
-	}
-	if data.Resume {
-		attributes = append(attributes, resumeKey.Bool(true))
-	}
-	if data.Continued {
-		attributes = append(attributes, continuedKey.Bool(true))
 	}
 	s, _ := t.operations.add(data, operationShape{trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(attributes...)}, data.Op, data.Table)
 	return s
@@ -92,17 +86,17 @@ func (t *otelTracer) newRequestShape(data session.RequestStart) *requestShape {
 	attributes := append([]attribute.KeyValue{
 		semconv.DBSystemNameCassandra, level, semconv.CassandraQueryIdempotent(data.Idempotent),
 	}, t.attributes...)
-	attributes = appendTexts(attributes, opKey.String(l.op), modeKey.String(data.Mode), semconv.DBQuerySummary(l.summary),
+	attributes = appendGiven(attributes, opKey.String(l.op), modeKey.String(data.Mode), semconv.DBQuerySummary(l.summary),
 		semconv.DBOperationName(l.operation), semconv.DBNamespace(l.namespace), semconv.DBCollectionName(l.table))
 	if data.Partition == 0 || len(data.Tables) > 1 {
 		attributes = append(attributes, tablesKey.StringSlice(data.Tables))
 	}
-	attributes = appendCounts(attributes, partitionsKey.Int(data.Group))
+	attributes = appendGiven(attributes, partitionsKey.Int(data.Group))
 	if len(data.Statements) > 1 {
 		attributes = append(attributes, semconv.DBOperationBatchSize(len(data.Statements)))
 	}
 	if t.statements {
-		attributes = appendTexts(attributes, semconv.DBQueryText(statementText(data.Statements)))
+		attributes = appendGiven(attributes, semconv.DBQueryText(statementText(data.Statements)))
 	}
 	s.start = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...)}
 	return s

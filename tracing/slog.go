@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/session"
@@ -108,24 +109,13 @@ func (t *slogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	case session.OperationRead:
 		attributes = append(attributes, slog.String("keyspace", data.Keyspace), slog.String("table", o.Table),
 			slog.Int("partitions", data.Partitions), slog.Int("rows", data.Rows))
-		if data.Unconfirmed > 0 {
-			attributes = append(attributes, slog.Int("unconfirmed", data.Unconfirmed))
-		}
 	}
-	attributes = append(attributes, sinceAttr(o.start))
-	if data.Counters > 0 {
-		attributes = append(attributes, slog.Int("counters", data.Counters))
-	}
-	if o.Resume {
-		attributes = append(attributes, slog.Bool("resume", true))
-	}
-	if o.Continued {
-		attributes = append(attributes, slog.Bool("continued", true))
-	}
+	attributes = append(appendGivenAttrs(attributes, slog.Int("unconfirmed", data.Unconfirmed)), sinceAttr(o.start))
+	attributes = appendGivenAttrs(attributes, slog.Int("counters", data.Counters), slog.Bool("resume", o.Resume), slog.Bool("continued", o.Continued))
 	message := lines[o.Operation].done
 	if data.Err != nil {
 		message = lines[o.Operation].failed
-		attributes = appendTextAttrs(attributes, slog.String("outcome", outcome))
+		attributes = appendGivenAttrs(attributes, slog.String("outcome", outcome))
 	}
 	switch {
 	case reason == "":
@@ -136,9 +126,7 @@ func (t *slogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 		if open := openTables(data.Err); len(open) > 0 {
 			attributes = append(attributes, slog.Any("open", open))
 		}
-		if data.Stragglers > 0 {
-			attributes = append(attributes, slog.Int("stragglers", data.Stragglers))
-		}
+		attributes = appendGivenAttrs(attributes, slog.Int("stragglers", data.Stragglers))
 	case outcome != outcomeRejected:
 		attributes = append(attributes, slog.String("reason", reason))
 	}
@@ -181,10 +169,8 @@ func (t *slogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 	}
 	if data.Err != nil {
 		message = r.text("request failed", "partition failed")
-		attributes = appendReason(appendTextAttrs(attributes, slog.String("outcome", outcome)), data.Err, data.Reason)
-		if data.BudgetSpent {
-			attributes = append(attributes, slog.Bool("budget_spent", true))
-		}
+		attributes = appendReason(appendGivenAttrs(attributes, slog.String("outcome", outcome)), data.Err, data.Reason)
+		attributes = appendGivenAttrs(attributes, slog.Bool("budget_spent", data.BudgetSpent))
 	}
 	t.logger.LogAttrs(ctx, level, message, appendHost(attributes, data.Host)...)
 }
@@ -245,10 +231,10 @@ func (r *loggedRequest) attributes() []slog.Attr {
 	return append(to, slog.String("mode", r.Mode), slog.String("keyspace", r.Keyspace), slog.Any("tables", r.Tables))
 }
 
-// appendTextAttrs adds the attributes that are not empty.
-func appendTextAttrs(to []slog.Attr, texts ...slog.Attr) []slog.Attr {
-	for _, a := range texts {
-		if a.Value.String() != "" {
+// appendGivenAttrs adds the texts that are not empty, the numbers that are not 0, and what is true.
+func appendGivenAttrs(to []slog.Attr, attributes ...slog.Attr) []slog.Attr {
+	for _, a := range attributes {
+		if !slices.Contains([]any{"", int64(0), false}, a.Value.Any()) {
 			to = append(to, a)
 		}
 	}
@@ -256,14 +242,14 @@ func appendTextAttrs(to []slog.Attr, texts ...slog.Attr) []slog.Attr {
 }
 
 func appendReason(to []slog.Attr, err error, reason string) []slog.Attr {
-	return appendTextAttrs(to, slog.String("reason", cmp.Or(reason, other)), slog.String("status_code", statusCode(err)))
+	return appendGivenAttrs(to, slog.String("reason", cmp.Or(reason, other)), slog.String("status_code", statusCode(err)))
 }
 
 func appendHost(to []slog.Attr, host session.Host) []slog.Attr {
 	if ip := host.IP(); ip != "" {
 		to = append(to, slog.String("address", ip), slog.Int("port", host.Port()))
 	}
-	return appendTextAttrs(to, slog.String("dc", host.Datacentre()))
+	return appendGivenAttrs(to, slog.String("dc", host.Datacentre()))
 }
 
 func sinceAttr(start time.Time) slog.Attr {

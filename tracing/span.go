@@ -97,7 +97,7 @@ func (t *otelTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 		if !o.Resume {
 			attributes = append(attributes, changesKey.Int(o.Changes))
 		}
-		attributes = appendCounts(attributes, groupsKey.Int(data.Groups), countersKey.Int(data.Counters), stragglersKey.Int(data.Stragglers))
+		attributes = appendGiven(attributes, groupsKey.Int(data.Groups), countersKey.Int(data.Counters), stragglersKey.Int(data.Stragglers))
 		attributes = appendTables(attributes, tables)
 		if errorType != "" {
 			if open := openTables(data.Err); len(open) > 0 {
@@ -108,8 +108,7 @@ func (t *otelTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 		attributes = append(attributes, roundsKey.Int(data.Rounds))
 	case session.OperationRead:
 		attributes = append(attributes, partitionsKey.Int(data.Partitions), rowsKey.Int(data.Rows))
-		attributes = appendCounts(attributes, unconfirmedKey.Int(data.Unconfirmed))
-		attributes = appendTexts(attributes, keyspaceKey.String(data.Keyspace))
+		attributes = appendGiven(attributes, unconfirmedKey.Int(data.Unconfirmed), keyspaceKey.String(data.Keyspace))
 	}
 	endSpan(o.span, attributes, outcome, errorType, "") // the code of an answer is on the span of its request
 }
@@ -128,7 +127,7 @@ func appendTables(to []attribute.KeyValue, tables []table) []attribute.KeyValue 
 		}
 	}
 	slices.Sort(names)
-	return appendTexts(append(to, tablesKey.StringSlice(slices.Compact(names))), keyspaceKey.String(keyspace))
+	return appendGiven(append(to, tablesKey.StringSlice(slices.Compact(names))), keyspaceKey.String(keyspace))
 }
 
 // request is a request of a write, or a partition of a read, under way.
@@ -148,7 +147,7 @@ func (t *otelTracer) TraceRequestStart(ctx context.Context, data session.Request
 	shape, o := t.requestShape(data), find[operation](ctx, t)
 	options, read := shape.start, data.Partition > 0
 	if read && t.spans != nil {
-		attributes := appendTexts([]attribute.KeyValue{partitionKey.Int(data.Partition)}, bucketKey.String(bucketText(data.Buckets)))
+		attributes := appendGiven([]attribute.KeyValue{partitionKey.Int(data.Partition)}, bucketKey.String(bucketText(data.Buckets)))
 		options = append(slices.Clip(options), trace.WithAttributes(attributes...))
 	}
 	ctx, span := t.startSpan(ctx, shape.summary, options)
@@ -192,14 +191,11 @@ func (t *otelTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 	attributes := append(make([]attribute.KeyValue, 0, 16), attemptsKey.Int(data.Attempts))
 	if r.read {
 		attributes = append(attributes, rowsKey.Int(data.Rows), pagesKey.Int(data.Pages), semconv.DBResponseReturnedRows(data.Returned))
-		attributes = appendCounts(attributes, semconv.CassandraPageSize(data.PageSize))
+		attributes = appendGiven(attributes, semconv.CassandraPageSize(data.PageSize))
 	}
-	attributes = appendCounts(attributes, semconv.CassandraSpeculativeExecutionCount(data.Hedges))
+	attributes = appendGiven(attributes, semconv.CassandraSpeculativeExecutionCount(data.Hedges), budgetSpentKey.Bool(data.BudgetSpent))
 	if len(data.Tables) > 0 {
 		attributes = append(attributes, tableOutcomeKey.StringSlice(outcomeTexts(data.Tables)))
-	}
-	if data.BudgetSpent {
-		attributes = append(attributes, budgetSpentKey.Bool(true))
 	}
 	endSpan(r.span, appendCoordinator(attributes, data.Host), outcome, errorType, status)
 }
@@ -220,7 +216,7 @@ func (t *otelTracer) TraceRetry(ctx context.Context, data session.Retry) {
 	}
 	class, errorType := classOf(data.Verdict.Outcome), cmp.Or(data.Verdict.Reason, other)
 	if t.metrics != nil {
-		t.metrics.retries.add(ctx, 1, labels{
+		t.metrics.retries.put(ctx, 1, labels{
 			op: r.shape.op, namespace: r.shape.namespace, table: r.shape.table, class: class, errorType: errorType,
 		})
 	}
@@ -252,7 +248,7 @@ func (t *otelTracer) startSpan(
 
 // endSpan ends a span. A read has no outcome, and what went as expected no error type.
 func endSpan(span trace.Span, attributes []attribute.KeyValue, outcome, errorType, status string) {
-	attributes = appendError(appendTexts(attributes, outcomeKey.String(outcome)), errorType, status)
+	attributes = appendError(appendGiven(attributes, outcomeKey.String(outcome)), errorType, status)
 	switch {
 	case errorType == "":
 	case outcome == "":

@@ -60,11 +60,9 @@ func New(options ...Option) session.Tracer {
 		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(schemaURL))
 	}
 	if c.meters != nil {
-		meter := c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(schemaURL))
-		var errs [2]error
-		t.metrics, errs[0] = newMetrics(meter, c)
-		t.runs, errs[1] = newRunMetrics(meter, c)
-		if err := errors.Join(errs[:]...); err != nil {
+		m := maker{Meter: c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(schemaURL)), config: c}
+		t.metrics, t.runs = m.metrics(), m.runs()
+		if err := errors.Join(m.errs...); err != nil {
 			otel.Handle(err)
 		}
 	}
