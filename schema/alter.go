@@ -35,7 +35,7 @@ func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 	}
 	for _, name := range s.Drop {
 		switch c := t.Column(name); {
-		case c == nil && !s.IfNotExists, c != nil && (c.Kind == PartitionKey || c.Kind == Clustering):
+		case c == nil && !s.IfNotExists, c != nil && c.inKey():
 			return p.fail(at, "ALTER TABLE %s: there is no column %s alongside the key", id, name)
 		case c != nil:
 			t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Name == name })
@@ -48,7 +48,7 @@ func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 				"for example by denorm ddl --hosts", id, p.out.Views[i].ID)
 		}
 		switch c := t.Column(names[0]); {
-		case c != nil && (c.Kind == PartitionKey || c.Kind == Clustering) && t.Column(names[1]) == nil:
+		case c != nil && c.inKey() && t.Column(names[1]) == nil:
 			c.Name = names[1]
 			p.gone[column{id, names[0]}] = len(p.out.Queries)
 		case c != nil || !s.IfNotExists:

@@ -150,7 +150,7 @@ func (c *comparison) typ(t *Type) {
 		return
 	}
 	frozen := t.set != nil // the columns of sets: what is not frozen has no field for which it matters
-	c.add(t.ID, compareFields(internal(t.set), t.String(), t.Name, t.described(), live.described(), frozen)...)
+	c.add(t.ID, compareFields(internal(t.set), t.String(), t.Name, t.Fields, live.Fields, frozen)...)
 }
 
 // internal is what a set declares, nil if there is none.
@@ -159,26 +159,6 @@ func internal(set tables.Described) *layout.Set {
 		return nil
 	}
 	return set.Internal()
-}
-
-func (t *Type) described() []describe.Field {
-	out := make([]describe.Field, len(t.Fields))
-	for i, f := range t.Fields {
-		out[i] = describe.Field(f)
-	}
-	return out
-}
-
-func (t *Table) described() compared {
-	out := compared{Name: t.String(), Fingerprint: t.Fingerprint, Comment: t.Comment()}
-	position := make(map[Kind]int)
-	for _, c := range t.Columns {
-		out.Columns = append(out.Columns, describe.Column{
-			Name: c.Name, Type: c.Type, Kind: string(c.Kind), Position: position[c.Kind], Desc: c.Desc,
-		})
-		position[c.Kind]++
-	}
-	return out
 }
 
 func (c *comparison) table(t *Table) {
@@ -200,9 +180,7 @@ func (c *comparison) exists(t, live *Table) {
 	if c.unversioned[internal(t.set)] {
 		return
 	}
-	declared := t.described()
-	declared.Name = live.String()
-	found := compareColumns(internal(t.set), declared, live.described())
+	found := compareColumns(internal(t.set), t, live)
 	for i := range found {
 		of := t.Column(found[i].Column)
 		if found[i].Extra && fillsBase(t, live.Column(found[i].Column)) {
@@ -224,11 +202,18 @@ func (c *comparison) exists(t, live *Table) {
 
 // fingerprint compares what a set declares of a table with what the processes declare that write it.
 func (c *comparison) fingerprint(t, live *Table, fingerprint string) {
-	declared, is := compared{Name: live.String(), Fingerprint: fingerprint, Comment: t.Comment()}, live.described()
+	comment := t.Comment()
 	if _, ok := t.Options[optComment]; !ok { // it is the service's own, and stays
-		declared.Comment = is.Comment
+		comment = live.Comment()
 	}
-	c.add(live.ID, compareFingerprint(declared, is, time.Now())...)
+	for _, f := range compare.Check(fingerprint, live.Fingerprint, time.Now()) {
+		d := Difference{Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
+		if f.Write != "" {
+			d.Begun = f.Begun
+			d.Fix, d.Impossible = compare.Statement(live.String(), comment, f.Write)
+		}
+		c.add(live.ID, d)
+	}
 }
 
 // fillsBase says whether a live column of a query table is one that the set declares in its base table alone.

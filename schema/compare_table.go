@@ -4,23 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/internal/layout"
 )
-
-// compared is a declared or a live table.
-type compared struct {
-	Name        string // as written in CQL
-	Columns     []describe.Column
-	Fingerprint string
-	Comment     string // the service's own
-}
 
 // compact says by the flags of a table in system_schema.tables whether it is WITH COMPACT STORAGE, and which of its columns are internal, as Cassandra's own
 // DESCRIBE does. With allStatic, its clustering and regular columns are, and its static ones are its regular columns. Otherwise, a column of type empty is.
@@ -42,36 +32,27 @@ func visible(flags []string, kind, typ string) string {
 	return kind
 }
 
-// column gives the column of a name, or nil.
-func (t *compared) column(name string) *describe.Column {
-	i := slices.IndexFunc(t.Columns, func(c describe.Column) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &t.Columns[i]
-}
-
 const newTable = "the key of a table cannot change: create a table of another name, fill it, and declare that"
 
 // compareColumns compares columns. set is that which declares the table, nil if none does.
-func compareColumns(set *layout.Set, declared, live compared) []Difference {
+func compareColumns(set *layout.Set, declared, live *Table) []Difference {
 	var found []Difference
 	add := func(column, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: column, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
 	}
 	renamed := make(map[string]bool) // live columns that have another name in the declaration
 	for _, d := range declared.Columns {
-		alter := "ALTER TABLE " + declared.Name
-		l := live.column(d.Name)
+		alter := "ALTER TABLE " + live.String()
+		l := live.Column(d.Name)
 		if l == nil {
 			was := renamedFrom(declared, live, d)
 			switch {
 			case was != "":
 				renamed[was] = true
 				add(d.Name, alter+" RENAME "+cql.Quote(was)+" TO "+cql.Quote(d.Name), "", "is called %s", cql.Quote(was))
-			case inKey(d):
+			case d.inKey():
 				add(d.Name, "", newTable, "does not exist, declared %s column", kindName(d))
-			case d.Kind == "static":
+			case d.Kind == Static:
 				add(d.Name, alter+" ADD "+cql.Quote(d.Name)+" "+d.Type+" static", "", "does not exist")
 			default:
 				add(d.Name, alter+" ADD "+cql.Quote(d.Name)+" "+d.Type, "", "does not exist")
@@ -83,20 +64,20 @@ func compareColumns(set *layout.Set, declared, live compared) []Difference {
 			add(d.Name, "", advised(set, "", d.Name, l.Type, impossible), "is %s, declared %s", l.Type, d.Type)
 		}
 		switch {
-		case l.Kind != d.Kind && !inKey(*l) && !inKey(d):
+		case l.Kind != d.Kind && !l.inKey() && !d.inKey():
 			add(d.Name, "", kindAdvice(set, *l), "is a %s column, declared %s", kindName(*l), kindName(d))
 		case l.Kind != d.Kind:
 			add(d.Name, "", newTable, "is a %s column, declared %s", kindName(*l), kindName(d))
-		case inKey(d) && l.Position != d.Position:
-			add(d.Name, "", newTable, "is %s column %d, declared %d", kindName(d), l.Position+1, d.Position+1)
+		case d.inKey() && live.position(*l) != declared.position(d):
+			add(d.Name, "", newTable, "is %s column %d, declared %d", kindName(d), live.position(*l)+1, declared.position(d)+1)
 		}
-		if l.Kind == "clustering" && d.Kind == "clustering" && l.Desc != d.Desc {
+		if l.Kind == Clustering && d.Kind == Clustering && l.Desc != d.Desc {
 			add(d.Name, "", "the order of a table cannot change: create a table of another name, fill it, and declare that",
 				"is clustered %s, declared %s", direction(l.Desc), direction(d.Desc))
 		}
 	}
 	for _, l := range live.Columns {
-		if declared.column(l.Name) != nil || renamed[l.Name] {
+		if declared.Column(l.Name) != nil || renamed[l.Name] {
 			continue
 		}
 		kept := compare.Kept(l.Name, l.Type)
@@ -111,10 +92,10 @@ func compareColumns(set *layout.Set, declared, live compared) []Difference {
 				return []Difference{other}
 			}
 			found = append(found, other)
-		case inKey(l):
+		case l.inKey():
 			add(l.Name, "", newTable, "is a %s column that is not declared", kindName(l))
 		default:
-			fix := "ALTER TABLE " + declared.Name + " DROP " + cql.Quote(l.Name)
+			fix := "ALTER TABLE " + live.String() + " DROP " + cql.Quote(l.Name)
 			found = append(found, Difference{Column: l.Name, Reason: "is not declared", Fix: fix, Destroys: true, Extra: true})
 		}
 	}
@@ -133,9 +114,9 @@ func advised(set *layout.Set, userType, column, live, otherwise string) string {
 }
 
 // kindAdvice says what to declare in place of a column that is static and live is not, or the other way round.
-func kindAdvice(set *layout.Set, live describe.Column) string {
+func kindAdvice(set *layout.Set, live Column) string {
 	switch {
-	case live.Kind != "static":
+	case live.Kind != Static:
 		return "a column cannot become static: declare it regular, or declare and add a static column of another name"
 	case set == nil:
 		return "a static column cannot cease to be one: declare it static, or declare and add a column of another name"
@@ -146,29 +127,24 @@ func kindAdvice(set *layout.Set, live describe.Column) string {
 
 // renamedFrom gives the live key column in the place of the declared column d, of the same type under a name
 // that is not declared, or "".
-func renamedFrom(declared, live compared, d describe.Column) string {
-	number := func(t compared) (n int) {
-		for _, c := range t.Columns {
-			if c.Kind == d.Kind {
-				n++
-			}
-		}
-		return n
-	}
+func renamedFrom(declared, live *Table, d Column) string {
 	for _, l := range live.Columns {
-		if inKey(d) && l.Kind == d.Kind && l.Position == d.Position && l.Type == d.Type && declared.column(l.Name) == nil &&
-			number(live) == number(declared) {
+		if d.inKey() && l.Kind == d.Kind && live.position(l) == declared.position(d) && l.Type == d.Type && declared.Column(l.Name) == nil &&
+			len(live.Of(d.Kind)) == len(declared.Of(d.Kind)) {
 			return l.Name
 		}
 	}
 	return ""
 }
 
-func inKey(c describe.Column) bool {
-	return c.Kind == "partition_key" || c.Kind == "clustering"
+func (c Column) inKey() bool { return c.Kind == PartitionKey || c.Kind == Clustering }
+
+// position is where a column is among those of its kind, from 0.
+func (t *Table) position(c Column) int {
+	return slices.IndexFunc(t.Of(c.Kind), func(o Column) bool { return o.Name == c.Name })
 }
 
-func kindName(c describe.Column) string { return strings.ReplaceAll(c.Kind, "_", " ") }
+func kindName(c Column) string { return strings.ReplaceAll(string(c.Kind), "_", " ") }
 
 func direction(desc bool) string {
 	if desc {
@@ -179,14 +155,14 @@ func direction(desc bool) string {
 
 // compareFields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
 // everything is, whether it says so or not.
-func compareFields(set *layout.Set, id, name string, declared, live []describe.Field, frozen bool) []Difference {
+func compareFields(set *layout.Set, id, name string, declared, live []Field, frozen bool) []Difference {
 	var found []Difference
 	add := func(field, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: field, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
 	}
 	same := func(a, b string) bool { return a == b || frozen && thawed(a) == thawed(b) }
-	at := func(fields []describe.Field, name string) int {
-		return slices.IndexFunc(fields, func(f describe.Field) bool { return f.Name == name })
+	at := func(fields []Field, name string) int {
+		return slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
 	}
 	renamed := func(n int) bool { // the n-th field has another name in the declaration
 		return n < len(live) && n < len(declared) && same(live[n].Type, declared[n].Type) &&
@@ -224,20 +200,6 @@ func thawed(text string) string {
 		return text
 	}
 	return t.Thawed().String()
-}
-
-// compareFingerprint compares what a set declares of a table with what the processes declare that write it.
-func compareFingerprint(declared, live compared, now time.Time) []Difference {
-	var found []Difference
-	for _, f := range compare.Check(declared.Fingerprint, live.Fingerprint, now) {
-		d := Difference{Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
-		if f.Write != "" {
-			d.Begun = f.Begun
-			d.Fix, d.Impossible = compare.Statement(declared.Name, declared.Comment, f.Write)
-		}
-		found = append(found, d)
-	}
-	return found
 }
 
 // asView is the difference of a table in whose place there is a materialized view.

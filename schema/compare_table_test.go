@@ -1,16 +1,12 @@
 package schema
 
-import (
-	"testing"
-
-	"github.com/denorm-go/denorm/internal/describe"
-)
+import "testing"
 
 // A column cannot become static, nor cease to be: the advice is to declare it as it is, or another one.
 func TestStaticColumns(t *testing.T) {
 	t.Parallel()
-	table := func(kind string) compared {
-		return compared{Name: "k.t", Columns: []describe.Column{{Name: "c", Type: "text", Kind: kind}}}
+	table := func(kind string) *Table {
+		return &Table{ID: ID{"k", "t"}, Columns: []Column{{Name: "c", Type: "text", Kind: Kind(kind)}}}
 	}
 	for _, test := range []struct{ live, declared, want string }{
 		{"static", "regular", "a static column cannot cease to be one: declare it static, or declare and add a column of another name"},

@@ -16,7 +16,7 @@ func (s *Schema) declareType(t Type) error {
 		s.Types = append(s.Types, t)
 		return nil
 	}
-	if len(compareFields(nil, "", "", known.described(), t.described(), true)) == 0 {
+	if len(compareFields(nil, "", "", known.Fields, t.Fields, true)) == 0 {
 		if known.set == nil {
 			known.set = t.set
 		}
