@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
@@ -14,15 +13,12 @@ import (
 
 // comparison is of the working tree with another commit.
 type comparison struct {
-	base, only string
-	blocks     int
-	limit      time.Duration
+	base  string
+	limit time.Duration
 }
 
 func (c *comparison) flags(f *flag.FlagSet) {
 	f.StringVar(&c.base, "base", "", "commit to compare with; empty: where the branch left origin/main, or the commit before")
-	f.StringVar(&c.only, "only", "", "compare only this")
-	f.IntVar(&c.blocks, "blocks", c.blocks, "at most so many blocks")
 	f.DurationVar(&c.limit, "for", c.limit, "for about so long")
 }
 
@@ -54,17 +50,6 @@ func (c *comparison) built(ctx context.Context, dir string) (base, head string, 
 	return base, head, err
 }
 
-// names are what is compared, out of list.
-func (c *comparison) names(list []string) ([]string, error) {
-	if c.only == "" {
-		return list, nil
-	}
-	if !slices.Contains(list, c.only) {
-		return nil, fmt.Errorf("-only: not one of %q", list)
-	}
-	return []string{c.only}, nil
-}
-
 // The order of goroutines changes a count by less than half. Bytes differed by less than 0.001 % between 8 runs of one driver.
 const (
 	half     = 0.5
@@ -79,7 +64,7 @@ func exactly(ctx context.Context, path string, names []string) (map[string]turn.
 	counts := map[string]turn.Allocated{}
 	return counts, sides(ctx, []string{path}, nil, func(list []*process) error {
 		for _, name := range names {
-			r, err := list[0].of(name).turn(ctx, turn.Order{Exactly: true})
+			r, err := list[0].turn(ctx, turn.Order{Name: name, Exactly: true})
 			if err != nil {
 				return err
 			}
@@ -96,7 +81,7 @@ func measured(ctx context.Context, r ruler, names, paths, hosts []string) ([]*he
 		for i, name := range names {
 			heats[i] = &heat{}
 			for _, p := range list {
-				heats[i].list = append(heats[i].list, p.of(name))
+				heats[i].list = append(heats[i].list, contender{name, p.turn})
 			}
 		}
 		return r.run(ctx, heats...)
@@ -107,10 +92,7 @@ var errSlower = errors.New("not as fast as the base, or not measured well enough
 
 // run measures the client CPU without nodes, where it is not lost among theirs, and latencies with nodes.
 func (c *comparison) run(ctx context.Context, hosts []string) error {
-	names, err := c.names(turn.Compared)
-	if err != nil {
-		return err
-	}
+	names := turn.Compared
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return err
@@ -129,11 +111,11 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 		return err
 	}
 	three := []string{base, head, head}
-	alone, err := measured(ctx, ruler{blocks: c.blocks, limit: c.limit / 3, order: withoutNodes}, names, three, nil)
+	alone, err := measured(ctx, ruler{limit: c.limit / 3, order: withoutNodes}, names, three, nil)
 	if err != nil {
 		return err
 	}
-	heats, err := measured(ctx, ruler{blocks: c.blocks, limit: c.limit * 2 / 3, order: oneByOne}, names, three, hosts)
+	heats, err := measured(ctx, ruler{limit: c.limit * 2 / 3, order: oneByOne}, names, three, hosts)
 	if err != nil {
 		return err
 	}

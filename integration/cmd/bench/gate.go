@@ -41,10 +41,7 @@ type counts struct {
 var errGate = errors.New("an operation needs more than it may")
 
 func (g *gate) run(ctx context.Context) error {
-	names, err := g.names(turn.Gated)
-	if err != nil {
-		return err
-	}
+	names := turn.Gated
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return err
@@ -119,7 +116,7 @@ func (g *gate) allocations(ctx context.Context, names []string, base, head strin
 func (g *gate) cpu(ctx context.Context, names []string, base, head string) (bool, error) {
 	slow, fits := names, true
 	for round := 0; round < 2 && len(slow) > 0; round++ {
-		r := ruler{blocks: g.blocks, limit: g.limit, enough: 0.03, order: withoutNodes}
+		r := ruler{limit: g.limit, enough: 0.03, order: withoutNodes}
 		heats, err := measured(ctx, r, slow, []string{base, head}, nil)
 		if err != nil {
 			return false, err

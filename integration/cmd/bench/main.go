@@ -55,11 +55,11 @@ func run(ctx context.Context, args []string) error {
 	hosts := strings.Split(os.Getenv(cluster.TestHostsEnv), ",")
 	switch args[0] {
 	case "gate":
-		g := &gate{comparison: comparison{blocks: 1000, limit: 40 * time.Second}}
+		g := &gate{comparison: comparison{limit: 40 * time.Second}}
 		parse(g)
 		return g.run(ctx)
 	case "compare":
-		c := &comparison{blocks: 1000, limit: 5 * time.Minute}
+		c := &comparison{limit: 5 * time.Minute}
 		parse(c)
 		return locked(hosts, func() error { return c.run(ctx, hosts) })
 	}
@@ -68,10 +68,9 @@ func run(ctx context.Context, args []string) error {
 		return errUsage
 	}
 	dir := f.String("out", "", "folder for what is written; empty prints it only")
-	replicas := f.Int("rf", 3, "replicas of each row")
 	parse(b)
 	return locked(hosts, func() error {
-		p, err := turn.Open(ctx, hosts, *replicas)
+		p, err := turn.Open(ctx, hosts)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,6 @@ type section struct {
 const again = ", again"
 
 func (p *page) flags(f *flag.FlagSet) {
-	f.IntVar(&p.blocks, "blocks", 1000, "at most so many blocks")
 	f.DurationVar(&p.limit, "for", p.limit, "for about so long")
 }
 
@@ -82,10 +81,7 @@ func (p *page) heats(place *turn.Place) (heats []*heat) {
 	for _, s := range p.sections {
 		h := &heat{}
 		for _, name := range append([]string{s.base, s.base + again}, s.names...) {
-			h.list = append(h.list, contender{name, func(ctx context.Context, o turn.Order) (turn.Result, error) {
-				o.Name = name
-				return stage.Turn(ctx, o)
-			}})
+			h.list = append(h.list, contender{name, stage.Turn})
 		}
 		heats = append(heats, h)
 	}
@@ -95,13 +91,13 @@ func (p *page) heats(place *turn.Place) (heats []*heat) {
 // withoutNodes measures the client alone, as the gate does.
 func (p *page) withoutNodes(ctx context.Context, heats *[]*heat) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	place, err := turn.Open(ctx, nil, 3)
+	place, err := turn.Open(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer place.Close()
 	*heats = p.heats(place)
-	return ruler{blocks: p.blocks, limit: p.limit / 3, order: withoutNodes}.run(ctx, *heats...)
+	return ruler{limit: p.limit / 3, order: withoutNodes}.run(ctx, *heats...)
 }
 
 func (p *page) report(place *turn.Place, alone, heats []*heat) string {

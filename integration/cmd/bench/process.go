@@ -26,11 +26,7 @@ type process struct {
 }
 
 func startDriver(ctx context.Context, path string, hosts []string) (*process, error) {
-	args := []string{"-hosts", strings.Join(hosts, ",")}
-	if len(hosts) == 1 {
-		args = append(args, "-rf", "1")
-	}
-	p := &process{cmd: exec.CommandContext(ctx, path, args...), patience: 2 * time.Minute}
+	p := &process{cmd: exec.CommandContext(ctx, path, "-hosts", strings.Join(hosts, ",")), patience: 2 * time.Minute}
 	p.cmd.Stderr, p.cmd.WaitDelay = os.Stderr, time.Second
 	p.cmd.Env = os.Environ()
 	if len(hosts) == 0 { // what the Go scheduler does on several processors is noise
@@ -63,14 +59,6 @@ func (p *process) turn(ctx context.Context, o turn.Order) (r turn.Result, err er
 		err = fmt.Errorf("the driver did not finish a turn: %w", ctx.Err())
 	}
 	return r, err
-}
-
-// of is the driver as a contender.
-func (p *process) of(name string) contender {
-	return contender{name, func(ctx context.Context, o turn.Order) (turn.Result, error) {
-		o.Name = name
-		return p.turn(ctx, o)
-	}}
 }
 
 func (p *process) stop() error {

@@ -15,8 +15,7 @@ import (
 // ruler measures contenders in blocks. In a block each has its turn and, in the opposite order, another one, within seconds: A B B A. What
 // the machine does meanwhile meets all of them.
 type ruler struct {
-	blocks int           // at most
-	limit  time.Duration // no block begins after it; 0: no limit
+	limit  time.Duration // no block begins after it
 	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
 	order  turn.Order    // of each turn; the name is left out
 }
@@ -39,12 +38,12 @@ func (r ruler) run(ctx context.Context, heats ...*heat) error {
 		h.results = make([][]turn.Result, len(h.list))
 	}
 	begin := time.Now()
-	for block := 0; block <= r.blocks && (block <= fewest || r.limit == 0 || time.Since(begin) < r.limit); block++ {
+	for block := 0; block <= fewest || time.Since(begin) < r.limit; block++ {
 		if block > 0 && block%10 == 0 {
 			if r.enough > 0 && !slices.ContainsFunc(heats, func(h *heat) bool { return h.versus(len(h.list)-1, clientCPU).width() > r.enough }) {
 				break
 			}
-			progress("block %d of %d, %.0f s", block, r.blocks, time.Since(begin).Seconds())
+			progress("block %d, %.0f s", block, time.Since(begin).Seconds())
 		}
 		for _, h := range heats {
 			if err := r.block(ctx, h, block > 0); err != nil {
@@ -60,6 +59,7 @@ func (r ruler) block(ctx context.Context, h *heat, counts bool) error {
 	back := slices.Clone(order)
 	slices.Reverse(back)
 	for _, i := range append(order, back...) {
+		r.order.Name = h.list[i].name
 		result, err := h.list[i].turn(ctx, r.order)
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.list[i].name, err)

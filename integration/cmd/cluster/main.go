@@ -3,7 +3,7 @@
 //	go run ./cmd/cluster up [-nodes 1|3|6]                  start it, or join the one that is up; it stays
 //	go run ./cmd/cluster down [-force]                      stop it
 //	go run ./cmd/cluster status                             what is up
-//	go run ./cmd/cluster run [-nodes 1|3|6] [-volatile] [-paxos v1|v2] [-heap 2G] -- command args
+//	go run ./cmd/cluster run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args
 //	                                                        with it, run a command that finds it in DENORM_TEST_HOSTS
 //
 // What run starts it stops again, unless another run still uses it or up was asked for. Where the cluster comes from and
@@ -28,11 +28,11 @@ const usage = `usage of cluster:
   up [-nodes 1|3|6]                    start a cluster, or join the one that is up; it stays
   down [-force]                        stop it, with -force even while it is used
   status                               what is up
-  run [-nodes 1|3|6] [-volatile] [-paxos v1|v2] [-heap 2G] -- command args...
+  run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args...
                                        run a command with a cluster, its hosts in ` + cluster.TestHostsEnv + `;
                                        -volatile starts one of which nothing stops nodes: its schema changes faster;
-                                       -paxos sets paxos_variant; -heap gives the nodes this heap, G1 and both
-                                       compilers; all are for local processes
+                                       -heap gives the nodes this heap, G1 and both compilers; both are for
+                                       local processes
 settings in the environment:
   ` + cluster.ExternalEnv + `  host[:port],...  a cluster of your own, nothing is started
   ` + cluster.ModeEnv + `      compose or jvm   how to start one where both would do
@@ -111,7 +111,6 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	case "run":
 		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
 		flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
-		flags.StringVar(&harness.Paxos, "paxos", "", "paxos_variant of the nodes, v1 or v2")
 		flags.StringVar(&harness.Heap, "heap", "", "heap of the nodes, such as 2G, and then G1 and both compilers")
 		if err := flags.Parse(args); err != nil {
 			return 0, usageError(err)

@@ -114,7 +114,7 @@ var elsewhere = strings.Fields(`partitioner auto_bootstrap seed_provider seeds l
 // localSettings are the settings and properties of a local node of three.
 func localSettings(t *testing.T, n int, r release) map[string]string {
 	t.Helper()
-	data, err := renderYAML("dir", n, 3, r)
+	data, err := render("dir", loopback(n), tokens(n, 3), loopbacks(3), r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	_ "embed" // the files of a node
 	"fmt"
-	"math/big"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,11 +25,7 @@ var logback []byte
 // tokensPerNode keeps token ranges few, as every one of them costs time at start.
 const tokensPerNode = 4
 
-// renderYAML writes the cassandra.yaml of node n out of nodes, whose directory is dir.
-func renderYAML(dir string, n, nodes int, r release) ([]byte, error) {
-	return render(dir, loopback(n), tokens(n, nodes), loopbacks(nodes), r)
-}
-
+// render writes the cassandra.yaml of a node whose directory is dir.
 func render(dir, address string, tokens, seeds []string, r release) ([]byte, error) {
 	var out bytes.Buffer
 	err := yamlTemplate.Execute(&out, map[string]any{
@@ -50,27 +46,16 @@ func render(dir, address string, tokens, seeds []string, r release) ([]byte, err
 
 // tokens spreads the nodes' tokens evenly over the ring, in turns: node 1, 2, 3, 1, 2, 3...
 func tokens(n, nodes int) []string {
-	first := new(big.Int).Lsh(big.NewInt(-1), 63)
-	step := new(big.Int).Lsh(big.NewInt(1), 64)
-	step.Div(step, big.NewInt(int64(tokensPerNode*nodes)))
+	step := math.MaxUint64 / uint64(tokensPerNode*nodes)
 	list := make([]string, tokensPerNode)
 	for i := range list {
 		// The lowest possible token is reserved, so all are moved up by one.
-		token := new(big.Int).Mul(step, big.NewInt(int64(i*nodes+n-1)))
-		list[i] = token.Add(token, first).Add(token, big.NewInt(1)).String()
+		list[i] = strconv.FormatInt(math.MinInt64+int64(step*uint64(i*nodes+n-1))+1, 10)
 	}
 	return list
 }
 
-// writeConfig fills the directory of node n.
-func writeConfig(dir string, n, nodes int, r release) error {
-	yaml, err := renderYAML(dir, n, nodes, r)
-	if err != nil {
-		return err
-	}
-	return writeFiles(dir, n, yaml)
-}
-
+// writeFiles fills the directory of node n.
 func writeFiles(dir string, n int, yaml []byte) error {
 	for _, sub := range []string{"conf", "data", "log", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {

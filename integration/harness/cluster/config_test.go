@@ -12,7 +12,7 @@ import (
 
 func TestRenderYAML(t *testing.T) {
 	t.Parallel()
-	got, err := renderYAML(`/home/a "b"/denorm/nodes/2`, 2, 3, releases[0])
+	got, err := render(`/home/a "b"/denorm/nodes/2`, loopback(2), tokens(2, 3), loopbacks(3), releases[0])
 	if err != nil {
 		t.Fatal(err)
 	}

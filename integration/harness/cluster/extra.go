@@ -83,45 +83,9 @@ func (extraNode) check(context.Context, *state) error {
 }
 
 func (b extraNode) start(ctx context.Context, s *state) error {
-	r, err := wantedRelease()
-	if err != nil {
-		return err
-	}
-	jdk, lib, err := b.prepare(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := checkMemory(1); err != nil {
-		return err
-	}
-	host := b.extra.Host()
-	for _, port := range append([]int{cqlPort, storagePort}, b.extra.Ports...) {
-		if err := checkAddress(ctx, host, port); err != nil {
-			return err
-		}
-	}
-	if err := os.RemoveAll(nodesDir(b.home)); err != nil {
-		return fmt.Errorf("wipe the former node: %w", err)
-	}
-	s.Hosts, s.Java, s.Version = []string{host}, jdk.path, r.version
-	done := b.log.step("starting Cassandra %s on %s", r.version, host)
-	n := localNode{home: b.home, number: b.extra.Number}
-	yaml, err := render(n.dir(), host, tokens(1, 1), s.Hosts, r)
-	if err != nil {
-		return err
-	}
-	yaml = append(yaml, "\n# Of this node alone.\n"+b.extra.Settings...)
-	if err := writeFiles(n.dir(), n.number, yaml); err != nil {
-		return err
-	}
-	if err := n.start(ctx, jdk.path, lib, append(s.properties(), b.extra.Properties...)...); err != nil {
-		return err
-	}
-	if err := watch(ctx, []localNode{n}, b.ready); err != nil {
-		return err
-	}
-	done("ready")
-	return nil
+	return launch{
+		home: b.home, log: b.log, nodes: []localNode{{home: b.home, number: b.extra.Number}}, also: b.extra, prepare: b.prepare, wait: b.ready,
+	}.run(ctx, s)
 }
 
 // prepare finds a JDK and the jars. They are the shared cluster's, whose lock keeps two processes from getting them at

@@ -21,8 +21,6 @@ type Harness struct {
 	// Volatile makes local nodes that are started forget changes of the schema when they are killed. A change then takes a quarter of the
 	// time, and the tests are full of them. Tests that stop nodes fail on such a cluster.
 	Volatile bool
-	// Paxos is the setting paxos_variant of local nodes, v1 or v2. Empty: Cassandra's default.
-	Paxos string
 	// Heap is that of local nodes, such as 2G, which then collect garbage with G1 and use both compilers, as in production. Empty: small and quick
 	// to start.
 	Heap string
@@ -123,7 +121,7 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := users.share(); err != nil {
 		return nil, err
 	}
-	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Paxos: h.Paxos, Heap: h.Heap, Started: time.Now()}, keep)
+	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Heap: h.Heap, Started: time.Now()}, keep)
 }
 
 // replace makes room for a new cluster, unless somebody uses the one that is up.
@@ -159,8 +157,6 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 		return errors.New("the cluster was left behind while it started")
 	case wanted != "" && wanted != s.Mode:
 		return fmt.Errorf("the cluster is of mode %s, %s is wanted", s.Mode, wanted)
-	case h.Paxos != "" && h.Paxos != s.Paxos:
-		return fmt.Errorf("the cluster has paxos_variant %q, %q is wanted", s.Paxos, h.Paxos)
 	case h.Heap != "" && h.Heap != s.Heap:
 		return fmt.Errorf("the nodes have a heap of %q, %q is wanted", s.Heap, h.Heap)
 	case s.Nodes < nodes:

@@ -78,9 +78,6 @@ func (s *state) properties() []string {
 		// Cassandra's own property for tests: the tables of the schema are not written to disk after each change, a dozen files each time.
 		args = append(args, "-Dcassandra.test.flush_local_schema_changes=false")
 	}
-	if s.Paxos != "" {
-		args = append(args, "-Dcassandra.config.allow_system_properties=true", "-Dcassandra.settings.paxos_variant="+s.Paxos)
-	}
 	if s.release().accord {
 		// A mode of tables that lets the readers of transactions read what is written without them, for a test that compares the two.
 		args = append(args, "-Dcassandra.test.accord.allow_test_modes=true")

@@ -137,45 +137,72 @@ func (n localNode) diedError() error {
 		n, logs, LastLines(tail, 15))
 }
 
-// startLocal wipes what an earlier cluster left and starts nodes from nothing.
+// startLocal starts the nodes of a cluster from nothing.
 func startLocal(ctx context.Context, home string, s *state, log *progress) error {
+	l := launch{home: home, log: log, prepare: func(ctx context.Context, r release) (java, jars, error) { return r.prepareLocal(ctx, home, log) }}
+	for number := range s.Nodes {
+		l.nodes = append(l.nodes, localNode{home: home, number: number + 1})
+	}
+	l.wait = func(ctx context.Context) error { return waitReady(ctx, s.Hosts, s.Nodes) }
+	return l.run(ctx, s)
+}
+
+// launch wipes what an earlier cluster left and starts nodes from nothing.
+type launch struct {
+	home    string
+	log     *progress
+	nodes   []localNode
+	also    Extra // what they have besides
+	prepare func(ctx context.Context, r release) (java, jars, error)
+	wait    func(ctx context.Context) error // until they are ready
+}
+
+func (l launch) run(ctx context.Context, s *state) error {
 	r, err := wantedRelease()
 	if err != nil {
 		return err
 	}
-	jdk, lib, err := r.prepareLocal(ctx, home, log)
+	jdk, lib, err := l.prepare(ctx, r)
 	if err != nil {
 		return err
 	}
 	s.Java, s.Version = jdk.path, r.version
-	if err := s.save(home); err != nil { // so that a node can be started again
-		return err
+	err = s.save(l.home) // so that a node can be started again
+	if err == nil {
+		err = checkMemory(len(l.nodes))
 	}
-	if err := checkMemory(s.Nodes); err != nil {
-		return err
+	for _, n := range l.nodes {
+		s.Hosts = append(s.Hosts, loopback(n.number))
+		for _, port := range append([]int{cqlPort, storagePort}, l.also.Ports...) {
+			if err == nil {
+				err = checkAddress(ctx, loopback(n.number), port)
+			}
+		}
 	}
-	if err := checkAddresses(ctx, s.Nodes); err != nil {
-		return err
+	if err == nil {
+		err = os.RemoveAll(nodesDir(l.home))
 	}
-	if err := os.RemoveAll(nodesDir(home)); err != nil {
-		return fmt.Errorf("wipe old nodes: %w", err)
+	if err != nil {
+		return err
 	}
 
-	s.Hosts = loopbacks(s.Nodes)
-	done := log.step("starting Cassandra %s on %s", r.version, strings.Join(s.Hosts, ", "))
-	for number := 1; number <= s.Nodes; number++ {
-		n := localNode{home: home, number: number}
-		if err := writeConfig(n.dir(), number, s.Nodes, r); err != nil {
-			return err
+	done := l.log.step("starting Cassandra %s on %s", r.version, strings.Join(s.Hosts, ", "))
+	for i, n := range l.nodes {
+		yaml, err := render(n.dir(), s.Hosts[i], tokens(i+1, len(l.nodes)), s.Hosts, r)
+		if err == nil {
+			err = writeFiles(n.dir(), n.number, append(yaml, "\n"+l.also.Settings...))
 		}
-		if err := context.Cause(ctx); err != nil {
-			return err
+		if err == nil {
+			err = context.Cause(ctx)
 		}
-		if err := n.start(ctx, jdk.path, lib, s.properties()...); err != nil {
+		if err == nil {
+			err = n.start(ctx, jdk.path, lib, append(s.properties(), l.also.Properties...)...)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err := waitLocal(ctx, localNodes(home), s.Hosts, s.Nodes); err != nil {
+	if err := watch(ctx, l.nodes, l.wait); err != nil {
 		return err
 	}
 	done("ready")

@@ -13,19 +13,8 @@ import (
 	ps "github.com/shirou/gopsutil/v4/process"
 )
 
-// checkAddresses makes sure that nothing listens where the nodes will. A node that finds its port held says so on page
+// checkAddress makes sure that nothing listens where a node will. A node that finds its port held says so on page
 // three of its log and dies; the developer is told here, with the name of the holder.
-func checkAddresses(ctx context.Context, nodes int) error {
-	for n := 1; n <= nodes; n++ {
-		for _, port := range []int{cqlPort, storagePort} {
-			if err := checkAddress(ctx, loopback(n), port); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func checkAddress(ctx context.Context, ip string, port int) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort(ip, strconv.Itoa(port)))

@@ -19,7 +19,6 @@ type state struct {
 	Keep  bool     `json:"keep"`  // stays up without users
 	// Volatile nodes forget their schema when they are killed, see [Harness.Volatile].
 	Volatile bool      `json:"volatile,omitempty"`
-	Paxos    string    `json:"paxos,omitempty"`   // see [Harness.Paxos]
 	Heap     string    `json:"heap,omitempty"`    // see [Harness.Heap]
 	Version  string    `json:"version,omitempty"` // of the nodes
 	Started  time.Time `json:"started"`

@@ -24,13 +24,12 @@ func main() {
 
 func run(ctx context.Context) error {
 	hosts := flag.String("hosts", "", "nodes, with commas between them; none: seeming ones in this process")
-	replicas := flag.Int("rf", 3, "replicas of each row")
 	flag.Parse()
 	var list []string
 	if *hosts != "" {
 		list = strings.Split(*hosts, ",")
 	}
-	place, err := turn.Open(ctx, list, *replicas)
+	place, err := turn.Open(ctx, list)
 	if err != nil {
 		return err
 	}

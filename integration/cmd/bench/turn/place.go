@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -41,8 +42,8 @@ func (a *answers) ObserveFrameHeader(_ context.Context, header gocql.ObservedFra
 }
 
 // Open makes the keyspace. Without hosts the nodes are in this process, and only seem to do what they did once before: see replay.
-func Open(ctx context.Context, hosts []string, replicas int) (p *Place, err error) {
-	p = &Place{Hosts: len(hosts), Replicas: replicas, keyspace: fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix())}
+func Open(ctx context.Context, hosts []string) (p *Place, err error) {
+	p = &Place{Hosts: len(hosts), Replicas: min(3, cmp.Or(len(hosts), 3)), keyspace: fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix())}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -63,7 +64,7 @@ func Open(ctx context.Context, hosts []string, replicas int) (p *Place, err erro
 		return p, err
 	}
 	err = creating.Reads().Query(fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`,
-		p.keyspace, replicas)).WithContext(ctx).Exec()
+		p.keyspace, p.Replicas)).WithContext(ctx).Exec()
 	creating.Close()
 	if err == nil {
 		p.Session, err = p.connect(config(), p.keyspace)
