@@ -16,7 +16,6 @@ import (
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/murmur3"
-	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -85,7 +84,7 @@ type access struct {
 	retrier       request.Retrier
 	keyspace      func(declared string) string
 	consistency   gocql.Consistency
-	pace          *pace.Pace
+	throttle      *throttle
 }
 
 // leastSilence is how long an attempt must have waited for its end to say something of the host.
@@ -113,20 +112,17 @@ func (a *access) visit(
 	r := request.New(t.keyspace, nil, leastSilence)
 	r.Token = &in.high
 	attempts := 0
-	err = a.pace.Do(ctx, pages, func() error {
-		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
-			attempts++
-			iter := a.query(ctx, t.ranges, a.consistency, in.low, in.high).PageSize(size).PageState(from.state).Iter()
-			next = mark{state: append([]byte(nil), iter.PageState()...), token: from.token}
-			last, err := read(iter)
-			if last != nil {
-				next.token = murmur3.Token(last)
-			}
-			if attempts > 1 && tooMuch(err) {
-				err = request.Stop(err) // another node has failed as well: a smaller page may not
-			}
-			return err
-		}, nil)
+	err = a.do(ctx, pages, r, func(ctx context.Context) error {
+		attempts++
+		iter := a.query(ctx, t.ranges, a.consistency, in.low, in.high).PageSize(size).PageState(from.state).Iter()
+		next = mark{state: append([]byte(nil), iter.PageState()...), token: from.token}
+		last, err := read(iter)
+		if last != nil {
+			next.token = murmur3.Token(last)
+		}
+		if attempts > 1 && tooMuch(err) {
+			err = request.Stop(err) // another node has failed as well: a smaller page may not
+		}
 		return err
 	})
 	if err != nil {
@@ -149,22 +145,26 @@ func (t *table) unread(err error) error {
 func (a *access) row(ctx context.Context, t *table, key string, consistency gocql.Consistency) (*row, error) {
 	values, partition := tablerow.Arguments(t.Layout, key)
 	text := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
-	r := request.New(t.keyspace, partition, leastSilence)
 	var rows []row
-	err := a.pace.Do(ctx, points, func() error {
-		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) (err error) {
-			rows, _, err = scan(a.query(ctx, text, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
-			return err
-		}, nil)
+	err := a.do(ctx, points, request.New(t.keyspace, partition, leastSilence), func(ctx context.Context) (err error) {
+		rows, _, err = scan(a.query(ctx, text, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
 		return err
 	})
-	if err != nil || len(rows) == 0 {
-		if err != nil {
-			err = t.unread(err)
-		}
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, t.unread(err)
+	case len(rows) == 0:
+		return nil, nil
 	}
 	return &rows[0], nil
+}
+
+// do sends a request when there is room for it, and again as the retry policy says.
+func (a *access) do(ctx context.Context, kind int, r *request.Request, send func(context.Context) error) error {
+	return a.throttle.do(ctx, kind, func() error {
+		_, err := r.Do(ctx, &a.retrier, retry.Partition, send, nil)
+		return err
+	})
 }
 
 func (a *access) query(ctx context.Context, text string, consistency gocql.Consistency, values ...any) *gocql.Query {
@@ -175,64 +175,52 @@ func (a *access) query(ctx context.Context, text string, consistency gocql.Consi
 func (a *access) send(ctx context.Context, mutations []statement.Mutation) error {
 	began := time.Now()
 	for i := range mutations {
-		m := &mutations[i]
-		m.EndAs(statement.Written{}) // it ends as the row that was read
-		r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
-		err := a.pace.Do(ctx, points, func() error {
-			if time.Since(began) > staleAfter {
-				return errStale
-			}
-			_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
-				text, args := m.At(time.Now())
-				if text == "" { // the row has expired meanwhile
-					return nil
-				}
-				return a.writes.Query(text, args...).Consistency(a.consistency).DefaultTimestamp(false).RoutingKey(m.PartitionKey).
-					Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
-			}, nil)
+		if err := a.sendTogether(ctx, began, mutations[i:i+1]); err != nil {
 			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", m, err)
 		}
 	}
 	return nil
 }
 
-// errStale is for what has waited, as in a run that was paused: a tombstone that covers it may be purged meanwhile.
-var errStale = fmt.Errorf("not sent: it was read more than %v before its turn came: look again", staleAfter)
-
 // sendRow sends mutations of one row together, so that a process that dies leaves all of them or none.
 func (a *access) sendRow(ctx context.Context, mutations []statement.Mutation) error {
+	return a.sendTogether(ctx, time.Now(), mutations)
+}
+
+// sendTogether sends mutations of one row, the turn of which has come since began.
+func (a *access) sendTogether(ctx context.Context, began time.Time, mutations []statement.Mutation) error {
 	for i := range mutations {
-		mutations[i].EndAs(statement.Written{})
+		mutations[i].EndAs(statement.Written{}) // it ends as the row that was read
 	}
-	m, began := &mutations[0], time.Now()
-	r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
-	err := a.pace.Do(ctx, points, func() error {
+	m := &mutations[0]
+	err := a.do(ctx, points, request.New(m.Keyspace, m.PartitionKey, leastSilence), func(ctx context.Context) error {
 		if time.Since(began) > staleAfter {
-			return errStale
+			return request.Stop(errStale)
 		}
-		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
-			b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
-			b.Cons = a.consistency
-			for i := range mutations {
-				if text, args := mutations[i].At(time.Now()); text != "" {
-					b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: text, Args: args, Idempotent: true})
-				}
+		b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
+		b.Cons = a.consistency
+		for i := range mutations {
+			if text, args := mutations[i].At(time.Now()); text != "" { // else the row has expired meanwhile
+				b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: text, Args: args, Idempotent: true})
 			}
-			if len(b.Entries) == 0 { // the row has expired meanwhile
-				return nil
-			}
-			return a.writes.ExecuteBatch(b)
-		}, nil)
-		return err
+		}
+		switch len(b.Entries) {
+		case 0:
+			return nil
+		case 1:
+			return a.writes.Query(b.Entries[0].Stmt, b.Entries[0].Args...).Consistency(a.consistency).DefaultTimestamp(false).
+				RoutingKey(m.PartitionKey).Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
+		}
+		return a.writes.ExecuteBatch(b)
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", m, err)
 	}
 	return nil
 }
+
+// errStale is for what has waited, as in a run that was paused: a tombstone that covers it may be purged meanwhile.
+var errStale = fmt.Errorf("not sent: it was read more than %v before its turn came: look again", staleAfter)
 
 // cell keeps the bytes of a column, which are those of the driver's buffer; nil for null.
 type cell []byte

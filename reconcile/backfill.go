@@ -98,7 +98,8 @@ func (j *job) waitForWriters(ctx context.Context) error {
 	why := "writes that began before Writers may be applied until " + until.UTC().Format(time.RFC3339)
 	for wait := time.Until(until); wait > 0; wait = time.Until(until) {
 		if j.onProgress != nil {
-			j.onProgress(Progress{InFlight: j.pace.Bound(), Waits: why})
+			bound, _ := j.throttle.state()
+			j.onProgress(Progress{InFlight: bound, Waits: why})
 		}
 		if err := waitUntil(ctx, time.Now().Add(min(wait, time.Second))); err != nil {
 			return err

@@ -85,8 +85,8 @@ func (u units) Declaration() string {
 
 // Share implements [engine.Run].
 func (u units) Share(rate, inFlight int) {
-	u.pace.Set(false, rate)
-	u.pace.SetMost(max(1, min(inFlight, u.inFlight)))
+	u.throttle.set(false, rate)
+	u.throttle.setMost(max(1, min(inFlight, u.inFlight)))
 }
 
 // Do implements [engine.Run].
@@ -256,22 +256,11 @@ func (p *pieces) done() engine.Done {
 	out.InFlight += p.from.InFlight
 	out.Uncovered += p.from.Uncovered
 	out.Unheld += p.from.Unheld
-	out.Found = make(map[string]map[string]int64)
-	add := func(table, class string, n int64) {
-		if out.Found[table] == nil {
-			out.Found[table] = make(map[string]int64)
-		}
-		out.Found[table][class] += n
-	}
-	for table, found := range p.from.Found {
-		for class, n := range found {
-			add(table, class, n)
-		}
-	}
+	out.Found.AddAll(p.from.Found)
 	p.report.mu.Lock()
 	for i := range p.report.findings {
 		if f := &p.report.findings[i]; p.token(f) <= p.cursor {
-			add(f.Table, f.Class.String(), 1)
+			out.Found.Add(f.Table, f.Class.String(), 1)
 		}
 	}
 	if p.report.omitted > 0 {

@@ -96,18 +96,13 @@ func killed(t *testing.T, run engine.Run, u engine.Unit, kills int) engine.Done 
 	}
 }
 
-func countsOf(report *reconcile.Report) (rows int64, found map[string]map[string]int64) {
-	found = make(map[string]map[string]int64)
+func countsOf(report *reconcile.Report) (rows int64, found engine.Found) {
 	for _, table := range report.Tables {
 		rows += int64(table.Rows)
 		for class, n := range table.Found {
-			if n == 0 {
-				continue
+			if n != 0 {
+				found.Add(table.Table, class.String(), int64(n))
 			}
-			if found[table.Table] == nil {
-				found[table.Table] = make(map[string]int64)
-			}
-			found[table.Table][class.String()] = int64(n)
 		}
 	}
 	return rows, found

@@ -11,7 +11,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/request"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -110,18 +109,12 @@ func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
 	// The request goes to nodes that it has not gone to before.
 	r := request.New("", nil, leastSilence)
 	var peers int
-	ask := func(f func(context.Context) error) error {
-		return j.pace.Do(ctx, points, func() error {
-			_, err := r.Do(ctx, &j.retrier, retry.Partition, f, nil)
-			return err
-		})
-	}
-	err := ask(func(ctx context.Context) error {
+	err := j.do(ctx, points, r, func(ctx context.Context) error {
 		return j.query(ctx, "SELECT count(*) FROM system.peers", gocql.One).Scan(&peers)
 	})
 	out := sizes{ranges: make(map[[2]string]size)}
 	for n := 0; n <= peers && err == nil; n++ {
-		err = ask(func(ctx context.Context) error {
+		err = j.do(ctx, points, r, func(ctx context.Context) error {
 			iter := j.query(ctx, "SELECT range_start, range_end, partitions_count, mean_partition_size FROM system.size_estimates "+
 				"WHERE keyspace_name = ? AND table_name = ?", gocql.One, t.keyspace, t.Name()).Iter()
 			var limits [2]string

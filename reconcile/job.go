@@ -187,8 +187,9 @@ func (j *job) tell(ctx context.Context, ended <-chan struct{}) {
 }
 
 func (j *job) progress() Progress {
-	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: j.pace.Bound()}
-	if j.pace.Paused() {
+	bound, paused := j.throttle.state()
+	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: bound}
+	if paused {
 		p.Waits = "the run is paused"
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -33,7 +34,7 @@ type config struct {
 	maxRemovals int
 	onRemoval   func(Removal) error
 	onProgress  func(Progress)
-	tracer      tracers
+	tracer      runtrace.Several
 	spool       string
 	writers     time.Time
 	adopted     int64 // of the repair after the versions of Adopt: job.adopt
@@ -58,8 +59,9 @@ func (r *Reconciler) options(more []Option) (config, error) {
 		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: 256,
 		pageSize: defaultPageSize,
 		every:    defaultEvery, ranges: segmentsPerTable, restored: maxFindings,
-		tracer: request.Which[request.RunTracer](request.TracersOf(r.shared)),
 	}
+	told := request.TracersOf(r.shared)
+	c.tracer = runtrace.Of(told.All())
 	for _, o := range slices.Concat(r.defaults, more) {
 		if o == nil {
 			c.fail("an option is nil")

@@ -83,7 +83,7 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	}
 	j := &job{config: c, set: s, entity: s.Entity(), report: &Report{Entity: s.Entity(), Began: time.Now()}}
 	j.access = &access{
-		reads: r.session.Reads(), writes: r.session.Writes(), consistency: gocql.Consistency(c.consistency), pace: pace.New(pace.Config{
+		reads: r.session.Reads(), writes: r.session.Writes(), consistency: gocql.Consistency(c.consistency), throttle: newThrottle(pace.Config{
 			First: 1, Most: c.inFlight, Kinds: kinds, Slack: 2, Percentile: 95, Target: c.target,
 		}, c.rate),
 		retrier: request.NewRetrier(retry.Policy{AttemptTimeout: attemptTimeout, MaxElapsedTime: maxElapsed}, settings.NewBudget(0, 0)),
@@ -151,12 +151,9 @@ const mostSkew = 10 * time.Second
 func (j *job) checkNode(ctx context.Context) error {
 	var name string
 	var began, now time.Time // the latter by the node's clock
-	err := j.pace.Do(ctx, points, func() error {
-		_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
-			began = time.Now()
-			return j.query(ctx, "SELECT partitioner, toTimestamp(now()) FROM system.local WHERE key = 'local'", gocql.One).Scan(&name, &now)
-		}, nil)
-		return err
+	err := j.do(ctx, points, request.New("", nil, leastSilence), func(ctx context.Context) error {
+		began = time.Now()
+		return j.query(ctx, "SELECT partitioner, toTimestamp(now()) FROM system.local WHERE key = 'local'", gocql.One).Scan(&name, &now)
 	})
 	switch {
 	case err != nil:
@@ -175,11 +172,8 @@ func (j *job) checkNode(ctx context.Context) error {
 func (j *job) readSchema(ctx context.Context) error {
 	for _, t := range j.tables {
 		var found []catalog.Table
-		err := j.pace.Do(ctx, points, func() error {
-			_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) (err error) {
-				found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name())
-				return err
-			}, nil)
+		err := j.do(ctx, points, request.New("", nil, leastSilence), func(ctx context.Context) (err error) {
+			found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name())
 			return err
 		})
 		switch {

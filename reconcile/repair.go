@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/repair"
-	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -24,10 +24,10 @@ const rounds = 5
 
 // repair makes the tables agree about an entity, and says of each finding what came of it.
 func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) {
-	unit := request.UnitStart{Kind: j.kind, Table: j.base().qualified(), Repair: true}
+	unit := runtrace.UnitStart{Kind: j.kind, Table: j.base().qualified(), Repair: true}
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
-	j.tracer.TraceUnitEnd(ctx, request.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
+	j.tracer.TraceUnitEnd(ctx, runtrace.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
 	left := -1
 	if why := (leftError{}); errors.As(reason, &why) && why.removal {
 		left = slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })

@@ -169,7 +169,7 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 		j.rate = rows[0].rate
 	}
 	r.paused = j.kind == kindWatch && rows[0].wanted == wantPause // other runs are continued by a person, so that they go on
-	j.pace.Set(r.paused, j.rate)
+	j.throttle.set(r.paused, j.rate)
 	return nil
 }
 
@@ -289,7 +289,7 @@ func (r *storedRun) obey(ctx context.Context, j *job) {
 		j.fail(ErrStopped)
 		return
 	}
-	j.pace.Set(orders[0].wanted == wantPause, orders[0].rate)
+	j.throttle.set(orders[0].wanted == wantPause, orders[0].rate)
 	if mine, err := r.tell(ctx, j, stateRunning, nil); err == nil && !mine {
 		r.lose(r.run)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 )
 
 // compared are the tables that the run reads.
@@ -15,7 +15,7 @@ func (j *job) full() bool { return j.one == nil && j.each == nil }
 
 // traced tells of the beginning of the run.
 func (j *job) traced(ctx context.Context) context.Context {
-	start := request.RunStart{Kind: j.kind, Entity: j.entity, Began: j.report.Began, Full: j.full()}
+	start := runtrace.RunStart{Kind: j.kind, Entity: j.entity, Began: j.report.Began, Full: j.full()}
 	for _, t := range j.compared() {
 		start.Tables = append(start.Tables, t.qualified())
 	}
@@ -26,7 +26,7 @@ func (j *job) tracedEnd(ctx context.Context, err error) {
 	if len(j.tracer) == 0 {
 		return
 	}
-	end := request.RunEnd{Kind: j.kind, Entity: j.entity, Err: err, Complete: j.full() && ctx.Err() == nil && j.report.Uncovered == 0}
+	end := runtrace.RunEnd{Kind: j.kind, Entity: j.entity, Err: err, Complete: j.full() && ctx.Err() == nil && j.report.Uncovered == 0}
 	left := make(map[string]int)
 	for _, f := range j.report.findings {
 		if f.Outcome != Repaired {
@@ -34,23 +34,23 @@ func (j *job) tracedEnd(ctx context.Context, err error) {
 		}
 	}
 	for _, t := range j.report.Tables {
-		end.Tables = append(end.Tables, request.RunTable{Table: t.Table, Rows: t.Rows, Findings: left[t.Table]})
+		end.Tables = append(end.Tables, runtrace.RunTable{Table: t.Table, Rows: t.Rows, Findings: left[t.Table]})
 	}
 	j.tracer.TraceRunEnd(ctx, end)
 }
 
 // unit reads a range of a table as a part of the run.
 func (j *job) unit(ctx context.Context, u *unit) {
-	unit := request.UnitStart{Kind: j.kind, Table: u.t.qualified()}
+	unit := runtrace.UnitStart{Kind: j.kind, Table: u.t.qualified()}
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	err := j.scanSegment(ctx, u)
-	j.tracer.TraceUnitEnd(ctx, request.UnitEnd{Kind: unit.Kind, Table: unit.Table, Rows: int(u.rows.Load()), Err: err})
+	j.tracer.TraceUnitEnd(ctx, runtrace.UnitEnd{Kind: unit.Kind, Table: unit.Table, Rows: int(u.rows.Load()), Err: err})
 	j.release(ctx, u)
 }
 
 func (j *job) tracedFindings(ctx context.Context, found []Finding) {
 	for _, f := range found {
-		j.tracer.TraceFinding(ctx, request.RunFinding{
+		j.tracer.TraceFinding(ctx, runtrace.RunFinding{
 			Kind: j.kind, Table: f.Table, Class: f.Class.String(), Certainty: f.Certainty.String(), Outcome: f.Outcome.String(), FirstSeen: f.FirstSeen,
 		})
 	}
@@ -65,5 +65,5 @@ func (j *job) tellNow(ctx context.Context) {
 	if j.one != nil {
 		return // there is nothing to watch, and a gauge would keep its last value
 	}
-	j.tracer.TraceRun(ctx, request.RunState{Kind: j.kind, Entity: j.entity, Done: p.Done, Waiting: p.Waiting, Limit: p.InFlight})
+	j.tracer.TraceRun(ctx, runtrace.RunState{Kind: j.kind, Entity: j.entity, Done: p.Done, Waiting: p.Waiting, Limit: p.InFlight})
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 )
@@ -69,30 +69,30 @@ func (o *told) all() []string {
 	return append(o.lines, fmt.Sprintf("%d units open", o.open), fmt.Sprintf("%d rows in units", o.rows), fmt.Sprintf("%d repaired", o.repaired))
 }
 
-func (o *told) TraceRunStart(ctx context.Context, data request.RunStart) context.Context {
+func (o *told) TraceRunStart(ctx context.Context, data runtrace.RunStart) context.Context {
 	o.say("start %s %s %d", data.Kind, data.Entity, len(data.Tables))
 	o.full = data.Full
 	return ctx
 }
 
-func (o *told) TraceRunEnd(_ context.Context, data request.RunEnd) {
+func (o *told) TraceRunEnd(_ context.Context, data runtrace.RunEnd) {
 	o.say("end %s %s %t %d rows", data.Kind, data.Entity, data.Complete, data.Tables[0].Rows)
 }
 
-func (o *told) TraceRun(context.Context, request.RunState) {
+func (o *told) TraceRun(context.Context, runtrace.RunState) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.states++
 }
 
-func (o *told) TraceUnitStart(ctx context.Context, _ request.UnitStart) context.Context {
+func (o *told) TraceUnitStart(ctx context.Context, _ runtrace.UnitStart) context.Context {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open++
 	return ctx
 }
 
-func (o *told) TraceUnitEnd(_ context.Context, data request.UnitEnd) {
+func (o *told) TraceUnitEnd(_ context.Context, data runtrace.UnitEnd) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open--
@@ -102,6 +102,6 @@ func (o *told) TraceUnitEnd(_ context.Context, data request.UnitEnd) {
 	}
 }
 
-func (o *told) TraceFinding(_ context.Context, data request.RunFinding) {
+func (o *told) TraceFinding(_ context.Context, data runtrace.RunFinding) {
 	o.say("found %s %s %s %s", strings.TrimPrefix(data.Table, "shop."), data.Class, data.Certainty, data.Outcome)
 }

@@ -42,7 +42,7 @@ func (a *access) versionedBase(base *entity.Base) *versionedBase {
 // Try implements [versioned.Store].
 func (b *versionedBase) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
 	failed = retry.NotApplied
-	err = b.pace.Do(ctx, points, func() (err error) {
+	err = b.throttle.do(ctx, points, func() (err error) {
 		failed, err = b.Row.Try(ctx, attempt)
 		return err
 	})

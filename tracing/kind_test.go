@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"go.opentelemetry.io/otel/trace"
@@ -24,10 +24,10 @@ func TestOnlyRequestsAreCalls(t *testing.T) {
 	tracer.TraceEnd(tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationModify, Op: "pay"}),
 		session.OperationEnd{Operation: session.OperationModify, Op: "pay", Rounds: 1})
 	readTo(t.Context(), tracer)
-	runs := tracer.(req.RunTracer)
-	run := runs.TraceRunStart(t.Context(), req.RunStart{Kind: "verify", Entity: "order"})
-	runs.TraceUnitEnd(runs.TraceUnitStart(run, req.UnitStart{Kind: "verify", Table: "shop.orders_by_user"}), req.UnitEnd{Rows: 1})
-	runs.TraceRunEnd(run, req.RunEnd{Kind: "verify", Entity: "order"})
+	runs := tracer.(runtrace.RunTracer)
+	run := runs.TraceRunStart(t.Context(), runtrace.RunStart{Kind: "verify", Entity: "order"})
+	runs.TraceUnitEnd(runs.TraceUnitStart(run, runtrace.UnitStart{Kind: "verify", Table: "shop.orders_by_user"}), runtrace.UnitEnd{Rows: 1})
+	runs.TraceRunEnd(run, runtrace.RunEnd{Kind: "verify", Entity: "order"})
 
 	calls, others := make(map[string]int), make(map[string]int)
 	for _, s := range exporter.GetSpans() {

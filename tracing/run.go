@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
@@ -30,7 +30,7 @@ const (
 	certaintyKey = attribute.Key("denorm.reconcile.certainty")
 )
 
-var _ req.RunTracer = (*otelTracer)(nil)
+var _ runtrace.RunTracer = (*otelTracer)(nil)
 
 // runMetrics is the instruments of runs.
 type runMetrics struct {
@@ -76,7 +76,7 @@ func (m *runMetrics) begin(tables []string, began time.Time) {
 }
 
 // complete notes that all rows of the tables were read.
-func (m *runMetrics) complete(tables []req.RunTable) {
+func (m *runMetrics) complete(tables []runtrace.RunTable) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, table := range tables {
@@ -114,8 +114,8 @@ type (
 	unit struct{ span trace.Span }
 )
 
-// TraceRunStart implements [req.RunTracer].
-func (t *otelTracer) TraceRunStart(ctx context.Context, data req.RunStart) context.Context {
+// TraceRunStart implements [runtrace.RunTracer].
+func (t *otelTracer) TraceRunStart(ctx context.Context, data runtrace.RunStart) context.Context {
 	if t.runs != nil && data.Full {
 		t.runs.begin(data.Tables, data.Began)
 	}
@@ -124,8 +124,8 @@ func (t *otelTracer) TraceRunStart(ctx context.Context, data req.RunStart) conte
 	return &following[otelTracer, run]{ctx, t, run{span}}
 }
 
-// TraceRunEnd implements [req.RunTracer].
-func (t *otelTracer) TraceRunEnd(ctx context.Context, data req.RunEnd) {
+// TraceRunEnd implements [runtrace.RunTracer].
+func (t *otelTracer) TraceRunEnd(ctx context.Context, data runtrace.RunEnd) {
 	if t.runs != nil && data.Complete {
 		t.runs.complete(data.Tables)
 		for _, table := range data.Tables {
@@ -160,8 +160,8 @@ func driftBound(findings, rows int) float64 {
 	return min(1, p+1.96*math.Sqrt(p*(1-min(p, 1))/n))
 }
 
-// TraceRun implements [req.RunTracer].
-func (t *otelTracer) TraceRun(ctx context.Context, data req.RunState) {
+// TraceRun implements [runtrace.RunTracer].
+func (t *otelTracer) TraceRun(ctx context.Context, data runtrace.RunState) {
 	if t.runs == nil {
 		return
 	}
@@ -171,8 +171,8 @@ func (t *otelTracer) TraceRun(ctx context.Context, data req.RunState) {
 	t.runs.progress.put(ctx, data.Done, l)
 }
 
-// TraceUnitStart implements [req.RunTracer].
-func (t *otelTracer) TraceUnitStart(ctx context.Context, data req.UnitStart) context.Context {
+// TraceUnitStart implements [runtrace.RunTracer].
+func (t *otelTracer) TraceUnitStart(ctx context.Context, data runtrace.UnitStart) context.Context {
 	name := "scan " + data.Table
 	if data.Repair {
 		name = "repair " + data.Table
@@ -183,8 +183,8 @@ func (t *otelTracer) TraceUnitStart(ctx context.Context, data req.UnitStart) con
 	return &following[otelTracer, unit]{ctx, t, unit{span}}
 }
 
-// TraceUnitEnd implements [req.RunTracer].
-func (t *otelTracer) TraceUnitEnd(ctx context.Context, data req.UnitEnd) {
+// TraceUnitEnd implements [runtrace.RunTracer].
+func (t *otelTracer) TraceUnitEnd(ctx context.Context, data runtrace.UnitEnd) {
 	if t.runs != nil && data.Rows > 0 {
 		t.runs.rows.put(ctx, float64(data.Rows), labels{run: true, kind: data.Kind, table: data.Table})
 	}
@@ -193,8 +193,8 @@ func (t *otelTracer) TraceUnitEnd(ctx context.Context, data req.UnitEnd) {
 	}
 }
 
-// TraceFinding implements [req.RunTracer].
-func (t *otelTracer) TraceFinding(ctx context.Context, data req.RunFinding) {
+// TraceFinding implements [runtrace.RunTracer].
+func (t *otelTracer) TraceFinding(ctx context.Context, data runtrace.RunFinding) {
 	if t.runs == nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"go.opentelemetry.io/otel/attribute"
@@ -19,13 +19,13 @@ const runInstruments = 8
 
 // runTo tells a tracer of a run that reads all of a table, which it began some time ago.
 func runTo(ctx context.Context, t session.Tracer, kind, set, table string, ago time.Duration) {
-	runs := t.(req.RunTracer)
-	ctx = runs.TraceRunStart(ctx, req.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Full: true, Began: time.Now().Add(-ago)})
-	unit := runs.TraceUnitStart(ctx, req.UnitStart{Kind: kind, Table: table})
-	runs.TraceUnitEnd(unit, req.UnitEnd{Kind: kind, Table: table, Rows: 3})
-	runs.TraceFinding(ctx, req.RunFinding{Kind: kind, Table: table, Class: "orphan", Certainty: "settled", Outcome: "failed"})
-	runs.TraceRun(ctx, req.RunState{Kind: kind, Entity: set, Done: 0.5, Waiting: 1, Limit: 40})
-	runs.TraceRunEnd(ctx, req.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []req.RunTable{{Table: table, Rows: 3, Findings: 1}}})
+	runs := t.(runtrace.RunTracer)
+	ctx = runs.TraceRunStart(ctx, runtrace.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Full: true, Began: time.Now().Add(-ago)})
+	unit := runs.TraceUnitStart(ctx, runtrace.UnitStart{Kind: kind, Table: table})
+	runs.TraceUnitEnd(unit, runtrace.UnitEnd{Kind: kind, Table: table, Rows: 3})
+	runs.TraceFinding(ctx, runtrace.RunFinding{Kind: kind, Table: table, Class: "orphan", Certainty: "settled", Outcome: "failed"})
+	runs.TraceRun(ctx, runtrace.RunState{Kind: kind, Entity: set, Done: 0.5, Waiting: 1, Limit: 40})
+	runs.TraceRunEnd(ctx, runtrace.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []runtrace.RunTable{{Table: table, Rows: 3, Findings: 1}}})
 }
 
 // Tracers of one process that WithAttributes tells apart have series of their own, also of runs of the same set.

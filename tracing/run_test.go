@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tracing"
 )
@@ -21,27 +21,27 @@ func testRuns(t *testing.T) {
 	t.Helper()
 	provider, exporter := recorder(t)
 	meters, reader := meter(t)
-	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)).(req.RunTracer)
-	one := tracer.TraceRunStart(t.Context(), req.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.c"}, Began: time.Now()})
-	tracer.TraceRunEnd(one, req.RunEnd{Kind: "repair", Entity: "order", Tables: []req.RunTable{{Table: "shop.c"}}})
+	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)).(runtrace.RunTracer)
+	one := tracer.TraceRunStart(t.Context(), runtrace.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.c"}, Began: time.Now()})
+	tracer.TraceRunEnd(one, runtrace.RunEnd{Kind: "repair", Entity: "order", Tables: []runtrace.RunTable{{Table: "shop.c"}}})
 	for _, failure := range []error{nil, errors.New("user 'ada' was not read")} {
-		ctx := tracer.TraceRunStart(t.Context(), req.RunStart{
+		ctx := tracer.TraceRunStart(t.Context(), runtrace.RunStart{
 			Kind: "repair", Entity: "order", Tables: []string{"shop.a", "shop.b"}, Began: time.Now().Add(-time.Hour), Full: true,
 		})
-		unit := tracer.TraceUnitStart(ctx, req.UnitStart{Kind: "repair", Table: "shop.a"})
-		tracer.TraceUnitEnd(unit, req.UnitEnd{Kind: "repair", Table: "shop.a", Rows: 300, Err: failure})
-		unit = tracer.TraceUnitStart(ctx, req.UnitStart{Kind: "repair", Table: "shop.a", Repair: true})
-		tracer.TraceUnitEnd(unit, req.UnitEnd{Kind: "repair", Table: "shop.a", Outcome: "repaired"})
-		tracer.TraceFinding(ctx, req.RunFinding{
+		unit := tracer.TraceUnitStart(ctx, runtrace.UnitStart{Kind: "repair", Table: "shop.a"})
+		tracer.TraceUnitEnd(unit, runtrace.UnitEnd{Kind: "repair", Table: "shop.a", Rows: 300, Err: failure})
+		unit = tracer.TraceUnitStart(ctx, runtrace.UnitStart{Kind: "repair", Table: "shop.a", Repair: true})
+		tracer.TraceUnitEnd(unit, runtrace.UnitEnd{Kind: "repair", Table: "shop.a", Outcome: "repaired"})
+		tracer.TraceFinding(ctx, runtrace.RunFinding{
 			Kind: "repair", Table: "shop.b", Class: "missing", Certainty: "settled", Outcome: "repaired", FirstSeen: time.Now(),
 		})
-		tracer.TraceFinding(ctx, req.RunFinding{
+		tracer.TraceFinding(ctx, runtrace.RunFinding{
 			Kind: "verify", Table: "shop.b", Class: "orphan", Certainty: "settled", Outcome: "found", FirstSeen: time.Now(),
 		})
-		tracer.TraceRun(ctx, req.RunState{Kind: "repair", Entity: "order", Done: 0.5, Waiting: 2, Limit: 40})
-		tracer.TraceRunEnd(ctx, req.RunEnd{
+		tracer.TraceRun(ctx, runtrace.RunState{Kind: "repair", Entity: "order", Done: 0.5, Waiting: 2, Limit: 40})
+		tracer.TraceRunEnd(ctx, runtrace.RunEnd{
 			Kind: "repair", Entity: "order", Complete: failure == nil, Err: failure,
-			Tables: []req.RunTable{{Table: "shop.a", Rows: 300}, {Table: "shop.b", Rows: 300, Findings: 3}},
+			Tables: []runtrace.RunTable{{Table: "shop.a", Rows: 300}, {Table: "shop.b", Rows: 300, Findings: 3}},
 		})
 	}
 	<-time.After(time.Minute)

@@ -64,7 +64,7 @@ const sizes = 7
 func newBulkRun(b *Bulk, yield func(Done) bool) *bulkRun {
 	return &bulkRun{
 		Bulk: b, yield: yield, queue: newBulkQueue(), lanes: make(map[string]*lane), pinned: b.w.With(At(earliest)),
-		pace:  pace.New(pace.Config{First: 4, Most: b.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1, Doubles: true}, 0),
+		pace:  pace.New(pace.Config{First: 4, Most: b.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1, Doubles: true}),
 		items: make(chan pulled, min(aheadUnsized, b.inFlight)), finished: make(chan chunkDone, b.inFlight),
 	}
 }

@@ -63,12 +63,35 @@ type Unit struct {
 
 // Done is what was done of a unit. The zero value is nothing.
 type Done struct {
-	Begun     bool                        `json:"begun,omitempty"`
-	Cursor    int64                       `json:"cursor"` // the unit is done up to this token, if it was begun
-	Rows      int64                       `json:"rows,omitempty"`
-	Put       int64                       `json:"put,omitempty"`
-	InFlight  int64                       `json:"inFlight,omitempty"`  // entities that differed, explained by writes in flight
-	Uncovered int64                       `json:"uncovered,omitempty"` // ranges and entities that were left
-	Unheld    int64                       `json:"unheld,omitempty"`
-	Found     map[string]map[string]int64 `json:"found,omitempty"` // findings by physical table and class
+	Begun     bool  `json:"begun,omitempty"`
+	Cursor    int64 `json:"cursor"` // the unit is done up to this token, if it was begun
+	Rows      int64 `json:"rows,omitempty"`
+	Put       int64 `json:"put,omitempty"`
+	InFlight  int64 `json:"inFlight,omitempty"`  // entities that differed, explained by writes in flight
+	Uncovered int64 `json:"uncovered,omitempty"` // ranges and entities that were left
+	Unheld    int64 `json:"unheld,omitempty"`
+	Found     Found `json:"found,omitempty"`
+}
+
+// Found counts findings by physical table and class.
+type Found map[string]map[string]int64
+
+// Add counts findings of a class in a table.
+func (f *Found) Add(table, class string, n int64) {
+	if *f == nil {
+		*f = make(Found)
+	}
+	if (*f)[table] == nil {
+		(*f)[table] = make(map[string]int64)
+	}
+	(*f)[table][class] += n
+}
+
+// AddAll counts what other has counted.
+func (f *Found) AddAll(other Found) {
+	for table, found := range other {
+		for class, n := range found {
+			f.Add(table, class, n)
+		}
+	}
 }

@@ -60,15 +60,8 @@ func (t *Tracers) add(tracer session.Tracer) {
 	}
 }
 
-// Which are the tracers that implement T.
-func Which[T any](tracers Tracers) (out []T) {
-	for _, one := range tracers.operations {
-		if t, ok := one.(T); ok {
-			out = append(out, t)
-		}
-	}
-	return out
-}
+// All are the tracers.
+func (t *Tracers) All() []session.Tracer { return t.operations }
 
 // Any reports whether there are any tracers.
 func (t *Tracers) Any() bool { return len(t.operations) > 0 }

@@ -1,11 +1,7 @@
 package temporal
 
 import (
-	"maps"
 	"math/bits"
-	"slices"
-
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/denorm-go/denorm/internal/engine"
 )
@@ -43,78 +39,35 @@ func planned(number, segments int) span {
 
 // sums are the counts of units.
 type sums struct {
-	Rows      map[string]int64            `json:"rows,omitempty"` // that were compared, by table
-	Filled    int64                       `json:"filled,omitempty"`
-	Found     map[string]map[string]int64 `json:"found,omitempty"`
-	Unheld    map[string]int64            `json:"unheld,omitempty"`
-	Put       int64                       `json:"put,omitempty"`
-	InFlight  int64                       `json:"inFlight,omitempty"`
-	Uncovered int64                       `json:"uncovered,omitempty"`
-	Gaps      []Gap                       `json:"gaps,omitempty"`
+	Rows      map[string]int64 `json:"rows,omitempty"` // that were compared, by table
+	Filled    int64            `json:"filled,omitempty"`
+	Found     engine.Found     `json:"found,omitempty"`
+	Unheld    map[string]int64 `json:"unheld,omitempty"`
+	Put       int64            `json:"put,omitempty"`
+	InFlight  int64            `json:"inFlight,omitempty"`
+	Uncovered int64            `json:"uncovered,omitempty"`
+	Gaps      []Gap            `json:"gaps,omitempty"`
 }
 
-// key identifies the result of a unit.
-type key struct {
-	phase, table int
-	low          int64
-}
-
-// result is what was done of a unit.
-type result struct {
-	name string // of the table
-	span
-	fills bool
-	done  engine.Done
-}
-
-// plus adds results to the sums, in the order of their keys: a workflow must do the same when it is replayed, and maps have no order.
-func (s sums) plus(results map[key]result) sums {
-	out := s
-	out.Rows, out.Unheld, out.Gaps = maps.Clone(s.Rows), maps.Clone(s.Unheld), slices.Clone(s.Gaps)
-	if out.Rows == nil {
-		out.Rows, out.Unheld = make(map[string]int64), make(map[string]int64)
+// add adds what was done of a unit.
+func (s *sums) add(phase *engine.Phase, in span, done engine.Done) {
+	if s.Rows == nil {
+		s.Rows = make(map[string]int64)
 	}
-	out.Found = make(map[string]map[string]int64)
-	add := func(all map[string]map[string]int64) {
-		for table, found := range all {
-			for class, n := range found {
-				if out.Found[table] == nil {
-					out.Found[table] = make(map[string]int64)
-				}
-				out.Found[table][class] += n
-			}
-		}
+	if s.Unheld == nil {
+		s.Unheld = make(map[string]int64)
 	}
-	add(s.Found)
-	for _, k := range workflow.DeterministicKeysFunc(results, compareKeys) {
-		r := results[k]
-		if add(r.done.Found); r.fills {
-			out.Filled += r.done.Rows
-		} else {
-			out.Rows[r.name] += r.done.Rows
-		}
-		if r.done.Unheld > 0 {
-			out.Unheld[r.name] += r.done.Unheld
-		}
-		out.Put += r.done.Put
-		out.InFlight += r.done.InFlight
-		if out.Uncovered += r.done.Uncovered; r.done.Uncovered > 0 && len(out.Gaps) < mostGaps {
-			out.Gaps = append(out.Gaps, Gap{r.name, r.Low, r.done.Cursor})
-		}
+	name := phase.Names[in.Table]
+	if phase.Fills {
+		s.Filled += done.Rows
+	} else {
+		s.Rows[name] += done.Rows
 	}
-	return out
-}
-
-func compareKeys(a, b key) int {
-	switch {
-	case a.phase != b.phase:
-		return a.phase - b.phase
-	case a.table != b.table:
-		return a.table - b.table
-	case a.low < b.low:
-		return -1
-	case a.low > b.low:
-		return 1
+	s.Found.AddAll(done.Found)
+	s.Unheld[name] += done.Unheld
+	s.Put += done.Put
+	s.InFlight += done.InFlight
+	if s.Uncovered += done.Uncovered; done.Uncovered > 0 && len(s.Gaps) < mostGaps {
+		s.Gaps = append(s.Gaps, Gap{name, in.Low, done.Cursor})
 	}
-	return 0
 }

@@ -26,7 +26,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/engine"
-	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/schema"
@@ -321,11 +321,13 @@ func TestOtherDeclaration(t *testing.T) {
 // panics is a tracer that panics with something secret.
 type panics struct {
 	session.Tracer
-	request.RunTracer
+	runtrace.RunTracer
 }
 
-// TraceUnitStart implements [request.RunTracer].
-func (panics) TraceUnitStart(context.Context, request.UnitStart) context.Context { panic("secrettext") }
+// TraceUnitStart implements [runtrace.RunTracer].
+func (panics) TraceUnitStart(context.Context, runtrace.UnitStart) context.Context {
+	panic("secrettext")
+}
 
 // Sets and options that cannot be meant are rejected.
 func TestRegisterRejects(t *testing.T) {

@@ -52,7 +52,6 @@ type state struct {
 type execution struct {
 	Run
 	state
-	results map[key]result // of this execution
 	running int
 	orders  int // received: pause, resume, rate
 	events  int // orders, and activities that have ended
@@ -65,7 +64,7 @@ func reconcileRun(ctx workflow.Context, in input) (Report, error) {
 	if err != nil {
 		return Report{}, temporal.NewNonRetryableApplicationError(err.Error(), invalidType, nil)
 	}
-	e := &execution{Run: run, results: make(map[key]result)}
+	e := &execution{Run: run}
 	if in.State != nil {
 		e.state = *in.State
 	} else {
@@ -217,7 +216,6 @@ func (e *execution) long(ctx workflow.Context) bool {
 // again returns the error with which the workflow continues as new.
 func (e *execution) again(ctx workflow.Context) error {
 	e.obeyAll(ctx)
-	e.Sums = e.Sums.plus(e.results)
 	return workflow.NewContinueAsNewError(ctx, names.Workflow, input{e.Run, &e.state})
 }
 
@@ -285,7 +283,7 @@ func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done
 		e.Rest = append(e.Rest, s)
 		return
 	}
-	e.results[key{e.Phase, s.Table, s.Low}] = result{phase.Names[s.Table], s, phase.Fills, done}
+	e.Sums.add(phase, s, done)
 	e.Covered += float64(uint64(done.Cursor)-uint64(s.Low)) / (1 << 64)
 	left := span{s.Table, done.Cursor, s.High}
 	switch {
@@ -309,7 +307,7 @@ func toldBefore(err error) engine.Done {
 
 // report says what was found so far.
 func (e *execution) report(ctx workflow.Context) Report {
-	s := e.Sums.plus(e.results)
+	s := &e.Sums
 	r := Report{
 		Kind: e.Kind, Set: e.Set, Began: e.Began, Ended: workflow.Now(ctx).UTC(), Tables: []Table{}, InFlight: s.InFlight, Put: s.Put,
 		Uncovered: s.Uncovered, Gaps: s.Gaps,
@@ -323,7 +321,7 @@ func (e *execution) report(ctx workflow.Context) Report {
 }
 
 func (e *execution) progress(ctx workflow.Context) Progress {
-	s := e.Sums.plus(e.results)
+	s := &e.Sums
 	p := Progress{
 		Kind: e.Kind, Set: e.Set, State: "running", Waits: e.waits, Began: e.Began, Rows: s.Filled, Put: s.Put, Rate: e.Bound,
 		Running: e.running, Units: e.Ended, Findings: e.report(ctx).findings(),

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,7 +69,7 @@ func (f *fake) covers(t *testing.T) {
 				of = append(of, u)
 			}
 		}
-		slices.SortFunc(of, func(a, b unitArguments) int { return compareKeys(key{low: a.Low}, key{low: b.Low}) })
+		slices.SortFunc(of, func(a, b unitArguments) int { return cmp.Compare(a.Low, b.Low) })
 		at := int64(math.MinInt64)
 		for _, u := range of {
 			if u.Low != at {

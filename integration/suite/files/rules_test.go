@@ -16,7 +16,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.yaml.in/yaml/v4"
 
-	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -152,7 +152,7 @@ func exported(t *testing.T) map[string]metric {
 	}
 	tracer := tracing.New(tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))))
 	operate(t, tracer.(toldTracer))
-	reconciled(t, tracer.(req.RunTracer))
+	reconciled(t, tracer.(runtrace.RunTracer))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -222,20 +222,20 @@ func operate(t *testing.T, tracer toldTracer) {
 }
 
 // reconciled tells a tracer of runs whose repairs end in every way.
-func reconciled(t *testing.T, tracer req.RunTracer) {
+func reconciled(t *testing.T, tracer runtrace.RunTracer) {
 	t.Helper()
 	const set, table = "order", "shop.orders_by_user"
 	for _, kind := range []string{"verify", "repair", "backfill", "adopt", "watch"} {
-		ctx := tracer.TraceRunStart(t.Context(), req.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Began: time.Now(), Full: true})
-		unit := tracer.TraceUnitStart(ctx, req.UnitStart{Kind: kind, Table: table})
-		tracer.TraceUnitEnd(unit, req.UnitEnd{Kind: kind, Table: table, Rows: 1})
+		ctx := tracer.TraceRunStart(t.Context(), runtrace.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Began: time.Now(), Full: true})
+		unit := tracer.TraceUnitStart(ctx, runtrace.UnitStart{Kind: kind, Table: table})
+		tracer.TraceUnitEnd(unit, runtrace.UnitEnd{Kind: kind, Table: table, Rows: 1})
 		for outcome := reconcile.Found; outcome <= reconcile.Failed; outcome++ {
-			tracer.TraceFinding(ctx, req.RunFinding{
+			tracer.TraceFinding(ctx, runtrace.RunFinding{
 				Kind: kind, Table: table, Class: reconcile.Missing.String(), Certainty: reconcile.Settled.String(), Outcome: outcome.String(),
 			})
 		}
-		tracer.TraceRun(ctx, req.RunState{Kind: kind, Entity: set, Done: 1})
-		tracer.TraceRunEnd(ctx, req.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []req.RunTable{{Table: table, Rows: 1}}})
+		tracer.TraceRun(ctx, runtrace.RunState{Kind: kind, Entity: set, Done: 1})
+		tracer.TraceRunEnd(ctx, runtrace.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []runtrace.RunTable{{Table: table, Rows: 1}}})
 	}
 }
 

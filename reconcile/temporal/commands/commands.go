@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -73,6 +74,9 @@ func Temporal(dial func(client.Options) (client.Client, error)) command.Option {
 	})
 }
 
+// quiet keeps the SDK from writing into the output.
+var quiet = log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+
 // remote is a command about runs on Temporal.
 type remote struct {
 	client.Client
@@ -122,7 +126,7 @@ func (r *remote) run(c *cobra.Command, args []string, dial func(client.Options) 
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	address := r.text(hostFlag)
-	if r.Client, err = dial(client.Options{HostPort: address, Namespace: r.text(namespaceFlag), Logger: quiet{}}); err != nil {
+	if r.Client, err = dial(client.Options{HostPort: address, Namespace: r.text(namespaceFlag), Logger: quiet}); err != nil {
 		return fmt.Errorf("connect to Temporal at %s: %w", address, err)
 	}
 	defer r.Close()
@@ -348,20 +352,3 @@ func (r *remote) listed(ctx context.Context, e *workflowpb.WorkflowExecutionInfo
 	l.Ended = e.GetCloseTime().AsTime().UTC()
 	return l
 }
-
-// quiet keeps the SDK from writing into the output.
-type quiet struct{}
-
-var _ log.Logger = quiet{}
-
-// Debug implements [log.Logger].
-func (quiet) Debug(string, ...any) {}
-
-// Info implements [log.Logger].
-func (quiet) Info(string, ...any) {}
-
-// Warn implements [log.Logger].
-func (quiet) Warn(string, ...any) {}
-
-// Error implements [log.Logger].
-func (quiet) Error(string, ...any) {}

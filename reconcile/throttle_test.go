@@ -1,4 +1,4 @@
-package pace
+package reconcile
 
 import (
 	"sync"
@@ -6,21 +6,22 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/pace"
 )
 
 // A rate or a pause is also for requests that wait for their turn already.
 func TestPaceChangesForThoseThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Config{First: 1, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
-		p.limit = 100
-		p.Set(false, 1)
+		p := newThrottle(pace.Config{First: 100, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
+		p.set(false, 1)
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		sent := 0
 		for range 100 {
 			group.Go(func() {
-				_ = p.Do(t.Context(), 1, func() error {
+				_ = p.do(t.Context(), 1, func() error {
 					mu.Lock()
 					defer mu.Unlock()
 					sent++
@@ -41,22 +42,26 @@ func TestPaceChangesForThoseThatWait(t *testing.T) {
 		if n := during(10 * time.Second); n < 10 || n > 11 {
 			t.Errorf("1 a second: %d in ten seconds", n)
 		}
-		p.Set(true, 1)
+		p.set(true, 1)
 		if n := during(time.Minute); n != 0 {
 			t.Errorf("paused: %d", n)
 		}
-		p.Set(false, 4)
-		p.Set(false, 4) // as every few seconds
+		p.set(false, 4)
+		p.set(false, 4) // as every few seconds
 		if n := during(10 * time.Second); n < 40 || n > 41 {
 			t.Errorf("4 a second: %d in ten seconds", n)
 		}
-		p.Set(false, 0)
+		p.set(false, 0)
 		if n := during(time.Millisecond); n < 48 {
 			t.Errorf("no bound: %d at once", n)
 		}
 		group.Wait()
-		if p.inFlight != 0 {
-			t.Errorf("%d in flight at the end", p.inFlight)
+		room := 0
+		for p.pace.TryAcquire() {
+			room++
+		}
+		if bound, _ := p.state(); room != bound {
+			t.Errorf("%d in flight at the end", bound-room)
 		}
 	})
 }
@@ -67,14 +72,14 @@ func TestPaceLeavesRoom(t *testing.T) {
 	t.Parallel()
 	for at, most := range map[int]int{1: 3, 64: 3*64 + 32} {
 		synctest.Test(t, func(t *testing.T) {
-			p := New(Config{First: 1, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
+			p := newThrottle(pace.Config{First: 1, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
 			var group sync.WaitGroup
 			var inFlight atomic.Int32
 			highest := 0
 			for range 256 {
 				group.Go(func() {
 					for range 100 {
-						_ = p.Do(t.Context(), 0, func() error {
+						_ = p.do(t.Context(), 0, func() error {
 							n := int(inFlight.Add(1))
 							defer inFlight.Add(-1)
 							<-time.After(10 * time.Millisecond * time.Duration(max(1, n/at))) // the server answers so many at once
@@ -86,7 +91,8 @@ func TestPaceLeavesRoom(t *testing.T) {
 			group.Go(func() {
 				for range 200 {
 					<-time.After(50 * time.Millisecond)
-					highest = max(highest, p.Bound())
+					bound, _ := p.state()
+					highest = max(highest, bound)
 				}
 			})
 			group.Wait()

@@ -1,4 +1,5 @@
-package request
+// Package runtrace is what a run of package reconcile tells a tracer.
+package runtrace
 
 import (
 	"context"
