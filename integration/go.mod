@@ -22,7 +22,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.46.0
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v4 v4.0.0
-	golang.org/x/term v0.45.0
+	golang.org/x/term v0.45.0 // indirect
 )
 
 require (

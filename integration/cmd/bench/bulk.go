@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -85,13 +86,17 @@ func inLoop(ctx context.Context, _ *turn.Place, w *writer.Writer, s *tables.Set[
 }
 
 func inBulk(ctx context.Context, _ *turn.Place, w *writer.Writer, s *tables.Set[line], rows []line) error {
-	bulk := w.WriteAll(ctx, "import", iter.Seq2[writer.Item, error](func(yield func(writer.Item, error) bool) {
-		for _, row := range rows {
+	return insertAll(ctx, w, s, slices.Values(rows))
+}
+
+func insertAll[T any](ctx context.Context, w *writer.Writer, s *tables.Set[T], rows iter.Seq[T]) error {
+	bulk := w.WriteAll(ctx, "import", func(yield func(writer.Item, error) bool) {
+		for row := range rows {
 			if !yield(writer.Item{Change: s.Insert(row)}, nil) {
 				return
 			}
 		}
-	}))
+	})
 	for range bulk.All() { //nolint:contextcheck // the run has it
 	}
 	return bulk.Err()

@@ -9,7 +9,6 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/writer"
 )
 
 // A stream of a day, in ten buckets an hour.
@@ -59,16 +58,13 @@ func loadStream(ctx context.Context, p *turn.Place) error {
 	if err := p.Ensure(ctx, schema.Sets(turn.Measurements)); err != nil {
 		return err
 	}
-	bulk := p.Writer.WriteAll(ctx, "load", func(yield func(writer.Item, error) bool) {
+	return insertAll(ctx, p.Writer, turn.Measurements, func(yield func(turn.Measurement) bool) {
 		for i := range streamed {
-			if !yield(writer.Item{Change: turn.Measurements.Insert(turn.MeasurementAt(i, hours*time.Hour/streamed))}, nil) {
+			if !yield(turn.MeasurementAt(i, hours*time.Hour/streamed)) {
 				return
 			}
 		}
 	})
-	for range bulk.All() { //nolint:contextcheck // the run has it
-	}
-	return bulk.Err()
 }
 
 // partitions reads all of them with the paging of the driver, so many at a time.

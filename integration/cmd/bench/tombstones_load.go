@@ -46,12 +46,15 @@ func (y way) loadChunk(ctx context.Context, w *writer.Writer, chunk uint64, done
 		lives[i] = drawLife(random)
 		inserts = append(inserts, y.orders.Insert(rows[i]))
 	}
-	res, err := w.Write(ctx, "createOrders", inserts...)
-	if err != nil {
+	write := func(op string, changes []tables.Change) error {
+		res, err := w.Write(ctx, op, changes...)
+		for i := range rows {
+			rows[i].UpdatedAt = res.Timestamp
+		}
 		return err
 	}
-	for i := range rows {
-		rows[i].UpdatedAt = res.Timestamp
+	if err := write("createOrders", inserts); err != nil {
+		return err
 	}
 	for step := 0; ; step++ {
 		var updates []tables.Change
@@ -66,12 +69,8 @@ func (y way) loadChunk(ctx context.Context, w *writer.Writer, chunk uint64, done
 		if len(updates) == 0 {
 			return nil
 		}
-		res, err := w.Write(ctx, "changeOrders", updates...)
-		if err != nil {
+		if err := write("changeOrders", updates); err != nil {
 			return err
-		}
-		for i := range rows {
-			rows[i].UpdatedAt = res.Timestamp
 		}
 		done.Add(int64(len(updates)))
 	}

@@ -65,8 +65,8 @@ func (c *cassandra) String() string { return cmp.Or(strings.Join(c.hosts, ","), 
 func (c *cassandra) confess(out *screen) {
 	if c.model != nil {
 		out.blank()
-		out.warn("This is NOT a real Cassandra, but a model of one in this process, package cassandratest (" + oneLine(c.why) + "). " +
-			"Rows and outcomes are those of a real one, times and rates are not. With docker, or with a JDK 17 or 11 and Maven, make demo " +
+		out.say("%s", "This is NOT a real Cassandra, but a model of one in this process, package cassandratest ("+oneLine(c.why)+"). "+
+			"Rows and outcomes are those of a real one, times and rates are not. With docker, or with a JDK 17 or 11 and Maven, make demo "+
 			"shows a real one.")
 	}
 }

@@ -66,7 +66,7 @@ func start(inProcess bool) int {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("not done after %v", timeLimit))
 	defer cancel()
-	return exitCode(errors.Join(run(limited, newScreen(os.Stdout), c), c.close(ctx)))
+	return exitCode(errors.Join(run(limited, &screen{w: os.Stdout}, c), c.close(ctx)))
 }
 
 // exitCode says what went wrong, if anything did.

@@ -3,20 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
 
-// screen prints for people: wrapped, indented, and in colour on a terminal. It keeps the first error of its writer.
+// screen prints for people: wrapped and indented. It keeps the first error of its writer.
 type screen struct {
 	w        io.Writer
-	colour   bool
 	sections int
 	err      error
 }
@@ -25,28 +21,6 @@ const (
 	width  = 100
 	margin = "  "
 )
-
-func newScreen(f *os.File) *screen {
-	terminal := term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
-	return &screen{w: f, colour: terminal && os.Getenv("NO_COLOR") == ""}
-}
-
-// style is an ANSI colour.
-type style string
-
-const (
-	bold   style = "1"
-	green  style = "32"
-	yellow style = "33"
-	cyan   style = "36"
-)
-
-func (s *screen) styled(text string, st style) string {
-	if !s.colour {
-		return text
-	}
-	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
-}
 
 // Write lets a table write to the screen.
 func (s *screen) Write(p []byte) (int, error) {
@@ -66,7 +40,7 @@ func (s *screen) blank() { s.line("") }
 func (s *screen) heading(title, text string) {
 	s.sections++
 	s.blank()
-	s.line(s.styled(fmt.Sprintf("%d. %s", s.sections, title), bold))
+	s.line(fmt.Sprintf("%d. %s", s.sections, title))
 	s.say("%s", text)
 	s.blank()
 }
@@ -82,25 +56,11 @@ func (s *screen) say(format string, args ...any) {
 
 // code prints a line of Go.
 func (s *screen) code(format string, args ...any) {
-	s.line(margin + s.styled(fmt.Sprintf(format, args...), cyan))
+	s.line(margin + fmt.Sprintf(format, args...))
 }
 
 // ok prints what the demo has checked.
-func (s *screen) ok(format string, args ...any) {
-	for i, l := range wrap(margin+"ok  "+fmt.Sprintf(format, args...), width) {
-		if i == 0 {
-			l = strings.Replace(l, "ok", s.styled("ok", green), 1)
-		}
-		s.line(l)
-	}
-}
-
-// warn prints what must not be overlooked.
-func (s *screen) warn(text string) {
-	for _, l := range wrap(margin+text, width) {
-		s.line(s.styled(l, yellow))
-	}
-}
+func (s *screen) ok(format string, args ...any) { s.say("ok  "+format, args...) }
 
 // wrap breaks a line at spaces. What follows is indented to the last column that begins, after two spaces or more, near
 // the start of the line.

@@ -45,7 +45,7 @@ func openShop(ctx context.Context, out *screen, c *cassandra) (*shop, error) {
 }
 
 func (s *shop) open(ctx context.Context, out *screen, c *cassandra) (err error) {
-	out.line(out.styled("denorm: one order in three Cassandra tables, written by one call", bold))
+	out.line("denorm: one order in three Cassandra tables, written by one call")
 	c.confess(out)
 	config := func() *gocql.ClusterConfig {
 		config := c.config()

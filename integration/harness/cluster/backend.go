@@ -25,8 +25,6 @@ type machine struct {
 	log  *progress
 }
 
-var _ backend = machine{}
-
 func (m machine) choose(ctx context.Context) (Mode, error) {
 	mode, err := chooseMode(ctx, m.log)
 	if err != nil || mode != Local {

@@ -73,8 +73,6 @@ type extraNode struct {
 	shared *Harness // whose jars it takes
 }
 
-var _ backend = extraNode{}
-
 func (extraNode) choose(context.Context) (Mode, error) { return Local, nil }
 
 // check is asked about a node of a run that was killed.

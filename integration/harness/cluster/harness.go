@@ -221,7 +221,11 @@ func (h *Harness) Down(ctx context.Context, force bool) error {
 		h.log.say("the cluster is in use and stops when its last user has ended (down -force stops it now)")
 		return errors.Join(s.save(h.home), h.guard(h.home))
 	}
-	done := h.log.step("stopping the cluster")
+	return h.stop(ctx, s, "stopping the cluster")
+}
+
+func (h *Harness) stop(ctx context.Context, s *state, what string) error {
+	done := h.log.step("%s", what)
 	if err := h.remove(ctx, s); err != nil {
 		return err
 	}
@@ -238,12 +242,7 @@ func (h *Harness) stopUnused(ctx context.Context) error {
 	if used, err := h.used(ctx); err != nil || used {
 		return err
 	}
-	done := h.log.step("nobody uses the cluster any more: stopping it")
-	if err := h.remove(ctx, s); err != nil {
-		return err
-	}
-	done("stopped")
-	return nil
+	return h.stop(ctx, s, "nobody uses the cluster any more: stopping it")
 }
 
 // used reports whether anybody uses the cluster. A guard that wakes up and others that ask this very question hold the

@@ -9,14 +9,10 @@ import (
 
 // For waits for d. If the context ends before, it says why.
 func For(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if Unless(ctx.Done(), d) {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // Unless waits for d, and says whether over was closed before.

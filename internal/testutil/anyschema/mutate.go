@@ -2,6 +2,7 @@ package anyschema
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -171,11 +172,7 @@ func (m *mutator) copy() *schema.Schema {
 	for i := range out.Tables {
 		t := &out.Tables[i]
 		t.Columns = slices.Clone(t.Columns)
-		options := make(map[string]string)
-		for k, v := range t.Options {
-			options[k] = v
-		}
-		t.Options = options
+		t.Options = maps.Collect(maps.All(t.Options))
 	}
 	out.Types = slices.Clone(m.s.Types)
 	out.Indexes = slices.Clone(m.s.Indexes)
