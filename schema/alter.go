@@ -134,7 +134,7 @@ func (p *parser) alterType(s *ast.CreateType, at int) error {
 		known := slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == f.Name })
 		switch {
 		case !known:
-			t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
+			t.Fields = append(t.Fields, fieldOf(f))
 		case !s.IfNotExists:
 			return p.fail(at, "ALTER TYPE %s: there is a field %s already", id, f.Name)
 		}

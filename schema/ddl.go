@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
@@ -34,11 +35,7 @@ func (s *Schema) CQL() string {
 
 // Statements returns the statements of [Schema.CQL], without semicolons.
 func (s *Schema) Statements() []string {
-	var out []string
-	for _, c := range s.creates(false) {
-		out = append(out, c.text)
-	}
-	return out
+	return each.Of(s.creates(false), func(c create) string { return c.text })
 }
 
 // create is a CREATE statement.
@@ -131,10 +128,7 @@ func (s *Schema) sortedTypes() []Type {
 }
 
 func (t *Type) body() string {
-	fields := make([]string, len(t.Fields))
-	for i, f := range t.Fields {
-		fields[i] = "    " + cql.Quote(f.Name) + " " + f.Type
-	}
+	fields := each.Of(t.Fields, func(f Field) string { return "    " + f.text() })
 	return t.String() + " (\n" + strings.Join(fields, ",\n") + "\n)"
 }
 
@@ -235,9 +229,5 @@ func (v *View) selection() []string {
 	if v.All {
 		return []string{"*"}
 	}
-	names := make([]string, len(v.Columns))
-	for i, c := range v.Columns {
-		names[i] = cql.Quote(c.Name)
-	}
-	return names
+	return each.Of(v.Columns, func(c Column) string { return cql.Quote(c.Name) })
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -159,11 +160,8 @@ func (s *Schema) set(set tables.Described) error {
 			out.Options[optTransactions] = cql.Literal("full")
 		}
 		for _, d := range t.Types {
-			u := Type{ID: ID{t.Keyspace, d.Name}, set: set}
-			for _, f := range d.Fields {
-				u.Fields = append(u.Fields, Field(f))
-			}
-			if err := s.declareType(u); err != nil {
+			fields := each.Of(d.Fields, func(f describe.Field) Field { return Field(f) })
+			if err := s.declareType(Type{ID: ID{t.Keyspace, d.Name}, Fields: fields, set: set}); err != nil {
 				return err
 			}
 		}
@@ -338,10 +336,7 @@ func Expect(table string, v Volume) Declaration {
 
 // columns rejects a volume with columns that the table does not have.
 func (v *Volume) columns(t *Table) error {
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
-	}
+	names := each.Of(t.Columns, func(c Column) string { return c.Name })
 	for _, of := range []struct {
 		field  string
 		values map[string]float64

@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // declareType adds a type, unless it is declared already. With other fields that is an error: there can be only one of them, and values of the
@@ -35,9 +36,7 @@ func (t *Type) by() string {
 }
 
 func (t *Type) fieldsText() string {
-	fields := make([]string, len(t.Fields))
-	for i, f := range t.Fields {
-		fields[i] = cql.Quote(f.Name) + " " + f.Type
-	}
-	return "(" + strings.Join(fields, ", ") + ")"
+	return "(" + strings.Join(each.Of(t.Fields, Field.text), ", ") + ")"
 }
+
+func (f Field) text() string { return cql.Quote(f.Name) + " " + f.Type }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // createIndex gives an index without a name the one that the server would give it after what the text has created before. A second index on the
@@ -108,11 +109,7 @@ var indexFunctions = []string{"keys", "values", "entries", "full"}
 
 // targetText is what an index is on, as CQL.
 func targetText(targets []ast.IndexTarget) string {
-	texts := make([]string, len(targets))
-	for i, t := range targets {
-		texts[i] = t.String()
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(each.Of(targets, ast.IndexTarget.String), ", ")
 }
 
 // indexTargets are the columns of a target: commas between quotes are of a name.

@@ -15,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/option"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // Options are what a declaration says about a table besides its columns. A field that is zero leaves the choice to the
@@ -212,11 +213,8 @@ func mapLiteral(m map[string]string) string {
 	if i := slices.Index(keys, "class"); i > 0 {
 		keys = slices.Insert(slices.Delete(keys, i, i+1), 0, "class")
 	}
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = cql.Literal(k) + ": " + cql.Literal(m[k])
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	entries := each.Of(keys, func(k string) string { return cql.Literal(k) + ": " + cql.Literal(m[k]) })
+	return "{" + strings.Join(entries, ", ") + "}"
 }
 
 // numberLiteral gives a number one spelling.

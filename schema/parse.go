@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
@@ -243,12 +244,12 @@ func (p *parser) createType(s *ast.CreateType, at int) error {
 	case there && s.IfNotExists:
 		return nil
 	}
-	for _, f := range s.Fields {
-		t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
-	}
+	t.Fields = each.Of(s.Fields, fieldOf)
 	p.out.Types = append(p.out.Types, t)
 	return p.once(there, at, "type", t.ID)
 }
+
+func fieldOf(d cql.ColumnDefinition) Field { return Field{d.Name, d.Type.Canonical().String()} }
 
 // once fails where something is created that was there before.
 func (p *parser) once(there bool, at int, kind string, id ID) error {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/gocql/gocql"
@@ -208,11 +209,7 @@ func (e *connectError) told() string {
 
 // Unwrap returns the errors of the connections, and the one that the driver returned.
 func (e *connectError) Unwrap() []error {
-	errs := []error{e.driver}
-	for _, r := range e.refusals {
-		errs = append(errs, r.err)
-	}
-	return errs
+	return append([]error{e.driver}, each.Of(e.refusals, func(r refusal) error { return r.err })...)
 }
 
 // hint says which part of a configuration an error is about, where its text does not.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
@@ -161,11 +162,7 @@ func (t *otelTracer) TraceRequestStart(ctx context.Context, data session.Request
 }
 
 func bucketText(buckets []session.Bucket) string {
-	texts := make([]string, len(buckets))
-	for i, b := range buckets {
-		texts[i] = b.Column + " " + b.Value
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(each.Of(buckets, func(b session.Bucket) string { return b.Column + " " + b.Value }), ", ")
 }
 
 // TraceRequestEnd implements [session.RequestTracer].
@@ -195,17 +192,9 @@ func (t *otelTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 	}
 	attributes = appendGiven(attributes, semconv.CassandraSpeculativeExecutionCount(data.Hedges), budgetSpentKey.Bool(data.BudgetSpent))
 	if len(data.Tables) > 0 {
-		attributes = append(attributes, tableOutcomeKey.StringSlice(outcomeTexts(data.Tables)))
+		attributes = append(attributes, tableOutcomeKey.StringSlice(each.Of(data.Tables, writer.Outcome.String)))
 	}
 	endSpan(r.span, appendCoordinator(attributes, data.Host), outcome, errorType, status)
-}
-
-func outcomeTexts(outcomes []writer.Outcome) []string {
-	texts := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		texts[i] = o.String()
-	}
-	return texts
 }
 
 // TraceRetry implements [session.RetryTracer].

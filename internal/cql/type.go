@@ -3,6 +3,8 @@ package cql
 import (
 	"fmt"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // Type is a type as written in a text. Whether there is such a type only a schema knows. It is immutable.
@@ -164,11 +166,7 @@ func (t *Type) String() string {
 	default:
 	}
 	if len(t.Args) > 0 {
-		args := make([]string, len(t.Args))
-		for i, a := range t.Args {
-			args[i] = a.String()
-		}
-		name += "<" + strings.Join(args, ", ") + ">"
+		name += "<" + strings.Join(each.Of(t.Args, (*Type).String), ", ") + ">"
 	}
 	if t.Frozen {
 		name = "frozen<" + name + ">"
@@ -195,19 +193,14 @@ func (t *Type) canonical(inside bool) *Type {
 		out.Frozen = false
 	case Dimension:
 	}
-	for _, a := range t.Args {
-		out.Args = append(out.Args, a.canonical(out.Frozen))
-	}
+	out.Args = each.Of(t.Args, func(a *Type) *Type { return a.canonical(out.Frozen) })
 	return out
 }
 
 // Thawed is the type without frozen.
 func (t *Type) Thawed() *Type {
 	out := *t
-	out.Frozen, out.Args = false, nil
-	for _, a := range t.Args {
-		out.Args = append(out.Args, a.Thawed())
-	}
+	out.Frozen, out.Args = false, each.Of(t.Args, (*Type).Thawed)
 	return &out
 }
 
@@ -219,13 +212,10 @@ func TypeParts(text string) (name string, frozen bool, args []string) {
 		return text, false, nil
 	}
 	t = t.Canonical()
-	for _, a := range t.Args {
-		args = append(args, a.String())
-	}
 	if t.Kind == Class {
-		return t.String(), false, args
+		return t.String(), false, nil
 	}
-	return t.Name, t.Frozen, args
+	return t.Name, t.Frozen, each.Of(t.Args, (*Type).String)
 }
 
 // MultiCell is [Type.MultiCell] of a type as text.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/layout"
 )
@@ -114,10 +115,6 @@ func (d *Table) describeTypes(t *cqltype.Type) {
 		if slices.ContainsFunc(d.Types, func(known Type) bool { return known.Name == u.Name }) {
 			continue
 		}
-		td := Type{Name: u.Name}
-		for _, f := range u.Fields {
-			td.Fields = append(td.Fields, Field{f.Name, f.Type.String()})
-		}
-		d.Types = append(d.Types, td)
+		d.Types = append(d.Types, Type{u.Name, each.Of(u.Fields, func(f cqltype.Field) Field { return Field{f.Name, f.Type.String()} })})
 	}
 }

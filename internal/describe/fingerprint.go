@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
@@ -62,10 +63,7 @@ func fingerprintOf(s *layout.Set, t *layout.Table) string {
 	column(fingerprint.ExpiresAt, s.Expiry)
 	names(fingerprint.SweepInserts, s.SweepInserts)
 	if t == s.Tables[0] { // who writes a base row has to claim its keys
-		var unique []string
-		for _, u := range s.Unique {
-			unique = append(unique, u.Name)
-		}
+		unique := each.Of(s.Unique, func(u *layout.Table) string { return u.Name })
 		slices.Sort(unique)
 		names(fingerprint.Unique, unique != nil, unique...)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // Clause is a part of the text: what it is about, and the words behind that.
@@ -49,10 +51,7 @@ const (
 
 // Of is the text of clauses, in its brackets.
 func Of(clauses []Clause) string {
-	texts := make([]string, len(clauses))
-	for i, c := range clauses {
-		texts[i] = strings.Join(append([]string{string(c.Kind)}, c.Words...), " ")
-	}
+	texts := each.Of(clauses, func(c Clause) string { return strings.Join(append([]string{string(c.Kind)}, c.Words...), " ") })
 	out := Prefix + Version
 	if len(texts) > 0 {
 		out += " " + strings.Join(texts, "; ")

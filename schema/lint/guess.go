@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -115,11 +116,8 @@ func (r *review) families() []family {
 		out = append(out, x)
 	}
 	for _, e := range guess.Entities(r.schema) {
-		x := family{Entity: e, guessed: true, identity: []string{e.Name + "_id"}}
-		for _, id := range e.Tables {
-			x.tables = append(x.tables, r.byID[id])
-		}
-		out = append(out, x)
+		tables := each.Of(e.Tables, func(id schema.ID) *schema.Table { return r.byID[id] })
+		out = append(out, family{Entity: e, tables: tables, guessed: true, identity: []string{e.Name + "_id"}})
 	}
 	for i := range out {
 		e := &out[i]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -281,11 +282,7 @@ func (f *Finding) at(p schema.Position) *Finding {
 }
 
 func names(columns []schema.Column) []string {
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		out[i] = c.Name
-	}
-	return out
+	return each.Of(columns, func(c schema.Column) string { return c.Name })
 }
 
 // key is the columns of a table's partition key for a message.

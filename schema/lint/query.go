@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -149,10 +150,7 @@ func unserved(q *schema.Query, t *schema.Table) string {
 		}
 	}
 	if _, ok := direction(q, t); !ok {
-		var wanted []string
-		for _, o := range q.Order {
-			wanted = append(wanted, o.Column)
-		}
+		wanted := each.Of(q.Order, func(o schema.Order) string { return o.Column })
 		return "wants an order (" + strings.Join(wanted, ", ") + ") that the clustering columns do not have, not backwards either"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -26,14 +27,12 @@ func writes(s ast.Statement) (out []written) {
 			out = append(out, written{column: c, null: i < len(s.Values) && null(s.Values[i])})
 		}
 	case *ast.Update:
-		for _, a := range s.Set {
+		out = each.Of(s.Set, func(a ast.Assignment) written {
 			part := a.Target.Key != nil || a.Target.Field != "" || a.Operator != ast.Assign
-			out = append(out, written{a.Target.Column, part, null(a.Value)})
-		}
+			return written{a.Target.Column, part, null(a.Value)}
+		})
 	case *ast.Delete:
-		for _, c := range s.Columns {
-			out = append(out, written{column: c.Column, part: c.Key != nil || c.Field != ""})
-		}
+		out = each.Of(s.Columns, func(c ast.Target) written { return written{column: c.Column, part: c.Key != nil || c.Field != ""} })
 	}
 	return out
 }
@@ -233,11 +232,7 @@ func batchesOf(statements []sent) []batch {
 		}
 		b.queries, b.tables, b.statements = append(b.queries, x.query), append(b.tables, x.table), append(b.statements, x.statement)
 	}
-	var out []batch
-	for _, n := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, *by[n])
-	}
-	return out
+	return each.Of(slices.Sorted(maps.Keys(by)), func(n int) batch { return *by[n] })
 }
 
 // partitions says how many partitions a batch writes by the text of its statements; with fixed, by those that name theirs by values alone.

@@ -46,6 +46,7 @@ import (
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/request"
@@ -272,14 +273,11 @@ func (t *Tables) madeForIt(l catalog.Table) error {
 
 // Statements returns what Apply executes, in this order.
 func (p Plan) Statements() []string {
-	var out []string
-	for _, name := range p.Create {
-		out = append(out, "CREATE TABLE IF NOT EXISTS "+p.tables.keyspace+"."+name+" "+p.tables.definition)
-	}
-	for _, name := range p.Drop {
-		out = append(out, "DROP TABLE IF EXISTS "+p.tables.keyspace+"."+name)
-	}
-	return out
+	return slices.Concat(
+		each.Of(p.Create, func(name string) string {
+			return "CREATE TABLE IF NOT EXISTS " + p.tables.keyspace + "." + name + " " + p.tables.definition
+		}),
+		each.Of(p.Drop, func(name string) string { return "DROP TABLE IF EXISTS " + p.tables.keyspace + "." + name }))
 }
 
 // String returns the statements, or says that there is nothing to do.

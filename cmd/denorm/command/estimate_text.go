@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
@@ -23,14 +24,11 @@ func writeOutlook(out io.Writer, o *outlook) error {
 		o.tables[i].write(&b)
 	}
 	if len(o.unknown) > 0 {
-		var names []string
 		measured := ""
 		if o.live {
 			measured = ", and none is reported by the node,"
 		}
-		for _, id := range o.unknown {
-			names = append(names, printable.Line(id.String()))
-		}
+		names := each.Of(o.unknown, func(id schema.ID) string { return printable.Line(id.String()) })
 		fmt.Fprintf(&b, "No volume is stated%s of %s: state how many rows a partition gets,\n  as in --volume '%[4]s rows=2000/year', or in a file, "+
 			"-- denorm:volume %[3]s rows=2000/year\n", measured, strings.Join(names, ", "), names[0], strings.ReplaceAll(names[0], "'", `'\''`))
 	}

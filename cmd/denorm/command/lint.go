@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
@@ -73,10 +74,7 @@ Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be don
 
 // known rejects a code that no rule has: it would leave nothing out.
 func known(codes []string) error {
-	var rules []string
-	for _, r := range lint.Rules() {
-		rules = append(rules, r.Code)
-	}
+	rules := each.Of(lint.Rules(), func(r lint.Rule) string { return r.Code })
 	for _, code := range codes {
 		if !slices.Contains(rules, code) {
 			return fmt.Errorf("--ignore: no lint rule has the code %q; the rules are %s", code, strings.Join(rules, ", "))
