@@ -18,7 +18,11 @@ const (
 )
 
 // Size is the size of a partition. Its numbers are expectations, so they need not be whole.
-type Size struct{ Rows, Cells, Bytes float64 }
+type Size struct {
+	Rows  float64 `json:"rows"`
+	Cells float64 `json:"cells"`
+	Bytes float64 `json:"bytes"`
+}
 
 // Estimate is an estimate of the partitions of a table. It is immutable.
 type Estimate struct {

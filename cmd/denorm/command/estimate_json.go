@@ -30,38 +30,17 @@ type plannedJSON struct {
 	Largest         float64           `json:"largest"`
 	Growth          float64           `json:"growth"`
 	Keep            *int64            `json:"keep"` // time of a bucket, or TTL
-	Row             sizeJSON          `json:"row"`
+	Row             estimate.Size     `json:"row"`
 	AssumedWidth    []string          `json:"assumedWidth"`
 	AssumedElements []string          `json:"assumedElements"`
 	Sizes           []agedJSON        `json:"sizes"` // of the largest partition
 	Limits          map[string]*int64 `json:"limits"`
-	Splits          []splitJSON       `json:"splits"`
-}
-
-type sizeJSON struct {
-	Rows  float64 `json:"rows"`
-	Cells float64 `json:"cells"`
-	Bytes float64 `json:"bytes"`
+	Splits          []split           `json:"splits"`
 }
 
 type agedJSON struct {
 	After int64 `json:"after"`
-	sizeJSON
-}
-
-type splitJSON struct {
-	By           string            `json:"by"` // time, hash, time and hash, column or table
-	Column       string            `json:"column,omitempty"`
-	Unit         string            `json:"unit,omitempty"`
-	Parts        int               `json:"parts,omitempty"` // hash buckets, or values of the column
-	PartitionKey []string          `json:"partitionKey"`
-	Key          string            `json:"primaryKey"`
-	Moved        []string          `json:"moved,omitempty"`    // columns that go to another table
-	Other        string            `json:"otherKey,omitempty"` // primary key of that one
-	Bounded      bool              `json:"bounded"`            // whether partitions are known to stop growing
-	After5Years  sizeJSON          `json:"after5Years"`        // the largest partition
-	Limits       map[string]*int64 `json:"limits"`
-	Note         string            `json:"note"`
+	estimate.Size
 }
 
 // seconds is a time, or nil for none.
@@ -102,7 +81,7 @@ func (p *planned) json() plannedJSON {
 	out := plannedJSON{
 		tableIDJSON: tableIDJSON{p.table.Keyspace, p.table.Name}, Key: p.table.Key(), Single: single(p.table), Source: "none",
 		Rows: p.volume.Rows, Per: seconds(p.volume.Per), Largest: max(1, p.volume.Largest), Growth: p.volume.Growth, Keep: seconds(p.e.Keep()),
-		Row: sizeJSON(p.e.Row()), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e), Splits: []splitJSON{},
+		Row: p.e.Row(), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e), Splits: []split{},
 	}
 	if p.known {
 		out.Source = "stated"
@@ -113,13 +92,8 @@ func (p *planned) json() plannedJSON {
 	widths, elements := p.guessed()
 	out.AssumedWidth, out.AssumedElements = append(out.AssumedWidth, widths...), append(out.AssumedElements, elements...)
 	for _, a := range p.ages() {
-		out.Sizes = append(out.Sizes, agedJSON{int64(a.age / time.Second), sizeJSON(p.e.At(a.age))})
+		out.Sizes = append(out.Sizes, agedJSON{int64(a.age / time.Second), p.e.At(a.age)})
 	}
-	for _, s := range p.splits() {
-		out.Splits = append(out.Splits, splitJSON{
-			By: s.by, Column: s.of, Unit: s.unit, Parts: s.parts, PartitionKey: s.part, Key: s.key, Moved: s.moved, Other: s.other,
-			Bounded: ends(p.volume, s.after) && !p.volume.Measured, After5Years: sizeJSON(s.after.At(foresight)), Limits: limitsJSON(s.after), Note: s.cost,
-		})
-	}
+	out.Splits = append(out.Splits, p.splits()...)
 	return out
 }

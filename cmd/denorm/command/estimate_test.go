@@ -108,8 +108,8 @@ func TestEstimateOrdersOfCustomer(t *testing.T) {
 // The ways to split: those of system S17, what bounds a partition and what does not, and that each is computed of the table that it makes.
 func TestEstimateSplits(t *testing.T) {
 	t.Parallel()
-	of := func(table string, args ...string) map[string]splitJSON {
-		out := make(map[string]splitJSON)
+	of := func(table string, args ...string) map[string]split {
+		out := make(map[string]split)
 		for _, found := range estimated(t, args...).Tables {
 			for _, s := range found.Splits {
 				if found.Table == table {

@@ -206,11 +206,11 @@ func (p *planned) writeSplits(b *strings.Builder) {
 	b.WriteString("  ways to split it, and the largest partition then\n")
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, s := range ways {
-		_, _ = fmt.Fprintf(w, "    %s\t(%s)\t%s\n", printable.Line(s.way), printable.Line(strings.Join(s.part, ", ")), printable.Line(p.effect(&s)))
+		_, _ = fmt.Fprintf(w, "    %s\t(%s)\t%s\n", printable.Line(s.way), printable.Line(strings.Join(s.PartitionKey, ", ")), printable.Line(p.effect(&s)))
 	}
 	_ = w.Flush()
-	if last := ways[len(ways)-1]; last.other != "" {
-		fmt.Fprintf(b, "      the second table: PRIMARY KEY %s, with %s\n", printable.Line(last.other), printable.Line(strings.Join(last.moved, ", ")))
+	if last := ways[len(ways)-1]; last.Other != "" {
+		fmt.Fprintf(b, "      the second table: PRIMARY KEY %s, with %s\n", printable.Line(last.Other), printable.Line(strings.Join(last.Moved, ", ")))
 	}
 }
 
@@ -222,7 +222,7 @@ func (p *planned) effect(s *split) string {
 		if p.volume.Measured {
 			when = "now: up to"
 		}
-		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), over(at), s.cost)
+		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), over(at), s.Note)
 	}
 	var when []string
 	for _, m := range meets(s.after) {
@@ -233,7 +233,7 @@ func (p *planned) effect(s *split) string {
 	if len(when) == 0 {
 		when = []string{size(at.Bytes) + " after 5 years"}
 	}
-	return fmt.Sprintf("grows: %s; %s", strings.Join(when, ", "), s.cost)
+	return fmt.Sprintf("grows: %s; %s", strings.Join(when, ", "), s.Note)
 }
 
 // sized is a size for people.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -16,17 +17,21 @@ const foresight = 5 * schema.Year
 
 // split is a way to divide the partitions of a table.
 type split struct {
-	by    string             // time, hash, time and hash, column or table
+	By           string            `json:"by"`               // time, hash, time and hash, column or table
+	Column       string            `json:"column,omitempty"` // of the time, the hash, or the values
+	Unit         string            `json:"unit,omitempty"`   // of time
+	Parts        int               `json:"parts,omitempty"`  // hash buckets, or values of the column
+	PartitionKey []string          `json:"partitionKey"`     // of the table then
+	Key          string            `json:"primaryKey"`
+	Moved        []string          `json:"moved,omitempty"`    // columns that go to another table
+	Other        string            `json:"otherKey,omitempty"` // primary key of that one
+	Bounded      bool              `json:"bounded"`            // whether partitions are known to stop growing
+	After5Years  estimate.Size     `json:"after5Years"`        // the largest partition
+	Limits       map[string]*int64 `json:"limits"`
+	Note         string            `json:"note"` // what it costs
+
 	way   string             // for people
-	of    string             // the column of the time, the hash, or the values
-	unit  string             // of time
-	parts int                // hash buckets, or values of the column
-	key   string             // primary key of the table then
-	part  []string           // its partition key
-	moved []string           // columns that go to another table
-	other string             // primary key of that one
 	after *estimate.Estimate // of the table then
-	cost  string
 }
 
 // planned is a table with its volume, and what comes of it.
@@ -68,10 +73,8 @@ func (p *planned) change(s split, v schema.Volume, columns func([]schema.Column)
 	if err != nil {
 		return nil
 	}
-	s.after, s.key = after, t.Key()
-	for _, c := range t.Of(schema.PartitionKey) {
-		s.part = append(s.part, c.Name)
-	}
+	s.after, s.Key = after, t.Key()
+	s.PartitionKey = each.Of(t.Of(schema.PartitionKey), func(c schema.Column) string { return c.Name })
 	return &s
 }
 
@@ -117,12 +120,13 @@ func (p *planned) splits() []split {
 	add := func(s ...*split) {
 		for _, x := range s {
 			if x != nil && x.after.At(foresight).Bytes < 0.75*p.e.At(foresight).Bytes { // otherwise it is no help
+				x.Bounded, x.After5Years, x.Limits = ends(p.volume, x.after) && !p.volume.Measured, x.after.At(foresight), limitsJSON(x.after)
 				out = append(out, *x)
 			}
 		}
 	}
 	add(p.byTime()...)
-	add(p.byHash(p.volume, split{by: "hash"}))
+	add(p.byHash(p.volume, split{By: "hash"}))
 	add(p.byColumn()...)
 	add(p.byTable())
 	return out
@@ -143,7 +147,7 @@ func (p *planned) byTime() []*split {
 		}
 		v := p.volume
 		v.Window = u.time
-		s := p.change(split{by: "time", way: "by " + u.name + " of " + cmp.Or(of, "a new column"), of: of, unit: u.name, cost: u.read + note}, v, p.key(u.name))
+		s := p.change(split{By: "time", way: "by " + u.name + " of " + cmp.Or(of, "a new column"), Column: of, Unit: u.name, Note: u.read + note}, v, p.key(u.name))
 		if s == nil {
 			return nil
 		}
@@ -195,23 +199,22 @@ func (p *planned) byHash(v schema.Volume, s split) *split {
 		of = clustering[i]
 	}
 	names := []string{"bucket"}
-	if s.unit != "" {
-		names = []string{s.unit, "bucket"}
+	if s.Unit != "" {
+		names = []string{s.Unit, "bucket"}
 	}
 	enough := small
-	if s.unit == "" && !p.bounded() && !tolerable(p.e.At(foresight)) {
+	if s.Unit == "" && !p.bounded() && !tolerable(p.e.At(foresight)) {
 		enough = tolerable
 	}
 	for n := 2; n <= 1024; n *= 2 { // tables.Hash has as many
 		less := v
 		less.Rows /= float64(n)
 		next := s
-		next.part = nil
-		next.parts, next.cost = n, fmt.Sprintf("a read of all rows asks %s partitions", grouped(n))
-		if s.unit == "" {
-			next.way, next.of = fmt.Sprintf("by hash of %s into %s", of.Name, grouped(n)), of.Name
+		next.Parts, next.Note = n, fmt.Sprintf("a read of all rows asks %s partitions", grouped(n))
+		if s.Unit == "" {
+			next.way, next.Column = fmt.Sprintf("by hash of %s into %s", of.Name, grouped(n)), of.Name
 		} else {
-			next.by, next.cost = "time and hash", fmt.Sprintf("a read of %s %s asks %s partitions", article(s.unit), s.unit, grouped(n))
+			next.By, next.Note = "time and hash", fmt.Sprintf("a read of %s %s asks %s partitions", article(s.Unit), s.Unit, grouped(n))
 			next.way += fmt.Sprintf(" and hash of %s into %s", of.Name, grouped(n))
 		}
 		if got := p.change(next, less, p.key(names...)); got == nil || enough(got.after.At(foresight)) {
@@ -241,7 +244,7 @@ func (p *planned) byColumn() []*split {
 		if c.Kind == schema.Regular || p.moves(c.Name) {
 			cost += "; a change of it moves the row"
 		}
-		if s := p.change(split{by: "column", way: "by " + c.Name, of: c.Name, parts: c.Domain, cost: cost}, v, func(columns []schema.Column) []schema.Column {
+		if s := p.change(split{By: "column", way: "by " + c.Name, Column: c.Name, Parts: c.Domain, Note: cost}, v, func(columns []schema.Column) []schema.Column {
 			i := slices.IndexFunc(columns, func(x schema.Column) bool { return x.Name == c.Name })
 			columns[i].Kind = schema.PartitionKey
 			return columns
@@ -249,7 +252,7 @@ func (p *planned) byColumn() []*split {
 			out = append(out, s)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *split) int { return b.parts - a.parts })
+	slices.SortStableFunc(out, func(a, b *split) int { return b.Parts - a.Parts })
 	return out[:min(len(out), 3)]
 }
 
@@ -264,7 +267,7 @@ func (p *planned) moves(column string) bool {
 func (p *planned) byTable() *split {
 	v := p.volume
 	without := func(names []string) *split {
-		return p.change(split{by: "table", way: "by a second table", moved: names}, v, func(columns []schema.Column) []schema.Column {
+		return p.change(split{By: "table", way: "by a second table", Moved: names}, v, func(columns []schema.Column) []schema.Column {
 			return slices.DeleteFunc(columns, func(c schema.Column) bool { return slices.Contains(names, c.Name) })
 		})
 	}
@@ -289,8 +292,8 @@ func (p *planned) byTable() *split {
 		if s == nil || 2*s.after.Row().Bytes > p.e.Row().Bytes {
 			continue
 		}
-		s.other = p.rowKey()
-		s.cost = amount(s.after.Row().Bytes) + " bytes a row stay"
+		s.Other = p.rowKey()
+		s.Note = amount(s.after.Row().Bytes) + " bytes a row stay"
 		return s
 	}
 	return nil
@@ -305,9 +308,8 @@ func (p *planned) rowKey() string {
 			return base.Key()
 		}
 	}
-	var t schema.Table
-	for _, c := range slices.Concat(p.table.Of(schema.PartitionKey), p.table.Of(schema.Clustering)) {
-		t.Columns = append(t.Columns, schema.Column{Name: c.Name, Kind: schema.PartitionKey})
-	}
+	t := schema.Table{Columns: each.Of(slices.Concat(p.table.Of(schema.PartitionKey), p.table.Of(schema.Clustering)), func(c schema.Column) schema.Column {
+		return schema.Column{Name: c.Name, Kind: schema.PartitionKey}
+	})}
 	return t.Key()
 }

@@ -46,14 +46,7 @@ func (r *run) estimate(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer s.Close()
-	var options []reconcile.Option
-	if len(r.only) > 0 {
-		options = append(options, reconcile.Tables(r.only...))
-	}
-	if r.pageSize > 0 {
-		options = append(options, reconcile.PageSize(r.pageSize))
-	}
-	on, err := reconcile.New(s, options...)
+	on, err := reconcile.New(s, r.options()...)
 	if err != nil {
 		return err
 	}
