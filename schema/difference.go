@@ -41,14 +41,7 @@ type Difference struct {
 
 // String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
 func (d Difference) String() string {
-	where := "keyspace " + d.Keyspace
-	if d.Table != "" {
-		where = ID{d.Keyspace, d.Table}.String()
-	}
-	if d.Column != "" {
-		where += ": column " + cql.Quote(d.Column)
-	}
-	text := printable.Line(where + ": " + d.Reason)
+	text := printable.Line(d.where(": column ") + ": " + d.Reason)
 	switch {
 	case d.Fix != "":
 		return text + "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(d.Fix), "\n", "\n\t\t") + ";"
@@ -56,6 +49,18 @@ func (d Difference) String() string {
 		return text + "\n\t\tno statement fixes it: " + printable.Line(d.Impossible)
 	}
 	return text
+}
+
+// where is what the difference is of, with the words before the name of a column.
+func (d Difference) where(column string) string {
+	where := "keyspace " + d.Keyspace
+	if d.Table != "" {
+		where = ID{d.Keyspace, d.Table}.String()
+	}
+	if d.Column != "" {
+		where += column + cql.Quote(d.Column)
+	}
+	return where
 }
 
 // DifferenceError is returned by [Validate] and [Ensure] if live tables are not as declared. It names every difference.
@@ -82,14 +87,7 @@ func Migration(differences []Difference) string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		what := "keyspace " + d.Keyspace
-		if d.Table != "" {
-			what = ID{d.Keyspace, d.Table}.String()
-		}
-		if d.Column != "" {
-			what += ", column " + cql.Quote(d.Column)
-		}
-		b.WriteString(comment(what + ": " + d.Reason + "."))
+		b.WriteString(comment(d.where(", column ") + ": " + d.Reason + "."))
 		switch {
 		case d.Fix == "":
 			b.WriteString(comment("No statement fixes it: " + d.Impossible + "."))

@@ -177,21 +177,17 @@ func (p *Parser) IsSign(n int, signs ...string) bool {
 }
 
 // Word takes a keyword, if it comes next.
-func (p *Parser) Word(keyword string) bool {
-	taken := p.IsWord(0, keyword)
-	if taken {
-		p.Skip(1)
-	}
-	return taken
-}
+func (p *Parser) Word(keyword string) bool { return p.take(p.IsWord(0, keyword)) }
 
 // Sign takes a sign, if it comes next.
-func (p *Parser) Sign(s string) bool {
-	taken := p.IsSign(0, s)
-	if taken {
+func (p *Parser) Sign(s string) bool { return p.take(p.IsSign(0, s)) }
+
+// take takes the token, if it is the one that is meant.
+func (p *Parser) take(meant bool) bool {
+	if meant {
 		p.Skip(1)
 	}
-	return taken
+	return meant
 }
 
 // Words takes all these keywords, which must come next.

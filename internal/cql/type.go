@@ -158,9 +158,7 @@ func (t *Type) String() string {
 	name := t.Name
 	switch t.Kind {
 	case UserType:
-		if name = Quote(t.Name); t.Keyspace != "" {
-			name = Quote(t.Keyspace) + "." + name
-		}
+		name = Name{t.Keyspace, t.Name}.String()
 	case Class:
 		name = Literal(t.Name)
 	default:

@@ -26,7 +26,7 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 			if lists != (name == "list" && (parts || repeats || !whole)) {
 				continue
 			}
-			crowd := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(crowdNames, w) })
+			crowd := hasWord(c.Name, crowdNames)
 			if parts && !lists && !whole && !crowd {
 				continue // it has to be so
 			}

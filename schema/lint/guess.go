@@ -85,7 +85,7 @@ func numerous(c schema.Column) bool {
 	if roleOf(c) == few {
 		return false
 	}
-	return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(numerousNames, w) })
+	return hasWord(c.Name, numerousNames)
 }
 
 // family is tables that hold the same thing: declared so, or named so.

@@ -253,7 +253,7 @@ func (r *review) namesColumns(t *schema.Table) bool {
 // interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one row.
 func interval(name string) bool {
 	return slices.Contains(momentNames, lastWord(name)) ||
-		slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(strings.Fields("interval slot window"), w) })
+		hasWord(name, strings.Fields("interval slot window"))
 }
 
 // sharesMost says whether a table has more than half of the columns of another one, and so is meant to be a copy of it.

@@ -171,7 +171,7 @@ func (r *review) sameAlways(t *schema.Table) bool {
 // hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of either kind.
 func hashed(c schema.Column) bool {
 	return strings.HasPrefix(c.Derived, "hash") ||
-		slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(strings.Fields("shard hash slice"), w) })
+		hasWord(c.Name, strings.Fields("shard hash slice"))
 }
 
 // stated says whether what is expected of a table is: what comes of it is said by the rules on size.

@@ -194,7 +194,7 @@ var workNames = strings.Fields("queue unread pending outbox inbox backlog todo w
 // comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to its end.
 func (r *review) comesAndGoes(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
-	if !slices.ContainsFunc(words(t.Name), func(w string) bool { return slices.Contains(workNames, w) }) {
+	if !hasWord(t.Name, workNames) {
 		return false
 	}
 	whole := func(q *schema.Query) bool {
@@ -208,7 +208,7 @@ func (r *review) comesAndGoes(t *schema.Table) bool {
 
 // urgency says whether a column is the order in which rows are taken, by its name.
 func urgency(c schema.Column) bool {
-	return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(strings.Fields("priority prio urgency due"), w) })
+	return hasWord(c.Name, strings.Fields("priority prio urgency due"))
 }
 
 // batch is the writes of one batch or transaction.

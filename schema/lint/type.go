@@ -28,6 +28,11 @@ func words(name string) []string {
 var folded = regexp.MustCompile(`(ed)(at)$|(user|customer|order|product|item|message|session|device|event|account|group|post|task|job)(id)$|` +
 	`(full|first|last|customer|guest)(name)$`)
 
+// hasWord says whether one of the words of a name is in a list.
+func hasWord(name string, list []string) bool {
+	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(list, w) })
+}
+
 func lastWord(name string) string {
 	if all := words(name); len(all) > 0 {
 		return all[len(all)-1]
@@ -267,21 +272,15 @@ var (
 // money says whether a column holds money, by its name.
 func money(name string) bool {
 	all := words(name)
-	if slices.ContainsFunc(all, func(w string) bool {
-		return slices.Contains(strings.Fields("rate pct percent ratio factor change score probability index"), w)
-	}) {
-		return false
-	}
-	if slices.ContainsFunc(all, func(w string) bool { return slices.Contains(amountNames, w) }) {
-		return true
-	}
 	done := strings.Fields("claimed settled charged billed invoiced refunded deposited withdrawn owed")
-	if len(all) == 2 && all[0] == "amount" && slices.Contains(done, all[1]) {
+	switch {
+	case hasWord(name, strings.Fields("rate pct percent ratio factor change score probability index")):
+		return false
+	case hasWord(name, amountNames), len(all) == 2 && all[0] == "amount" && slices.Contains(done, all[1]):
 		return true
 	}
-	of := strings.Fields("paid due order net gross account wallet invoice grand")
 	return slices.Contains(quantityNames, lastWord(name)) &&
-		(len(all) == 1 || slices.ContainsFunc(all, func(w string) bool { return slices.Contains(of, w) }))
+		(len(all) == 1 || hasWord(name, strings.Fields("paid due order net gross account wallet invoice grand")))
 }
 
 // impreciseAmount reports money in a binary fraction.
@@ -289,7 +288,7 @@ func impreciseAmount(r *review, t *schema.Table) {
 	for _, c := range t.Columns {
 		_, _, args := cql.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
-		sum := slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(quantityNames, w) }) &&
+		sum := hasWord(c.Name, quantityNames) &&
 			slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type == "decimal" })
 		if (money(c.Name) || sum) && (last == "double" || last == "float") {
 			r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s, which does not hold most amounts exactly", c.Name, last).Column = c.Name

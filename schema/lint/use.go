@@ -67,15 +67,12 @@ func lostUpdate(r *review, x sent) {
 		if c == nil || a.Operator != ast.Assign || a.Target.Key != nil || a.Target.Field != "" {
 			continue
 		}
-		has := func(list []string) bool {
-			return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(list, w) })
-		}
 		all := words(c.Name)
 		_, _, args := cql.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
-		number := a.Value.Kind == cql.Mark && whole && (has(countNames) || len(all) > 1 && all[0] == "total")
-		mark := c.Type == "boolean" && has(doneNames) && strings.EqualFold(a.Value.Text, "true")
+		number := a.Value.Kind == cql.Mark && whole && (hasWord(c.Name, countNames) || len(all) > 1 && all[0] == "total")
+		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		if (number || mark) && r.once(x.table.ID) {
 			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
 				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.query).Column = c.Name
@@ -128,7 +125,7 @@ func staleCopies(r *review) {
 			}
 			for _, c := range t.Of(schema.Regular) {
 				of := base.Column(c.Name)
-				if of == nil || of.Kind != schema.Regular || !slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(copiedNames, w) }) {
+				if of == nil || of.Kind != schema.Regular || !hasWord(c.Name, copiedNames) {
 					continue
 				}
 				updated := slices.ContainsFunc(r.sent[t], func(x sent) bool {

@@ -152,19 +152,25 @@ func Clause(text string) (string, error) {
 
 // First reads the first statement of a text, as a [Script] does, or one of a transaction. It is nil if there is none, or one that is not understood.
 func First(text string) Statement {
+	_, statement := one(text)
+	return statement
+}
+
+// one is [First], with the script whose statement it is.
+func one(text string) (*Script, Statement) {
 	script, err := NewScript(text)
 	if err != nil {
-		return nil
-	}
-	if _, _, more := script.Next(); !more {
-		return nil
+		return nil, nil
 	}
 	script.p.outer = &Transaction{}
+	if _, _, more := script.Next(); !more {
+		return nil, nil
+	}
 	statement, _, err := script.Statement()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return statement
+	return script, statement
 }
 
 // ParseOption reads the value of an option of WITH.

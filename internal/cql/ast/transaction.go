@@ -163,12 +163,8 @@ func hasColumn(t Term, column string) bool {
 
 // Bound is a statement of a transaction with a mark for each reference, as it can be prepared without the transaction.
 func Bound(text string) string {
-	s, err := NewScript(text)
-	if err != nil {
-		return text
-	}
-	s.p.outer = &Transaction{}
-	if _, _, err := s.Statement(); err != nil {
+	s, _ := one(text)
+	if s == nil {
 		return text
 	}
 	for _, at := range slices.Backward(s.p.outer.Places) {
