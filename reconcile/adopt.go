@@ -9,10 +9,10 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/tablerow"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -131,11 +131,11 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		}
 		var claims []versioned.Key
 		if stored, ok := read.Columns.(*entity.Row); ok {
-			if _, err := b.Base.QueryTableMutations(*stored, nextVersion(0), nil); err != nil { // it would be pending for good
+			if _, err := b.Base.Base.QueryTableMutations(*stored, nextVersion(0), nil); err != nil { // it would be pending for good
 				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
 				return nil
 			}
-			if claims, err = j.freeKeys(ctx, b, tablerow.OfBase(b.Base, *stored)); err != nil {
+			if claims, err = j.freeKeys(ctx, b, tablerow.OfBase(b.Base.Base, *stored)); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 }
 
 // freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or says why it does not.
-func (j *job) freeKeys(ctx context.Context, b *versionedBase, row tablerow.Row) (free []versioned.Key, err error) {
+func (j *job) freeKeys(ctx context.Context, b versionedBase, row tablerow.Row) (free []versioned.Key, err error) {
 	for _, t := range j.uniques {
 		key, there := row.KeyIn(t.Layout)
 		if !there {

@@ -8,19 +8,19 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/tablerow"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
 
 // claim is a key of a table of unique keys on the cluster, on behalf of an entity.
-func (j *job) claim(p place, own string) *cas.Claim {
+func (j *job) claim(p place, own string) *versioned.UniqueKey {
 	c := tablerow.ClaimOf(p.t.Layout, own, p.key, j.keyspace)
-	partition := j.partition(c.Keyspace, c.PartitionKey, tablerow.BaseRow(j.base().Layout, own, j.keyspace).Local())
-	return cas.NewClaim(c, &partition, func(owner *entity.Base) versioned.Store { return j.versionedBase(owner) })
+	base := tablerow.BaseRow(j.base().Layout, own, j.keyspace)
+	return versioned.NewKey(j.env(), c, base, func(owner *entity.Base) versioned.Store { return j.versionedBase(owner) })
 }
 
 // lookAtClaims reads those claims of a suspect that a look has not read yet.
@@ -49,7 +49,7 @@ func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim,
 	if err != nil || claim.Owner == "" {
 		return out, err
 	}
-	out.Owner, out.Own, out.At = claim.Owner, claim.Owner == own, versioned.Timestamp(claim.Token)
+	out.Owner, out.Own, out.At = claim.Owner, claim.Owner == own, decide.Timestamp(claim.Token)
 	if out.Own {
 		return out, nil
 	}
@@ -124,7 +124,7 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) er
 		return err // the next look says what there is to do
 	}
 	stored, _ := row.Columns.(*entity.Row)
-	read := tablerow.OfBase(b.Base, *stored)
+	read := tablerow.OfBase(b.Base.Base, *stored)
 	var claims []versioned.Key
 	for _, f := range keys {
 		t := j.table(f.Table)
@@ -147,5 +147,5 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) er
 }
 
 func nextVersion(above int64) gocql.UUID {
-	return versioned.Version(max(time.Now().UnixMicro(), above+1), rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	return decide.Version(max(time.Now().UnixMicro(), above+1), rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
@@ -85,7 +85,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 		}
 		var there bool
 		if entity, there = s.entity.Key(entity[:0], values); !there && t.Unique() {
-			d.j.report.uncovered(cas.Ownerless(t.qualified()))
+			d.j.report.uncovered(versioned.Ownerless(t.qualified()))
 			return nil
 		}
 		if !there {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -262,7 +262,7 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 			return nil
 		}
 		if u.t.Unique() && r.Entity() == "" {
-			j.report.uncovered(cas.Ownerless(u.t.qualified()))
+			j.report.uncovered(versioned.Ownerless(u.t.qualified()))
 			return nil
 		}
 		l, err := j.first(ctx, u.t, r)

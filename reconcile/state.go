@@ -9,8 +9,8 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -172,7 +172,7 @@ func (l *lease) release(ctx context.Context) error {
 func (l *lease) cas(ctx context.Context, statement string, values ...any) (held bool, run gocql.UUID, err error) {
 	err = l.do(ctx, retry.Swap, func(ctx context.Context) error {
 		row := make(map[string]any)
-		applied, err := cas.Scan(l.query(ctx, l.writes, statement, values).SerialConsistency(gocql.LocalSerial).NoSkipMetadata().Iter(), row)
+		applied, err := decide.Scan(l.query(ctx, l.writes, statement, values).SerialConsistency(gocql.LocalSerial).NoSkipMetadata().Iter(), row)
 		if held = applied || row["owner"] == l.owner; held {
 			run = l.run
 		} else {

@@ -8,91 +8,71 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
-	"github.com/denorm-go/denorm/internal/versioned"
-	"github.com/denorm-go/denorm/retry"
 )
 
-// versionedBase is the base row of an entity of a set with Versioned.
-type versionedBase struct {
-	cas.Row
-	*access
-	seen time.Time // when it was read
-}
+// versionedBase is the base row of an entity of a set with Versioned, with errors that name it.
+type versionedBase struct{ *versioned.Base }
 
-var _ versioned.Store = (*versionedBase)(nil)
+var _ versioned.Store = versionedBase{}
 
-func (a *access) partition(keyspace string, key []byte, local bool) cas.Partition {
-	return cas.Partition{
-		Session: cas.Sessions{Writes: a.writes, Reads: a.reads}, Options: cas.Options{Key: key, Consistency: a.consistency, Local: local},
-		Retrier: &a.retrier, Request: request.New(keyspace, key, leastSilence), Sent: new(atomic.Int32),
+// env is what decisions of a run are made with.
+func (a *access) env() *decide.Env {
+	return &decide.Env{
+		Session: decide.Sessions{Writes: a.writes, Reads: a.reads}, Retrier: &a.retrier, Consistency: a.consistency, Silence: leastSilence,
+		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, points, do) }, FanOut: a.finish, Sent: new(atomic.Int32),
 	}
 }
 
-func (a *access) versionedBase(base *entity.Base) *versionedBase {
-	keyspace, _, key := base.Place()
-	return &versionedBase{Row: cas.Row{Partition: a.partition(keyspace, key, base.Local()), Base: base}, access: a}
+func (a *access) versionedBase(base *entity.Base) versionedBase {
+	return versionedBase{versioned.NewBase(a.env(), base)}
 }
 
-// Try implements [versioned.Store].
-func (b *versionedBase) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
-	failed = retry.NotApplied
-	err = b.throttle.do(ctx, points, func() (err error) {
-		failed, err = b.Row.Try(ctx, attempt)
-		return err
-	})
-	return failed, err
+// finish makes one attempt at each of these mutations, of a row that was read at a time.
+func (a *access) finish(ctx context.Context, read time.Time, mutations []*statement.Mutation) (sent int, err error) {
+	for _, m := range mutations {
+		m.EndAs(statement.Written{})
+		if time.Since(read) > staleAfter {
+			return sent, request.Stop(errStale)
+		}
+		to := a.env().Partition(m.Keyspace, m.PartitionKey, false, a.consistency)
+		text, args := m.At(time.Now())
+		if text == "" { // the row has expired meanwhile
+			continue
+		}
+		sent++
+		if err := to.Exec(ctx, statement.Bound{Text: text, Args: args}); err != nil {
+			return sent, fmt.Errorf("%s: %w", m, err)
+		}
+	}
+	return sent, nil
 }
 
 // Read implements [versioned.Store].
-func (b *versionedBase) Read(ctx context.Context) (versioned.Row, error) {
-	b.seen = time.Now()
-	row, err := b.Row.Read(ctx)
+func (b versionedBase) Read(ctx context.Context) (versioned.Row, error) {
+	row, err := b.Base.Read(ctx)
 	if err != nil {
-		keyspace, table, _ := b.Base.Place()
+		keyspace, table, _ := b.Base.Base.Place()
 		err = fmt.Errorf("read %s.%s at SERIAL: %w", keyspace, table, err)
 	}
 	return row, err
 }
 
-// ApplyToQueryTables implements [versioned.Store].
-func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
-	mutations, err := b.Mutations(row, version, keys)
-	if err != nil {
-		return request.Stop(err)
-	}
-	for i := range mutations {
-		m := &mutations[i]
-		m.EndAs(statement.Written{})
-		if time.Since(b.seen) > staleAfter {
-			return request.Stop(errStale)
-		}
-		to := b.partition(m.Keyspace, m.PartitionKey, false)
-		text, args := m.At(time.Now())
-		if text == "" { // the row has expired meanwhile
-			continue
-		}
-		if err := to.Exec(ctx, statement.Bound{Text: text, Args: args}); err != nil {
-			return fmt.Errorf("%s: %w", m, err)
-		}
-	}
-	return nil
-}
-
 // Clear implements [versioned.Store].
-func (b *versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error {
-	if err := b.Row.Clear(ctx, versions, time.Now); err != nil {
-		return fmt.Errorf("clear pending of %s: %w", b.Base, err)
+func (b versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error {
+	if err := b.Base.Clear(ctx, versions); err != nil {
+		return fmt.Errorf("clear pending of %s: %w", b.Base.Base, err)
 	}
 	return nil
 }
 
-func (j *job) baseOf(key string) *versionedBase {
+func (j *job) baseOf(key string) versionedBase {
 	return j.versionedBase(tablerow.BaseRow(j.base().Layout, key, j.keyspace))
 }
 
@@ -114,11 +94,11 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		}
 		l.Version = repair.Version{Pending: len(row.Pending) > 0}
 		if current := row.Current(); current != (gocql.UUID{}) {
-			l.Version.At = versioned.Timestamp(current)
+			l.Version.At = decide.Timestamp(current)
 		}
 		l.Base = nil
 		if read, ok := row.Columns.(*entity.Row); ok {
-			l.Base = &repair.Row{Row: tablerow.OfBase(b.Base, *read), At: l.Version.At}
+			l.Base = &repair.Row{Row: tablerow.OfBase(b.Base.Base, *read), At: l.Version.At}
 		}
 		if !j.placesOfClaims(s, l) {
 			return nil

@@ -66,7 +66,7 @@ func TestNothingShowsValues(t *testing.T) {
 		"tablerow.Row": read, "Transaction": *transaction, "Found": *transaction.Found(),
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
-		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
+		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Decided", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
 		"Kind", "Layout", "Metadata", "MissingError", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
 		"TooManyError", "TypeDescription", "Version", "Statements",
 		"Declaration", "DeclarationError", "Derive", "Since", "TypeOption", "UserType", "Decoder", "EditKind", "MutationKind", "Written", "Field", "NoTypeError",

@@ -11,8 +11,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -50,8 +50,8 @@ func TestTransactions(t *testing.T) {
 	items, before, now := transactionalItems(t), newItem(), time.Now()
 	moved := before
 	moved.Shelf, moved.Count = "b", 9
-	other, old, young := before, versioned.Version(now.Add(-time.Hour).UnixMicro(), 3), versioned.Version(now.Add(time.Second).UnixMicro(), 4)
-	other.Version, other.Count = versioned.Version(now.UnixMicro(), 2), 5
+	other, old, young := before, decide.Version(now.Add(-time.Hour).UnixMicro(), 3), decide.Version(now.Add(time.Second).UnixMicro(), 4)
+	other.Version, other.Count = decide.Version(now.UnixMicro(), 2), 5
 	taken := []byte("b")
 	insert, update, remove := items.Insert(before), items.Update(before, moved), items.Delete(before)
 	for _, test := range []struct {
@@ -87,7 +87,7 @@ func TestTransactions(t *testing.T) {
 			w, x, e := conditional(test.steps, WithClock(fixed(now)))
 			result, err := w.Write(t.Context(), "changeItem", test.change)
 			got := OutcomeOf(err).String()
-			for _, text := range []string{errChanged.Error(), errGone.Error(), errExists.Error(), "item_of_shelf", "bootstrapping"} {
+			for _, text := range []string{decide.ErrChanged.Error(), decide.ErrGone.Error(), decide.ErrExists.Error(), "item_of_shelf", "bootstrapping"} {
 				if short, _, _ := strings.Cut(text, ":"); err != nil && strings.Contains(err.Error(), short) {
 					got += ", " + short
 					break
@@ -143,7 +143,7 @@ func TestTransactionsResume(t *testing.T) {
 	}{
 		"its own version":     {row(applied), nil},
 		"what it was made of": {row(before), nil},
-		"another version":     {row(Piece{ItemID: before.ItemID, Version: versioned.Version(time.Now().UnixMicro(), 9)}), ErrUnknown},
+		"another version":     {row(Piece{ItemID: before.ItemID, Version: decide.Version(time.Now().UnixMicro(), 9)}), ErrUnknown},
 	} {
 		x.steps = []scripted{was(test.finds...)}
 		w = w.With(Resumes(items))
@@ -186,7 +186,7 @@ func TestTransactionOfSeveral(t *testing.T) {
 	}
 	changed := one
 	changed.Count = 9
-	x.steps = []scripted{{err: errLost}, {own: true, found: was(append(row(Piece{Version: versioned.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found}}
+	x.steps = []scripted{{err: errLost}, {own: true, found: was(append(row(Piece{Version: decide.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found}}
 	if result, err := w.Write(t.Context(), "changeItems", items.Update(one, changed), items.Update(two, two)); err != nil || result.Attempts != 2 {
 		t.Errorf("the second item has the version of the write: %v", err)
 	}
@@ -245,7 +245,7 @@ func TestTransactionsImage(t *testing.T) {
 	}{
 		"null for a zero":                {null, before.Version, nil, "BEGIN SELECT BEGIN"},
 		"another value":                  {shelf, before.Version, ErrInvalid, "BEGIN SELECT"},
-		"another writer came in between": {null, versioned.Version(time.Now().UnixMicro(), 5), ErrUnknown, "BEGIN SELECT"},
+		"another writer came in between": {null, decide.Version(time.Now().UnixMicro(), 5), ErrUnknown, "BEGIN SELECT"},
 	} {
 		w, x, _ := conditional([]scripted{was(test.finds...), {found: item("a", test.now)}, was(test.finds...)})
 		_, err := w.Write(t.Context(), "changeItem", items.Update(before, moved))
@@ -300,13 +300,13 @@ func TestTransactionsAboveAllDeletes(t *testing.T) {
 	t.Parallel()
 	items, one, two, now := transactionalItems(t), newItem(), newItem(), time.Now()
 	two.ItemID, two.Shelf = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac"), "b"
-	young, younger := versioned.Version(now.Add(time.Second).UnixMicro(), 4), versioned.Version(now.Add(2*time.Second).UnixMicro(), 5)
+	young, younger := decide.Version(now.Add(time.Second).UnixMicro(), 4), decide.Version(now.Add(2*time.Second).UnixMicro(), 5)
 	both := was(append(append(deleted(young), nil), append(deleted(younger), nil)...)...)
 	w, _, _ := conditional([]scripted{both, both, both}, WithClock(fixed(now)))
-	if result, err := w.Write(t.Context(), "addItems", items.Insert(one), items.Insert(two)); err != nil || result.Timestamp <= versioned.Timestamp(younger) {
-		t.Errorf("%v at %d, the deletes were at %d", err, result.Timestamp, versioned.Timestamp(younger))
+	if result, err := w.Write(t.Context(), "addItems", items.Insert(one), items.Insert(two)); err != nil || result.Timestamp <= decide.Timestamp(younger) {
+		t.Errorf("%v at %d, the deletes were at %d", err, result.Timestamp, decide.Timestamp(younger))
 	}
-	far := versioned.Version(now.Add(time.Hour).UnixMicro(), 6)
+	far := decide.Version(now.Add(time.Hour).UnixMicro(), 6)
 	w, _, _ = conditional([]scripted{was(append(deleted(far), nil)...)}, WithClock(fixed(now)))
 	failed := failed(t, w, items.Insert(one))
 	for _, r := range failed.Tables {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -85,7 +85,7 @@ func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 // slowTransactor applies every transaction, after a while.
 type slowTransactor struct{ *fakeTransactor }
 
-func (x slowTransactor) Swap(ctx context.Context, statements []statement.Bound, o cas.Options) (bool, map[string]any, error) {
+func (x slowTransactor) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
 	<-time.After(100 * time.Millisecond)
 	return x.fakeTransactor.Swap(ctx, statements, o)
 }

@@ -187,12 +187,17 @@ func (i *bulkItem) measure(p *plan) {
 	for n := range p.requests {
 		i.bytes += p.requests[n].Size()
 	}
+	if p.decision != nil {
+		for _, m := range p.decision.Mutations {
+			i.bytes += m.Size()
+		}
+	}
 	i.held = i.bytes + i.Change.Internal().Unsent()
 	for n := range p.counters {
 		i.held += p.counters[n].Size()
 	}
-	if p.condition != nil {
-		i.held += p.condition.Condition.Size()
+	if p.decision != nil {
+		i.held += p.decision.First().Size()
 	}
 }
 

@@ -290,8 +290,8 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 	}
 	i.orderBy(p.key)
 	i.measure(p)
-	if p.condition != nil {
-		i.order = append(i.order, uniqueKeys(p.condition)...)
+	if p.decision != nil {
+		i.order = append(i.order, uniqueKeys(p.decision.Parts[0])...)
 		return nil
 	}
 	i.plan = p // at its timestamp: one that was made later would be above that of the entity's next change
@@ -314,7 +314,7 @@ func (i *bulkItem) orderBy(key string) {
 }
 
 // uniqueKeys are the keys of Unique tables that a change takes or gives up.
-func uniqueKeys(c *condition) (keys []orderKey) {
+func uniqueKeys(c *entity.Conditional) (keys []orderKey) {
 	for _, claims := range [][]*entity.Claim{c.Claims, c.Releases} {
 		for _, k := range claims {
 			keys = append(keys, orderKey{k.Keyspace, k.Table, k.Key()})

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -27,7 +27,7 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 	t.Parallel()
 	at := time.Now().UnixMicro()
 	stored := func(c tables.Change, at int64) []byte {
-		r, err := c.Internal().RenderConditional(at, versioned.Version(at, 1), func(string) string { return "shop" })
+		r, err := c.Internal().RenderConditional(at, decide.Version(at, 1), func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,8 +55,8 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 		e := new(Error)
 		if err := e.UnmarshalBinary(sealed(w)); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
-		} else if err == nil && len(e.condition.all()) != 1+len(test.more) {
-			t.Errorf("%s: %d conditions", name, len(e.condition.all()))
+		} else if err == nil && len(e.decision.Parts) != 1+len(test.more) {
+			t.Errorf("%s: %d conditions", name, len(e.decision.Parts))
 		}
 	}
 }
@@ -84,11 +84,11 @@ func TestStoredConditionsAreOfTheSets(t *testing.T) {
 			Seat  int32
 			Count int32
 			Owner string
-		}{"a", 2, 0, "x"}).Internal().RenderConditional(failed.Timestamp, failed.condition.Condition.Version, func(string) string { return "shop" })
+		}{"a", 2, 0, "x"}).Internal().RenderConditional(failed.Timestamp, failed.decision.First().Version, func(string) string { return "shop" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed.condition.more[0] = &other
+	failed.decision.Parts[1] = &other
 	own, x, _ = conditional(nil, Resumes(set))
 	if _, err := own.Resume(t.Context(), failed); err == nil || x.asked() != "" {
 		t.Errorf("a column of no set: %v, sent %s", err, x.asked())
@@ -100,18 +100,18 @@ func TestDigestOfConditions(t *testing.T) {
 	t.Parallel()
 	var all []*entity.Conditional
 	for seat := range int32(2) {
-		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, versioned.Version(1, 1), func(string) string { return "shop" })
+		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, decide.Version(1, 1), func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, &r)
 	}
 	const want uint64 = 0xaefe839ec13fc0c9
-	if got := digestOf(all); got != want {
+	if got := decide.Digest(all); got != want {
 		t.Errorf("%#x, want %#x", got, want)
 	}
 	all[0], all[1] = all[1], all[0]
-	if got := digestOf(all); got != want {
+	if got := decide.Digest(all); got != want {
 		t.Errorf("in another order %#x, want %#x", got, want)
 	}
 }

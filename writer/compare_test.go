@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
@@ -67,7 +67,7 @@ type markedRow struct {
 	mark *atomic.Pointer[[]byte]
 }
 
-func (x markedRow) Swap(ctx context.Context, statements []statement.Bound, o cas.Options) (bool, map[string]any, error) {
+func (x markedRow) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
 	for _, a := range statements[0].Args {
 		if v, ok := a.(*cqltype.Value); ok && v.Type.String() == "uuid" && len(x.sentMarks()) == 0 {
 			mark := append([]byte{}, v.Data...)
@@ -87,7 +87,7 @@ func (x markedRow) sentMarks() []byte {
 	return nil
 }
 
-func (x markedRow) Read(_ context.Context, _ statement.Bound, dest []any, _ bool, _ cas.Options) (bool, error) {
+func (x markedRow) Read(_ context.Context, _ statement.Bound, dest []any, _ bool, _ decide.Options) (bool, error) {
 	mark := x.sentMarks()
 	if !x.own {
 		mark = make([]byte, 16)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -40,7 +40,7 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 		if stored.Error() != failed.Error() {
 			t.Errorf("%s: %v, stored %v", name, failed, stored)
 		}
-		want, got := failed.condition.Condition.Statements(), stored.condition.Condition.Statements()
+		want, got := failed.decision.First().Statements(), stored.decision.First().Statements()
 		if strings.Join(got, "\n") != strings.ReplaceAll(strings.Join(want, "\n"), " = null, ", " = ?, ") { // of a delete the types are stored
 			t.Errorf("%s: stored as\n%s\nwant\n%s", name, got, want)
 		}
@@ -67,7 +67,7 @@ func TestOldInsertsAreRefused(t *testing.T) {
 	for name, change := range map[string]tables.Change{"insert": itemSet(t).Insert(newItem()), "delete": itemSet(t).Delete(newItem())} {
 		if name == "delete" { // the version of its before-image has to be older
 			before := newItem()
-			before.Version = versioned.Version(then.Add(-time.Hour).UnixMicro(), 1)
+			before.Version = decide.Version(then.Add(-time.Hour).UnixMicro(), 1)
 			change = itemSet(t).Delete(before)
 		}
 		w, _, _ := conditional(lost, WithClock(fixed(then)))

@@ -8,11 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -23,7 +22,7 @@ func TestConditionOutcomes(t *testing.T) {
 	before := newItem()
 	after := before
 	after.Shelf = "b"
-	other := versioned.Version(time.Now().UnixMicro(), 2)
+	other := decide.Version(time.Now().UnixMicro(), 2)
 	gone := scripted{row: map[string]any{"version": other}}
 	read := scripted{found: item("c", other)}
 	for name, tc := range map[string]struct {
@@ -54,7 +53,7 @@ func TestConditionOutcomes(t *testing.T) {
 				t.Errorf("sent %s, want %s", got, tc.asked)
 			}
 			if tc.base == Applied {
-				if err != nil || len(e.sent()) != 2 || versioned.Timestamp(result.Version) != result.Timestamp || result.Mode != Conditional {
+				if err != nil || len(e.sent()) != 2 || decide.Timestamp(result.Version) != result.Timestamp || result.Mode != Conditional {
 					t.Errorf("%+v, %v, %d requests to the query table", result, err, len(e.sent()))
 				}
 				return
@@ -102,7 +101,7 @@ type ownVersion struct {
 	version chan gocql.UUID
 }
 
-func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o cas.Options) (bool, map[string]any, error) {
+func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
 	if applied, row, err := x.fakeTransactor.Swap(ctx, statements, o); err != nil {
 		return applied, row, err
 	}
@@ -119,12 +118,12 @@ func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o ca
 // An insert that meets the fence of a delete as young as itself is made again above it.
 func TestInsertOverAFence(t *testing.T) {
 	t.Parallel()
-	fence := versioned.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)
+	fence := decide.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)
 	met := scripted{row: map[string]any{"version": fence}}
 	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
 	w, x, e := conditional([]scripted{met, read, met, read})
 	result, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem()))
-	if err != nil || versioned.Timestamp(result.Version) <= versioned.Timestamp(fence) {
+	if err != nil || decide.Timestamp(result.Version) <= decide.Timestamp(fence) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	_ = w.Wait(t.Context())
@@ -173,7 +172,7 @@ func TestConditionEndsWithItsContext(t *testing.T) {
 // Modify begins again after a conflict, from the row as it is then, and ends if it cannot be read.
 func TestModifyAfterAConflict(t *testing.T) {
 	t.Parallel()
-	first, second := newItem(), versioned.Version(time.Now().UnixMicro(), 9)
+	first, second := newItem(), decide.Version(time.Now().UnixMicro(), 9)
 	gone := scripted{row: map[string]any{"version": second}}
 	for name, tc := range map[string]struct {
 		steps []scripted
@@ -222,11 +221,11 @@ func TestUnfinishedWriteInTheWay(t *testing.T) {
 func TestVersionsAreApart(t *testing.T) {
 	t.Parallel()
 	before := newItem()
-	w, _, _ := conditional(nil, At(versioned.Timestamp(before.Version)))
+	w, _, _ := conditional(nil, At(decide.Timestamp(before.Version)))
 	if _, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("At that of the before-image: %v", err)
 	}
-	fence := versioned.Version(time.Now().Add(time.Hour).UnixMicro(), 3)
+	fence := decide.Version(time.Now().Add(time.Hour).UnixMicro(), 3)
 	met := scripted{row: map[string]any{"version": fence}}
 	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
 	w, x, _ := conditional([]scripted{met, read})

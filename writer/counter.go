@@ -56,15 +56,15 @@ func (e *Error) Resumable() bool {
 
 // onlyRefused says whether the server refuses all that is still to be sent.
 func (e *Error) onlyRefused() bool {
-	if c := e.condition; c != nil && c.outcome != Applied {
-		return errors.Is(c.err, ErrRefused) // the rest waits for it
+	if e.undecided() {
+		return errors.Is(e.known.Err, ErrRefused) // the rest waits for it
 	}
 	return !slices.ContainsFunc(e.requests, func(p fanout.Request) bool { return resumable(p) && !errors.Is(p.Err, ErrRefused) })
 }
 
 // open says whether the write lacks anything but counters.
 func (e *Error) open() bool {
-	return e.condition != nil && e.condition.outcome != Applied || slices.ContainsFunc(e.requests, resumable)
+	return e.undecided() || slices.ContainsFunc(e.requests, resumable)
 }
 
 func resumable(p fanout.Request) bool { return p.Kind != retry.Counter && p.Outcome != Applied }

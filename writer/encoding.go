@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/printable"
@@ -74,31 +75,36 @@ type wirePath struct {
 // was traced, they hold its traceparent. Of counters they hold the outcome, and nothing that could be sent again. An error that cannot
 // be resumed, because nothing was sent, cannot be encoded. Nor can one beyond the limits of UnmarshalBinary.
 func (e *Error) MarshalBinary() ([]byte, error) {
-	if len(e.requests) == 0 && e.condition == nil {
+	if len(e.requests) == 0 && e.decision == nil {
 		if e.empty() {
 			return nil, errNotDecoded
 		}
 		return nil, errNothingToResume
 	}
 	w := wireError{Op: e.Op[:min(len(e.Op), maxOp)], Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
-	if c := e.condition; c != nil {
-		w.Decision = wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables}
-		for _, one := range c.all() {
+	requests := e.requests
+	if d, known := e.decision, &e.known; d != nil {
+		w.Decision = wireDecision{Outcome: known.Outcome, Attempts: known.Attempts, Conflict: known.Conflict, Tables: d.Tables}
+		for _, one := range d.Parts {
 			data, err := one.MarshalBinary()
 			if err != nil {
 				return nil, err
 			}
 			w.Decision.Conditions = append(w.Decision.Conditions, data)
 		}
-		if c.taken != nil {
-			w.Decision.Taken = c.taken.Table
+		if known.Taken != nil {
+			w.Decision.Taken = known.Taken.Table
 		}
-		if c.err != nil {
-			w.Decision.Err, w.Decision.Refused = causeText(c.err), errors.Is(c.err, ErrRefused)
+		if known.Err != nil {
+			w.Decision.Err, w.Decision.Refused = causeText(known.Err), errors.Is(known.Err, ErrRefused)
+		}
+		for _, r := range fanout.Requests(d.Mutations) {
+			r.Outcome, r.Attempts, r.Err = known.Outcome, known.Attempts, known.Err
+			requests = append(requests, r)
 		}
 	}
-	for i := range e.requests {
-		p := &e.requests[i]
+	for i := range requests {
+		p := &requests[i]
 		stored := wirePath{Outcome: p.Outcome, Attempts: p.Attempts}
 		if p.Err != nil {
 			stored.Err, stored.Refused = causeText(p.Err), errors.Is(p.Err, ErrRefused)
@@ -166,7 +172,7 @@ func (w *wireError) error() (*Error, error) {
 	var types statement.Decoder
 	if len(w.Decision.Conditions) > 0 {
 		var err error
-		if e.condition, err = w.Decision.condition(&types); err != nil {
+		if e.decided, err = w.Decision.decided(&types); err != nil {
 			return nil, err
 		}
 	}
@@ -201,71 +207,60 @@ func (w *wireError) error() (*Error, error) {
 	if err := e.agree(); err != nil {
 		return nil, err
 	}
-	transaction := e.condition != nil && e.condition.Condition.Transactional
-	if transaction != (w.Mode == Transaction) || transaction && !e.transacts() {
+	if whole := e.decision != nil && e.decision.Whole; whole != (w.Mode == Transaction) || whole && !e.unite() {
+		return nil, errStored
+	}
+	if e.decision != nil && e.decision.Check != nil && e.decision.Check(e.decision) != nil {
 		return nil, errStored
 	}
 	e.Tables = e.results()
 	return e, nil
 }
 
-// transacts says whether all of the error can be of one transaction of Cassandra 6.
-func (e *Error) transacts() bool {
-	c := e.condition
-	if entity.Contended(c.all()) != nil {
-		return false
-	}
-	seen := make(map[string]bool)
-	for _, one := range c.all() {
-		key := one.Condition.Entity + "\x00" + one.Key
-		if !one.Condition.Transactional || seen[key] {
-			return false
-		}
-		seen[key] = true
-	}
+// unite makes the requests a part of the decision, and says whether they can be one: it alone is sent.
+func (e *Error) unite() bool {
 	for i := range e.requests {
-		r := &e.requests[i]
-		if r.Outcome != c.outcome || slices.ContainsFunc(r.Mutations, func(m *statement.Mutation) bool { return !m.Transactable() }) {
+		if e.requests[i].Outcome != e.known.Outcome {
 			return false
 		}
+		e.decision.Mutations = append(e.decision.Mutations, e.requests[i].Mutations...)
 	}
+	e.requests = nil
 	return true
 }
 
-func (w *wireDecision) condition(types *statement.Decoder) (*condition, error) {
+func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) {
 	if w.Outcome > Pending || w.Attempts < 0 {
-		return nil, errStored
+		return d, errStored
 	}
 	if len(w.Tables) > maxTables {
-		return nil, errStoredSize
+		return d, errStoredSize
 	}
-	c := &condition{attempts: w.Attempts, tables: w.Tables}
-	c.outcome = w.Outcome
+	d.known = decide.Known{Outcome: w.Outcome, Attempts: w.Attempts}
 	if w.Err != "" {
-		c.err = storedCause(w.Err, w.Refused)
+		d.known.Err = storedCause(w.Err, w.Refused)
 	}
 	if w.Taken != "" {
-		c.err = errTaken(printable.Line(w.Taken))
+		d.known.Err = decide.TakenError(printable.Line(w.Taken))
 	}
-	c.conflict = (w.Conflict || w.Taken != "") && c.outcome != Applied
+	d.known.Conflict = (w.Conflict || w.Taken != "") && w.Outcome != Applied
 	for i, data := range w.Conditions {
 		one := new(entity.Conditional)
 		if err := one.Decode(types, data); err != nil {
-			return nil, err
+			return d, err
 		}
 		if i == 0 {
-			c.Conditional = one
-			continue
+			protocol, err := protocolOf(one.Condition.Decided())
+			if err != nil {
+				return d, fmt.Errorf("denorm: decode error: %w", err)
+			}
+			d.decision = &decide.Decision{Protocol: protocol, Tables: w.Tables}
+		} else if err := d.decision.Join(d.decision.Parts[0], one); err != nil {
+			return d, fmt.Errorf("denorm: decode error: %w", err)
 		}
-		if err := together(c.Conditional, one); err != nil {
-			return nil, fmt.Errorf("denorm: decode error: %w", err)
-		}
-		c.more = append(c.more, one)
+		d.decision.Parts = append(d.decision.Parts, one)
 	}
-	if c.Condition.Versioned {
-		c.version = c.Condition.Version
-	}
-	return c, nil
+	return d, nil
 }
 
 // storedCause is the cause of a failure, as far as it was stored.

@@ -106,7 +106,7 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	_, err := w.Write(t.Context(), "op", itemSet(t).Insert(newItem()))
 	e := asError(t, err)
 	for _, n := range []int{maxTables, maxTables + 1} {
-		e.condition.tables = make([]string, n)
+		e.decision.Tables = make([]string, n)
 		data, err := e.MarshalBinary()
 		if (err == nil) != (n <= maxTables) || err == nil && new(Error).UnmarshalBinary(data) != nil {
 			t.Errorf("%d tables of an entity: %v", n, err)

@@ -47,8 +47,8 @@ type Error struct {
 
 	link string // the traceparent of the write; empty if it is not known
 
-	condition *condition // nil if the write has none
-	requests  []fanout.Request
+	decided
+	requests []fanout.Request
 }
 
 var (
@@ -165,7 +165,7 @@ func (e *Error) Is(target error) bool {
 	case ErrInvalid:
 		return e.refusal != nil && !e.expired
 	case ErrConflict:
-		return e.condition != nil && e.condition.conflict
+		return e.known.Conflict
 	case ErrUnknown:
 		return e.any(func(o Outcome) bool { return o == Unknown || o == Pending })
 	case ErrPartial:
@@ -176,7 +176,7 @@ func (e *Error) Is(target error) bool {
 
 // empty says whether there is nothing in the error, as before it is decoded.
 func (e *Error) empty() bool {
-	return len(e.requests) == 0 && e.condition == nil && e.refusal == nil && e.unread == nil
+	return len(e.requests) == 0 && e.decision == nil && e.refusal == nil && e.unread == nil
 }
 
 func (e *Error) any(is func(Outcome) bool) bool {
@@ -185,7 +185,7 @@ func (e *Error) any(is func(Outcome) bool) bool {
 
 // wrongImage says whether the before-image had the version of the row, and other keys.
 func (e *Error) wrongImage() bool {
-	return e.condition != nil && errors.Is(e.condition.err, ErrInvalid)
+	return errors.Is(e.known.Err, ErrInvalid)
 }
 
 // Unwrap returns the causes: of every table that is not Applied, of the refusal, or of the failed read.
@@ -197,8 +197,8 @@ func (e *Error) Unwrap() []error {
 		return []error{e.unread}
 	}
 	var causes []error
-	if e.condition != nil && e.condition.err != nil && e.condition.outcome != Applied {
-		causes = append(causes, e.condition.err)
+	if e.undecided() && e.known.Err != nil {
+		causes = append(causes, e.known.Err)
 	}
 	for i := range e.requests {
 		if e.requests[i].Err != nil {
@@ -214,8 +214,8 @@ func (e *Error) Unwrap() []error {
 // whose condition did not hold; the error says which one that is.
 func Current[T any](err error) (T, bool) {
 	var e *Error
-	if errors.As(err, &e) && e.condition != nil && e.condition.conflict {
-		row, ok := e.condition.current.(T)
+	if errors.As(err, &e) && e.known.Conflict {
+		row, ok := e.known.Current.(T)
 		return row, ok
 	}
 	var none T
@@ -238,15 +238,15 @@ func (e *Error) NotApplied() bool {
 // results has the base table first if a condition decided about it.
 func (e *Error) results() []TableResult {
 	requests := tableResults(e.requests)
-	if e.condition == nil {
+	if e.decision == nil {
 		return requests
 	}
 	for i := range requests {
-		if r := &requests[i]; !r.Counter && e.condition.follows(r) {
-			r.Outcome = e.condition.followed(r.Outcome, errors.Is(r.Err, ErrRefused))
+		if r := &requests[i]; !r.Counter && e.decision.Follows(r.Keyspace, r.Table) {
+			r.Outcome = e.followed(r.Outcome, errors.Is(r.Err, ErrRefused))
 		}
 	}
-	return append(e.condition.results(), requests...)
+	return append(e.decided.results(), requests...)
 }
 
 // tableResults combines the requests of a write into one result a table.

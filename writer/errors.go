@@ -3,6 +3,7 @@ package writer
 import (
 	"errors"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	req "github.com/denorm-go/denorm/internal/request"
 )
 
@@ -11,7 +12,7 @@ var (
 	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set it also means that the before-image has
 	// the version of the row but other keys, and that nothing was applied. From Resume it means that this call has sent nothing:
 	// the write may be half applied, and while the error is [Error.Resumable] the fault may be the writer's.
-	ErrInvalid = errors.New("invalid")
+	ErrInvalid = decide.ErrInvalid
 	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
 	ErrPartial = errors.New("partially applied")
 	// ErrUnknown: for at least one table it is not known whether it has the write, or will have it. Resume it if it is
@@ -22,7 +23,7 @@ var (
 	// may have inserted it: compare Current, or give all tries one [At].
 	ErrConflict = errors.New("conflict")
 	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
-	ErrTaken = errors.New("taken by another entity")
+	ErrTaken = decide.ErrTaken
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
 	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")

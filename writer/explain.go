@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
@@ -47,10 +46,12 @@ type PlannedCondition struct {
 	Keyspace, Table string   // of the first change
 	Texts           []string // CQL; several are sent in one batch. Of a Transaction: its lines
 	Serial          string   // SERIAL or LOCAL_SERIAL; empty for a Transaction
-	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before the transaction
 	Releases        []string // Unique tables in which a key is given up at the end
 	OthersFollow    bool     // other entities are written after it, and not atomically with it
+
+	unmet    string
+	followed bool // its query tables are brought to the state of the base row
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -81,16 +82,15 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.Strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
-	out.Condition = p.condition.planned()
+	out.Condition = planned(p.decision)
 	out.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })) > 1
-	if p.transacted() {
-		t := entity.NewTransaction(p.condition.all(), p.inTransaction(), nil)
-		out.Consistency = session.Consistency(p.condition.Condition.Base().Level(w.consistency))
-		out.Condition.Texts, out.Condition.Serial = strings.Split(strings.TrimSpace(t.Text), "\n"), ""
+	if p.decision != nil && p.decision.Whole {
+		out.Consistency = session.Consistency(p.decision.First().Base().Level(w.consistency))
+		out.Condition.Serial = ""
 		return out, nil
 	}
 	if out.Condition != nil {
-		out.Condition.OthersFollow = len(changes) > len(p.condition.all())
+		out.Condition.OthersFollow = len(changes) > len(p.decision.Parts)
 	}
 	if len(p.requests) > 1 || p.mode == LoggedBatch {
 		out.Apart = w.apart(changes)

@@ -4,23 +4,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
 
-// planned describes a condition; nil stays nil.
-func (c *condition) planned() *PlannedCondition {
-	if c == nil {
+// planned describes a decision; nil stays nil.
+func planned(d *decide.Decision) *PlannedCondition {
+	if d == nil {
 		return nil
 	}
-	cond := c.Condition
-	out := &PlannedCondition{
-		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), Versioned: cond.Versioned, Texts: conditionTexts(c.all()),
-	}
+	cond := d.First()
+	out := &PlannedCondition{Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), unmet: d.Unmet, followed: d.Followed}
 	if cond.Local {
 		out.Serial = gocql.LocalSerial.String()
 	}
-	for _, one := range c.all() {
+	for _, text := range d.Texts(d) {
+		out.Texts = append(out.Texts, strings.Split(strings.TrimSpace(text), "\n")...)
+	}
+	for _, one := range d.Parts {
 		for _, k := range one.Claims {
 			if !slices.Contains(out.Claims, k.Table) {
 				out.Claims = append(out.Claims, k.Table)
@@ -48,11 +50,7 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 	for _, text := range c.Texts {
 		line("", "%s", text)
 	}
-	if c.Versioned {
-		line("", "if the row is not the one that was read: %v, with the row as it is", ErrConflict)
-	} else {
-		line("", "if the columns are not as they were read: %v, with the row as it is", ErrConflict)
-	}
+	line("", "%s: %v, with the row as it is", c.unmet, ErrConflict)
 	if c.OthersFollow {
 		line("between", "the rest is not atomic with the condition: a client that dies in between leaves the row of the condition alone with the write")
 	}
@@ -94,7 +92,7 @@ func (p *Plan) guarantee() guarantee {
 		g.death = c.before() + "; " + g.death
 	default:
 		finished := "until Resume of a stored error"
-		if c.Versioned {
+		if c.followed {
 			finished += ", or the same write again with the same At,"
 		}
 		g = guarantee{
@@ -110,7 +108,7 @@ func (p *Plan) guarantee() guarantee {
 
 // writeDeath adds what else a client that dies may leave.
 func (p *Plan) writeDeath(line func(title, format string, args ...any)) {
-	if p.Condition != nil && p.Condition.Versioned && p.Mode != Conditional {
+	if p.Condition != nil && p.Condition.followed && p.Mode != Conditional {
 		line("", "the next write of the versioned entity finishes its query tables, and writes no other entity")
 	}
 	if (p.Mode == FanOut || p.Mode == Fallback) && p.has(statement.Remove) {
@@ -126,7 +124,7 @@ func (p *Plan) writeTransaction(line func(title, format string, args ...any)) {
 		line("", "%s", text)
 	}
 	line("acknowledged", "by %v of the replicas of every partition", p.Consistency)
-	line("not as read", "%v, with the row as it is", ErrConflict)
+	line(p.Condition.unmet, "%v, with the row as it is", ErrConflict)
 	if len(p.Condition.Claims) > 0 {
 		line("key not free", "%v, if another entity has the key in %s", ErrTaken, strings.Join(p.Condition.Claims, ", "))
 	}

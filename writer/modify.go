@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
@@ -18,7 +19,6 @@ import (
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/undecoded"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -101,7 +101,7 @@ func modify[T any](
 			set.SetStamp(&after, result.Timestamp)
 		}
 		var met *Error
-		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.condition.taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
+		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.known.Taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
 			return after, err
 		}
 		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads
@@ -177,17 +177,18 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Base, plain bool) (row T, err error) {
 	var sent atomic.Int32
 	row, err = fanout.Detached(ctx, func() (row T, err error) {
-		store := w.store(op, base, &sent)
-		store.Plain = plain
-		read, _, err := versioned.Try(ctx, store, store.Read)
+		env := w.env(op)
+		env.Sent = &sent
+		at := env.Base(base)
+		at.Plain = plain
+		stored, _, err := decide.Try(ctx, &at.Partition, at.Row)
 		if err != nil {
 			return row, err
 		}
-		stored, ok := read.Columns.(*entity.Row)
-		if !ok {
+		if stored == nil || !stored.Present {
 			return row, ErrNotFound
 		}
-		stored.Version = read.Current()
+		stored.Version = decide.Current(stored.Version, stored.Pending)
 		decoded, err := base.Decode(*stored)
 		if err != nil {
 			return row, err

@@ -89,7 +89,7 @@ func (e *Error) outcome() Outcome {
 		return NotFound
 	case e.wrongImage():
 		return Invalid
-	case e.condition != nil && errors.Is(e.condition.err, ErrTaken):
+	case errors.Is(e.known.Err, ErrTaken):
 		return Taken
 	case e.Is(ErrConflict):
 		return Conflict

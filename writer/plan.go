@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -25,7 +26,7 @@ type plan struct {
 	strict    bool             // a logged batch stays one
 	atomic    bool             // for a set declared Atomic
 	trial     bool             // it tests whether the batchlog works again
-	condition *condition       // comes first; nil if there is none
+	decided                    // comes first
 	requests  []fanout.Request // of all but counters; a logged batch is the only one
 	counters  []fanout.Request // one a partition
 	width     int              // the most requests in flight together; 0 stands for all
@@ -66,43 +67,28 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.counters = fanout.Requests(counters)
 	}
 	switch {
-	case p.transacted():
-		if key := entity.Contended(p.condition.all()); key != nil {
-			return nil, fmt.Errorf("two changes of one write take the same key of table %s, and one entity alone can have it", key.Table)
+	case p.decision != nil && p.decision.Whole:
+		p.mode, p.reason = Transaction, p.decision.Reason
+		for _, r := range fanout.Requests(mutations) {
+			p.decision.Mutations = append(p.decision.Mutations, r.Mutations...)
 		}
-		p.mode, p.reason = Transaction, "the set is Transactional"
-		p.requests = fanout.Requests(mutations)
 	case len(mutations) > 0:
 		if err := w.choose(p, changes, mutations); err != nil {
 			return nil, err
 		}
-	case p.condition != nil && len(p.condition.more) > 0:
+	case p.decision != nil && len(p.decision.Parts) > 1:
 		p.mode, p.reason = Conditional, "rows of one partition are written, if all of their conditions hold"
-	case p.condition != nil:
+	case p.decision != nil:
 		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
 	case len(p.counters) > 0:
 		p.mode, p.reason = Counter, "counters, which have no timestamp"
 	}
-	return p, nil
-}
-
-// transacted says whether the write is one transaction of Cassandra 6.
-func (p *plan) transacted() bool { return p.condition != nil && p.condition.Condition.Transactional }
-
-// unmixed rejects a write of which a part cannot be in the transaction of the rest.
-func unmixed(changes []tables.Change) error {
-	for _, c := range changes[1:] {
-		one, other := changes[0], c
-		if one.Internal().Transactional() == other.Internal().Transactional() {
-			continue
+	if p.decision != nil && p.decision.Check != nil {
+		if err := p.decision.Check(p.decision); err != nil {
+			return nil, err
 		}
-		if !one.Internal().Transactional() {
-			one, other = other, one
-		}
-		return fmt.Errorf("set %s is Transactional and set %s is not: what is written in other ways cannot be in a transaction; declare %s Transactional "+
-			"too, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
 	}
-	return nil
+	return p, nil
 }
 
 // timestamp picks the one timestamp of a write.
@@ -146,11 +132,14 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation
 	var out []*statement.Mutation
 	var seen map[string]bool
 	var owner map[[2]string]string // of a physical table: the entity
+	version, err := w.version(p.timestamp, changes)
+	if err != nil {
+		return nil, cmp.Or(changedTwice(changes), err)
+	}
 	for i, c := range changes {
 		var r entity.Rendered
-		var err error
 		if c.Internal().Conditional() {
-			r, err = w.conditionOf(p, c)
+			r, err = w.conditionOf(p, c, version)
 		} else {
 			r, err = c.Internal().Render(p.timestamp, w.physical)
 		}
@@ -165,13 +154,12 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation
 			}
 			key := c.Entity() + "\x00" + r.Key
 			if seen[key] {
-				return nil, errTwice(c.Entity(), c.Kind() == tables.Add)
+				return nil, decide.ErrTwice(c.Entity(), c.Kind() == tables.Add)
 			}
 			seen[key] = true
 		}
 		if owner != nil && c.Internal().Conditional() {
-			all := p.condition.all()
-			base := all[len(all)-1].Condition
+			base := p.decision.Parts[len(p.decision.Parts)-1].Condition
 			if other, ok := owner[[2]string{base.Keyspace, base.Table}]; ok && other != c.Entity() {
 				return nil, mixed(base.Keyspace, base.Table, other, c.Entity())
 			}
@@ -198,7 +186,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation
 			out = append(out, &r.Mutations[m])
 		}
 	}
-	return w.remark(p, changes, out)
+	return out, nil
 }
 
 // changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be rendered, such as
@@ -211,18 +199,11 @@ func changedTwice(changes []tables.Change) error {
 			continue
 		}
 		if key = c.Entity() + "\x00" + key; seen[key] {
-			return errTwice(c.Entity(), c.Kind() == tables.Add)
+			return decide.ErrTwice(c.Entity(), c.Kind() == tables.Add)
 		}
 		seen[key] = true
 	}
 	return nil
-}
-
-func errTwice(entity string, add bool) error {
-	if add {
-		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", entity)
-	}
-	return fmt.Errorf("entity %s: changed twice in one write, and at one timestamp the two would mix: make them one change, or write them one after the other", entity)
 }
 
 func mixed(keyspace, table, one, other string) error {
@@ -254,7 +235,7 @@ func (w *Writer) noKeyspace() string {
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
 	p.requests = fanout.Requests(mutations)
-	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
+	if p.decision != nil && len(changes) == 1 && w.choice != alwaysLogged {
 		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
 	}
@@ -263,7 +244,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
-		if p.condition != nil {
+		if p.decision != nil {
 			p.reason = "after the condition " + p.reason
 		}
 		return nil
@@ -297,7 +278,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 
 // failure is the error of a plan of which not every request is applied.
 func (p *plan) failure() *Error {
-	e := &Error{Op: p.Op, Timestamp: p.timestamp, Mode: p.mode, strict: p.Strict, condition: p.condition, link: p.link}
+	e := &Error{Op: p.Op, Timestamp: p.timestamp, Mode: p.mode, strict: p.Strict, decided: p.decided, link: p.link}
 	e.requests = slices.Concat(p.requests, p.counters)
 	e.Tables = e.results()
 	return e
@@ -305,8 +286,8 @@ func (p *plan) failure() *Error {
 
 // unsent makes cause the reason why nothing of the plan was sent.
 func (p *plan) unsent(cause error) {
-	if p.condition != nil && p.condition.err == nil {
-		p.condition.err = cause
+	if p.decision != nil && p.known.Err == nil {
+		p.known.Err = cause
 	}
 	for _, requests := range [][]fanout.Request{p.requests, p.counters} {
 		for i := range requests {

@@ -82,42 +82,18 @@ func TestRemovalThatHangs(t *testing.T) {
 	})
 }
 
-// There is a limit to the removals under way: beyond it a write waits for its own, as it does for one of the same entity.
-func TestRemovalsAreBounded(t *testing.T) {
-	t.Parallel()
-	var r removals
-	var ends []func()
-	for i := range mostRemovals {
-		end, ok := r.begin(string(rune(i)))
-		if !ok {
-			t.Fatalf("%d were too many", i)
-		}
-		ends = append(ends, end)
-	}
-	if _, ok := r.begin("one more"); ok {
-		t.Error("one more than the limit")
-	}
-	ends[0]()
-	if _, ok := r.begin("one more"); !ok {
-		t.Error("no place after one had ended")
-	}
-	if _, ok := r.begin("one more"); ok {
-		t.Error("two for one entity")
-	}
-}
-
 // Wait waits for the removals of earlier writes alone, or it would not return next to a writer that goes on.
 func TestWaitNextToWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, _, _ := conditional(nil)
-		earlier, _ := w.removals.begin("earlier")
+		earlier, _ := w.ends.Begin("earlier")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		done := make(chan error)
 		go func() { done <- w.Wait(ctx) }()
 		synctest.Wait()
-		if _, ok := w.removals.begin("later"); !ok {
+		if _, ok := w.ends.Begin("later"); !ok {
 			t.Fatal("no place")
 		}
 		earlier()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -68,7 +69,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	case failed.empty():
 		nothing = errNotDecoded
 	}
-	empty := len(failed.requests) == 0 && failed.condition == nil
+	empty := len(failed.requests) == 0 && failed.decision == nil
 	if ctx == nil {
 		if empty {
 			return Result{}, reject(failed.Op, fmt.Errorf("%w; %w", errNoContext, nothing))
@@ -115,11 +116,7 @@ var (
 // logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
 	p := &plan{Write: fanout.Write{Op: failed.Op, Strict: failed.strict, Width: resumeWidth}, timestamp: failed.Timestamp, mode: failed.Mode, link: failed.link}
-	if c := failed.condition; c != nil {
-		again := *c
-		again.sent = 0
-		p.condition = &again
-	}
+	p.decided, p.known.Sent = failed.decided, 0
 	fallBack := p.mode == LoggedBatch && !p.Strict
 	if fallBack && batch {
 		fallBack, p.trial = w.batchlog.down(w.clock.now())
@@ -149,7 +146,7 @@ func (w *Writer) rejected(failed *Error) error {
 	if failed.Is(ErrConflict) {
 		e := *failed
 		e.refusal = fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
-			cmp.Or(failed.condition.err, errChanged))
+			cmp.Or(failed.known.Err, decide.ErrChanged))
 		return &e
 	}
 	if failed.onlyCounters() {
@@ -161,7 +158,8 @@ func (w *Writer) rejected(failed *Error) error {
 // fresh rejects a write that is too old to be sent again. batch is whether its tables still allow a logged batch; a strict one is rejected if
 // they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
-	if c := failed.condition; c != nil && c.Condition.Transactional {
+	d := failed.decision
+	if d != nil && d.Lasting {
 		return false, nil // its rows tell it from a new one however old it is, as rows of deleted entities stay
 	}
 	smallest, kept := maxGrace, "tables keep deletes at most for"
@@ -180,10 +178,9 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		return t, err
 	}
 	var open error // why nothing can be sent, as long as the write is not too old
-	c := failed.condition
-	undecided := c != nil && c.outcome != Applied
-	if undecided && !c.Condition.Versioned { // nothing in the row tells an old change from a new one
-		_, open = read(c.Condition.Keyspace, c.Condition.Table)
+	undecided := failed.undecided()
+	if undecided && !d.Versions { // nothing in the row tells an old change from a new one
+		_, open = read(d.First().Keyspace, d.First().Table)
 	}
 	batch = true
 	for i := 0; open == nil && i < len(failed.requests); i++ {
@@ -211,17 +208,17 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 			}
 		}
 	}
-	if undecided && c.Condition.Versioned && open == nil {
-		for _, p := range placesOf(c.Conditional) { // the version tells an old change from a new one, where there is a table
-			if _, err := w.live.table(ctx, &w.sender.Retrier, p[0], p[1]); errors.Is(err, errNoTable) {
-				_, open = read(p[0], p[1])
+	if undecided && d.Versions && open == nil {
+		for _, p := range decide.PlacesOf(d.Parts[0]) { // the version tells an old change from a new one, where there is a table
+			if _, err := w.live.table(ctx, &w.sender.Retrier, p.Keyspace, p.Table); errors.Is(err, errNoTable) {
+				_, open = read(p.Keyspace, p.Table)
 				break
 			}
 		}
 	}
 	limit := max(smallest/2, leastAge)
-	if undecided && c.inserts() && limit > oldestInsert {
-		limit, smallest, kept = oldestInsert, entity.FenceTTL, "table "+c.Condition.Table+" keeps deletes for"
+	if undecided && d.Inserts() && limit > oldestInsert {
+		limit, smallest, kept = oldestInsert, entity.FenceTTL, "table "+d.First().Table+" keeps deletes for"
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
 		e := *failed
@@ -243,7 +240,7 @@ func (w *Writer) keep(failed *Error, cause error) *Error {
 	e := *failed
 	e.refusal, e.expired = cause, false
 	var nobody *nobodyError
-	endless := e.condition != nil && e.condition.Condition.Transactional
+	endless := e.decision != nil && e.decision.Lasting
 	e.kept = !errors.As(cause, &nobody) && (endless || w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2)
 	return &e
 }
@@ -264,10 +261,8 @@ func (e *Error) doubted() *Error {
 			p.Outcome = Unknown
 		}
 	}
-	if c := next.condition; c != nil && c.outcome == NotApplied {
-		again := *c
-		again.outcome = Unknown
-		next.condition = &again
+	if next.known.Outcome == NotApplied {
+		next.known.Outcome = Unknown
 	}
 	next.Tables = next.results()
 	return &next
@@ -282,10 +277,8 @@ func (e *Error) again(cause error) *Error {
 			next.requests[i].Err = cause
 		}
 	}
-	if c := next.condition; c != nil && c.outcome != Applied {
-		again := *c
-		again.err = cause
-		next.condition = &again
+	if next.undecided() {
+		next.known.Err = cause
 	}
 	next.Tables = next.results()
 	return &next

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/fanout"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -187,7 +187,7 @@ func TestResumeInAnOutage(t *testing.T) {
 func TestResumeOfATableThatIsGone(t *testing.T) {
 	t.Parallel()
 	item := newItem()
-	item.Version = versioned.Version(earliest, 1)
+	item.Version = decide.Version(earliest, 1)
 	counted := item
 	counted.Count++
 	gone := func(tables ...string) func(string) (liveTable, error) {

@@ -8,13 +8,17 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// run sends a plan, and says what became of it. It waits for all requests, even if one has failed: canceling the others would turn
-// one failed table into several.
+// run carries a plan out.
 func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
-	if p.condition != nil {
-		if holds, _ := w.commitCondition(ctx, p); !holds {
-			return w.finish(ctx, p)
-		}
+	w.decide(ctx, p)
+	return w.send(ctx, p)
+}
+
+// send sends what is left of a plan that is decided, and says what became of it. It waits for all requests, even if one has failed: canceling the
+// others would turn one failed table into several.
+func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
+	if p.undecided() {
+		return w.finish(ctx, p)
 	}
 	counters := w.start(ctx, p, Counter, p.counters)
 	p.requests = w.start(ctx, p, p.mode, p.requests).Wait(p.requests)
@@ -23,8 +27,8 @@ func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 	}
 	p.counters = counters.Wait(p.counters)
 	// Counters are not waited for twice: what a Resume cannot fix does not keep the rest from its end.
-	if p.condition != nil && fanout.AllApplied(p.requests) {
-		w.conclude(ctx, p.Op, p.condition)
+	if d := p.decision; d != nil && d.Conclude != nil && fanout.AllApplied(p.requests) {
+		d.Conclude(ctx, w.env(p.Op), d, p.known)
 	}
 	return w.finish(ctx, p)
 }
@@ -59,13 +63,10 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 	}
 	groups, attempts, members := p.Groups()
 	result.Groups, result.Attempts, n = groups, result.Attempts+attempts, n+groups-members
-	if p.condition != nil {
-		result.Attempts += p.condition.sent
-		result.Version = p.condition.version
-		n, done = n+1, done && p.condition.outcome == Applied
-	}
-	if p.transacted() { // its requests are one
-		n = 1
+	if p.decision != nil {
+		result.Attempts += p.known.Sent
+		result.Version = p.decision.Version()
+		n, done = n+1, done && !p.undecided()
 	}
 	result.Requests = n
 	var err error

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
-	"github.com/denorm-go/denorm/internal/versioned"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -33,19 +32,17 @@ func Resumes(sets ...tables.Described) Option {
 
 // agree rejects a stored error whose parts do not all have its timestamp: no write makes such an error.
 func (e *Error) agree() error {
-	for i := range e.requests {
-		for _, m := range e.requests[i].Mutations {
-			below := m.Kind == statement.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
-			if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
-				return errors.New("denorm: decode error: a part is of another timestamp than the whole")
-			}
+	for m := range e.mutations {
+		below := m.Kind == statement.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
+		if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
+			return errors.New("denorm: decode error: a part is of another timestamp than the whole")
 		}
 	}
-	if e.condition == nil {
+	if e.decision == nil {
 		return nil
 	}
-	for _, c := range e.condition.all() {
-		if v := c.Condition.Version; v != (entity.Condition{}).Version && versioned.Timestamp(v) != e.Timestamp {
+	for _, c := range e.decision.Parts {
+		if v := c.Condition.Version; v != (entity.Condition{}).Version && decide.Timestamp(v) != e.Timestamp {
 			return errors.New("denorm: decode error: the version is of another timestamp than the whole")
 		}
 	}
@@ -69,45 +66,52 @@ func (w *Writer) admit(e *Error) error {
 	if !e.stored {
 		return nil
 	}
-	if e.condition != nil {
-		for _, c := range e.condition.all() {
-			if err := w.admitPlaces(placesOf(c), c.DeclaredIn); err != nil {
+	if e.decision != nil {
+		for _, c := range e.decision.Parts {
+			if err := w.admitPlaces(decide.PlacesOf(c), c.DeclaredIn); err != nil {
 				return err
 			}
 		}
 	}
-	for i := range e.requests {
-		if e.requests[i].Kind == retry.Counter {
+	for m := range e.mutations {
+		if isIncrement(m) {
 			continue // never sent again
 		}
-		for _, m := range e.requests[i].Mutations {
-			declared := func(s *layout.Set, physical func(string) string) (bool, string) {
-				return entity.Declares(s, m, physical)
-			}
-			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, declared); err != nil {
-				return err
-			}
+		declared := func(s *layout.Set, physical func(string) string) (bool, string) {
+			return entity.Declares(s, m, physical)
+		}
+		if err := w.admitPlaces([]decide.Place{{Keyspace: m.Keyspace, Table: m.Table}}, declared); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// placesOf are keyspace and table of what a condition writes, those of its own row first.
-func placesOf(c *entity.Conditional) [][2]string {
-	places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
-	for _, k := range slices.Concat(c.Claims, c.Releases) {
-		places = append(places, [2]string{k.Keyspace, k.Table})
+// mutations are those of the decision and of all requests.
+func (e *Error) mutations(yield func(*statement.Mutation) bool) {
+	if e.decision != nil {
+		for _, m := range e.decision.Mutations {
+			if !yield(m) {
+				return
+			}
+		}
 	}
-	return places
+	for i := range e.requests {
+		for _, m := range e.requests[i].Mutations {
+			if !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The first place is
 // the one that errors name.
-func (w *Writer) admitPlaces(places [][2]string, in func(*layout.Set, func(string) string) (bool, string)) error {
+func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(string) string) (bool, string)) error {
 	for _, p := range places {
-		if keyspace := p[0]; keyspace == "" {
+		if keyspace := p.Keyspace; keyspace == "" {
 			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write "+
-				"is not known, so drop it", p[1])}
+				"is not known, so drop it", p.Table)}
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
 			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && !w.owns(keyspace) {
@@ -127,15 +131,15 @@ func (w *Writer) admitPlaces(places [][2]string, in func(*layout.Set, func(strin
 		fault = cmp.Or(fault, other)
 	}
 	if fault != "" {
-		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0][0], places[0][1], fault)
+		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table, fault)
 	}
-	if where := w.elsewhere(places[0][1]); where != "" {
+	if where := w.elsewhere(places[0].Table); where != "" {
 		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: resume it with the writer of its tenant, by "+
 			"With(writer.Session(derived)), derived being the session's With(session.Keyspaces(...)) that maps to %q",
-			places[0][0], places[0][1], where, places[0][0])
+			places[0].Keyspace, places[0].Table, where, places[0].Keyspace)
 	}
 	return fmt.Errorf("the stored write is of table %s.%s, which no set has that was named in the option Resumes, in the keyspaces of this writer",
-		places[0][0], places[0][1])
+		places[0].Keyspace, places[0].Table)
 }
 
 // elsewhere says in which keyspace the sets of [Resumes] have a table of a name, or "" if none of them has it.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -63,7 +63,7 @@ func compared(n, columns int) []byte {
 func signUp(at int64, n int) []byte {
 	email := cell("email", wireHas, "int", number(n))
 	return wire.Append(nil, forgedCondition{
-		Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: versioned.Version(at, uint64(n)), VersionColumn: "version",
+		Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, uint64(n)), VersionColumn: "version",
 		Keyspace: "shop", Table: fmt.Sprintf("t%d", n), Key: 1, Part: 1, Columns: []forgedCell{cell("id", wireHas, "int", number(n)), email},
 		Claims: []forgedClaim{{"shop", "emails", 1, []forgedCell{email}}},
 	})
@@ -98,7 +98,7 @@ func TestStoredConditionsArePrintable(t *testing.T) {
 	at := time.Now().UnixMicro()
 	transactional := func(entity, typ string) wireDecision {
 		return wireDecision{Conditions: [][]byte{wire.Append(nil, forgedCondition{
-			Entity: entity, Kind: tables.Insert, Versioned: true, Transactional: true, Version: versioned.Version(at, 1), VersionColumn: "version",
+			Entity: entity, Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 1), VersionColumn: "version",
 			Keyspace: "shop", Table: "t", Key: 1, Part: 1, Columns: []forgedCell{cell("id", wireHas, "int", number(1)), cell("email", wireIsNull, typ, nil)},
 		})}}
 	}

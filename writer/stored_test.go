@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/statement"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -54,7 +54,7 @@ func (m forged) stored() []byte {
 func put(at int64, edit func(*forged)) forged {
 	m := forged{
 		Kind: statement.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1, Columns: []forgedColumn{
-			{"order_id", 2, "timeuuid", versioned.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
+			{"order_id", 2, "timeuuid", decide.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
 		},
 	}
 	edit(&m)

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -33,7 +33,7 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		"conditions under a long key": func(n int) wireError {
 			w := wireError{Op: "x", Timestamp: at, Mode: Transaction}
 			long := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: versioned.Version(at, 0), VersionColumn: "version",
+				Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 0), VersionColumn: "version",
 				Keyspace: "shop", Table: "t", Part: 1,
 			}
 			for i := range n / 200 {
@@ -47,7 +47,7 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		},
 		"keys given up for a long value": func(n int) wireError {
 			c := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Version: versioned.Version(at, 0), VersionColumn: "version", Keyspace: "shop", Table: "t",
+				Entity: "e", Kind: tables.Insert, Versioned: true, Version: decide.Version(at, 0), VersionColumn: "version", Keyspace: "shop", Table: "t",
 				Key: 1, Part: 1,
 				Columns: []forgedCell{cell("id", wireHas, "int", number(1)), cell("email", wireHas, "text", []byte(strings.Repeat(key, n/200)))},
 			}

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
-	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -47,7 +46,7 @@ func markedSet(tb testing.TB) *tables.Set[Piece] {
 }
 
 func newItem() Piece {
-	return Piece{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: versioned.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
+	return Piece{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: decide.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
 }
 
 // scripted is the answer to one request of a condition.
@@ -83,7 +82,7 @@ func (x *fakeTransactor) next(text string) scripted {
 	return s
 }
 
-func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _ cas.Options) (bool, map[string]any, error) {
+func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _ decide.Options) (bool, map[string]any, error) {
 	if x.block != nil {
 		<-x.block
 	}
@@ -91,7 +90,7 @@ func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _
 	return s.applied, s.row, s.err
 }
 
-func (x *fakeTransactor) Read(_ context.Context, s statement.Bound, dest []any, _ bool, _ cas.Options) (bool, error) {
+func (x *fakeTransactor) Read(_ context.Context, s statement.Bound, dest []any, _ bool, _ decide.Options) (bool, error) {
 	a := x.next(s.Text)
 	x.texts = append(x.texts, "")
 	if a.found != nil {
@@ -100,7 +99,7 @@ func (x *fakeTransactor) Read(_ context.Context, s statement.Bound, dest []any, 
 	return a.found != nil, a.err
 }
 
-func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ cas.Options) (*entity.Found, error) {
+func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ decide.Options) (*entity.Found, error) {
 	a, found := x.next(t.Text), t.Found()
 	x.texts, x.args = append(x.texts, t.Text), append(x.args, t.Args)
 	if a.found != nil {
@@ -118,7 +117,7 @@ func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ cas.
 	return found, a.err
 }
 
-func (x *fakeTransactor) Exec(ctx context.Context, s statement.Bound, _ cas.Options) error {
+func (x *fakeTransactor) Exec(ctx context.Context, s statement.Bound, _ decide.Options) error {
 	if x.hold != nil {
 		select {
 		case <-x.hold:

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/hosts"
@@ -67,7 +67,7 @@ func openWireConfigured(
 // newOf makes a writer that has one session for everything, so that the writes alone make connections.
 func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(writes), options...)
-	w.sender.Deep, w.reads, w.sender.Hosts, w.transact = true, writes, hosts.Of(writes), cas.Sessions{Writes: writes, Reads: writes}
+	w.sender.Deep, w.reads, w.sender.Hosts, w.transact = true, writes, hosts.Of(writes), decide.Sessions{Writes: writes, Reads: writes}
 	return w, w.err
 }
 

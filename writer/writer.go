@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
@@ -23,10 +23,10 @@ type Writer struct {
 	sender   fanout.Sender
 	session  string              // its keyspace, or empty
 	physical func(string) string // maps declared keyspaces
-	transact cas.Session
-	batchlog *batchlog // shared with derived writers, as are live and removals
+	transact decide.Session
+	batchlog *batchlog // shared with derived writers, as are live and ends
 	live     *live
-	removals *removals
+	ends     *decide.Ends
 }
 
 // New makes a writer. The writer uses the keyspaces of the session and, if the session has them, its tracer and its retry budget. The consistency
@@ -44,7 +44,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 		c.use(s)
 	})
 	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
-	w.transact = cas.Sessions{Writes: writes, Reads: reads}
+	w.transact = decide.Sessions{Writes: writes, Reads: reads}
 	w.sender.Deep, w.sender.Hosts = true, hosts.Of(writes)
 	if w.err != nil {
 		return nil, reject("New", w.err)
@@ -55,7 +55,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 func newWriter(
 	exec fanout.Executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
-	w := &Writer{config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read}, removals: &removals{}}
+	w := &Writer{config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read}, ends: &decide.Ends{}}
 	w.sender = fanout.Sender{Exec: exec, Doubt: w.live.doubt, Groupable: w.live.groupable, Ungroup: w.live.ungroup}
 	apply(&w.config, options)
 	w.retried = true // a Timeout alone is compared with the policy too
@@ -171,26 +171,21 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	ctx, call := fanout.Deadline(ctx, w.timeout)
 	defer call.End()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Changes: len(changes)})
-	p, err := w.plan(op, changes, 0)
-	if err == nil {
-		err = w.guard(ctx, p)
-	}
-	if err == nil && p.condition != nil {
-		// An insert after a delete has to be above it.
-		if holds, above := w.commitCondition(ctx, p); !holds && above > 0 && !w.pinned {
-			met := p.condition
-			if p, err = w.plan(op, changes, above); err == nil {
-				p.sent, p.condition.attempts = met.sent, met.attempts
-				err = w.guard(ctx, p)
-			}
-		} else if !holds {
-			return w.finish(ctx, p)
+	var met decide.Known
+	for tries := 0; ; tries++ { // an insert that meets a deleted row has to be above it, and is planned again, once
+		p, err := w.plan(op, changes, met.Above)
+		if err == nil {
+			err = w.guard(ctx, p)
 		}
+		if err != nil {
+			return w.unsent(ctx, op, p, err)
+		}
+		p.sent, p.known.Attempts = met.Sent, met.Attempts
+		if w.decide(ctx, p); p.known.Above == 0 || w.pinned || tries > 0 {
+			return w.send(ctx, p)
+		}
+		met = p.known
 	}
-	if err != nil {
-		return w.unsent(ctx, op, p, err)
-	}
-	return w.run(ctx, p)
 }
 
 // unsent ends a write of which nothing was sent: it was rejected, or the schema of its tables could not be read, which is not

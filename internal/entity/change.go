@@ -51,8 +51,8 @@ func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // Valid says whether the change was made by a set.
 func (c Change) Valid() bool { return c.Set != nil }
 
-// Transactional says whether the set was declared [Transactional].
-func (c Change) Transactional() bool { return c.Set != nil && c.Set.Transactional }
+// Decided is how the change is decided.
+func (c Change) Decided() layout.Decided { return c.Set.Decided() }
 
 // Atomic says whether the set was declared [Atomic].
 func (c Change) Atomic() bool { return c.Set != nil && c.Set.Atomic }

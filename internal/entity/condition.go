@@ -145,6 +145,17 @@ func (c *Conditional) Unimaged(row Row) *Conditional {
 	return &next
 }
 
+// Decided is how the change is decided.
+func (c *Condition) Decided() layout.Decided {
+	switch {
+	case c.Transactional:
+		return layout.Transactional
+	case c.Versioned:
+		return layout.Versioned
+	}
+	return layout.Compared
+}
+
 // Base is the row that the condition is about.
 func (c *Condition) Base() *Base { return c.base }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
@@ -223,4 +224,32 @@ func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
 func (s *Set) Changes(i int) bool {
 	d := s.Columns[i].Derived
 	return s.Columns[i].Rule != Immutable || d != nil && slices.ContainsFunc(d.Sources, s.Changes)
+}
+
+// Decided is how changes of a set are decided.
+type Decided uint8
+
+// The kinds of decision.
+const (
+	Undecided     Decided = iota // changes have no condition
+	Compared                     // Compare
+	Versioned                    // Versioned
+	Transactional                // Versioned and Transactional
+)
+
+func (d Decided) String() string {
+	return printable.Enum("Decided", d, []string{"undecided", "Compare", "Versioned", "Transactional"})
+}
+
+// Decided is how changes of the set are decided.
+func (s *Set) Decided() Decided {
+	switch {
+	case !s.Conditional():
+		return Undecided
+	case s.Transactional:
+		return Transactional
+	case s.Version >= 0:
+		return Versioned
+	}
+	return Compared
 }

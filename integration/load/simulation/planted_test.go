@@ -48,12 +48,12 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"(missing|ghost)",
 	},
 	{
-		"what a dead client has begun is not finished by the next one", "internal/versioned/forward.go",
+		"what a dead client has begun is not finished by the next one", "internal/decide/versioned/forward.go",
 		"return store.ApplyToQueryTables(ctx, row, row.Current(), keys)", "return nil",
 		"Versioned: account",
 	},
 	{
-		"a refused transaction proves that an earlier attempt was not applied", "internal/versioned/settle.go",
+		"a refused transaction proves that an earlier attempt was not applied", "internal/decide/versioned/settle.go",
 		"if s.sent {\n\t\treturn retry.Unknown\n\t}\n\treturn s.tried\n", "return retry.NotApplied\n",
 		"Versioned: ",
 	},
@@ -64,17 +64,17 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a transaction that is delivered again was never sent", "writer/resume.go",
-		"c != nil && c.outcome == NotApplied {\n\t\tagain := *c", "c != nil && c.outcome == NotApplied && !c.Condition.Versioned {\n\t\tagain := *c",
+		"if next.known.Outcome == NotApplied {", "if next.known.Outcome == NotApplied && !next.decision.Versions {",
 		"Versioned: change .* one caller was told",
 	},
 	{
-		"a change that is delivered again gives up the key that its row has got back", "internal/versioned/change.go",
+		"a change that is delivered again gives up the key that its row has got back", "internal/decide/versioned/change.go",
 		"if c.Sent && !s.first {", "if c.Sent && !s.first && false {",
 		"Versioned: .*(register|one address)",
 	},
 	{
 		"the mark of a change that is delivered again is not looked at", "writer/resume.go",
-		"c != nil && c.outcome == NotApplied {\n\t\tagain := *c", "c != nil && c.outcome == NotApplied && c.Condition.Versioned {\n\t\tagain := *c",
+		"if next.known.Outcome == NotApplied {", "if next.known.Outcome == NotApplied && next.decision.Versions {",
 		"Compare, Mark: change ",
 	},
 	{
@@ -95,7 +95,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"query tables that anyone brings up to date are said to be without the write", "writer/error.go",
-		"!r.Counter && e.condition.follows(r) {", "r.Counter && e.condition.follows(r) {",
+		"!r.Counter && e.decision.Follows(r.Keyspace, r.Table) {", "r.Counter && e.decision.Follows(r.Keyspace, r.Table) {",
 		"to the table by status, and is there",
 	},
 	{
@@ -145,7 +145,7 @@ var ofGroups = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"the entry of a change goes although its group has failed", "writer/run.go",
-		"if p.condition != nil && fanout.AllApplied(p.requests) {", "if p.condition != nil {",
+		"d.Conclude != nil && fanout.AllApplied(p.requests) {", "d.Conclude != nil {",
 		"TestWireGroupOutcomesAfterACondition/unavailable",
 	},
 }
@@ -185,8 +185,8 @@ func TestPlanted(t *testing.T) {
 	t.Run("what two goroutines resume at the same time is shared", func(t *testing.T) {
 		t.Parallel()
 		args := append([]string{"-race"}, simulated("-writes", "2000", "-size", "250")...)
-		output := planted.Find(t, "../../../writer/resume.go", "p.condition = &again\n", "p.condition = c\n", args...)
-		find(t, output, `WARNING: DATA RACE(?:\n.*)*?\(\*Writer\)\.commitCondition`)
+		output := planted.Find(t, "../../../writer/resume.go", "next.requests = slices.Clone(e.requests)\n\tfor i := range next.requests {\n\t\tif p", "next.requests = e.requests\n\tfor i := range next.requests {\n\t\tif p", args...)
+		find(t, output, `WARNING: DATA RACE(?:\n.*)*?\(\*Error\)\.doubted`)
 		t.Logf("a data race after %s", find(t, output, `(\S+) of real time`)[1])
 	})
 }

@@ -1,0 +1,113 @@
+// Package decide is about writes that depend on rows as they are: what has to hold is decided before the rest of the write is sent, or with it. Each
+// kind of decision is a package of its own, which fills in a [Protocol]; what several kinds need is here.
+package decide
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/statement"
+)
+
+// Decision is what has to hold before the rest of a write is sent. The errors of the write have it, and several goroutines may resume these at the
+// same time, so it is data, and does not change once it is sent.
+type Decision struct {
+	*Protocol
+	Parts     []*entity.Conditional // by change: all hold, or nothing is applied
+	Mutations []*statement.Mutation // what is applied with them, if the decision is all of the write
+	Tables    []string              // of the entity, with their keyspaces, where the query tables follow the base row
+}
+
+// First is the condition of the first change.
+func (d *Decision) First() *entity.Condition { return d.Parts[0].Condition }
+
+// Version is that of the rows afterwards; zero where they have none.
+func (d *Decision) Version() (none gocql.UUID) {
+	if d.Versions {
+		return d.First().Version
+	}
+	return none
+}
+
+// Inserts says whether one of the changes is an insert.
+func (d *Decision) Inserts() bool {
+	return slices.ContainsFunc(d.Parts, func(one *entity.Conditional) bool { return one.Condition.Kind == entity.Insert })
+}
+
+// Follows says whether a table is a query table that anyone who meets the entity brings to the state of its base row. The other tables of the write
+// are of other entities.
+func (d *Decision) Follows(keyspace, table string) bool {
+	return d.Followed && slices.Contains(d.Tables, keyspace+"."+table)
+}
+
+// Place is a table.
+type Place struct{ Keyspace, Table string }
+
+// Places are the tables that the decision is about, each once: those of base rows first.
+func (d *Decision) Places() []Place {
+	places := make([]Place, 0, len(d.Parts)+len(d.Mutations))
+	known := fanout.NewIndex(cap(places))
+	add := func(keyspace, table string) {
+		p := Place{keyspace, table}
+		if fanout.Find(known, keyspace, table, len(places), func(i int) bool { return places[i] == p }) == len(places) {
+			places = append(places, p)
+		}
+	}
+	for _, c := range d.Parts {
+		add(c.Condition.Keyspace, c.Condition.Table)
+	}
+	for _, m := range d.Mutations {
+		add(m.Keyspace, m.Table)
+	}
+	return places
+}
+
+// PlacesOf are the tables that a condition writes, that of its own row first.
+func PlacesOf(c *entity.Conditional) []Place {
+	places := []Place{{c.Condition.Keyspace, c.Condition.Table}}
+	for _, k := range slices.Concat(c.Claims, c.Releases) {
+		places = append(places, Place{k.Keyspace, k.Table})
+	}
+	return places
+}
+
+// PlaceOf is the keyspace of a table that the decision is about, and whether it is one of a rotation.
+func (d *Decision) PlaceOf(name string) (keyspace string, rotates bool) {
+	for _, c := range d.Parts {
+		for _, place := range PlacesOf(c) {
+			if place.Table == name {
+				return place.Keyspace, false
+			}
+		}
+	}
+	for _, m := range d.Mutations {
+		if m.Table == name {
+			return m.Keyspace, m.Rotates
+		}
+	}
+	return "", false
+}
+
+// Digest is a hash of changes in any order, for the marks and versions of their rows where a repeated request is the same write. Every version of the
+// library keeps it. That of several is the first eight bytes of the SHA-256 of their digests, smallest first, all big-endian.
+func Digest(parts []*entity.Conditional) uint64 {
+	digests := make([]uint64, len(parts))
+	for i, c := range parts {
+		digests[i] = c.Condition.Digest()
+	}
+	if len(digests) == 1 {
+		return digests[0]
+	}
+	slices.Sort(digests)
+	var data []byte
+	for _, d := range digests {
+		data = binary.BigEndian.AppendUint64(data, d)
+	}
+	sum := sha256.Sum256(data)
+	return binary.BigEndian.Uint64(sum[:])
+}

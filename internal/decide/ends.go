@@ -1,0 +1,74 @@
+package decide
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// mostEnds is how many ends are left to goroutines at a time. Further ones are a part of their write.
+const mostEnds = 256
+
+// Ends are the last steps of changes, in flight after these have returned. Only the next change of the entity has to wait for that, as it would
+// otherwise meet what the step is about to remove.
+type Ends struct {
+	mu    sync.Mutex
+	under map[string]chan struct{} // by the place of the base row; closed when it is done
+}
+
+// Begin notes an end, unless there is one for the entity or there are too many.
+func (e *Ends) Begin(key string) (end func(), ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, there := e.under[key]; there || len(e.under) >= mostEnds {
+		return nil, false
+	}
+	if e.under == nil {
+		e.under = make(map[string]chan struct{})
+	}
+	done := make(chan struct{})
+	e.under[key] = done
+	return func() {
+		e.mu.Lock()
+		delete(e.under, key)
+		e.mu.Unlock()
+		close(done)
+	}, true
+}
+
+// mostEndWait is how long a change waits for the end of the one before. Then it is cheaper to do what that has left.
+const mostEndWait = 100 * time.Millisecond
+
+// Wait waits for the end of the entity that is in flight, if any.
+func (e *Ends) Wait(ctx context.Context, key string) {
+	e.mu.Lock()
+	done := e.under[key]
+	e.mu.Unlock()
+	if done == nil {
+		return
+	}
+	timer := time.NewTimer(mostEndWait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// All waits for those that are in flight now, and for none of later writes.
+func (e *Ends) All(ctx context.Context) error {
+	e.mu.Lock()
+	under := slices.Collect(maps.Values(e.under))
+	e.mu.Unlock()
+	for _, done := range under {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

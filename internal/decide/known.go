@@ -1,0 +1,126 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
+)
+
+// Known is what is known of a decision.
+type Known struct {
+	Outcome  retry.Outcome
+	Conflict bool
+	Taken    *entity.Claim // the key that another entity has
+	Current  any           // the row as it is, after a conflict
+	Err      error         // why it is not Applied
+	Above    int64         // the timestamp of a deleted row that an insert has met: it has to be planned again above it
+	Tokens   []gocql.UUID  // of keys that are given up, as they were before the decision was first sent; none if that was another process
+	Attempts int           // requests, in earlier calls too
+	Sent     int           // of this call
+}
+
+// Errors of decisions.
+var (
+	ErrInvalid = errors.New("invalid")
+	ErrTaken   = errors.New("taken by another entity")
+	ErrChanged = errors.New("another write came first: the row is not what the before-image says")
+	ErrExists  = errors.New("the entity exists already")
+	ErrGone    = errors.New("the entity does not exist: it was deleted meanwhile, or never inserted")
+	// ErrRounds ends a decision that has met other writers' changes so often that it has given up.
+	ErrRounds = errors.New("other writers changed the entity again in each of several rounds: try again later, or with fewer writers of this entity at a time")
+)
+
+// TakenError is that another entity has a key in a table.
+func TakenError(table string) error { return fmt.Errorf("%w: table %s", ErrTaken, table) }
+
+// ConflictError says that the condition of one of several changes did not hold, and whether there is a row.
+func ConflictError(i int, parts []*entity.Conditional, exists bool) error {
+	err := ErrChanged
+	switch {
+	case parts[i].Condition.Kind == entity.Insert:
+		err = ErrExists
+	case !exists:
+		err = ErrGone
+	}
+	if len(parts) == 1 {
+		return err
+	}
+	return fmt.Errorf("change %d of the %d with conditions: %w", i+1, len(parts), err)
+}
+
+// ImageError says in which column a row differs from the before-image that has its version, nil if in none.
+func ImageError(base *entity.Base, row entity.Row) error {
+	column := base.Differing(row)
+	if column == "" {
+		return nil
+	}
+	keyspace, table, _ := base.Place()
+	return fmt.Errorf("%w: the before-image has the version of the row in %s.%s, and another value of column %s: "+
+		"give the row as it was read, not one that was changed in place (Modify and Set.Updating note its keys first); "+
+		"if it is as it was read, something else than this library writes to the table", ErrInvalid, keyspace, table, column)
+}
+
+// Make makes the decision, if it is not Applied yet, by requests that may outlive the call, and says what is known of it then.
+func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
+	if earlier.Outcome == retry.Applied {
+		return earlier
+	}
+	known, err := fanout.Detached(ctx, func() (Known, error) { return d.traced(ctx, env, earlier), nil })
+	switch {
+	case errors.Is(err, fanout.ErrUnbegun):
+		known = Known{Outcome: retry.NotApplied, Err: err}
+	case err != nil:
+		known = Known{Outcome: retry.Unknown, Err: err}
+	}
+	known.Outcome = earlier.Outcome.Then(known.Outcome)
+	known.Err = request.MarkRefused(period.Explain(fanout.WrapTimeout(ctx, known.Err), d.PlaceOf))
+	if known.Tokens == nil {
+		known.Tokens = earlier.Tokens
+	}
+	known.Sent = int(env.Sent.Load())
+	known.Attempts = earlier.Attempts + known.Sent
+	switch {
+	case known.Outcome == retry.Applied:
+		known.Conflict, known.Err, known.Above = false, nil, 0
+	case known.Above > env.Now().Add(env.Skew).UnixMicro():
+		known.Above, known.Err = 0, fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out "+
+			"all other writers", env.Skew)
+	case known.Err == nil:
+		known.Err = ErrChanged
+	}
+	return known
+}
+
+// reasonConflict is what a tracer is told of a condition that did not hold.
+const reasonConflict = "conflict"
+
+// traced makes the decision. A tracer is told of it as if it were one request.
+func (d *Decision) traced(ctx context.Context, env *Env, earlier Known) Known {
+	if env.Tracer.Requests() {
+		start := session.RequestStart{ // a statement with IF is not idempotent
+			Op: env.Op, Mode: d.Mode, Keyspace: d.First().Keyspace, Tables: d.Names(d), Statements: d.Texts(d),
+			Consistency: session.Consistency(d.First().Base().Level(env.Consistency)),
+		}
+		ctx = env.Tracer.TraceRequestStart(ctx, start)
+	}
+	known := d.Decide(ctx, env, d, earlier)
+	end := session.RequestEnd{Outcome: known.Outcome, Attempts: int(env.Sent.Load())}
+	switch {
+	case known.Outcome == retry.Applied || known.Err == nil:
+	case known.Conflict:
+		end.Err, end.Reason = known.Err, reasonConflict
+	default:
+		end.Err, end.Reason = known.Err, retry.Classify(known.Err, retry.Swap).Reason
+	}
+	env.Tracer.TraceRequestEnd(ctx, end)
+	return known
+}

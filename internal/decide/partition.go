@@ -1,0 +1,99 @@
+package decide
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// Partition sends the requests that a condition takes, for one partition, and counts them.
+type Partition struct {
+	Session Session
+	Options Options
+	Retrier *request.Retrier
+	Request *request.Request
+	Pace    func(context.Context, func() error) error // of attempts; nil for none
+	Sent    *atomic.Int32
+}
+
+// begin begins a request, and returns the context that it is sent with.
+func (p *Partition) begin(ctx context.Context) context.Context {
+	p.Sent.Add(1)
+	p.Request.Begin(ctx)
+	return p.Request
+}
+
+// Transact makes one attempt at a transaction, see [Session].
+func (p *Partition) Transact(ctx context.Context, statements ...statement.Bound) (applied bool, row map[string]any, err error) {
+	applied, row, err = p.Session.Swap(p.begin(ctx), statements, p.Options)
+	return applied, row, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Commit makes one attempt at a transaction of Cassandra 6.
+func (p *Partition) Commit(ctx context.Context, t *entity.Transaction) (*entity.Found, error) {
+	found, err := p.Session.Commit(p.begin(ctx), t, p.Options)
+	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Exec makes one attempt at a statement without condition.
+func (p *Partition) Exec(ctx context.Context, s statement.Bound) error {
+	return p.Request.End(p.Session.Exec(p.begin(ctx), s, p.Options)) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Read makes one attempt at reading a row, at SERIAL or, if plain, at the level of the commit.
+func (p *Partition) Read(ctx context.Context, s statement.Bound, dest []any, plain bool) (found bool, err error) {
+	found, err = p.Session.Read(p.begin(ctx), s, dest, plain, p.Options)
+	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Try makes attempts, see [Try].
+func (p *Partition) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
+	do := func() error {
+		_, err := p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+			err := attempt(ctx)
+			if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
+				failed = retry.Unknown
+			}
+			return err
+		}, nil)
+		return err
+	}
+	if p.Pace != nil {
+		return failed, p.Pace(ctx, do)
+	}
+	return failed, do()
+}
+
+// Try makes attempts until one succeeds or is not worth another. failed is what is known of the attempts that failed: Unknown if what one of them
+// sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
+func Try[T any](
+	ctx context.Context, p *Partition, attempt func(context.Context) (T, error),
+) (value T, failed retry.Outcome, err error) {
+	failed, err = p.Try(ctx, func(ctx context.Context) (err error) {
+		value, err = attempt(ctx)
+		return err
+	})
+	return value, failed, err
+}
+
+// BaseRow is the base row of an entity on the cluster.
+type BaseRow struct {
+	Partition
+	Base  *entity.Base
+	Plain bool // reads are at the level of the commit: what is decided, but not yet committed, they may not see
+}
+
+// Row makes one attempt at reading the row. It is nil if there is none.
+func (b *BaseRow) Row(ctx context.Context) (*entity.Row, error) {
+	text, dest, row := b.Base.Select()
+	if found, err := b.Read(ctx, text, dest, b.Plain); err != nil || !found {
+		return nil, err
+	}
+	read := row()
+	return &read, nil
+}

@@ -1,0 +1,81 @@
+package decide
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/statement"
+)
+
+// Session sends what lightweight transactions need alongside the requests of a write. It is the seam between protocol and driver. Every
+// method makes one request.
+type Session interface {
+	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids of the row as it
+	// is, by column, and its pending.
+	Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error)
+	// Read reads one row into dest, at the serial level or, if plain, at the level of the commit, and says whether there is one.
+	Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error)
+	// Commit sends a transaction of Cassandra 6, and gives what it found: what was there before.
+	Commit(ctx context.Context, t *entity.Transaction, o Options) (*entity.Found, error)
+	// Exec sends a statement without condition.
+	Exec(ctx context.Context, s statement.Bound, o Options) error
+}
+
+// Options are what such a request is sent with.
+type Options struct {
+	Key         []byte            // of the partition
+	Consistency gocql.Consistency // of the commit
+	Local       bool              // LOCAL_SERIAL
+}
+
+func (o Options) serial() gocql.SerialConsistency {
+	if o.Local {
+		return gocql.LocalSerial
+	}
+	return gocql.Serial
+}
+
+// Sessions sends through gocql. Reads go through a session of their own, see package session; the answers of transactions
+// are too small to stall in the middle.
+type Sessions struct{ Writes, Reads *gocql.Session }
+
+// Swap implements [Session].
+func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error) {
+	row = make(map[string]any)
+	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.serial()).Consistency(o.Consistency)
+	applied, err = Scan(q.NoSkipMetadata().Iter(), row)
+	return applied, row, err
+}
+
+// Read implements [Session].
+func (x Sessions) Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error) {
+	level := o.Consistency
+	if !plain {
+		level = gocql.Consistency(o.serial())
+	}
+	err = query(ctx, x.Reads, s, o).Consistency(level).Scan(dest...)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Commit implements [Session].
+func (x Sessions) Commit(ctx context.Context, t *entity.Transaction, o Options) (*entity.Found, error) {
+	found := t.Found()
+	err := query(ctx, x.Writes, t.Bound, o).Consistency(o.Consistency).Scan(found.Dest()...)
+	return found, err
+}
+
+// Exec implements [Session].
+func (x Sessions) Exec(ctx context.Context, s statement.Bound, o Options) error {
+	return query(ctx, x.Writes, s, o).Consistency(o.Consistency).Exec()
+}
+
+func query(ctx context.Context, session *gocql.Session, s statement.Bound, o Options) *gocql.Query {
+	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
+}

@@ -1,0 +1,377 @@
+package versioned_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// uniqueRow is a unique table's row that does what it is asked. It notes requests where the entity's store does.
+type uniqueRow struct {
+	store *script
+	claim versioned.Claim
+	base  script // of the owner, if that is another entity
+	lost  string // the answer to this request is lost once
+	steal bool   // another entity has the key as soon as it was fenced
+	gone  bool   // a claim prevents the first Take, and is gone when it is looked at
+}
+
+func (u *uniqueRow) note(format string, args ...any) error {
+	_ = u.store.note(format, args...)
+	if last := u.store.asked[len(u.store.asked)-1]; last == u.lost {
+		u.lost = ""
+		return errLost
+	}
+	return nil
+}
+
+func (*uniqueRow) Self() string { return "me" }
+
+func (u *uniqueRow) Read(context.Context) (versioned.Claim, error) {
+	return u.claim, u.note("read key")
+}
+
+func (u *uniqueRow) Take(_ context.Context, token gocql.UUID) (versioned.Claim, error) {
+	if u.gone {
+		u.gone = false
+		return versioned.Claim{}, u.note("take %d", token)
+	}
+	if u.claim.Owner == "" {
+		u.claim = versioned.Claim{Owner: "me", Token: token}
+	}
+	now := u.claim
+	if err := u.note("take %d", token); err != nil {
+		return versioned.Claim{}, err
+	}
+	return now, nil
+}
+
+func (u *uniqueRow) Replace(_ context.Context, seen, token gocql.UUID) (gocql.UUID, error) {
+	if u.claim.Token == seen {
+		u.claim = versioned.Claim{Owner: "me", Token: token}
+	}
+	now := u.claim.Token
+	if err := u.note("replace %d by %d", seen, token); err != nil {
+		return gocql.UUID{}, err
+	}
+	return now, nil
+}
+
+func (u *uniqueRow) Free(_ context.Context, token gocql.UUID) error {
+	if u.claim.Token == token {
+		u.claim = versioned.Claim{}
+	}
+	return u.note("free %d", token)
+}
+
+func (u *uniqueRow) Base(string) versioned.Store {
+	if u.steal {
+		u.steal, u.claim = false, versioned.Claim{Owner: "it", Token: at(90)}
+	}
+	return &u.base
+}
+
+func (*uniqueRow) String() string { return "key" }
+
+func (*uniqueRow) Held(row versioned.Row) bool { return row.Columns == "has it" }
+
+// TestChangeClaims is what a change from 10 to 20 asks of a unique table on its way. Tokens are 101, 102 and so on, the
+// time of a claim is that of its token, in microseconds, and the grace is 50 of them.
+func TestChangeClaims(t *testing.T) {
+	t.Parallel()
+	applied, conflict := []any{versioned.Reply{Applied: true}}, []any{refused(15)}
+	claim := func(owner string, token int64) versioned.Claim {
+		return versioned.Claim{Owner: owner, Token: at(token)}
+	}
+	tests := []struct {
+		name  string
+		swaps []any
+		key   uniqueRow
+		want  string
+		asked []string // of the unique table and the own base row
+		base  []string // of the base row of the owner
+		left  versioned.Claim
+	}{
+		{
+			"a key that nobody has", applied,
+			uniqueRow{},
+			"applied",
+			[]string{"take 101", "swap 10 to 20"},
+			nil, claim("me", 101),
+		},
+		{
+			"the answer is lost", applied,
+			uniqueRow{lost: "take 101"},
+			"applied",
+			[]string{"take 101", "take 101", "swap 10 to 20"},
+			nil, claim("me", 101),
+		},
+		{
+			"a key that was freed meanwhile", applied,
+			uniqueRow{gone: true},
+			"applied",
+			[]string{"take 101", "take 102", "swap 10 to 20"},
+			nil, claim("me", 102),
+		},
+		{
+			"given back", conflict,
+			uniqueRow{},
+			"not applied, conflict with 15",
+			[]string{"take 101", "swap 10 to 20", "read", "free 101"},
+			nil,
+			versioned.Claim{},
+		},
+		{
+			"not given back while the swap may be under way",
+			[]any{errLost, errRefused},
+			uniqueRow{},
+			"unknown, refused",
+			[]string{"take 101", "swap 10 to 20", "swap 10 to 20"},
+			nil, claim("me", 101),
+		},
+		{
+			"claimed for the same entity before", applied,
+			uniqueRow{claim: claim("me", 7)},
+			"applied",
+			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
+			nil, claim("me", 101),
+		},
+		{
+			"not given back, as that other write may rely on it", conflict,
+			uniqueRow{claim: claim("me", 7)},
+			"not applied, conflict with 15",
+			[]string{"take 101", "replace 7 by 101", "swap 10 to 20", "read"},
+			nil, claim("me", 101),
+		},
+		{
+			"the answer to a replacement is lost", applied,
+			uniqueRow{claim: claim("me", 7), lost: "replace 7 by 101"},
+			"applied",
+			[]string{"take 101", "replace 7 by 101", "replace 7 by 101", "swap 10 to 20"},
+			nil, claim("me", 101),
+		},
+		{
+			"another entity has it", applied,
+			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "has it")}}},
+			"not applied, " + versioned.ErrTaken.Error(),
+			[]string{"take 101"},
+			[]string{"read"},
+			claim("it", 7),
+		},
+		{
+			"another entity has just claimed it", applied,
+			uniqueRow{claim: claim("it", 60), base: script{rows: []versioned.Row{rowAt(5, "x")}}},
+			"not applied, " + versioned.ErrTaken.Error(),
+			[]string{"take 101"},
+			[]string{"read"},
+			claim("it", 60),
+		},
+		{
+			"another entity has claimed it, by a clock ahead", applied,
+			uniqueRow{claim: claim("it", 5000), base: script{rows: []versioned.Row{rowAt(5, "x")}}},
+			"not applied, " + versioned.ErrTaken.Error(),
+			[]string{"take 101"},
+			[]string{"read"},
+			claim("it", 5000),
+		},
+		{
+			"another entity has left it", applied,
+			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "x")}, swaps: applied}},
+			"applied",
+			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
+			[]string{"read", "swap 5 to 102", "apply x at 102 []", "clear [102]"},
+			claim("me", 101),
+		},
+		{
+			"another entity has never been", conflict,
+			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{{}}, swaps: applied}},
+			"not applied, conflict with 15",
+			[]string{"take 101", "replace 7 by 101", "swap 10 to 20", "read", "free 101"},
+			[]string{"read", "swap 0 to 102", "apply <nil> at 102 []", "clear [102]"},
+			versioned.Claim{},
+		},
+		{
+			"another entity was deleted long ago, and that is not finished", applied,
+			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(0, nil, 200)}, swaps: applied}},
+			"applied",
+			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
+			[]string{"read", "swap 0 to 201", "apply <nil> at 201 []", "clear [201]"},
+			claim("me", 101),
+		},
+		{
+			"another entity was written meanwhile, and has it", applied,
+			uniqueRow{claim: claim("it", 7), base: script{
+				rows: []versioned.Row{rowAt(5, "x"), rowAt(6, "y"), rowAt(6, "has it")}, swaps: []any{refused(6)},
+			}},
+			"not applied, " + versioned.ErrTaken.Error(),
+			[]string{"take 101", "take 103"},
+			[]string{"read", "swap 5 to 102", "read", "read"},
+			claim("it", 7),
+		},
+		{
+			"another entity claims it again meanwhile", applied,
+			uniqueRow{claim: claim("it", 7), steal: true, base: script{
+				rows: []versioned.Row{rowAt(5, "x"), rowAt(102, "x")}, swaps: applied,
+			}},
+			"not applied, " + versioned.ErrTaken.Error(),
+			[]string{"take 101", "replace 7 by 101", "take 103"},
+			[]string{"read", "swap 5 to 102", "apply x at 102 []", "clear [102]", "read"},
+			claim("it", 90),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(15, "x")}}
+			key, token := tt.key, int64(100)
+			key.store = &store
+			c := versioned.Change{
+				Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20), After: "y"}, Claims: []versioned.Key{&key},
+				Next:  func(above int64) gocql.UUID { token = max(token, above) + 1; return at(token) },
+				Grace: 50 * time.Microsecond,
+			}
+			r := c.Commit(t.Context())
+			if got := result(&r); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if taken := new(versioned.TakenError); errors.As(r.Err, &taken) && (taken.Owner != "it" || taken.Key != &key) {
+				t.Errorf("taken by %q", taken.Owner)
+			}
+			if !slices.Equal(store.asked, tt.asked) {
+				t.Errorf("asked %q, want %q", store.asked, tt.asked)
+			}
+			if !slices.Equal(key.base.asked, tt.base) {
+				t.Errorf("of the owner, asked %q, want %q", key.base.asked, tt.base)
+			}
+			if key.claim != tt.left {
+				t.Errorf("left %q's, token %d, want %q's, %d", key.claim.Owner, decide.Timestamp(key.claim.Token),
+					tt.left.Owner, decide.Timestamp(tt.left.Token))
+			}
+		})
+	}
+}
+
+// TestChangeLost gives up a key by the token that it had before the swap, if it was the entity's at all.
+func TestChangeLost(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		owner string
+		asked []string
+	}{
+		{"me", []string{"read key", "swap 10 to 20", "clear [20]", "free 7"}},
+		{"it", []string{"read key", "swap 10 to 20", "clear [20]"}},
+		{"", []string{"read key", "swap 10 to 20", "clear [20]"}},
+	} {
+		store := script{swaps: []any{versioned.Reply{Applied: true}}}
+		key := uniqueRow{store: &store}
+		if tt.owner != "" {
+			key.claim = versioned.Claim{Owner: tt.owner, Token: at(7)}
+		}
+		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20)}, Releases: []versioned.Key{&key}}
+		if r := c.Commit(t.Context()); r.Outcome != retry.Applied {
+			t.Fatal(result(&r))
+		}
+		c.Finish(t.Context())
+		if !slices.Equal(store.asked, tt.asked) {
+			t.Errorf("%q: asked %q, want %q", tt.owner, store.asked, tt.asked)
+		}
+	}
+}
+
+// TestChangeRenews claims again what an insert has claimed before it met a fence, and still gives it back.
+func TestChangeRenews(t *testing.T) {
+	t.Parallel()
+	store := script{swaps: []any{refused(15), refused(17)}, rows: []versioned.Row{rowAt(15, nil), rowAt(17, "x")}}
+	key, token := uniqueRow{store: &store}, int64(100)
+	c := versioned.Change{
+		Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Claims: []versioned.Key{&key},
+		Next: func(int64) gocql.UUID { token++; return at(token) },
+	}
+	r := c.Commit(t.Context())
+	if got, want := result(&r), "not applied, conflict with 17"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	want := []string{"take 101", "swap 0 to 20", "read", "take 102", "replace 101 by 102", "swap 15 to 20", "read", "free 102"}
+	if !slices.Equal(store.asked, want) {
+		t.Errorf("asked %q, want %q", store.asked, want)
+	}
+}
+
+// TestChangeSent is a change that an earlier call has sent, with an outcome that is not known. That call's swap may have
+// been applied, and have given up a key that a write after it is about to bring back: the claim that is there now is that
+// write's, unless the swap is applied by this call. What this call alone has claimed it gives back.
+func TestChangeSent(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		swaps []any
+		claim versioned.Claim
+		want  string
+		asked []string
+	}{
+		{
+			"applied",
+			[]any{refused(20)},
+			versioned.Claim{},
+			"applied",
+			[]string{"read key", "take 101", "swap 0 to 20", "clear [20]"},
+		},
+		{
+			"applied by this call",
+			[]any{versioned.Reply{Applied: true}},
+			versioned.Claim{},
+			"applied",
+			[]string{"read key", "take 101", "swap 0 to 20", "clear [20]", "free 7"},
+		},
+		{
+			"overwritten",
+			[]any{refused(30)},
+			versioned.Claim{},
+			"unknown, conflict with 30",
+			[]string{"read key", "take 101", "swap 0 to 20", "read", "free 101"},
+		},
+		{
+			"refused",
+			[]any{errRefused},
+			versioned.Claim{},
+			"unknown, refused",
+			[]string{"read key", "take 101", "swap 0 to 20", "free 101"},
+		},
+		{
+			"taken", nil,
+			versioned.Claim{Owner: "it", Token: at(90)},
+			"unknown, " + versioned.ErrTaken.Error(),
+			[]string{"read key", "take 101"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(30, nil)}}
+			gained, lost := uniqueRow{store: &store, claim: tt.claim}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
+			gained.base.rows = []versioned.Row{rowAt(5, "x")}
+			c := versioned.Change{
+				Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Sent: true,
+				Claims: []versioned.Key{&gained}, Releases: []versioned.Key{&lost},
+				Next: func(int64) gocql.UUID { return at(101) },
+			}
+			r := c.Commit(t.Context())
+			if got := result(&r); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if r.Outcome == retry.Applied {
+				c.Finish(t.Context())
+			}
+			if !slices.Equal(store.asked, tt.asked) {
+				t.Errorf("asked %q, want %q", store.asked, tt.asked)
+			}
+		})
+	}
+}

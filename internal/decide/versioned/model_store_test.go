@@ -1,0 +1,250 @@
+package versioned_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// store is an entity as a process sees it.
+type store struct {
+	p *process
+	e int
+}
+
+func (p *process) store(e int) versioned.Store {
+	s := &store{p, e}
+	if p.w.plan.store != nil {
+		return p.w.plan.store(s)
+	}
+	return s
+}
+
+func (s *store) Read(context.Context) (versioned.Row, error) {
+	var out versioned.Row
+	w := s.p.w
+	err := s.p.request(w.describe(func() string { return fmt.Sprintf("read %d", s.e) }), func() {
+		out = w.read(s.e)
+		w.logf("row %d is %s at %s, %d pending", s.e, w.rows[s.e].columns, out.Version, len(out.Pending))
+	})
+	if err != nil {
+		return versioned.Row{}, err
+	}
+	return out, nil
+}
+
+func (w *world) read(e int) versioned.Row {
+	r := &w.rows[e]
+	out := versioned.Row{Version: r.current(w.now), Present: r.columns != nil}
+	if r.columns != nil {
+		out.Columns = r.columns
+	}
+	if pending := w.visible(r); len(pending) > 0 {
+		out.Pending = make(map[gocql.UUID][]byte, len(pending))
+		for _, p := range pending {
+			out.Pending[p.version] = p.keys
+		}
+		if out.Version == (gocql.UUID{}) {
+			w.coverage.expired = true
+		}
+	}
+	return out
+}
+
+func (s *store) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, error) {
+	var reply versioned.Reply
+	w := s.p.w
+	err := s.p.request(w.describe(func() string {
+		after, _ := swap.After.(*columns)
+		return fmt.Sprintf("swap %d from %s to %s %s", s.e, short(swap.Before), short(swap.Version), after)
+	}), func() {
+		reply = w.swap(s.e, swap)
+		w.logf("applied %t, row at %s, %d pending", reply.Applied, reply.Version, len(reply.Pending))
+	})
+	if err != nil {
+		return versioned.Reply{}, err
+	}
+	return reply, nil
+}
+
+// ApplyToQueryTables is one request per row, each with a fate of its own.
+func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version gocql.UUID, before [][]byte) error {
+	w, at := s.p.w, decide.Timestamp(version)
+	c, _ := r.Columns.(*columns)
+	var first error
+	note := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	for t := range w.tables {
+		var own uint8
+		if c != nil {
+			own = c.places[t]
+		}
+		if own != 0 {
+			note(s.p.request(w.describe(func() string { return fmt.Sprintf("put %d into %d: %s at %s", s.e, t, c, short(version)) }),
+				func() { w.put(t, s.e, c, at) }))
+		}
+		for _, places := range before {
+			if places == nil || places[t] == own || places[t] == 0 {
+				continue
+			}
+			place := places[t]
+			note(s.p.request(w.describe(func() string {
+				return fmt.Sprintf("remove %d from %d under %d at %s", s.e, t, place, short(version))
+			}), func() { w.remove(t, s.e, place, at) }))
+		}
+	}
+	return first
+}
+
+func (s *store) Clear(_ context.Context, versions []gocql.UUID) error {
+	w, clock := s.p.w, s.p.w.now+s.p.skew
+	partial := !s.p.calm && w.chance(w.chaos.partial)
+	err := s.p.request(w.describe(func() string {
+		name := fmt.Sprintf("clear %d:", s.e)
+		for _, v := range versions {
+			name += " " + short(v)
+		}
+		return name
+	}), func() {
+		for _, v := range versions {
+			at := max(decide.Timestamp(v), clock) + ahead
+			if w.plan.clear != nil {
+				at = w.plan.clear(decide.Timestamp(v), clock)
+			}
+			w.clearEntry(s.e, v, at, partial)
+		}
+	})
+	if partial && err == nil {
+		err = errLost
+	}
+	return err
+}
+
+func (s *store) Try(ctx context.Context, attempt func(context.Context) error) (retry.Outcome, error) {
+	return s.p.try(ctx, attempt)
+}
+
+// key is a unique key on behalf of an entity.
+type key struct {
+	p *process
+	e int
+	u int // the table
+	k uint8
+}
+
+func (p *process) key(e, u int, k uint8) versioned.Key {
+	out := &key{p, e, u, k}
+	if p.w.plan.key != nil {
+		return p.w.plan.key(out)
+	}
+	return out
+}
+
+var owners = [entities]string{"a", "b"}
+
+func owner(e int) string { return owners[e] }
+
+func (k *key) Self() string { return owner(k.e) }
+
+func (k *key) Read(context.Context) (versioned.Claim, error) {
+	var out versioned.Claim
+	w := k.p.w
+	err := k.p.request(w.describe(func() string { return fmt.Sprintf("read key %d/%d", k.u, k.k) }), func() {
+		out = w.claims[k.u][k.k]
+		w.logf("key %d/%d is %q's, token %s", k.u, k.k, out.Owner, out.Token)
+	})
+	return out, err
+}
+
+func (k *key) Take(_ context.Context, token gocql.UUID) (versioned.Claim, error) {
+	var applied bool
+	var now versioned.Claim
+	w := k.p.w
+	err := k.p.request(w.describe(func() string {
+		return fmt.Sprintf("take key %d/%d for %s, token %s", k.u, k.k, k.Self(), short(token))
+	}), func() {
+		now = w.claims[k.u][k.k]
+		if applied = now.Owner == ""; applied {
+			w.setClaim(k.u, k.k, versioned.Claim{Owner: k.Self(), Token: token})
+		}
+		w.logf("applied %t, key %d/%d was %q's, token %s", applied, k.u, k.k, now.Owner, now.Token)
+		now = w.claims[k.u][k.k]
+	})
+	if err != nil {
+		return versioned.Claim{}, err
+	}
+	return now, nil
+}
+
+func (k *key) Replace(_ context.Context, seen, token gocql.UUID) (gocql.UUID, error) {
+	var applied bool
+	var now versioned.Claim
+	w := k.p.w
+	err := k.p.request(w.describe(func() string {
+		return fmt.Sprintf("replace key %d/%d for %s, token %s for %s", k.u, k.k, k.Self(), short(token), short(seen))
+	}), func() {
+		now = w.claims[k.u][k.k]
+		if applied = now.Owner != "" && now.Token == seen; applied {
+			if now.Owner != k.Self() {
+				w.coverage.evicted = true
+			}
+			w.setClaim(k.u, k.k, versioned.Claim{Owner: k.Self(), Token: token})
+		}
+		w.logf("applied %t, key %d/%d was %q's, token %s", applied, k.u, k.k, now.Owner, now.Token)
+		now = w.claims[k.u][k.k]
+	})
+	if err != nil {
+		return gocql.UUID{}, err
+	}
+	return now.Token, nil
+}
+
+func (k *key) Free(_ context.Context, token gocql.UUID) error {
+	w := k.p.w
+	return k.p.request(w.describe(func() string {
+		return fmt.Sprintf("free key %d/%d for %s, token %s", k.u, k.k, k.Self(), short(token))
+	}), func() {
+		if w.claims[k.u][k.k].Token == token {
+			w.setClaim(k.u, k.k, versioned.Claim{})
+		}
+	})
+}
+
+func (w *world) setClaim(u int, k uint8, c versioned.Claim) {
+	w.claims[u][k] = c
+	w.judgeClaims()
+}
+
+func (k *key) Base(of string) versioned.Store {
+	for e := range entities {
+		if owner(e) == of {
+			if k.p.w.plan.base != nil {
+				return k.p.w.plan.base(k.p.store(e))
+			}
+			return k.p.store(e)
+		}
+	}
+	panic("no such entity")
+}
+
+func (k *key) String() string { return "key" }
+
+func (k *key) Held(row versioned.Row) bool {
+	c, _ := row.Columns.(*columns)
+	return c != nil && c.keys[k.u] == k.k
+}
+
+// describe is the name of a request, if anybody will read it.
+func (w *world) describe(name func() string) string {
+	if w.history == nil {
+		return ""
+	}
+	return name()
+}

@@ -1,0 +1,121 @@
+package versioned
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// Protocol is this kind of decision.
+var Protocol = decide.Protocol{
+	Mode:     "conditional",
+	Versions: true,
+	Followed: true,
+	Unmet:    "if the row is not the one that was read",
+	Join:     join,
+	Texts:    decide.ConditionTexts,
+	Names:    decide.BaseTable,
+	Decide:   commit,
+	Conclude: conclude,
+}
+
+// join says that two changes cannot be decided together.
+func join(first, next *entity.Conditional) error {
+	if err := decide.OneTable(first, next); err != nil {
+		return err
+	}
+	return fmt.Errorf("two entities %s in one write: each of a Versioned set is decided by a transaction of its own, after what another "+
+		"client left unfinished of it, so the two cannot hold together; %s", first.Condition.Entity, decide.Apart)
+}
+
+// place names the entity among the ends of changes.
+func place(c *entity.Condition) string {
+	keyspace, table, partition := c.Base().Place()
+	return keyspace + "." + table + "." + string(partition)
+}
+
+// commit claims the keys of a change and carries out its transaction.
+func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier decide.Known) decide.Known {
+	env.Ends.Wait(ctx, place(d.First()))
+	change := newChange(env, d.Parts[0], nil)
+	change.Sent = earlier.Outcome == retry.Unknown
+	result := change.Commit(ctx)
+	known := decide.Known{Outcome: result.Outcome, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
+	var taken *TakenError
+	if errors.As(result.Err, &taken) {
+		known.Conflict = true
+		if key, ok := taken.Key.(*UniqueKey); ok {
+			known.Taken, known.Err = key.Claim, decide.TakenError(key.Table)
+		}
+	}
+	if result.Behind != (gocql.UUID{}) {
+		known.Conflict, known.Above = true, decide.Timestamp(result.Behind)
+	}
+	if known.Conflict && known.Err == nil {
+		known.Err = decide.ErrChanged
+		if change.Insert {
+			known.Err = decide.ErrExists
+		} else if !result.Row.Present {
+			known.Err = decide.ErrGone
+		}
+	}
+	if row, ok := result.Row.Columns.(*entity.Row); ok {
+		row.Version = result.Row.Current()
+		known.Current, _ = d.First().Base().Decode(*row)
+	}
+	return known
+}
+
+// conclude removes the entry of pending and gives up keys. Nobody waits for it, unless the change has given up unique keys, which others may want at
+// once.
+func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known decide.Known) {
+	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
+	change := newChange(env, d.Parts[0], known.Tokens)
+	if len(change.Releases) == 0 {
+		if end, ok := env.Ends.Begin(place(d.First())); ok {
+			go func() {
+				defer end()
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), env.Timeout)
+				defer cancel()
+				change.Finish(ctx)
+			}()
+			return
+		}
+	}
+	_, _ = fanout.Detached(ctx, func() (struct{}, error) {
+		change.Finish(ctx)
+		return struct{}{}, nil
+	})
+}
+
+func newChange(env *decide.Env, c *entity.Conditional, tokens []gocql.UUID) *Change {
+	cond := c.Condition
+	change := &Change{
+		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion,
+		Swap: Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys}, Tokens: tokens,
+	}
+	if after := cond.After(); after != nil {
+		change.Swap.After = after
+	}
+	key := func(k *entity.Claim) Key {
+		return NewKey(env, k, cond.Base(), func(owner *entity.Base) Store {
+			base := NewBase(env, owner)
+			base.claimed = k.Table
+			return base
+		})
+	}
+	for _, k := range c.Claims {
+		change.Claims = append(change.Claims, key(k))
+	}
+	for _, k := range c.Releases {
+		change.Releases = append(change.Releases, key(k))
+	}
+	return change
+}

@@ -1,0 +1,218 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/decide/compare"
+	"github.com/denorm-go/denorm/internal/decide/transaction"
+	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// protocols are the kinds of decision. No other file of this package names one: what a kind does is in its package.
+var protocols = map[layout.Decided]*decide.Protocol{
+	layout.Compared:      &compare.Protocol,
+	layout.Versioned:     &versioned.Protocol,
+	layout.Transactional: &transaction.Protocol,
+}
+
+// protocolOf is how changes of a set are decided.
+func protocolOf(by layout.Decided) (*decide.Protocol, error) {
+	if p := protocols[by]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("changes of a set that is %v cannot be decided: this program was built without that", by)
+}
+
+// unmixed rejects a write of which a part cannot be in the transaction of the rest.
+func unmixed(changes []tables.Change) error {
+	whole := func(c tables.Change) bool { return c.Internal().Decided() == layout.Transactional }
+	for _, c := range changes[1:] {
+		one, other := changes[0], c
+		if whole(one) == whole(other) {
+			continue
+		}
+		if !whole(one) {
+			one, other = other, one
+		}
+		return fmt.Errorf("set %s is Transactional and set %s is not: what is written in other ways cannot be in a transaction; declare %s Transactional "+
+			"too, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
+	}
+	return nil
+}
+
+// decided is what has to hold before the rest of a write is sent, nil if nothing has to, and what is known of it.
+type decided struct {
+	decision *decide.Decision
+	known    decide.Known
+}
+
+// undecided says whether the rest of the write has to wait, or is not to be sent.
+func (d *decided) undecided() bool { return d.decision != nil && d.known.Outcome != Applied }
+
+// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
+const oldestInsert = entity.FenceTTL / 2
+
+// version is the one that rows with a condition get. Where the timestamp is given it follows from the changes, so that the repeat of a request
+// knows what the first try has written.
+func (w *Writer) version(timestamp int64, changes []tables.Change) (version gocql.UUID, err error) {
+	version = decide.Version(timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	if !w.pinned {
+		return version, nil
+	}
+	var parts []*entity.Conditional
+	for _, c := range changes {
+		if !c.Internal().Conditional() {
+			continue
+		}
+		r, err := c.Internal().RenderConditional(timestamp, version, w.physical)
+		if err != nil {
+			return version, err
+		}
+		parts = append(parts, &r)
+	}
+	if len(parts) == 0 {
+		return version, nil
+	}
+	return decide.Version(timestamp, decide.Digest(parts)), nil
+}
+
+// conditionOf renders a change of a set with conditions, and adds its condition to the decision of the write.
+func (w *Writer) conditionOf(p *plan, c tables.Change, version gocql.UUID) (entity.Rendered, error) {
+	protocol, err := protocolOf(c.Internal().Decided())
+	if err != nil {
+		return entity.Rendered{}, err
+	}
+	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !protocol.Lasting {
+		return entity.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
+			"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
+	}
+	r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
+	if err != nil {
+		return entity.Rendered{}, err
+	}
+	if d := p.decision; d != nil {
+		err = d.Join(d.Parts[0], &r)
+		d.Parts = append(d.Parts, &r)
+		return r.Rendered, err
+	}
+	// All tables of the set: what another client has left unfinished may be in those that the change does not concern.
+	if table := r.Condition.Base().Unplaced(); table != "" {
+		return entity.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
+	}
+	p.decision, p.known.Outcome = &decide.Decision{Protocol: protocol, Parts: []*entity.Conditional{&r}}, NotApplied
+	if w.pinned {
+		p.known.Outcome = Unknown // an earlier try may have been applied
+	}
+	if protocol.Versions {
+		p.decision.Tables = []string{r.Condition.Keyspace + "." + r.Condition.Table}
+		for i := range r.Mutations {
+			if name := r.Mutations[i].Keyspace + "." + r.Mutations[i].Table; !slices.Contains(p.decision.Tables, name) {
+				p.decision.Tables = append(p.decision.Tables, name)
+			}
+		}
+	}
+	return r.Rendered, nil
+}
+
+var (
+	errCondition = errors.New("the condition of the write is not known to hold")
+	errUnmet     = errors.New("the condition of the write did not hold")
+)
+
+// decide makes the decision of a plan. If it does not hold, nothing else is sent.
+func (w *Writer) decide(ctx context.Context, p *plan) {
+	if p.decision == nil {
+		return
+	}
+	p.known = p.decision.Make(ctx, w.env(p.Op), p.known)
+	switch {
+	case p.known.Outcome == Applied:
+	case p.known.Conflict && p.known.Outcome == NotApplied:
+		p.unsent(errUnmet)
+	default:
+		p.unsent(errCondition)
+	}
+}
+
+// env is what the decisions of one call are made with.
+func (w *Writer) env(op string) *decide.Env {
+	return &decide.Env{
+		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency, Timeout: w.timeout, Silence: fanout.LeastSilence,
+		Now: w.clock.now, Skew: w.maxSkew, Next: func(above int64) int64 { return w.clock.next(above, w.maxSkew, nil, nil) },
+		Grace: w.claimGrace, Ends: w.ends, Sent: new(atomic.Int32),
+		FanOut: func(ctx context.Context, _ time.Time, mutations []*statement.Mutation) (int, error) {
+			return w.finishFor(ctx, op, mutations)
+		},
+	}
+}
+
+// finishFor makes one attempt at what another client has left undone.
+func (w *Writer) finishFor(ctx context.Context, op string, mutations []*statement.Mutation) (sent int, err error) {
+	p := &plan{Write: fanout.Write{Op: op}, timestamp: mutations[0].Timestamp, mode: FanOut, requests: fanout.Requests(mutations)}
+	alone := *w // the decision does the retries
+	alone.sender.Retrier = single
+	p.requests = alone.start(ctx, p, p.mode, p.requests).Wait(p.requests)
+	for i := range p.requests {
+		sent += p.requests[i].Sent
+	}
+	if !fanout.AllApplied(p.requests) {
+		// Not as an Error: what it says of its tables is not said of the write that met this one.
+		failed := p.failure()
+		err = fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))
+	}
+	return sent, err
+}
+
+// followed is what is known of a table that follows the base row; own is what its own requests say. Nothing is known before the decision is
+// made, and once it holds the table gets the write in the end.
+func (d *decided) followed(own Outcome, refused bool) Outcome {
+	switch {
+	case own == Applied:
+		return Applied
+	case d.known.Outcome == Applied && !refused:
+		return Pending
+	}
+	return own.And(d.known.Outcome)
+}
+
+// results are what is known of the tables that the decision is about.
+func (d *decided) results() []TableResult {
+	places := d.decision.Places()
+	out := make([]TableResult, len(places))
+	for i, p := range places {
+		out[i] = TableResult{Keyspace: p.Keyspace, Table: p.Table, Outcome: d.known.Outcome, Attempts: d.known.Attempts}
+		if d.undecided() {
+			out[i].Err = d.known.Err
+		}
+	}
+	return out
+}
+
+// Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
+// the change; its entry in the column pending is then removed in the background. A service calls Wait after its last write, before it ends. If
+// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of
+// ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
+func (w *Writer) Wait(ctx context.Context) error {
+	w = w.made()
+	switch {
+	case ctx == nil:
+		return reject("Wait", errNoContext)
+	case w.ends == nil: // it was not made
+		return reject("Wait", w.err)
+	}
+	return w.ends.All(ctx)
+}
