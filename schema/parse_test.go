@@ -316,7 +316,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is written as\n%s\nwhich is not read: %v", text, s.CQL(), err)
 		}
-		if again.CQL() != s.CQL() {
+		written := s.CQL()
+		for strings.HasPrefix(written, "-- Left out: ") { // it says what is not in the rest
+			_, written, _ = strings.Cut(written, "\n")
+		}
+		if strings.TrimSpace(again.CQL()) != strings.TrimSpace(written) {
 			t.Fatalf("%q is written as\n%s\nand that as\n%s", text, s.CQL(), again.CQL())
 		}
 	})
