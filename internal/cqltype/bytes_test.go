@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/literal"
 )
 
 // Values come from servers and files: no bytes end the process, and a text is no longer than the bytes allow.
@@ -39,7 +40,7 @@ func TestAnyBytesOfAType(t *testing.T) {
 		}
 		for range 5000 {
 			data, other := some(), some()
-			if s := typ.Literal(data); len(s) > 100+50*len(data) {
+			if s := literal.Of(typ, data); len(s) > 100+50*len(data) {
 				t.Fatalf("%s: %d bytes give %d", text, len(data), len(s))
 			}
 			typ.Compare(data, other)
@@ -71,7 +72,7 @@ func TestLiteralOfAHugeNumber(t *testing.T) {
 			case "map<int, varint>":
 				data = append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7}, uint32(size)), data...)
 			}
-			if got := typ.Literal(data); strings.Contains(got, "0x") != huge {
+			if got := literal.Of(typ, data); strings.Contains(got, "0x") != huge {
 				t.Errorf("%s of %d bytes: %.40s", text, size, got)
 			}
 		}

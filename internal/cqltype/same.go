@@ -14,91 +14,112 @@ func (t *Type) Same(a, b []byte) bool {
 	return (a == nil) == (b == nil) && t.Compare(t.sorted(a), t.sorted(b)) == 0
 }
 
+// Parts are the values inside an encoded value: elements, keys and values one after the other, or fields; nil is null. A value may have fewer
+// fields than its type, or more. It is false of bytes that are no value of the type.
+func (t *Type) Parts(data []byte) (parts [][]byte, ok bool) {
+	count := 0
+	if t.Collection() {
+		if count, data, ok = cutInt(data); !ok {
+			return nil, false
+		}
+	}
+	for len(data) > 0 {
+		part, rest, ok := CutValue(data)
+		if !ok {
+			return nil, false
+		}
+		parts, data = append(parts, part), rest
+	}
+	return parts, !t.Collection() || len(parts) == count*len(t.elems)
+}
+
+// known are the parts of a value whose types are known, and the fields after them.
+func (t *Type) known(parts [][]byte) (known, more [][]byte) {
+	n := len(parts)
+	if !t.Collection() {
+		n = min(n, len(t.Elems()))
+	}
+	return parts[:n], parts[n:]
+}
+
+// join encodes a value with these parts.
+func (t *Type) join(parts [][]byte) []byte {
+	out := []byte{}
+	if t.Collection() {
+		out = binary.BigEndian.AppendUint32(out, uint32(len(parts)/len(t.elems))) // not more than there were
+	}
+	return appendValues(out, parts)
+}
+
+func appendValues(out []byte, values [][]byte) []byte {
+	for _, value := range values {
+		out = AppendValue(out, value)
+	}
+	return out
+}
+
+func hasUser(t *Type) bool { return t.user != nil }
+
+func present(part []byte) bool { return part != nil }
+
 // Exceeds says whether a value has a field, not null, that a user-defined type does not have here.
 func (t *Type) Exceeds(data []byte) bool {
-	if !t.Contains(func(t *Type) bool { return t.user != nil }) {
+	if !t.Contains(hasUser) {
 		return false
 	}
-	types, collection := t.Elems(), t.Collection()
-	if collection {
-		data = data[min(4, len(data)):]
-	}
-	for n := 0; len(data) > 0 && (collection || n < len(types)); n++ {
-		var value []byte
-		if value, data = cutValue(data); types[n%len(types)].Exceeds(value) {
+	parts, _ := t.Parts(data)
+	known, more := t.known(parts)
+	types := t.Elems()
+	for n, part := range known {
+		if types[n%len(types)].Exceeds(part) {
 			return true
 		}
 	}
-	return unlessNull(data) != nil
+	return slices.ContainsFunc(more, present)
 }
 
 // AsDeclared is an encoded value with the fields that its user-defined types have here: those that it lacks are null, and further ones that
 // are null are left out. The server takes both as equal in a clustering key. What is no value of the type stays as it is.
 func (t *Type) AsDeclared(data []byte) []byte {
-	if len(data) == 0 || !t.Contains(func(t *Type) bool { return t.user != nil }) {
+	if len(data) == 0 || !t.Contains(hasUser) {
 		return data
 	}
-	types, collection := t.Elems(), t.Collection()
-	var out []byte
-	rest := data
-	if collection {
-		if len(data) < 4 {
-			return data
-		}
-		out, rest = slices.Clone(data[:4]), data[4:]
-	}
-	for n := 0; collection && len(rest) > 0 || !collection && n < len(types); n++ {
-		var value []byte
-		ok := true
-		if len(rest) > 0 {
-			value, rest, ok = CutValue(rest)
-		}
-		if !ok {
-			return data
-		}
-		out = AppendValue(out, types[n%len(types)].AsDeclared(value))
-	}
-	if unlessNull(rest) != nil {
+	parts, ok := t.Parts(data)
+	known, more := t.known(parts)
+	if !ok || slices.ContainsFunc(more, present) {
 		return data
 	}
-	return out
+	types := t.Elems()
+	if !t.Collection() {
+		known = append(known, make([][]byte, len(types)-len(known))...)
+	}
+	for n, part := range known {
+		known[n] = types[n%len(types)].AsDeclared(part)
+	}
+	return t.join(known)
 }
 
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the server, each once.
 func (t *Type) sorted(data []byte) []byte {
-	if !t.composite() || len(data) < 4 || !t.Contains((*Type).unordered) {
+	if len(data) < 4 || !t.Contains((*Type).unordered) {
 		return data
 	}
-	types, collection := t.Elems(), t.Collection()
-	var out []byte
-	rest, each := data, 1
-	if collection {
-		out, rest, each = make([]byte, 4), data[4:], len(types)
+	parts, ok := t.Parts(data)
+	if !ok {
+		return data
 	}
-	var parts [][][]byte // of a map with key and value
-	for n := 0; len(rest) > 0; n++ {
-		if n%each == 0 {
-			parts = append(parts, nil)
-		}
-		var value []byte
-		value, rest = cutValue(rest)
-		if collection || n < len(types) { // else a field that is not known here
-			value = types[n%len(types)].sorted(value)
-		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], value)
+	types := t.Elems()
+	known, _ := t.known(parts)
+	for n, part := range known {
+		known[n] = types[n%len(types)].sorted(part)
 	}
 	if t.unordered() {
+		elements := slices.Collect(slices.Chunk(parts, len(types))) // of a map with key and value
 		order := func(a, b [][]byte) int { return types[0].Compare(a[0], b[0]) }
-		slices.SortStableFunc(parts, order)
-		parts = slices.CompactFunc(parts, func(a, b [][]byte) bool { return order(a, b) == 0 })
+		slices.SortStableFunc(elements, order)
+		parts = slices.Concat(slices.CompactFunc(elements, func(a, b [][]byte) bool { return order(a, b) == 0 })...)
 	}
-	if collection {
-		binary.BigEndian.PutUint32(out, uint32(len(parts))) // not more than there were
-	}
-	for _, value := range slices.Concat(parts...) {
-		out = AppendValue(out, value)
-	}
-	return out
+	return t.join(parts)
 }
 
 // unordered says whether the elements of a value may be sent in any order.
@@ -106,30 +127,26 @@ func (t *Type) unordered() bool { return t.kind == gocql.TypeSet || t.kind == go
 
 // Ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their bytes.
 func (t *Type) Ordered(data []byte) []byte {
-	types, each, out, rest := t.Elems(), 1, []byte{}, data // each is how many parts are moved together
-	switch {
-	case len(types) == 0 || t.Collection() && len(data) < 4:
+	if !t.composite() {
 		return data
-	case t.Collection():
-		each, out, rest = len(types), append(out, data[:4]...), data[4:]
+	}
+	types := t.Elems()
+	parts, ok := t.Parts(data)
+	if _, more := t.known(parts); !ok || len(more) > 0 {
+		return data // as a type that encodes itself may make it
+	}
+	for n, part := range parts {
+		if part != nil {
+			parts[n] = types[n%len(types)].Ordered(part)
+		}
+	}
+	if !t.unordered() {
+		return t.join(parts)
 	}
 	var elements [][]byte
-	for n := 0; len(rest) > 0; n++ {
-		part, after, ok := CutValue(rest)
-		if !ok || !t.Collection() && n >= len(types) {
-			return data // as a type that encodes itself may make it
-		}
-		if part != nil {
-			part = types[n%len(types)].Ordered(part)
-		}
-		if n%each == 0 {
-			elements = append(elements, nil)
-		}
-		last := &elements[len(elements)-1]
-		*last, rest = AppendValue(*last, part), after
+	for element := range slices.Chunk(parts, len(types)) {
+		elements = append(elements, appendValues(nil, element))
 	}
-	if t.kind == gocql.TypeSet || t.kind == gocql.TypeMap {
-		slices.SortFunc(elements, bytes.Compare)
-	}
-	return append(out, bytes.Join(elements, nil)...)
+	slices.SortFunc(elements, bytes.Compare)
+	return append(data[:4:4], bytes.Join(elements, nil)...)
 }

@@ -181,27 +181,19 @@ func (t *Type) Storable(data []byte) bool {
 	if len(data) == 0 {
 		return t.HasEmpty()
 	}
-	switch t.kind {
-	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
-		elems := t.Elems()
-		n, data, ok := cutInt(data)
-		ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
-		for i := 0; ok && i < n*len(elems); i++ {
-			var part []byte
-			part, data, ok = CutValue(data)
-			ok = ok && part != nil && elems[i%len(elems)].Storable(part)
-		}
-		return ok && len(data) == 0
-	case gocql.TypeTuple, gocql.TypeUDT:
-		elems := t.Elems()
-		for i := 0; len(data) > 0; i++ { // elements that are missing at the end are null
-			part, rest, ok := CutValue(data)
-			if !ok || i >= len(elems) && t.user == nil || i < len(elems) && part != nil && !elems[i].Storable(part) {
-				return false
-			}
-			data = rest
-		}
-		return true
+	if !t.composite() {
+		return t.Malformed(data) == ""
 	}
-	return t.Malformed(data) == ""
+	parts, ok := t.Parts(data)
+	known, more := t.known(parts)
+	if !ok || len(more) > 0 && t.user == nil {
+		return false
+	}
+	types := t.Elems()
+	for n, part := range known {
+		if part == nil && t.Collection() || part != nil && !types[n%len(types)].Storable(part) {
+			return false
+		}
+	}
+	return true
 }

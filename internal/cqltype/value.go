@@ -88,12 +88,9 @@ func Blob(data []byte) *Value { return &Value{Type: blob, Data: append([]byte{},
 // Elements are the elements of an encoded set, or the keys of a map.
 func (v *Value) Elements() [][]byte {
 	var out [][]byte
-	rest, each := v.Data[4:], len(v.Type.Elems())
-	for n := 0; len(rest) > 0; n++ {
-		part, after, _ := CutValue(rest)
-		if rest = after; n%each == 0 {
-			out = append(out, part)
-		}
+	parts, _ := v.Type.Parts(v.Data)
+	for element := range slices.Chunk(parts, len(v.Type.Elems())) {
+		out = append(out, element[0])
 	}
 	return out
 }
@@ -103,11 +100,7 @@ func (v *Value) Keys() *Value {
 	if v.Type.Kind() != gocql.TypeMap {
 		return v
 	}
-	out := &Value{Type: SetOf(v.Type.Elems()[0]), Data: slices.Clone(v.Data[:4])}
-	for _, key := range v.Elements() {
-		out.Data = AppendValue(out.Data, key)
-	}
-	return out
+	return &Value{Type: SetOf(v.Type.Elems()[0]), Data: appendValues(slices.Clone(v.Data[:4]), v.Elements())}
 }
 
 // Number is a value of an integer type.

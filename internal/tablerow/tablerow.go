@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/literal"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -95,7 +96,7 @@ func decodedKey(l layout.Layout, key string) []*cqltype.Value {
 func KeyText(l layout.Layout, key string) string {
 	texts := slices.Clone(l.Table.KeyNames)
 	for k, v := range decodedKey(l, key) {
-		texts[k] += " = " + v.Type.Literal(v.Data)
+		texts[k] += " = " + literal.Of(v.Type, v.Data)
 	}
 	return strings.Join(texts, " AND ")
 }
@@ -105,7 +106,7 @@ func (r Row) Texts() map[string]string {
 	out := make(map[string]string)
 	for i, v := range r.values {
 		if v.Data != nil {
-			out[r.layout.Set.Columns[i].Name] = v.Type.Literal(v.Data)
+			out[r.layout.Set.Columns[i].Name] = literal.Of(v.Type, v.Data)
 		}
 	}
 	return out

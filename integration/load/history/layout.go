@@ -12,6 +12,7 @@ import (
 	"github.com/scylladb/go-reflectx"
 
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/literal"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -125,7 +126,7 @@ func (p *place) show(r *Row, columns []string) string {
 		}
 		cell := c.Name + "=null"
 		if value := r.Values[c.Name]; value != nil {
-			cell = c.Name + "=" + c.Type.Literal(value)
+			cell = c.Name + "=" + literal.Of(c.Type, value)
 		}
 		if t := r.Times[c.Name]; t != 0 && len(times) > 1 {
 			cell += fmt.Sprintf("@%d", t)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/literal"
 )
 
 // The text of a value is one that an INSERT takes, and gives the same bytes.
@@ -57,7 +58,7 @@ func TestLiteralsCanBeInserted(t *testing.T) {
 		if c.want != "" {
 			want = c.want
 		}
-		got := typ.Literal(data)
+		got := literal.Of(typ, data)
 		if got != want {
 			t.Errorf("%s: %s, want %s", c.typ, got, want)
 		}
@@ -74,7 +75,7 @@ func TestLiteralsOfOtherValues(t *testing.T) {
 		"int": {}, "date": {1}, "list<int>": {0, 0, 0, 1}, "frozen<tuple<int>>": {0, 0, 0, 9, 1},
 		"frozen<geo>": bytes.Repeat([]byte{255, 255, 255, 255}, 3), // a field more
 	} {
-		if got := parseType(t, typ).Literal(data); got[:2] != "0x" {
+		if got := literal.Of(parseType(t, typ), data); got[:2] != "0x" {
 			t.Errorf("%s: %s", typ, got)
 		}
 	}
@@ -84,7 +85,7 @@ func TestLiteralsOfOtherValues(t *testing.T) {
 		time.Date(1583, 1, 1, 0, 0, 0, 0, time.UTC): "'1583-01-01 00:00:00.000Z'",
 	} {
 		data := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))
-		if got := parseType(t, "timestamp").Literal(data); got != want {
+		if got := literal.Of(parseType(t, "timestamp"), data); got != want {
 			t.Errorf("%v: %s", at, got)
 		}
 	}

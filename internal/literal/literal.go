@@ -1,4 +1,5 @@
-package cqltype
+// Package literal writes encoded values as CQL text.
+package literal
 
 import (
 	"encoding/binary"
@@ -15,20 +16,21 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
-// Literal is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The bytes of a blob are in
+// Of is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The bytes of a blob are in
 // hexadecimal form, and so is a number of more than maxNumber bytes, and every value that is not valid for the type, or is a user-defined one with
 // fields that the type does not have.
-func (t *Type) Literal(data []byte) string {
+func Of(t *cqltype.Type, data []byte) string {
 	if data == nil {
 		return "null"
 	}
-	of := t.nativeLiteral
-	if t.composite() {
-		of = t.composedLiteral
+	of := nativeLiteral
+	if len(t.Elems()) > 0 {
+		of = composedLiteral
 	}
-	text, ok := of(data)
+	text, ok := of(t, data)
 	if !ok {
 		return "0x" + hex.EncodeToString(data)
 	}
@@ -38,11 +40,11 @@ func (t *Type) Literal(data []byte) string {
 // maxNumber bounds what is printed in decimal digits, which takes more than linear time.
 const maxNumber = 64 << 10
 
-func (t *Type) nativeLiteral(data []byte) (text string, ok bool) {
-	if len(data) > maxNumber && (t.kind == gocql.TypeVarint || t.kind == gocql.TypeDecimal) {
+func nativeLiteral(t *cqltype.Type, data []byte) (text string, ok bool) {
+	if len(data) > maxNumber && (t.Kind() == gocql.TypeVarint || t.Kind() == gocql.TypeDecimal) {
 		return "", false
 	}
-	switch t.kind {
+	switch t.Kind() {
 	case gocql.TypeText, gocql.TypeVarchar, gocql.TypeAscii:
 		return cql.Literal(string(data)), true
 	case gocql.TypeUUID, gocql.TypeTimeUUID:
@@ -74,7 +76,7 @@ func (t *Type) nativeLiteral(data []byte) (text string, ok bool) {
 }
 
 // literal is the text of a value that the driver decodes. A number of no bytes, which the server takes, is none to it.
-func literal[T any](t *Type, data []byte, text func(T) string) (string, bool) {
+func literal[T any](t *cqltype.Type, data []byte, text func(T) string) (string, bool) {
 	var value T
 	if len(data) == 0 || gocql.Unmarshal(t.Info(), data, &value) != nil {
 		return "", false
@@ -139,42 +141,31 @@ func durationLiteral(d gocql.Duration) string {
 }
 
 // composedLiteral is the text of a value with values inside.
-func (t *Type) composedLiteral(data []byte) (text string, ok bool) {
-	types, inside := t.Elems(), -1 // -1: as many as there are, up to all of a tuple or a user-defined type
-	if t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT {
-		if len(data) < 4 {
-			return "", false
-		}
-		if inside, data = len(types)*int(int32(binary.BigEndian.Uint32(data))), data[4:]; inside < 0 {
-			return "", false
-		}
-	}
-	var parts []string
-	for len(data) > 0 {
-		value, rest, ok := CutValue(data)
-		if !ok || inside < 0 && len(parts) == len(types) {
-			return "", false
-		}
-		parts, data = append(parts, types[len(parts)%len(types)].Literal(value)), rest
-	}
-	if inside >= 0 && inside != len(parts) {
+func composedLiteral(t *cqltype.Type, data []byte) (text string, ok bool) {
+	parts, ok := t.Parts(data)
+	types := t.Elems()
+	if !ok || !t.Collection() && len(parts) > len(types) {
 		return "", false
 	}
-	switch t.kind {
+	texts := make([]string, len(parts))
+	for n, part := range parts {
+		texts[n] = Of(types[n%len(types)], part)
+	}
+	switch t.Kind() {
 	case gocql.TypeList:
-		return "[" + strings.Join(parts, ", ") + "]", true
+		return "[" + strings.Join(texts, ", ") + "]", true
 	case gocql.TypeTuple:
-		return "(" + strings.Join(parts, ", ") + ")", true
+		return "(" + strings.Join(texts, ", ") + ")", true
 	case gocql.TypeMap:
-		pairs := slices.Collect(slices.Chunk(parts, 2))
-		parts = parts[:0]
+		pairs := slices.Collect(slices.Chunk(texts, 2))
+		texts = texts[:0]
 		for _, p := range pairs {
-			parts = append(parts, p[0]+": "+p[1])
+			texts = append(texts, p[0]+": "+p[1])
 		}
 	case gocql.TypeUDT:
-		for i := range parts {
-			parts[i] = cql.Quote(t.user.Fields[i].Name) + ": " + parts[i]
+		for i := range texts {
+			texts[i] = cql.Quote(t.User().Fields[i].Name) + ": " + texts[i]
 		}
 	}
-	return "{" + strings.Join(parts, ", ") + "}", true
+	return "{" + strings.Join(texts, ", ") + "}", true
 }
