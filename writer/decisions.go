@@ -37,6 +37,70 @@ func protocolOf(by layout.Decided) (*decide.Protocol, error) {
 	return nil, fmt.Errorf("changes of a set that is %v cannot be decided: this program was built without that", by)
 }
 
+// decided is what has to hold before the rest of a write is sent, nil if nothing has to, and what is known of it.
+type decided struct {
+	decision *decide.Decision
+	known    decide.Known
+}
+
+// undecided says whether the rest of the write has to wait, or is not to be sent.
+func (d *decided) undecided() bool { return d.decision != nil && d.known.Outcome != Applied }
+
+// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
+const oldestInsert = entity.FenceTTL / 2
+
+// conditions renders the changes of sets with conditions, which make the decision of the write. What it returns is by change; that of others is empty.
+func (w *Writer) conditions(p *plan, changes []tables.Change) ([]entity.Rendered, error) {
+	if !slices.ContainsFunc(changes, func(c tables.Change) bool { return c.Internal().Conditional() }) {
+		return nil, nil
+	}
+	if err := unmixed(changes); err != nil {
+		return nil, err
+	}
+	p.known.Outcome = NotApplied
+	version := decide.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	rendered, err := w.decideOn(p, changes, version)
+	if err == nil && w.pinned { // so that the repeat of a request knows what the first try has written
+		version, p.known.Outcome = decide.Version(p.timestamp, decide.Digest(p.decision.Parts)), Unknown // an earlier try may have been applied
+		rendered, err = w.decideOn(p, changes, version)
+	}
+	return rendered, err
+}
+
+// decideOn makes the decision of a plan, with a version for its rows.
+func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) ([]entity.Rendered, error) {
+	p.decision = nil
+	rendered := make([]entity.Rendered, len(changes))
+	for i, c := range changes {
+		if !c.Internal().Conditional() {
+			continue
+		}
+		protocol, err := protocolOf(c.Internal().Decided())
+		if err != nil {
+			return nil, err
+		}
+		if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !protocol.Lasting {
+			return nil, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
+				"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
+		}
+		r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
+		if err != nil {
+			return nil, err
+		}
+		// All tables of the set: what another client has left unfinished may be in those that the change does not concern.
+		if table := r.Condition.Base().Unplaced(); table != "" {
+			return nil, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
+		}
+		rendered[i] = r.Rendered
+		if p.decision == nil {
+			p.decision = decide.New(protocol, &r)
+		} else if err := p.decision.Add(&r); err != nil {
+			return nil, err
+		}
+	}
+	return rendered, nil
+}
+
 // unmixed rejects a write of which a part cannot be in the transaction of the rest.
 func unmixed(changes []tables.Change) error {
 	whole := func(c tables.Change) bool { return c.Internal().Decided() == layout.Transactional }
@@ -52,80 +116,6 @@ func unmixed(changes []tables.Change) error {
 			"too, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
 	}
 	return nil
-}
-
-// decided is what has to hold before the rest of a write is sent, nil if nothing has to, and what is known of it.
-type decided struct {
-	decision *decide.Decision
-	known    decide.Known
-}
-
-// undecided says whether the rest of the write has to wait, or is not to be sent.
-func (d *decided) undecided() bool { return d.decision != nil && d.known.Outcome != Applied }
-
-// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
-const oldestInsert = entity.FenceTTL / 2
-
-// version is the one that rows with a condition get. Where the timestamp is given it follows from the changes, so that the repeat of a request
-// knows what the first try has written.
-func (w *Writer) version(timestamp int64, changes []tables.Change) (version gocql.UUID, err error) {
-	version = decide.Version(timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
-	if !w.pinned {
-		return version, nil
-	}
-	var parts []*entity.Conditional
-	for _, c := range changes {
-		if !c.Internal().Conditional() {
-			continue
-		}
-		r, err := c.Internal().RenderConditional(timestamp, version, w.physical)
-		if err != nil {
-			return version, err
-		}
-		parts = append(parts, &r)
-	}
-	if len(parts) == 0 {
-		return version, nil
-	}
-	return decide.Version(timestamp, decide.Digest(parts)), nil
-}
-
-// conditionOf renders a change of a set with conditions, and adds its condition to the decision of the write.
-func (w *Writer) conditionOf(p *plan, c tables.Change, version gocql.UUID) (entity.Rendered, error) {
-	protocol, err := protocolOf(c.Internal().Decided())
-	if err != nil {
-		return entity.Rendered{}, err
-	}
-	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !protocol.Lasting {
-		return entity.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
-			"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
-	}
-	r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
-	if err != nil {
-		return entity.Rendered{}, err
-	}
-	if d := p.decision; d != nil {
-		err = d.Join(d.Parts[0], &r)
-		d.Parts = append(d.Parts, &r)
-		return r.Rendered, err
-	}
-	// All tables of the set: what another client has left unfinished may be in those that the change does not concern.
-	if table := r.Condition.Base().Unplaced(); table != "" {
-		return entity.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
-	}
-	p.decision, p.known.Outcome = &decide.Decision{Protocol: protocol, Parts: []*entity.Conditional{&r}}, NotApplied
-	if w.pinned {
-		p.known.Outcome = Unknown // an earlier try may have been applied
-	}
-	if protocol.Versions {
-		p.decision.Tables = []string{r.Condition.Keyspace + "." + r.Condition.Table}
-		for i := range r.Mutations {
-			if name := r.Mutations[i].Keyspace + "." + r.Mutations[i].Table; !slices.Contains(p.decision.Tables, name) {
-				p.decision.Tables = append(p.decision.Tables, name)
-			}
-		}
-	}
-	return r.Rendered, nil
 }
 
 var (

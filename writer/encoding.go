@@ -254,11 +254,11 @@ func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) 
 			if err != nil {
 				return d, fmt.Errorf("denorm: decode error: %w", err)
 			}
-			d.decision = &decide.Decision{Protocol: protocol, Tables: w.Tables}
-		} else if err := d.decision.Join(d.decision.Parts[0], one); err != nil {
+			d.decision = decide.New(protocol, one)
+			d.decision.Tables = w.Tables
+		} else if err := d.decision.Add(one); err != nil {
 			return d, fmt.Errorf("denorm: decode error: %w", err)
 		}
-		d.decision.Parts = append(d.decision.Parts, one)
 	}
 	return d, nil
 }

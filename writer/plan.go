@@ -51,9 +51,6 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	if err != nil {
 		return nil, err
 	}
-	if err := unmixed(changes); err != nil {
-		return nil, err
-	}
 	p := &plan{Write: fanout.Write{Op: op}, timestamp: timestamp}
 	mutations, err := w.render(p, changes)
 	if err != nil {
@@ -128,42 +125,30 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	return w.at, nil
 }
 
-func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation, error) {
-	var out []*statement.Mutation
-	var seen map[string]bool
-	var owner map[[2]string]string // of a physical table: the entity
-	version, err := w.version(p.timestamp, changes)
+// render renders the changes. The conditions of those that have one make the decision of the plan.
+func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Mutation, err error) {
+	conditions, err := w.conditions(p, changes)
 	if err != nil {
 		return nil, cmp.Or(changedTwice(changes), err)
+	}
+	var seen *mixture
+	if len(changes) > 1 {
+		seen = &mixture{make(map[string]bool, len(changes)), make(map[[2]string]string)}
+		if err := seen.conditions(p.decision); err != nil {
+			return nil, err
+		}
 	}
 	for i, c := range changes {
 		var r entity.Rendered
 		if c.Internal().Conditional() {
-			r, err = w.conditionOf(p, c, version)
-		} else {
-			r, err = c.Internal().Render(p.timestamp, w.physical)
-		}
-		if err != nil {
+			r = conditions[i]
+		} else if r, err = c.Internal().Render(p.timestamp, w.physical); err != nil {
 			return nil, cmp.Or(changedTwice(changes), err)
 		}
-		if len(changes) == 1 {
+		if seen == nil {
 			p.key = r.Key
-		} else {
-			if i == 0 {
-				seen, owner = make(map[string]bool, len(changes)), make(map[[2]string]string)
-			}
-			key := c.Entity() + "\x00" + r.Key
-			if seen[key] {
-				return nil, decide.ErrTwice(c.Entity(), c.Kind() == tables.Add)
-			}
-			seen[key] = true
-		}
-		if owner != nil && c.Internal().Conditional() {
-			base := p.decision.Parts[len(p.decision.Parts)-1].Condition
-			if other, ok := owner[[2]string{base.Keyspace, base.Table}]; ok && other != c.Entity() {
-				return nil, mixed(base.Keyspace, base.Table, other, c.Entity())
-			}
-			owner[[2]string{base.Keyspace, base.Table}] = c.Entity()
+		} else if err := seen.add(c, &r); err != nil {
+			return nil, err
 		}
 		if out == nil {
 			out = make([]*statement.Mutation, 0, len(r.Mutations)*len(changes))
@@ -171,13 +156,6 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation
 		for m := range r.Mutations {
 			if r.Mutations[m].Keyspace == "" {
 				return nil, fmt.Errorf("table %s has no keyspace: %s", r.Mutations[m].Table, w.noKeyspace())
-			}
-			if owner != nil {
-				table := [2]string{r.Mutations[m].Keyspace, r.Mutations[m].Table}
-				if other, ok := owner[table]; ok && other != c.Entity() {
-					return nil, mixed(table[0], table[1], other, c.Entity())
-				}
-				owner[table] = c.Entity()
 			}
 			if ends, ok := r.Mutations[m].ExpiresAt(); ok && !ends.After(w.clock.now()) {
 				return nil, fmt.Errorf("entity %s: by this clock the row has expired already, so it would not be written, and what is in the tables "+
@@ -187,6 +165,49 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*statement.Mutation
 		}
 	}
 	return out, nil
+}
+
+// mixture is what the changes of one write have written so far: at one timestamp two that meet would mix.
+type mixture struct {
+	entities map[string]bool
+	owners   map[[2]string]string // of a physical table: the entity
+}
+
+func (m *mixture) add(c tables.Change, r *entity.Rendered) error {
+	key := c.Entity() + "\x00" + r.Key
+	if m.entities[key] {
+		return decide.ErrTwice(c.Entity(), c.Kind() == tables.Add)
+	}
+	m.entities[key] = true
+	for i := range r.Mutations {
+		if err := m.own(r.Mutations[i].Keyspace, r.Mutations[i].Table, c.Entity()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conditions are of base tables.
+func (m *mixture) conditions(d *decide.Decision) error {
+	if d == nil {
+		return nil
+	}
+	for _, c := range d.Parts {
+		if err := m.own(c.Condition.Keyspace, c.Condition.Table, c.Condition.Entity); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *mixture) own(keyspace, table, name string) error {
+	place := [2]string{keyspace, table}
+	if other, ok := m.owners[place]; ok && other != name {
+		return fmt.Errorf("table %s.%s is of entity %s and of entity %s: at one timestamp a row of the one could "+
+			"delete that of the other; write them one after the other", keyspace, table, other, name)
+	}
+	m.owners[place] = name
+	return nil
 }
 
 // changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be rendered, such as
@@ -204,11 +225,6 @@ func changedTwice(changes []tables.Change) error {
 		seen[key] = true
 	}
 	return nil
-}
-
-func mixed(keyspace, table, one, other string) error {
-	return fmt.Errorf("table %s.%s is of entity %s and of entity %s: at one timestamp a row of the one could "+
-		"delete that of the other; write them one after the other", keyspace, table, one, other)
 }
 
 // inKeyspaces rejects a set of which a table has no keyspace, before anything is read.

@@ -23,6 +23,30 @@ type Decision struct {
 	Tables    []string              // of the entity, with their keyspaces, where the query tables follow the base row
 }
 
+// New is the decision of a change.
+func New(protocol *Protocol, c *entity.Conditional) *Decision {
+	d := &Decision{Protocol: protocol, Parts: []*entity.Conditional{c}}
+	if !protocol.Versions {
+		return d
+	}
+	d.Tables = []string{c.Condition.Keyspace + "." + c.Condition.Table}
+	for i := range c.Mutations {
+		if name := c.Mutations[i].Keyspace + "." + c.Mutations[i].Table; !slices.Contains(d.Tables, name) {
+			d.Tables = append(d.Tables, name)
+		}
+	}
+	return d
+}
+
+// Add makes a change a part of the decision, or says why it cannot be one.
+func (d *Decision) Add(c *entity.Conditional) error {
+	if err := d.Join(d.Parts[0], c); err != nil {
+		return err
+	}
+	d.Parts = append(d.Parts, c)
+	return nil
+}
+
 // First is the condition of the first change.
 func (d *Decision) First() *entity.Condition { return d.Parts[0].Condition }
 

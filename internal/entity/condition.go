@@ -64,19 +64,9 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	if !c.Valid() || !c.Conditional() {
 		return Conditional{}, &layout.InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set with conditions"}
 	}
-	s := c.Set
-	switch {
-	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
-		return Conditional{}, s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
-	case s.Transactional && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
-		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
-			"it was last written, with Result.Version in it, can be updated or deleted; rows from before the table had versions cannot")
-	case s.Version >= 0 && c.Before != nil && cqltype.IsZero(c.VersionOf().Bytes()):
-		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
-			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
-			"from Adopt of package reconcile (denorm adopt)")
-	case s.Version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
-		return Conditional{}, s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
+	s, before := c.Set, c.VersionOf()
+	if err := c.checkConditional(before); err != nil {
+		return Conditional{}, err
 	}
 	r := Renderer{
 		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp),
@@ -85,7 +75,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, err
 	}
 	out := Conditional{Condition: &Condition{
-		Entity: s.Name, Kind: c.Kind, Versioned: s.Version >= 0, Local: s.LocalSerial, Transactional: s.Transactional, Before: c.VersionOf(), Version: version,
+		Entity: s.Name, Kind: c.Kind, Versioned: s.Version >= 0, Local: s.LocalSerial, Transactional: s.Transactional, Before: before, Version: version,
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}}
 	cond := out.Condition
@@ -125,6 +115,25 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		}
 	}
 	return out, nil
+}
+
+// checkConditional rejects what cannot be decided, with the version of the before-image.
+func (c Change) checkConditional(before gocql.UUID) error {
+	s := c.Set
+	switch {
+	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
+		return s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
+	case s.Transactional && c.Before != nil && before == (gocql.UUID{}):
+		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
+			"it was last written, with Result.Version in it, can be updated or deleted; rows from before the table had versions cannot")
+	case s.Version >= 0 && c.Before != nil && before == (gocql.UUID{}):
+		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
+			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
+			"from Adopt of package reconcile (denorm adopt)")
+	case s.Version >= 0 && c.Before != nil && before.Version() != 1:
+		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
+	}
+	return nil
 }
 
 // compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
