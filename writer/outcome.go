@@ -1,6 +1,8 @@
 package writer
 
 import (
+	"errors"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -31,3 +33,94 @@ const (
 	// NotFound means [ErrNotFound]: nothing was written.
 	NotFound = retry.NotFound
 )
+
+// OutcomeOf says what became of the call that returned err, so that a service has one switch for all of its answers:
+//
+//	Applied     every table has it, or the rows were read: err is nil
+//	Unknown     it may have been applied, in part or as a whole, now or later: resume it if it is Resumable
+//	NotApplied  it was valid, and surely nothing of it is in any table, or nothing was read: it can be made again
+//	Conflict    another writer came first, and nothing was applied: read the row again, and decide
+//	Taken       another entity has the key, or is about to have it, and nothing was applied
+//	Invalid     the call or the row is not valid, and nothing was applied
+//	NotFound    there is no such row, and nothing was written
+//
+// err may come from Write, Resume, [Modify], [Load], an item of [Writer.WriteAll] or package reader, or wrap such an error; a
+// [*BulkError] is Unknown. Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first
+// for your own errors, such as that of the function given to Modify. If several errors of the library are joined and disagree, the
+// outcome is Unknown if one of them is, otherwise NotApplied.
+//
+// To make a write of a set with a Unique table again, take the same entity, or resume it: see [Error.NotApplied].
+//
+// A write that may have been applied is never reported as not applied. So these are Unknown: a partial write, a conflict
+// where an earlier attempt may have been applied, [ErrExpired], and an [Error] that was stored with MarshalBinary, as it may
+// have been resumed since then. Like [Error.NotApplied], the outcome describes the call that returned the error, and no
+// longer holds once the error was given to Resume.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Applied
+	}
+	outcome, _ := outcomeIn(err)
+	return outcome
+}
+
+// outcomeIn is what the library's errors in a tree say, and whether there are any.
+func outcomeIn(err error) (outcome Outcome, found bool) {
+	switch err {
+	case ErrInvalid: //nolint:errorlint // it walks the tree itself
+		return Invalid, true
+	case ErrConflict:
+		return Conflict, true
+	case ErrTaken:
+		return Taken, true
+	case ErrNotFound:
+		return NotFound, true
+	case ErrUnknown, ErrPartial, ErrExpired:
+		return Unknown, true
+	}
+	switch err := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *Error:
+		if err == nil {
+			return Unknown, false // says nothing, and is not nil as an error
+		}
+		return err.outcome(), true
+	case *unwrittenError:
+		return NotApplied, true
+	case *BulkError:
+		return Unknown, true // of many items, each of which has an outcome
+	case interface{ Internal() req.Told }: // of package reader
+		return Outcome(err.Internal()), true
+	case interface{ Unwrap() error }:
+		return outcomeIn(err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range err.Unwrap() {
+			switch next, is := outcomeIn(one); {
+			case !is:
+			case !found || next == Unknown:
+				outcome, found = next, true
+			case next != outcome && outcome != Unknown:
+				outcome = NotApplied
+			}
+		}
+		return outcome, found
+	}
+	return Unknown, false
+}
+
+// outcome is what the error says of the call as a whole.
+func (e *Error) outcome() Outcome {
+	switch {
+	case len(e.Tables) == 0 && e.Is(ErrInvalid) && e.NotApplied():
+		return Invalid
+	case e.stored || e.expired || !e.NotApplied():
+		return Unknown
+	case errors.Is(e.unread, ErrNotFound):
+		return NotFound
+	case e.wrongImage():
+		return Invalid
+	case errors.Is(e.known.Err, ErrTaken):
+		return Taken
+	case e.Is(ErrConflict):
+		return Conflict
+	}
+	return NotApplied
+}
