@@ -69,6 +69,7 @@ fuzz: ## each fuzz test of all modules for FUZZTIME, 1m; what fails is left in t
 			(cd $$(dirname $$file) && go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) .) || failed="$${failed#none} $$name"; \
 		done; done; [ "$$failed" = none ] || { echo "failed:$$failed"; exit 1; }
 
+# Jaeger is built while the first tests wait for nodes; suite/traces needs it.
 # SKIP names the tests that only make proofs runs. Two packages run at a time, in keyspaces of their own: mostly they wait for nodes.
 # Those of the second line build the modules as somebody who installs them.
 SKIP = ^(TestGenerated|TestSystemsRoundTrip|TestNewTable|TestImportIsKilled|TestConsumersAreKilled|TestAdoptContendedOrders|$(INSTALLED))$$
@@ -77,8 +78,8 @@ RACE =
 
 .PHONY: integration
 integration: $(if $(RACE),compiler) ## tests on three real Cassandra nodes, which are started for them unless they run already
-	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
-	@$(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./suite/systems ./suite/install ./load/orderservice ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 -skip '$(SKIP)' ./..."
+	@cd integration && go build -o ../bin/ ./cmd/jaeger
+	@(cd integration && exec nice ../bin/jaeger -build) & built=$$!; $(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./suite/systems ./suite/install ./load/orderservice ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 -skip '$(SKIP)' ./..." || { kill $$built 2>/dev/null; exit 1; }; wait $$built
 
 # make proofs has all: also a node away from reads and from hot orders, one killed under creates and changes, the soak, and a repair whose process is
 # killed.

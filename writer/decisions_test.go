@@ -14,11 +14,11 @@ import (
 func TestKindsAreNamedInOneFile(t *testing.T) {
 	t.Parallel()
 	allowed := map[string]string{
-		"decisions.go":              "the table of kinds",
-		"../reader/transaction.go":  "reader.Transaction is for sets of this kind alone",
-		"../reconcile/adopt.go":     "Adopt gives rows their first stamp, or version",
-		"../reconcile/settle.go":    "a version says for how long a difference may be a write in flight",
-		"../reconcile/digest.go":    "a method of layout that compares values",
+		"decisions.go":             "the table of kinds",
+		"../reader/transaction.go": "reader.Transaction is for sets of this kind alone",
+		"../reconcile/adopt.go":    "Adopt gives rows their first stamp, or version",
+		"../reconcile/settle.go":   "a version says for how long a difference may be a write in flight",
+		"../reconcile/digest.go":   "a method of layout that compares values",
 	}
 	word := regexp.MustCompile(`\b(Versioned|Transactional|Compared)\b`)
 	var all []string

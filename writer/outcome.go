@@ -2,6 +2,7 @@ package writer
 
 import (
 	"errors"
+
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
