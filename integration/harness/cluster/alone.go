@@ -34,9 +34,7 @@ func share(tb testing.TB) {
 func lockFaults(tb testing.TB, how int) {
 	tb.Helper()
 	release, err := lockNodes(how)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err, "lock the nodes")
 	tb.Cleanup(release)
 }
 

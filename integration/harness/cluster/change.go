@@ -20,9 +20,7 @@ func ChangeSchema(tb testing.TB, keyspace string, statements ...string) {
 	share(tb)
 	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
 	defer cancel()
-	if err := changeSchema(ctx, tb, change{keyspace, statements}); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, changeSchema(ctx, tb, change{keyspace, statements}), "change the schema")
 }
 
 // change is statements that change the schema, in a keyspace unless it is empty.

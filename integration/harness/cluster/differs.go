@@ -59,9 +59,7 @@ func Version(tb testing.TB) string {
 	tb.Helper()
 	var version string
 	err := Session(tb, "").Query(`SELECT release_version FROM system.local`).WithContext(tb.Context()).Scan(&version)
-	if err != nil {
-		tb.Fatalf("version of the nodes: %v", err)
-	}
+	must(tb, err, "version of the nodes")
 	return version
 }
 

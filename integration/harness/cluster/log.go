@@ -32,9 +32,7 @@ type logEnd struct {
 func MarkLogs(tb testing.TB) *LogMark {
 	tb.Helper()
 	m, err := markLogs(tb.Context(), Hosts(tb))
-	if err != nil {
-		tb.Fatalf("logs of the nodes: %v", err)
-	}
+	must(tb, err, "logs of the nodes")
 	return m
 }
 
@@ -86,9 +84,7 @@ func (m *LogMark) Warnings(tb testing.TB) [][]string {
 	found := make([][]string, len(m.ends))
 	for i := range found {
 		text, err := m.since(tb.Context(), i)
-		if err != nil {
-			tb.Fatalf("log of node %d: %v", i+1, err)
-		}
+		must(tb, err, "log of node %d", i+1)
 		found[i] = warnings(text)
 	}
 	return found

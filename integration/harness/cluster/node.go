@@ -22,9 +22,7 @@ type Node struct {
 func Nodes(tb testing.TB) []*Node {
 	tb.Helper()
 	h, nodes, err := findNodes(Hosts(tb))
-	if err != nil {
-		tb.Fatalf("control of nodes: %v", err)
-	}
+	must(tb, err, "control of nodes")
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()

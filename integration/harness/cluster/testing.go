@@ -28,10 +28,16 @@ func Hosts(tb testing.TB) []string {
 			"go run ./cmd/cluster run -nodes 3 -- go test ./...", TestHostsEnv)
 	}
 	hosts, err := parseHosts(list)
-	if err != nil {
-		tb.Fatalf("%s: %v", TestHostsEnv, err)
-	}
+	must(tb, err, "%s", TestHostsEnv)
 	return hosts
+}
+
+// must ends a test that cannot go on, and says what has failed.
+func must(tb testing.TB, err error, what string, args ...any) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatalf("%s: %v", fmt.Sprintf(what, args...), err)
+	}
 }
 
 // Session returns a plain session with patient timeouts, without retries but of reads that have timed out, and without schema
@@ -54,9 +60,7 @@ func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfi
 		config.RetryPolicy = patience{}
 	}
 	session, err := config.CreateSession()
-	if err != nil {
-		tb.Fatalf("open a session with %v: %v", config.Hosts, err)
-	}
+	must(tb, err, "open a session with %v", config.Hosts)
 	tb.Cleanup(func() { closeSession(tb, session) })
 	return session
 }
@@ -87,9 +91,7 @@ func Size(tb testing.TB) int {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		var peers int64
-		if err := session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
-			tb.Fatalf("count the nodes: %v", err)
-		}
+		must(tb, session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers), "count the nodes")
 		size.Store(peers + 1)
 	}
 	return int(size.Load())
@@ -119,9 +121,7 @@ func Keyspace(tb testing.TB, replication int, statements ...string) string {
 	if len(statements) > 0 {
 		changes = append(changes, change{name, statements})
 	}
-	if err := changeSchema(ctx, tb, changes...); err != nil {
-		tb.Fatalf("create keyspace %s: %v", name, err)
-	}
+	must(tb, changeSchema(ctx, tb, changes...), "create keyspace %s", name)
 	tb.Cleanup(func() {
 		hosts := Hosts(tb)
 		if endWithRun(hosts) && fewTables(hosts[0]) {

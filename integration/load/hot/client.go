@@ -2,7 +2,6 @@ package hot
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,20 +26,15 @@ const (
 	Auto    Mode = "auto"
 )
 
-// Options make a writer write in this mode. It panics if there is no such mode.
-func (m Mode) Options() []writer.Option {
-	switch m {
-	case FanOut:
-		return []writer.Option{writer.Concurrent()}
-	case Grouped:
-		return []writer.Option{writer.Concurrent(), writer.Group(4 << 10)}
-	case Logged:
-		return []writer.Option{writer.Logged()}
-	case Auto:
-		return []writer.Option{writer.Auto()}
-	}
-	panic(fmt.Sprintf("hot: no mode %q", string(m)))
+var modes = map[Mode][]writer.Option{
+	FanOut:  {writer.Concurrent()},
+	Grouped: {writer.Concurrent(), writer.Group(4 << 10)},
+	Logged:  {writer.Logged()},
+	Auto:    {writer.Auto()},
 }
+
+// Options make a writer write in this mode.
+func (m Mode) Options() []writer.Option { return modes[m] }
 
 // Process is what each client has that runs in a process of its own.
 type Process struct {

@@ -35,6 +35,9 @@ func newCrew(w *world, s service, index uint64, share int) *crew {
 	return c
 }
 
+// finish is what most loads have left to do: nothing.
+func (*crew) finish(context.Context) {}
+
 // current is the process of the clients.
 func (c *crew) current(ctx context.Context) *process { return c.clients.current(ctx) }
 

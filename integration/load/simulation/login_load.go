@@ -125,8 +125,6 @@ func (l *loginLoad) madeAgain(v *loginWrite) {
 	v.made = true
 }
 
-func (l *loginLoad) finish(context.Context) {}
-
 func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err error) {
 	found := make(map[string]map[gocql.UUID]string)
 	for _, table := range loginTables {

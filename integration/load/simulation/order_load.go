@@ -117,8 +117,6 @@ func (l *orderLoad) write(
 	return l.send(ctx, p, random, row.OrderID, number, at, change, &attempts{told, func() { l.history.Again(noted) }, func() { l.history.Repeat(noted) }})
 }
 
-func (l *orderLoad) finish(context.Context) {}
-
 func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error {
 	contents, err := history.Read(ctx, p.session.Reads(), orderSet)
 	if err != nil {

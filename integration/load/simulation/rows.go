@@ -10,8 +10,6 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/examples/pageviews"
-	"github.com/denorm-go/denorm/integration/load/soak"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -79,25 +77,9 @@ var loginSet = tables.Must(tables.New[Login]("login",
 	tables.ExpiresAt("ends_at"),
 ))
 
-// sets are what a service writes, for the schema.
-func (e entity) sets() []tables.Described {
-	switch e {
-	case anAccount:
-		return []tables.Described{soak.Accounts}
-	case aView:
-		return []tables.Described{pageviews.Counts, pageviews.Visits}
-	case aSeat:
-		return []tables.Described{seatSet}
-	case aLogin:
-		return []tables.Described{loginSet}
-	case anOrder:
-	}
-	return []tables.Described{orderSet}
-}
-
 // definitions create the keyspace of a service and its tables.
 func (s service) definitions() []string {
-	declared := schema.Must(schema.Declare(schema.Sets(s.of.sets()...)))
+	declared := schema.Must(schema.Declare(schema.Sets(s.of.sets...)))
 	return append([]string{fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}`, s.keyspace, nodes)},
 		declared.In(map[string]string{"": s.keyspace}).Statements()...)
 }

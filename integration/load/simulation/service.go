@@ -1,6 +1,9 @@
 package simulation
 
 import (
+	"github.com/denorm-go/denorm/examples/pageviews"
+	"github.com/denorm-go/denorm/integration/load/soak"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -9,29 +12,32 @@ type service struct {
 	name     string
 	keyspace string
 	mode     writer.Option
-	of       entity
+	of       *entity
 	finish   bool // what failed is resumed, and what a killed client was at is repeated at its timestamp
 	wrong    bool // clocks are wrong by up to hours, and jump
 }
 
 // entity is what a service writes.
-type entity uint8
+type entity struct {
+	sets []tables.Described
+	load func(c *crew, p *process) (load, error) // nil: newViewLoad, which has no process
+}
 
-const (
-	anOrder entity = iota
-	anAccount
-	aView // counters, and a row alongside them
-	aSeat
-	aLogin
+var (
+	anOrder   = &entity{[]tables.Described{orderSet}, func(c *crew, p *process) (load, error) { return newOrderLoad(c, p) }}
+	anAccount = &entity{[]tables.Described{soak.Accounts}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, accountLedger) }}
+	aView     = &entity{sets: []tables.Described{pageviews.Counts, pageviews.Visits}} // counters, and a row alongside them
+	aSeat     = &entity{[]tables.Described{seatSet}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, seatLedger) }}
+	aLogin    = &entity{[]tables.Described{loginSet}, func(c *crew, p *process) (load, error) { return newLoginLoad(c, p) }}
 )
 
 // services are those of a world.
 var services = []service{
-	{name: "OneOf, auto, resumed", keyspace: "auto_resumed", mode: writer.Auto(), finish: true},
-	{name: "OneOf, fan-out, resumed", keyspace: "concurrent_resumed", mode: writer.Concurrent(), finish: true},
-	{name: "OneOf, logged batch, left", keyspace: "logged_left", mode: writer.Logged()},
-	{name: "OneOf, fan-out, left", keyspace: "concurrent_left", mode: writer.Concurrent()},
-	{name: "OneOf, wrong clocks, left", keyspace: "clocks_left", mode: writer.Auto(), wrong: true},
+	{name: "OneOf, auto, resumed", keyspace: "auto_resumed", mode: writer.Auto(), of: anOrder, finish: true},
+	{name: "OneOf, fan-out, resumed", keyspace: "concurrent_resumed", mode: writer.Concurrent(), of: anOrder, finish: true},
+	{name: "OneOf, logged batch, left", keyspace: "logged_left", mode: writer.Logged(), of: anOrder},
+	{name: "OneOf, fan-out, left", keyspace: "concurrent_left", mode: writer.Concurrent(), of: anOrder},
+	{name: "OneOf, wrong clocks, left", keyspace: "clocks_left", mode: writer.Auto(), of: anOrder, wrong: true},
 	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), of: anAccount},
 	{name: "Compare, Mark", keyspace: "compared", mode: writer.Auto(), of: aSeat},
 	{name: "ExpiresAt, Patch", keyspace: "expiring", mode: writer.Auto(), of: aLogin, finish: true},

@@ -1,9 +1,9 @@
 package simulation
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -15,10 +15,10 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // trace is the history of what a finding names, as the nodes saw it: each write, when it came, where, and what was done with it.
 func (c *crew) trace(finding string) string {
-	var ids [][]byte
+	ids := make(map[string]bool)
 	for _, text := range uuids.FindAllString(finding, -1) {
 		if id, err := gocql.ParseUUID(text); err == nil {
-			ids = append(ids, id.Bytes())
+			ids[string(id[:])] = true
 		}
 	}
 	var b strings.Builder
@@ -40,18 +40,8 @@ func (c *crew) trace(finding string) string {
 	return b.String()
 }
 
-func (c *crew) concerns(r ct.Request, ids [][]byte) bool {
-	for _, s := range r.Statements {
-		if s.Keyspace != c.service.keyspace {
-			return false
-		}
-		for _, v := range s.Values {
-			for _, id := range ids {
-				if bytes.Equal(v.Bytes, id) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+func (c *crew) concerns(r ct.Request, ids map[string]bool) bool {
+	return slices.ContainsFunc(r.Statements, func(s ct.Statement) bool {
+		return s.Keyspace == c.service.keyspace && slices.ContainsFunc(s.Values, func(v ct.Value) bool { return ids[string(v.Bytes)] })
+	})
 }

@@ -141,8 +141,6 @@ func (v *view) known() writer.Outcome {
 	return first
 }
 
-func (l *viewLoad) finish(context.Context) {}
-
 func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err error) {
 	sums := make(map[string]map[gocql.UUID]int64)
 	for _, table := range []string{total, daily} {

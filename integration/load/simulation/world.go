@@ -218,24 +218,14 @@ func (w *world) with(ctx context.Context, s service, f func(p *process) error) e
 	return f(p)
 }
 
-func (w *world) load(s service, index uint64) (load, error) {
+func (w *world) load(s service, index uint64) (l load, err error) {
 	c := newCrew(w, s, index, w.Writes/len(services))
 	if s.of == aView {
 		return newViewLoad(c), nil
 	}
-	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	switch s.of {
-	case anAccount:
-		return newLedgerLoad(c, p, accountLedger)
-	case aSeat:
-		return newLedgerLoad(c, p, seatLedger)
-	case aLogin:
-		return newLoginLoad(c, p)
-	case aView, anOrder:
-	}
-	return newOrderLoad(c, p)
+	err = w.with(context.Background(), s, func(p *process) error {
+		l, err = s.of.load(c, p)
+		return err
+	})
+	return l, err
 }

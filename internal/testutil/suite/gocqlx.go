@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +25,11 @@ func gocqlxTable[T any](set *tables.Set[T], name string) *table.Table {
 }
 
 // wantOrders compares what a query of gocqlx found.
-func wantOrders(t *testing.T, what string, err error, got []orders.Order, want ...orders.Order) {
+func wantOrders(t *testing.T, what string, q *gocqlx.Queryx, want ...orders.Order) {
 	t.Helper()
-	wrong(t, err != nil || !slices.EqualFunc(got, want, func(a, b orders.Order) bool { return orderText(a) == orderText(b) }),
+	var got []orders.Order
+	err := q.Select(&got)
+	wrong(t, err != nil || !slices.EqualFunc(got, want, sameOrder),
 		"%s: %v, %v, want %v", what, got, err, want)
 }
 
@@ -55,25 +56,18 @@ func (s orderTests) ReadWithGocqlx(t *testing.T) {
 
 	for _, columns := range [][]string{nil, byID.Metadata().Columns} { // SELECT *, and by name
 		var one orders.Order
-		err := byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Get(&one)
-		wantOrders(t, "by id", err, []orders.Order{one}, paid)
-		err = byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one)
-		wrong(t, !errors.Is(err, gocql.ErrNotFound), "a deleted order: %+v, %v", one, err)
-		var list []orders.Order
-		err = byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user).Select(&list)
-		wantOrders(t, "by user, the newest first", err, list, made[2], paid)
-		list = nil
-		err = byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Select(&list)
-		wantOrders(t, "under its new status", err, list, paid)
-		list = nil
-		err = byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(made[0]).Select(&list)
-		wantOrders(t, "under its old status", err, list)
+		wantError(t, "by id, alone", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Get(&one), nil)
+		wrong(t, !sameOrder(one, paid), "by id, alone: %v, want %v", one, paid)
+		wantOrders(t, "by id", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid), paid)
+		wantError(t, "a deleted order", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one), gocql.ErrNotFound)
+		wantOrders(t, "by user, the newest first", byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user), made[2], paid)
+		wantOrders(t, "under its new status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(paid), paid)
+		wantOrders(t, "under its old status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(made[0]))
 	}
-	var older []orders.Order
-	err = byUser.SelectBuilder(byUser.Metadata().Columns...).Where(qb.Lt("order_id")).OrderBy("order_id", qb.ASC).Limit(5).
-		QueryContext(t.Context(), session).BindStruct(made[2]).Select(&older)
-	wantOrders(t, "before the newest", err, older, paid)
-	wantOrders(t, "by reader", nil, List(t, s.Place, reader.From(orders.Orders, "orders_by_user").Eq("user_id", user)), made[2], paid)
+	wantOrders(t, "before the newest", byUser.SelectBuilder(byUser.Metadata().Columns...).Where(qb.Lt("order_id")).OrderBy("order_id", qb.ASC).Limit(5).
+		QueryContext(t.Context(), session).BindStruct(made[2]), paid)
+	read := List(t, s.Place, reader.From(orders.Orders, "orders_by_user").Eq("user_id", user))
+	wrong(t, !slices.EqualFunc(read, []orders.Order{made[2], paid}, sameOrder), "by reader: %v", read)
 }
 
 // A bucket that is no field is a value to bind, and has no place in a row of SELECT *.

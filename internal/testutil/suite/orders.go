@@ -68,6 +68,8 @@ func orderText(o orders.Order) string {
 	return fmt.Sprint(o.OrderID, o.UserID, o.Status, o.Total, o.UpdatedAt)
 }
 
+func sameOrder(a, b orders.Order) bool { return orderText(a) == orderText(b) }
+
 var orderTables = []string{"orders_by_id", "orders_by_user", "orders_by_status"}
 
 // WantEverywhere checks that each table holds exactly the row o, written at its stamp.

@@ -146,7 +146,8 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		wrong(t, v != want, "the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
 		// Another process gets the error out of a queue, and finishes what it says.
 		result, err := s.Writer.Resume(t.Context(), stored(t, failed))
-		wrong(t, err != nil || s.view(t, p) != everythingSeen, "resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, s.view(t, p))
+		v = s.view(t, p)
+		wrong(t, err != nil || v != everythingSeen, "resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, v)
 	}
 }
 
