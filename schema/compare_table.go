@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
@@ -199,7 +200,7 @@ func thawed(text string) string {
 	if err != nil {
 		return text
 	}
-	return t.Thawed().String()
+	return ast.Thawed(t).String()
 }
 
 // asView is the difference of a table in whose place there is a materialized view.

@@ -113,7 +113,7 @@ func (s *Schema) sortedTypes() []Type {
 			if err != nil {
 				continue
 			}
-			for _, name := range typ.Users() {
+			for _, name := range ast.Users(typ) {
 				if o := named(s.Types, ID{t.Keyspace, name}); o != nil {
 					add(*o)
 				}

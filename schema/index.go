@@ -132,7 +132,7 @@ func indexTarget(target string) (function, column string) {
 			break
 		}
 	}
-	if name := cql.Unquote(target); strings.HasPrefix(target, `"`) && name != "" {
+	if name := ast.Unquote(target); strings.HasPrefix(target, `"`) && name != "" {
 		return function, name
 	}
 	return function, target

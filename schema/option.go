@@ -351,7 +351,7 @@ func (t *Table) Compaction() string {
 
 // Comment returns the comment of the table.
 func (t *Table) Comment() string {
-	return cql.Unquote(t.option(optComment))
+	return ast.Unquote(t.option(optComment))
 }
 
 // entry gives an entry of a map option.

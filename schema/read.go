@@ -254,7 +254,7 @@ func (s *Schema) sort() {
 // becomes text in quotes, so that it cannot be more than that in a statement; no server takes such a statement.
 func liveType(text string) string {
 	if t, err := cql.ParseType(text); err == nil {
-		return t.Canonical().String()
+		return ast.Canonical(t).String()
 	}
 	return cql.Literal(text)
 }

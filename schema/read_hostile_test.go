@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // What a cluster says of its schema stands in the statements written of it as names, types and texts, and as nothing else.
@@ -77,7 +78,7 @@ func TestDeepNestingIsAnError(t *testing.T) { // not parallel: it limits all sta
 		}
 	}
 	deep := strings.Repeat("list<", n) + "int" + strings.Repeat(">", n)
-	if name, _, args := cql.TypeParts(deep); name != deep || args != nil {
+	if name, _, args := ast.TypeParts(deep); name != deep || args != nil {
 		t.Error("a type that is not read is given back as it is")
 	}
 	if _, err := cql.ParseType(strings.Repeat("frozen<list<", 40) + "int" + strings.Repeat(">", 80)); err != nil {

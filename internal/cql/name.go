@@ -42,26 +42,6 @@ func (p *Parser) Identifier() string {
 	return t.Text
 }
 
-// Column takes the name of a column that exists: tables of old have one without a name.
-func (p *Parser) Column() string {
-	if t := p.Token(); t.Kind == Quoted && t.Text == "" {
-		p.Skip(1)
-		return ""
-	}
-	return p.Identifier()
-}
-
-// Name takes the name of a table, a view or an index.
-func (p *Parser) Name() Name {
-	p.NoMark("table")
-	n := Name{Name: p.Identifier()}
-	if p.Sign(".") {
-		p.NoMark("table")
-		n = Name{Keyspace: n.Name, Name: p.Identifier()}
-	}
-	return n
-}
-
 // Keyspace takes the name of a keyspace.
 func (p *Parser) Keyspace() string {
 	p.NoMark("keyspace")
@@ -74,6 +54,3 @@ func (p *Parser) NoMark(what string) {
 		p.Syntax("Bind variables cannot be used for " + what + " names")
 	}
 }
-
-// Table takes TABLE, if it comes next.
-func (p *Parser) Table() bool { return p.Word("table") || p.Word("columnfamily") }

@@ -33,19 +33,6 @@ func Quote(name string) string {
 // Literal is a text as written in CQL.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Unquote is the name or the text between quotes, each quote within it doubled. It is empty for anything
-// else.
-func Unquote(s string) string {
-	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || s[len(s)-1] != s[0] {
-		return ""
-	}
-	inside, quote := s[1:len(s)-1], s[:1]
-	if strings.Contains(strings.ReplaceAll(inside, quote+quote, ""), quote) {
-		return ""
-	}
-	return strings.ReplaceAll(inside, quote+quote, quote)
-}
-
 // Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
 // lower case.
 type Name struct{ Keyspace, Name string }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
@@ -86,14 +85,11 @@ func (p *Parser) Line(offset int) int {
 	return n + 1
 }
 
-// Refuse fails because of an option.
-func (p *Parser) Refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
-
 // Invalid fails because Cassandra rejects what is CQL.
-func (p *Parser) Invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
+func (p *Parser) Invalid(text string) { p.Reject(&InvalidError{Text: text}) }
 
-// notSyntax fails without a place, but not in a script.
-func (p *Parser) notSyntax(err error) {
+// Reject fails without a place, but not in a script.
+func (p *Parser) Reject(err error) {
 	if p.Script {
 		p.Syntax(err.Error())
 	} else {
@@ -109,30 +105,13 @@ func (p *Parser) Either(message, plain string) {
 	p.Syntax(message)
 }
 
-// Unsupported fails because of something that is CQL.
-func (p *Parser) Unsupported(what string) {
-	if p.Script {
-		p.Invalid(what + " is not understood here")
-	} else {
-		p.notSyntax(&InvalidError{Text: Unsupported + what, Unsupported: true})
-	}
-}
-
-// Beyond says whether something that is CQL is read, which is so in scripts only, and fails if not.
-func (p *Parser) Beyond(what string) bool {
-	if !p.Script {
-		p.Unsupported(what)
-	}
-	return p.Script
-}
-
 // Unexpected fails because something else is expected here.
 func (p *Parser) Unexpected(want string) {
 	p.Either("no viable alternative at input "+p.input(), p.wanted(want))
 }
 
-// mismatched is unexpected where Cassandra says what it should be, in its own way.
-func (p *Parser) mismatched(want, plain string) {
+// Mismatched is [Parser.Unexpected] where Cassandra says what it should be, in its own way.
+func (p *Parser) Mismatched(want, plain string) {
 	p.Either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
 }
 
@@ -190,34 +169,10 @@ func (p *Parser) take(meant bool) bool {
 	return meant
 }
 
-// Words takes all these keywords, which must come next.
-func (p *Parser) Words(keywords ...string) {
-	for i, k := range keywords {
-		if !p.Word(k) {
-			p.mismatched("K_"+strings.ToUpper(k), strings.ToUpper(strings.Join(keywords[i:], " ")))
-		}
-	}
-}
-
-// Clause takes all these keywords, if the first one comes next.
-func (p *Parser) Clause(first string, more ...string) bool {
-	taken := p.Word(first)
-	if taken {
-		p.Words(more...)
-	}
-	return taken
-}
-
-// IfExists takes IF EXISTS, if it comes next.
-func (p *Parser) IfExists() bool { return p.Clause("if", "exists") }
-
-// IfNotExists takes IF NOT EXISTS, if it comes next.
-func (p *Parser) IfNotExists() bool { return p.Clause("if", "not", "exists") }
-
 // Expect takes a sign, which must come next.
 func (p *Parser) Expect(s string) {
 	if !p.Sign(s) {
-		p.mismatched("'"+s+"'", strconv.Quote(s))
+		p.Mismatched("'"+s+"'", strconv.Quote(s))
 	}
 }
 
@@ -227,22 +182,6 @@ func Several[T any](p *Parser, between string, one func() T) []T {
 	for p.Sign(between) || p.Word(between) {
 		all = append(all, one())
 	}
-	return all
-}
-
-// PerhapsBracketed takes one thing, or Several in brackets.
-func PerhapsBracketed[T any](p *Parser, one func() T) []T {
-	if p.IsSign(0, "(") {
-		return Bracketed(p, one)
-	}
-	return []T{one()}
-}
-
-// Bracketed takes (one, ...).
-func Bracketed[T any](p *Parser, one func() T) []T {
-	p.Expect("(")
-	all := Several(p, ",", one)
-	p.Expect(")")
 	return all
 }
 

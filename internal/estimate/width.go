@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -39,7 +39,7 @@ var variable = map[string]float64{
 
 // stored is the size of a value in a data file, with its length where that is stored.
 func (w *widths) stored(column, typ string) float64 {
-	name, _, args := cql.TypeParts(typ)
+	name, _, args := ast.TypeParts(typ)
 	if size, ok := fixed[name]; ok {
 		return size
 	}
@@ -52,7 +52,7 @@ func (w *widths) stored(column, typ string) float64 {
 
 // bytes is the size of a value.
 func (w *widths) bytes(column, typ string) float64 {
-	name, _, args := cql.TypeParts(typ)
+	name, _, args := ast.TypeParts(typ)
 	if size, ok := fixed[name]; ok {
 		return size
 	}
@@ -145,9 +145,9 @@ func vint(n float64) float64 {
 
 // cells is how many cells a column has in a row, and what they take.
 func (w *widths) cells(c schema.Column) (count, size float64) {
-	name, frozen, args := cql.TypeParts(c.Type)
+	name, frozen, args := ast.TypeParts(c.Type)
 	filled := w.filled(c.Name)
-	if !cql.MultiCell(c.Type) || frozen {
+	if !ast.MultiCellText(c.Type) || frozen {
 		return filled, filled * min(1+w.stored(c.Name, c.Type), math.MaxFloat64)
 	}
 	const deletion = 9 // the tombstone below what is written as a whole, and the number of its cells

@@ -3,7 +3,7 @@ package lint
 import (
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -18,8 +18,8 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 	return func(r *review, t *schema.Table) {
 		uses := r.usesOf(t)
 		for _, c := range t.Columns {
-			name, _, _ := cql.TypeParts(c.Type)
-			if !cql.MultiCell(c.Type) || marks(c) {
+			name, _, _ := ast.TypeParts(c.Type)
+			if !ast.MultiCellText(c.Type) || marks(c) {
 				continue
 			}
 			whole, parts, repeats := uses[c.Name].whole || uses[""].whole, uses[c.Name].parts, uses[c.Name].repeats || uses[""].repeats

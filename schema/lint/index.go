@@ -82,7 +82,7 @@ func mapValues(r *review, x *schema.Index, t *schema.Table) {
 	if c == nil || x.Class != "" || ofPart && slices.Contains([]string{"keys", "entries", "full"}, part) {
 		return
 	}
-	if name, frozen, _ := cql.TypeParts(c.Type); name == "map" && !frozen {
+	if name, frozen, _ := ast.TypeParts(c.Type); name == "map" && !frozen {
 		r.finding(t, "an index of entries("+c.Name+"), if queries know the key; or a query table with a row for each entry",
 			"index %s has an entry for each value in map %s, whatever key it has", x.Name, c.Name).at(x.At).Column = c.Name
 	}

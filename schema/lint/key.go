@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
@@ -225,7 +224,7 @@ func incomplete(r *review, e *family, t *schema.Table) {
 		return
 	}
 	missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool {
-		_, _, several := cql.TypeParts(c.Type) // of which the table may have a row for each element
+		_, _, several := ast.TypeParts(c.Type) // of which the table may have a row for each element
 		// amount may be amount_cents here
 		unit := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return strings.HasPrefix(other.Name, c.Name+"_") })
 		return e.has(t, c.Name) || marks(c) || e.guessed && (unit || len(several) > 0)

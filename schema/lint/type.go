@@ -179,7 +179,7 @@ func mostOf(all []string) (most string) {
 
 // elementOf says whether a type is that of the elements of a column, of which a table may have a row for each.
 func elementOf(element string, c schema.Column) bool {
-	_, _, args := cql.TypeParts(c.Type)
+	_, _, args := ast.TypeParts(c.Type)
 	return slices.Contains(args, element)
 }
 
@@ -194,7 +194,7 @@ func (e *family) common(t *schema.Table, name string) string {
 // plainType is the type of a column, frozen or not. A timeuuid is a uuid.
 func plainType(c schema.Column) string {
 	text := c.Type
-	if _, frozen, _ := cql.TypeParts(text); frozen {
+	if _, frozen, _ := ast.TypeParts(text); frozen {
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "frozen<"), ">")
 	}
 	if text == "timeuuid" {
@@ -206,7 +206,7 @@ func plainType(c schema.Column) string {
 // collectionInKey reports keys that are equal only if all elements of a collection are.
 func collectionInKey(r *review, t *schema.Table) {
 	for _, c := range keyColumns(t) {
-		if name, _, args := cql.TypeParts(c.Type); len(args) > 0 &&
+		if name, _, args := ast.TypeParts(c.Type); len(args) > 0 &&
 			slices.Contains([]string{"list", "set", "map"}, name) {
 			r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements",
 				c.Name, name).Column = c.Name
@@ -286,7 +286,7 @@ func money(name string) bool {
 // impreciseAmount reports money in a binary fraction.
 func impreciseAmount(r *review, t *schema.Table) {
 	for _, c := range t.Columns {
-		_, _, args := cql.TypeParts(c.Type)
+		_, _, args := ast.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		sum := hasWord(c.Name, quantityNames) &&
 			slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type == "decimal" })

@@ -68,7 +68,7 @@ func lostUpdate(r *review, x sent) {
 			continue
 		}
 		all := words(c.Name)
-		_, _, args := cql.TypeParts(c.Type)
+		_, _, args := ast.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
 		number := a.Value.Kind == cql.Mark && whole && (hasWord(c.Name, countNames) || len(all) > 1 && all[0] == "total")

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/internal/printable"
@@ -156,7 +156,7 @@ func (p *planned) assumed() string {
 // guessed gives the columns whose width, and whose number of elements, is assumed.
 func (p *planned) guessed() (widths, elements []string) {
 	for _, c := range p.table.Columns {
-		kind, _, _ := cql.TypeParts(c.Type)
+		kind, _, _ := ast.TypeParts(c.Type)
 		collection := slices.Contains([]string{"list", "set", "map"}, kind)
 		if _, ok := p.volume.Elements[c.Name]; collection && !ok {
 			elements = append(elements, c.Name)
@@ -170,7 +170,7 @@ func (p *planned) guessed() (widths, elements []string) {
 
 // wide says whether the values of a type are as long as who writes them likes.
 func wide(typ string) bool {
-	name, _, args := cql.TypeParts(typ)
+	name, _, args := ast.TypeParts(typ)
 	return slices.Contains([]string{"text", "ascii", "blob"}, name) || slices.ContainsFunc(args, wide)
 }
 

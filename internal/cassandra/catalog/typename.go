@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -63,9 +64,9 @@ func (k *Keyspace) check(n *cql.Type, frozen bool) error {
 func checkParts(n *cql.Type, frozen bool) error {
 	for i, a := range slices.Backward(n.Args) {
 		switch {
-		case !frozen && a.MultiCell() && a.Kind == cql.Collection:
+		case !frozen && ast.MultiCell(a) && a.Kind == cql.Collection:
 			return invalid("Non-frozen collections are not allowed inside collections: %s", n)
-		case !frozen && a.MultiCell():
+		case !frozen && ast.MultiCell(a):
 			return invalid("Non-frozen UDTs are not allowed inside collections: %s", n)
 		case a.Name == "counter":
 			return invalid("Counters are not allowed inside collections: %s", n)

@@ -26,13 +26,13 @@ type Drop struct {
 func (p *parser) alter() Statement {
 	switch {
 	case p.keyspace():
-		return p.keyspaceAndOptions(&CreateKeyspace{Alter: true, IfNotExists: p.IfExists()})
-	case p.Table():
+		return p.keyspaceAndOptions(&CreateKeyspace{Alter: true, IfNotExists: p.ifExists()})
+	case p.table():
 		return p.alterTable()
 	case p.Word("type"):
 		return p.alterType()
-	case p.Clause("materialized", "view"):
-		s := &AlterTable{View: true, IfExists: p.IfExists(), Table: p.Name()}
+	case p.clause("materialized", "view"):
+		s := &AlterTable{View: true, IfExists: p.ifExists(), Table: p.name()}
 		if !p.IsWord(0, "with") {
 			p.Unexpected("WITH")
 		}
@@ -44,27 +44,27 @@ func (p *parser) alter() Statement {
 }
 
 func (p *parser) alterTable() *AlterTable {
-	s := &AlterTable{IfExists: p.IfExists(), Table: p.Name()}
+	s := &AlterTable{IfExists: p.ifExists(), Table: p.name()}
 	switch {
 	case p.Word("add"):
-		s.IfNotExists = p.IfNotExists()
-		s.Add = cql.PerhapsBracketed(p.Parser, p.definition)
-	case p.IsWord(0, "drop") && p.IsWord(1, "compact") && p.IsWord(2, "storage") && p.Beyond("DROP COMPACT STORAGE"):
+		s.IfNotExists = p.ifNotExists()
+		s.Add = perhapsBracketed(p, p.definition)
+	case p.IsWord(0, "drop") && p.IsWord(1, "compact") && p.IsWord(2, "storage") && p.beyond("DROP COMPACT STORAGE"):
 		p.Skip(3)
 		s.DropCompact = true
 	case p.Word("drop"):
-		s.IfNotExists = p.IfExists()
-		s.Drop = cql.PerhapsBracketed(p.Parser, p.Identifier)
-		if p.Word("using") && p.Beyond("DROP of a column USING TIMESTAMP") { // as DESCRIBE ... WITH INTERNALS has it
+		s.IfNotExists = p.ifExists()
+		s.Drop = perhapsBracketed(p, p.Identifier)
+		if p.Word("using") && p.beyond("DROP of a column USING TIMESTAMP") { // as DESCRIBE ... WITH INTERNALS has it
 			p.dropTime()
 		}
 	case p.Word("rename"):
-		s.IfNotExists = p.IfExists()
+		s.IfNotExists = p.ifExists()
 		s.Rename = cql.Several(p.Parser, "and", p.rename)
 	case p.IsWord(0, "with"):
 		s.Options = p.options()
 	case p.Word("alter"):
-		p.Unsupported("ALTER TABLE ... ALTER")
+		p.unsupported("ALTER TABLE ... ALTER")
 	default:
 		p.Unexpected("ADD, DROP, RENAME or WITH")
 	}
@@ -73,7 +73,7 @@ func (p *parser) alterTable() *AlterTable {
 
 // dropTime takes TIMESTAMP and when a column was dropped.
 func (p *parser) dropTime() {
-	p.Words("timestamp")
+	p.words("timestamp")
 	if p.isMark() {
 		p.Unexpected("an integer")
 	}
@@ -83,20 +83,20 @@ func (p *parser) dropTime() {
 // rename takes from TO to.
 func (p *parser) rename() [2]string {
 	from := p.Identifier()
-	p.Words("to")
+	p.words("to")
 	return [2]string{from, p.Identifier()}
 }
 
 func (p *parser) alterType() *CreateType {
-	s := &CreateType{Alter: true, IfExists: p.IfExists(), Type: p.UserType()}
+	s := &CreateType{Alter: true, IfExists: p.ifExists(), Type: p.UserType()}
 	switch {
 	case p.Word("add"):
-		s.IfNotExists = p.IfNotExists()
+		s.IfNotExists = p.ifNotExists()
 		s.Fields = []cql.ColumnDefinition{p.Field()}
 	case p.Word("rename"):
-		p.Unsupported("ALTER TYPE ... RENAME")
+		p.unsupported("ALTER TYPE ... RENAME")
 	case p.Word("alter"):
-		p.Unsupported("ALTER TYPE ... ALTER")
+		p.unsupported("ALTER TYPE ... ALTER")
 	default:
 		p.Unexpected("ADD")
 	}
@@ -106,25 +106,25 @@ func (p *parser) alterType() *CreateType {
 // drop takes what follows DROP.
 func (p *parser) drop() Statement {
 	s := &Drop{}
-	name := p.Name
+	name := p.name
 	switch {
 	case p.keyspace():
 		s.What = "KEYSPACE"
 		name = func() cql.Name { return cql.Name{Name: p.Keyspace()} }
-	case p.Table():
+	case p.table():
 		s.What = "TABLE"
 	case p.Word("type"):
 		s.What = "TYPE"
 		name = p.UserType
 	case p.Word("index"):
 		s.What = "INDEX"
-	case p.Clause("materialized", "view"):
+	case p.clause("materialized", "view"):
 		s.What = "MATERIALIZED VIEW"
 	default:
 		p.undefined("DROP")
 		return nil
 	}
-	s.IfExists = p.IfExists()
+	s.IfExists = p.ifExists()
 	s.Name = name()
 	return s
 }

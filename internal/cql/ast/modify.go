@@ -11,25 +11,25 @@ func (p *parser) isModification() bool {
 // modification takes INSERT, UPDATE or DELETE, one of which comes next.
 func (p *parser) modification() Statement {
 	switch {
-	case p.Clause("insert", "into"):
+	case p.clause("insert", "into"):
 		return p.insert()
 	case p.Word("update"):
 		return p.update()
 	}
-	p.Words("delete")
+	p.words("delete")
 	return p.deletion()
 }
 
 func (p *parser) insert() *Insert {
-	s := &Insert{Into: p.Name()}
-	if p.Word("json") && p.Beyond("INSERT JSON") {
+	s := &Insert{Into: p.name()}
+	if p.Word("json") && p.beyond("INSERT JSON") {
 		p.json()
 	} else {
-		s.Columns = cql.Bracketed(p.Parser, p.Column)
-		p.Words("values")
-		s.Values = cql.Bracketed(p.Parser, p.given)
+		s.Columns = bracketed(p, p.column)
+		p.words("values")
+		s.Values = bracketed(p, p.given)
 	}
-	s.IfNotExists = p.IfNotExists()
+	s.IfNotExists = p.ifNotExists()
 	s.Using = p.using()
 	if p.Err == nil && len(s.Columns) != len(s.Values) {
 		p.Invalid("Unmatched column names/values")
@@ -48,7 +48,7 @@ func (p *parser) json() {
 		p.Unexpected("a string or a mark")
 	}
 	if p.Word("default") && !p.Word("null") {
-		p.Words("unset")
+		p.words("unset")
 	}
 }
 
@@ -59,7 +59,7 @@ func (p *parser) using() (u Using) {
 		if p.Word("timestamp") {
 			field = &u.Timestamp
 		} else {
-			p.Words("ttl")
+			p.words("ttl")
 		}
 		if *field != nil {
 			p.Invalid("TIMESTAMP or TTL is given twice after USING")
@@ -70,8 +70,8 @@ func (p *parser) using() (u Using) {
 }
 
 func (p *parser) update() *Update {
-	s := &Update{Table: p.Name(), Using: p.using()}
-	p.Words("set")
+	s := &Update{Table: p.name(), Using: p.using()}
+	p.words("set")
 	set := make(map[[2]string]bool) // columns and fields, whether as a whole
 	for more := true; more; more = p.Sign(",") {
 		a := p.assignment()
@@ -83,7 +83,7 @@ func (p *parser) update() *Update {
 		set[field], set[column] = false, before || whole(&a)
 		s.Set = append(s.Set, a)
 	}
-	p.Words("where")
+	p.words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
@@ -161,7 +161,7 @@ func (p *parser) same(column, form string) {
 
 // target takes a column, column[key] or column.field.
 func (p *parser) target() Target {
-	t := Target{Column: p.Column()}
+	t := Target{Column: p.column()}
 	switch {
 	case p.Sign("["):
 		t.Key = p.key()
@@ -176,12 +176,12 @@ func (p *parser) deletion() *Delete {
 	if !p.IsWord(0, "from") {
 		s.Columns = cql.Several(p.Parser, ",", p.target)
 	}
-	p.Words("from")
-	s.From = p.Name()
-	if p.Clause("using", "timestamp") {
+	p.words("from")
+	s.From = p.name()
+	if p.clause("using", "timestamp") {
 		s.Using.Timestamp = p.integer()
 	}
-	p.Words("where")
+	p.words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
@@ -209,7 +209,7 @@ func (p *parser) batch() *Batch {
 	case p.Word("counter"):
 		s.Kind = Counter
 	}
-	p.Words("batch")
+	p.words("batch")
 	s.Using = p.using()
 	for p.isModification() {
 		from := p.At
@@ -219,6 +219,6 @@ func (p *parser) batch() *Batch {
 		}
 		p.Sign(";")
 	}
-	p.Words("apply", "batch")
+	p.words("apply", "batch")
 	return s
 }

@@ -23,16 +23,16 @@ const CompactStorage = "COMPACT STORAGE"
 func (p *parser) tableOptions() (order []Order, options []Option) {
 	for more := p.Word("with"); more; more = p.Word("and") {
 		switch {
-		case p.IsWord(0, "compact") && p.IsWord(1, "storage") && p.Beyond("COMPACT STORAGE"):
+		case p.IsWord(0, "compact") && p.IsWord(1, "storage") && p.beyond("COMPACT STORAGE"):
 			p.Skip(2)
 			options = append(options, Option{Name: CompactStorage, Kind: cql.Boolean, Text: "true"})
 		case p.IsWord(0, "clustering") && p.IsWord(1, "order"):
-			p.Words("clustering", "order", "by")
-			order = append(order, cql.Bracketed(p.Parser, p.clusteringOrder)...)
-		case p.IsWord(0, "dropped") && p.IsWord(1, "column") && p.Beyond("DROPPED COLUMN RECORD"):
-			p.Words("dropped", "column", "record")
+			p.words("clustering", "order", "by")
+			order = append(order, bracketed(p, p.clusteringOrder)...)
+		case p.IsWord(0, "dropped") && p.IsWord(1, "column") && p.beyond("DROPPED COLUMN RECORD"):
+			p.words("dropped", "column", "record")
 			p.definition()
-			p.Words("using")
+			p.words("using")
 			p.dropTime()
 		default:
 			options = append(options, p.option(options))
@@ -45,7 +45,7 @@ func (p *parser) tableOptions() (order []Order, options []Option) {
 func (p *parser) clusteringOrder() Order {
 	o := Order{Column: p.Identifier(), Descending: p.Word("desc")}
 	if !o.Descending {
-		p.Words("asc")
+		p.words("asc")
 	}
 	return o
 }
@@ -112,7 +112,7 @@ func (p *parser) keyspaceAndOptions(s *CreateKeyspace) *CreateKeyspace {
 	s.Keyspace = p.Keyspace()
 	s.Durable, s.KeepDurable = true, true
 	if !p.IsWord(0, "with") {
-		p.Words("with")
+		p.words("with")
 	}
 	for _, o := range p.options() {
 		switch {
@@ -122,9 +122,9 @@ func (p *parser) keyspaceAndOptions(s *CreateKeyspace) *CreateKeyspace {
 			s.Durable, s.KeepDurable = slices.Contains([]string{"true", "1", "yes"}, strings.ToLower(o.Text)), false
 		case o.Name == "replication" && o.Kind == cql.Mark: // a template
 		case o.Name == "replication", o.Name == "durable_writes":
-			p.Refuse("Invalid value for property '" + o.Name + "'")
+			p.refuse("Invalid value for property '" + o.Name + "'")
 		default:
-			p.Refuse("Unknown property '" + o.Name + "'")
+			p.refuse("Unknown property '" + o.Name + "'")
 		}
 	}
 	return s

@@ -38,13 +38,13 @@ func (p *parser) statement() Statement {
 	case p.isModification():
 		return p.modification()
 	case p.Word("begin"):
-		if p.Word("transaction") && p.Beyond("BEGIN TRANSACTION") {
+		if p.Word("transaction") && p.beyond("BEGIN TRANSACTION") {
 			return p.transaction()
 		}
 		return p.batch()
 	case p.Word("truncate"):
-		p.Table()
-		return &Truncate{Table: p.Name()}
+		p.table()
+		return &Truncate{Table: p.name()}
 	case p.Word("use"):
 		return &Use{Keyspace: p.Keyspace()}
 	case p.Word("create"):
@@ -61,7 +61,7 @@ func (p *parser) statement() Statement {
 // others fails, after a verb: at CQL that has no statement here, and at what is not CQL.
 func (p *parser) others(verb, want string, known ...string) {
 	if t := p.Token(); t.Kind == cql.Word && slices.Contains(known, t.Text) {
-		p.Unsupported(verb + strings.ToUpper(t.Text))
+		p.unsupported(verb + strings.ToUpper(t.Text))
 	}
 	p.Unexpected(want)
 }

@@ -17,11 +17,11 @@ func (p *parser) relation() (r Relation) {
 	switch {
 	case p.Word("token"):
 		r.Token = true
-		r.Columns = cql.Bracketed(p.Parser, p.Column)
+		r.Columns = bracketed(p, p.column)
 		p.operator(&r)
 	case p.IsSign(0, "(") && p.IsSign(2, ",", ")"):
 		r.Tuple = true
-		r.Columns = cql.Bracketed(p.Parser, p.Column)
+		r.Columns = bracketed(p, p.column)
 		p.operator(&r, "in")
 		for _, v := range r.Values { // all tuples or all marks
 			if v.Kind != cql.Tuple && v.Kind != cql.Mark || v.Kind != r.Values[0].Kind {
@@ -32,7 +32,7 @@ func (p *parser) relation() (r Relation) {
 		r = p.relation()
 		p.Expect(")")
 	case p.IsWord(0, "expr") && p.IsSign(1, "("):
-		if p.Beyond("expr(...)") {
+		if p.beyond("expr(...)") {
 			p.Skip(2)
 			p.Identifier()
 			p.Expect(",")
@@ -41,7 +41,7 @@ func (p *parser) relation() (r Relation) {
 			r.Operator = "EXPR"
 		}
 	default:
-		r.Columns = []string{p.Column()}
+		r.Columns = []string{p.column()}
 		if p.Sign("[") {
 			r.Key = p.key()
 			p.operator(&r)
@@ -89,7 +89,7 @@ func (p *parser) operator(r *Relation, words ...string) {
 		p.in(r)
 		return
 	case "is":
-		p.Words("not", "null")
+		p.words("not", "null")
 		r.Operator = "IS NOT NULL"
 		return
 	case "contains":

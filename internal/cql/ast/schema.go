@@ -10,18 +10,18 @@ import (
 func (p *parser) create() Statement {
 	switch {
 	case p.keyspace():
-		return p.keyspaceAndOptions(&CreateKeyspace{IfNotExists: p.IfNotExists()})
-	case p.Table():
+		return p.keyspaceAndOptions(&CreateKeyspace{IfNotExists: p.ifNotExists()})
+	case p.table():
 		return p.createTable()
 	case p.Word("type"):
-		s := &CreateType{IfNotExists: p.IfNotExists(), Type: p.UserType()}
+		s := &CreateType{IfNotExists: p.ifNotExists(), Type: p.UserType()}
 		p.elements(func() { s.Fields = append(s.Fields, p.Field()) })
 		return s
-	case p.Clause("custom", "index"):
+	case p.clause("custom", "index"):
 		return p.createIndex(true)
 	case p.Word("index"):
 		return p.createIndex(false)
-	case p.Clause("materialized", "view"):
+	case p.clause("materialized", "view"):
 		return p.createView()
 	}
 	p.undefined("CREATE")
@@ -50,7 +50,7 @@ func (p *parser) elements(one func()) {
 }
 
 func (p *parser) createTable() *CreateTable {
-	s := &CreateTable{IfNotExists: p.IfNotExists(), Table: p.Name()}
+	s := &CreateTable{IfNotExists: p.ifNotExists(), Table: p.name()}
 	keys := 0
 	p.elements(func() {
 		if p.IsWord(0, "primary") {
@@ -60,7 +60,7 @@ func (p *parser) createTable() *CreateTable {
 		}
 		column := p.definition()
 		s.Columns = append(s.Columns, column)
-		if p.Clause("primary", "key") {
+		if p.clause("primary", "key") {
 			s.Partition, s.Clustering = []string{column.Name}, nil
 			keys++
 		}
@@ -75,8 +75,8 @@ func (p *parser) createTable() *CreateTable {
 // definition takes a column with its type.
 func (p *parser) definition() cql.ColumnDefinition {
 	d := cql.ColumnDefinition{Name: p.Identifier(), Type: p.TypeName(), Static: p.Word("static")}
-	if p.IsWord(0, "masked") && p.Beyond("MASKED WITH") {
-		p.Words("masked", "with")
+	if p.IsWord(0, "masked") && p.beyond("MASKED WITH") {
+		p.words("masked", "with")
 		from := p.Token().Start
 		switch {
 		case p.Word("default"):
@@ -94,9 +94,9 @@ func (p *parser) definition() cql.ColumnDefinition {
 
 // primaryKey takes PRIMARY KEY ((a, b), c).
 func (p *parser) primaryKey() (partition, clustering []string) {
-	p.Words("primary", "key")
+	p.words("primary", "key")
 	p.Expect("(")
-	partition = cql.PerhapsBracketed(p.Parser, p.Identifier)
+	partition = perhapsBracketed(p, p.Identifier)
 	if p.Sign(",") {
 		clustering = cql.Several(p.Parser, ",", p.Identifier)
 	}
@@ -105,13 +105,13 @@ func (p *parser) primaryKey() (partition, clustering []string) {
 }
 
 func (p *parser) createIndex(custom bool) *CreateIndex {
-	s := &CreateIndex{IfNotExists: p.IfNotExists()}
+	s := &CreateIndex{IfNotExists: p.ifNotExists()}
 	if !p.IsWord(0, "on") {
 		p.NoMark("index")
 		s.Index = p.Identifier()
 	}
-	p.Words("on")
-	s.Table = p.Name()
+	p.words("on")
+	s.Table = p.name()
 	p.Expect("(")
 	if !p.Script || !custom || !p.IsSign(0, ")") {
 		all := cql.Several(p.Parser, ",", p.indexTarget)
@@ -120,7 +120,7 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 			s.Targets = all
 		}
 		if len(all) > 1 && (!p.Script || !custom) {
-			p.Unsupported("an index of several columns")
+			p.unsupported("an index of several columns")
 		}
 	}
 	p.Expect(")")
@@ -136,7 +136,7 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	}
 	for _, o := range p.options() {
 		if o.Name != "options" || o.Map == nil {
-			p.Refuse("Unknown property '" + o.Name + "'")
+			p.refuse("Unknown property '" + o.Name + "'")
 		}
 		s.Options = o.Map
 	}
@@ -149,7 +149,7 @@ func (p *parser) indexTarget() (target IndexTarget) {
 		p.Skip(2)
 		target.Part = t.Text
 	}
-	target.Column = p.Column()
+	target.Column = p.column()
 	if target.Part != "" {
 		p.Expect(")")
 	}
@@ -157,16 +157,16 @@ func (p *parser) indexTarget() (target IndexTarget) {
 }
 
 func (p *parser) createView() *CreateView {
-	s := &CreateView{IfNotExists: p.IfNotExists(), View: p.Name()}
-	p.Words("as", "select")
+	s := &CreateView{IfNotExists: p.ifNotExists(), View: p.name()}
+	p.words("as", "select")
 	for _, c := range p.selectors() {
 		if c.Kind != cql.Column || c.Elems != nil || c.Fields != nil || c.As != "" {
 			p.Invalid("Can only select columns by name when defining a materialized view")
 		}
 		s.Columns = append(s.Columns, c.Text)
 	}
-	p.Words("from")
-	s.From = p.Name()
+	p.words("from")
+	s.From = p.name()
 	if p.Word("where") {
 		from := p.At
 		s.Where = p.where()

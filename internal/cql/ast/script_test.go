@@ -188,7 +188,7 @@ func TestParseType(t *testing.T) {
 			t.Errorf("%s: %v", in, err)
 			continue
 		}
-		if got := typ.Canonical().String(); got != want {
+		if got := Canonical(typ).String(); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 		if again, err := cql.ParseType(typ.String()); err != nil || !reflect.DeepEqual(again, typ) {
@@ -196,8 +196,8 @@ func TestParseType(t *testing.T) {
 		}
 	}
 	typ, err := cql.ParseType("frozen<map<int, frozen<list<u>>>>")
-	if err != nil || typ.Thawed().String() != "map<int, list<u>>" ||
-		!reflect.DeepEqual(typ.Users(), []string{"u"}) || typ.MultiCell() || !typ.Thawed().MultiCell() {
+	if err != nil || Thawed(typ).String() != "map<int, list<u>>" ||
+		!reflect.DeepEqual(Users(typ), []string{"u"}) || MultiCell(typ) || !MultiCell(Thawed(typ)) {
 		t.Errorf("%v, %s", err, typ)
 	}
 	for in, want := range map[string]string{
@@ -213,16 +213,16 @@ func TestParseType(t *testing.T) {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "A", `a"b`, "", "order", "true", `"`} {
-		if quoted := cql.Quote(name); quoted == name && !cql.IsColumn(name) || quoted != name && cql.Unquote(quoted) != name {
+		if quoted := cql.Quote(name); quoted == name && !cql.IsColumn(name) || quoted != name && Unquote(quoted) != name {
 			t.Errorf("%s is quoted %s", name, quoted)
 		}
 	}
 	for _, s := range []string{"", `"`, "'", "a", `"a'`, `"a"b"`, `'''`, `""`} {
-		if got := cql.Unquote(s); got != "" {
+		if got := Unquote(s); got != "" {
 			t.Errorf("%s: %s", s, got)
 		}
 	}
-	if got := cql.Unquote("'it''s'"); got != "it's" {
+	if got := Unquote("'it''s'"); got != "it's" {
 		t.Error(got)
 	}
 }

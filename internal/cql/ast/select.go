@@ -5,32 +5,32 @@ import "github.com/denorm-go/denorm/internal/cql"
 // selectStatement takes what follows SELECT.
 func (p *parser) selectStatement() *Select {
 	s := &Select{}
-	if p.isPrefix("json") && p.Beyond("SELECT JSON") {
+	if p.isPrefix("json") && p.beyond("SELECT JSON") {
 		p.Skip(1)
 	}
 	if s.Distinct = p.isPrefix("distinct"); s.Distinct {
 		p.Skip(1)
 	}
 	s.Columns = p.selectors()
-	p.Words("from")
-	s.From = p.Name()
+	p.words("from")
+	s.From = p.name()
 	if p.Word("where") {
 		s.Where = p.where()
 	}
-	if p.Word("group") && p.Beyond("GROUP BY") {
-		p.Words("by")
+	if p.Word("group") && p.beyond("GROUP BY") {
+		p.words("by")
 		s.GroupBy = cql.Several(p.Parser, ",", p.selector)
 	}
-	if p.Clause("order", "by") {
+	if p.clause("order", "by") {
 		s.OrderBy = cql.Several(p.Parser, ",", p.order)
 	}
-	if p.Clause("per", "partition", "limit") {
+	if p.clause("per", "partition", "limit") {
 		s.PerLimit = p.integer()
 	}
 	if p.Word("limit") {
 		s.Limit = p.integer()
 	}
-	s.Filtering = p.Clause("allow", "filtering")
+	s.Filtering = p.clause("allow", "filtering")
 	return s
 }
 
@@ -86,7 +86,7 @@ func (p *parser) selected() Term {
 	case called && t.Text == "cast":
 		p.Skip(2)
 		arg := p.term()
-		p.Words("as")
+		p.words("as")
 		typ := p.NativeType()
 		p.Expect(")")
 		return Term{Kind: cql.Cast, Text: typ, Elems: []Term{arg}}
@@ -112,7 +112,7 @@ func (p *parser) slice() (key Term) {
 	if !p.IsSign(0, "..") {
 		key = p.within(false)
 	}
-	if p.IsSign(0, "..") && p.Beyond("a slice of a collection") {
+	if p.IsSign(0, "..") && p.beyond("a slice of a collection") {
 		p.Skip(1)
 		if !p.IsSign(0, "]") {
 			p.within(false)
@@ -124,7 +124,7 @@ func (p *parser) slice() (key Term) {
 
 // noPath fails at an element or a field of what is no column, or passes over them.
 func (p *parser) noPath() {
-	for p.IsSign(0, "[", ".") && p.Beyond("an element or a field of what is no column") {
+	for p.IsSign(0, "[", ".") && p.beyond("an element or a field of what is no column") {
 		if p.Sign(".") {
 			p.Identifier()
 		} else {
@@ -150,8 +150,8 @@ func (p *parser) isCast() bool {
 
 // order takes one column of ORDER BY.
 func (p *parser) order() Order {
-	o := Order{Column: p.Column()}
-	if p.IsWord(0, "ann") && p.IsWord(1, "of") && p.Beyond("ORDER BY ... ANN OF") {
+	o := Order{Column: p.column()}
+	if p.IsWord(0, "ann") && p.IsWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
 		p.Skip(2)
 		p.term()
 		o.Near = true

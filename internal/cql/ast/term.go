@@ -26,7 +26,7 @@ func (p *parser) terms(closing string) []Term {
 
 // arithmetic takes a sign of arithmetic, if it comes next.
 func (p *parser) arithmetic() bool {
-	if !p.IsSign(0, "+", "-", "*", "/", "%") || !p.Beyond("arithmetic") {
+	if !p.IsSign(0, "+", "-", "*", "/", "%") || !p.beyond("arithmetic") {
 		return false
 	}
 	p.Skip(1)
@@ -53,13 +53,13 @@ func (p *parser) simpleTerm() (t Term) {
 			return p.simpleTerm()
 		}
 	case p.IsSign(0, "(", "[", "{"):
-		if !p.selects || p.Beyond("a selection of tuples, collections and values with their type") {
+		if !p.selects || p.beyond("a selection of tuples, collections and values with their type") {
 			t = p.composite()
 		}
 	case p.selects:
 		return p.selected()
 	case p.IsWord(0, "cast") && p.IsSign(1, "("):
-		if p.Beyond("CAST of a value") {
+		if p.beyond("CAST of a value") {
 			return p.selected()
 		}
 	default:

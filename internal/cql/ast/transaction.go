@@ -46,7 +46,7 @@ func (p *parser) transaction() *Transaction {
 	conditional := p.Word("if")
 	if conditional {
 		cql.Several(p.Parser, "and", p.transactionCondition)
-		p.Words("then")
+		p.words("then")
 	}
 	read := len(s.Statements)
 	for p.isModification() {
@@ -57,9 +57,9 @@ func (p *parser) transaction() *Transaction {
 		p.Unexpected("INSERT, UPDATE or DELETE")
 	}
 	if conditional {
-		p.Words("end", "if")
+		p.words("end", "if")
 	}
-	p.Words("commit", "transaction")
+	p.words("commit", "transaction")
 	return s
 }
 
@@ -73,13 +73,13 @@ func (p *parser) part(take func() Statement) {
 // let takes the SELECT of a LET.
 func (p *parser) let() Statement {
 	s := &Select{}
-	p.Words("select")
+	p.words("select")
 	if !p.Sign("*") {
 		s.Columns = cql.Several(p.Parser, ",", func() Selector { return Selector{Term: p.selector()} })
 	}
-	p.Words("from")
-	s.From = p.Name()
-	p.Words("where")
+	p.words("from")
+	s.From = p.name()
+	p.words("where")
 	s.Where = p.where()
 	if p.Word("limit") {
 		s.Limit = p.integer()
@@ -112,9 +112,9 @@ func (p *parser) transactionCondition() Term {
 		p.operator(&Relation{})
 		return t
 	}
-	p.Words("is")
+	p.words("is")
 	p.Word("not")
-	p.Words("null")
+	p.words("null")
 	return t
 }
 
