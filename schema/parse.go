@@ -370,13 +370,8 @@ func (p *parser) createView(s *ast.CreateView, span ast.Span) error {
 		At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text), All: s.Columns == nil,
 		Options: make(map[string]string),
 	}
-	has := make(map[string]bool)
-	for _, name := range slices.Concat(s.Columns, s.Partition, s.Clustering) {
-		if !has[name] {
-			has[name] = true
-			v.Columns = append(v.Columns, Column{Name: name, Kind: Regular})
-		}
-	}
+	names := each.Once(slices.Concat(s.Columns, s.Partition, s.Clustering))
+	v.Columns = each.Of(names, func(name string) Column { return Column{Name: name, Kind: Regular} })
 	there := named(p.out.Views, v.ID) != nil
 	if there && s.IfNotExists {
 		return nil

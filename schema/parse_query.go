@@ -1,12 +1,12 @@
 package schema
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // query takes down a statement that a service sends, or those of a batch or a transaction.
@@ -85,12 +85,7 @@ func (p *parser) queryOf(s ast.Statement, span ast.Span) Query {
 
 // add adds a query, each column that it names once.
 func (p *parser) add(q Query) {
-	known := make(map[string]bool, len(q.Columns))
-	q.Columns = slices.DeleteFunc(q.Columns, func(c string) bool {
-		twice := known[c]
-		known[c] = true
-		return twice
-	})
+	q.Columns = each.Once(q.Columns)
 	p.out.Queries = append(p.out.Queries, q)
 }
 

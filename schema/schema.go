@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -310,20 +311,8 @@ func moved[T any](list []T, keyspace func(*T) *string, to func(string) string) [
 
 // names gives the keyspaces that the schema has anything in, in order of appearance.
 func (s *Schema) names() []string {
-	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, k := range s.Keyspaces {
-		add(k.Name)
-	}
-	for _, t := range s.Types {
-		add(t.Keyspace)
-	}
-	for _, t := range s.Tables {
-		add(t.Keyspace)
-	}
-	return names
+	return each.Once(slices.Concat(
+		each.Of(s.Keyspaces, func(k Keyspace) string { return k.Name }),
+		each.Of(s.Types, func(t Type) string { return t.Keyspace }),
+		each.Of(s.Tables, func(t Table) string { return t.Keyspace })))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/session"
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -139,11 +140,5 @@ func summary(operation, table string) string {
 // statementText has each text once, though the conventions ask for those of a batch that differ to be repeated as often as they are sent: a
 // bulk write has thousands.
 func statementText(statements []string) string {
-	var texts []string
-	for _, s := range statements {
-		if !slices.Contains(texts, s) {
-			texts = append(texts, s)
-		}
-	}
-	return strings.Join(texts, "; ")
+	return strings.Join(each.Once(statements), "; ")
 }

@@ -9,3 +9,16 @@ func Of[A, B any](list []A, make func(A) B) []B {
 	}
 	return out
 }
+
+// Once gives a list without repeats, each as early as it comes.
+func Once[T comparable](list []T) []T {
+	known := make(map[T]bool, len(list))
+	var out []T
+	for _, x := range list {
+		if !known[x] {
+			out = append(out, x)
+		}
+		known[x] = true
+	}
+	return out
+}

@@ -291,15 +291,6 @@ const largeBatch = 5
 // manyTablesOfBatch is how many tables a logged batch may well write.
 const manyTablesOfBatch = 3
 
-// different are the tables of a batch, each once.
-func (b *batch) different() map[*schema.Table]bool {
-	out := make(map[*schema.Table]bool)
-	for _, t := range b.tables {
-		out[t] = true
-	}
-	return out
-}
-
 // looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several partitions, and logged ones that
 // load a table.
 func looseBatches(logged bool) func(*review, batch) {
@@ -320,9 +311,9 @@ func looseBatches(logged bool) func(*review, batch) {
 		case !logged && n > 1:
 			r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
 				"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
-		case logged && len(b.different()) > manyTablesOfBatch:
+		case logged && len(each.Once(b.tables)) > manyTablesOfBatch:
 			r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
-				"batchlog and for all of them", len(b.different())).of(q).Severity = Note
+				"batchlog and for all of them", len(each.Once(b.tables))).of(q).Severity = Note
 		case logged && one && n > largeBatch:
 			r.finding(t, "a request for each, side by side", "a logged batch loads %d rows that have nothing to do with each other: the batchlog "+
 				"makes each several times dearer", n).of(q)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -218,12 +219,7 @@ const mostQueries = 8
 
 // short gives the queries that read a table, each that reads alike once.
 func (m *maker) short(t *schema.Table) []string {
-	var out []string
-	for _, q := range m.queries[t.ID] {
-		if s := short(q, t); !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
+	out := each.Once(each.Of(m.queries[t.ID], func(q *schema.Query) string { return short(q, t) }))
 	if n := len(out) - mostQueries; n > 0 {
 		out = append(out[:mostQueries], fmt.Sprintf("and %d more", n))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -88,40 +89,33 @@ const by = "by "
 // restrictions says what a query knows.
 func restrictions(q *schema.Query) string {
 	var equal, several, ranges, other []string
-	add := func(list *[]string, what string) {
-		if !slices.Contains(*list, what) {
-			*list = append(*list, what)
-		}
-	}
 	for _, w := range q.Where {
 		columns := strings.Join(w.Columns, ", ")
 		switch {
 		case w.Token:
-			add(&other, "range of tokens")
+			other = append(other, "range of tokens")
 		case len(w.Columns) == 0:
-			add(&other, "an expression")
+			other = append(other, "an expression")
 		case w.Op == "=":
-			for _, c := range w.Columns {
-				add(&equal, c)
-			}
+			equal = append(equal, w.Columns...)
 		case w.Op == "IN":
-			add(&several, "any of several "+columns)
+			several = append(several, "any of several "+columns)
 		case w.Op == "ENTRY":
-			add(&several, "an entry of "+columns)
+			several = append(several, "an entry of "+columns)
 		case slices.Contains([]string{"<", "<=", ">", ">="}, w.Op):
-			add(&ranges, columns)
+			ranges = append(ranges, columns)
 		default:
-			add(&other, columns+" "+w.Op+" ?")
+			other = append(other, columns+" "+w.Op+" ?")
 		}
 	}
 	var parts []string
-	if equal = append(equal, several...); len(equal) > 0 {
+	if equal = append(each.Once(equal), each.Once(several)...); len(equal) > 0 {
 		parts = append(parts, by+strings.Join(equal, ", "))
 	}
 	if len(ranges) > 0 {
-		parts = append(parts, "range of "+strings.Join(ranges, " and of "))
+		parts = append(parts, "range of "+strings.Join(each.Once(ranges), " and of "))
 	}
-	parts = append(parts, other...)
+	parts = append(parts, each.Once(other)...)
 	if len(parts) == 0 {
 		return "all rows"
 	}
