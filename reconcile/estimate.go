@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -134,7 +134,7 @@ func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
 func (s sizes) total() (partitions, size float64) {
 	var share float64
 	for limits, r := range s.ranges {
-		share += shareOfRing(limits[0], limits[1])
+		share += catalog.Share(limits[0], limits[1])
 		partitions += float64(r.partitions)
 		size += float64(r.partitions) * float64(r.mean)
 	}
@@ -145,16 +145,6 @@ func (s sizes) total() (partitions, size float64) {
 		size = 0
 	}
 	return partitions / share, size / share
-}
-
-// shareOfRing is the part of the ring between two tokens.
-func shareOfRing(low, high string) float64 {
-	a, errA := strconv.ParseInt(low, 10, 64)
-	b, errB := strconv.ParseInt(high, 10, 64)
-	if errA != nil || errB != nil {
-		return 0
-	}
-	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
 }
 
 // samples is of how many parts of the ring the first page is read.

@@ -3,6 +3,8 @@ package catalog
 
 import (
 	"context"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
@@ -38,4 +40,14 @@ func Each(ctx context.Context, s *gocql.Session, level gocql.Consistency, statem
 		row()
 	}
 	return iter.Close()
+}
+
+// Share is the part of the ring between two tokens of the Murmur3 partitioner.
+func Share(low, high string) float64 {
+	a, errA := strconv.ParseInt(low, 10, 64)
+	b, errB := strconv.ParseInt(high, 10, 64)
+	if errA != nil || errB != nil {
+		return 0
+	}
+	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
 }

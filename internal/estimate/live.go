@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 
-	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
@@ -20,8 +18,6 @@ type Live struct {
 	Table schema.ID
 	// Share is the fraction of all partitions that the node reports, between 0 and 1.
 	Share float64
-	// Partitions is how many partitions the whole table has, extrapolated from the node's share.
-	Partitions float64
 	// MeanBytes is the mean size of a partition, 0 if nothing is reported. Cassandra computes it from a histogram with
 	// steps of 20 %, by their upper ends, so it is up to a fifth too large.
 	MeanBytes float64
@@ -38,22 +34,20 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 	case s == nil || s.Reads() == nil:
 		return l, errors.New("estimate: the session is nil or a zero value: session.Open makes one")
 	}
-	iter := s.Reads().Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
-		WHERE keyspace_name = ? AND table_name = ?`, table.Keyspace, table.Name).
-		WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
 	var from, to string
 	var mean, count int64
 	var bytes, counted, ranges, sum float64
-	for iter.Scan(&from, &to, &mean, &count) {
-		l.Share += share(from, to)
+	id := []any{table.Keyspace, table.Name}
+	if err := catalog.Each(ctx, s.Reads(), gocql.One, `SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
+		WHERE keyspace_name = ? AND table_name = ?`, id, func() {
+		l.Share += catalog.Share(from, to)
 		counted += float64(count)
 		bytes += float64(mean) * float64(count)
 		if mean > 0 {
 			ranges++
 			sum += float64(mean)
 		}
-	}
-	if err := iter.Close(); err != nil {
+	}, &from, &to, &mean, &count); err != nil {
 		return l, fmt.Errorf("estimate: read the sizes of %s: %w", table, request.Shown(err))
 	}
 	switch {
@@ -62,14 +56,9 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 	case ranges > 0: // too few partitions for the node to count them
 		l.MeanBytes = sum / ranges
 	}
-	if l.Share > 0 {
-		l.Partitions = counted / min(l.Share, 1)
-	}
 	var mebibytes int64
-	if err := s.Reads().Query(`SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`,
-		table.Keyspace, table.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&mebibytes); err == nil {
-		l.LargestBytes = float64(mebibytes) * (1 << 20)
-	}
+	_ = catalog.Each(ctx, s.Reads(), gocql.One, `SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`, id,
+		func() { l.LargestBytes = float64(mebibytes) * (1 << 20) }, &mebibytes) // not all servers have it
 	return l, nil
 }
 
@@ -84,16 +73,6 @@ func (l Live) Volume(s *schema.Schema) (schema.Volume, bool) {
 	v.Rows = max(e.Rows(l.MeanBytes), 1)
 	v.Largest = max(1, e.Rows(l.LargestBytes)/v.Rows)
 	return v, true
-}
-
-// share is the part of the ring between two tokens of the Murmur3 partitioner.
-func share(from, to string) float64 {
-	a, errA := strconv.ParseInt(from, 10, 64)
-	b, errB := strconv.ParseInt(to, 10, 64)
-	if errA != nil || errB != nil {
-		return 0
-	}
-	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
 }
 
 // Rows returns how many rows a partition of the given size has.
