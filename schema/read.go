@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -119,14 +120,9 @@ func readCode(ctx context.Context, r reader, keyspaces []string) (code []Unread,
 // userKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
 func userKeyspaces(ctx context.Context, r reader) ([]string, error) {
 	rows, err := r.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
-	var names []string
-	for _, r := range rows {
-		if n := value[string](r, "keyspace_name"); n != "system" && !strings.HasPrefix(n, "system_") && n != "dse_system" {
-			names = append(names, n)
-		}
-	}
+	names := each.Of(rows, func(row map[string]any) string { return value[string](row, "keyspace_name") })
 	slices.Sort(names)
-	return names, err
+	return slices.DeleteFunc(names, func(n string) bool { return n == "system" || strings.HasPrefix(n, "system_") || n == "dse_system" }), err
 }
 
 func read(ctx context.Context, r reader, keyspaces []string) (*Schema, error) {

@@ -97,9 +97,9 @@ func mapFlag(f *pflag.FlagSet, keyspaces *map[string]string) {
 }
 
 // checkMap rejects a --map of a keyspace in which nothing is declared: its name is misspelt. nothing says what is not declared there.
-func checkMap(keyspaces map[string]string, used map[string]bool, nothing string) error {
+func checkMap(keyspaces map[string]string, used []string, nothing string) error {
 	for _, name := range slices.Sorted(maps.Keys(keyspaces)) {
-		if !used[name] {
+		if !slices.Contains(used, name) {
 			return fmt.Errorf("--map: %s is declared in keyspace %q", nothing, name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -71,16 +72,10 @@ func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, erro
 
 // checkMapped rejects a --map that cannot be meant.
 func (s *source) checkMapped(declared *schema.Schema) error {
-	used := make(map[string]bool)
-	for _, t := range declared.Tables {
-		used[t.Keyspace] = true
-	}
-	for _, t := range declared.Types {
-		used[t.Keyspace] = true
-	}
-	for _, k := range declared.Keyspaces {
-		used[k.Name] = true
-	}
+	used := slices.Concat(
+		each.Of(declared.Tables, keyspaceOf),
+		each.Of(declared.Types, func(t schema.Type) string { return t.Keyspace }),
+		each.Of(declared.Keyspaces, func(k schema.Keyspace) string { return k.Name }))
 	if _, own := s.mapped[""]; own && len(s.keyspaces) > 0 {
 		return errors.New("--keyspace and --map both say where tables belong that name no keyspace: leave out one of them")
 	}
@@ -99,18 +94,14 @@ func (s *source) nothing(files []string) error {
 
 // in names the keyspaces that are compared.
 func in(declared *schema.Schema) string {
-	var names []string
-	for _, t := range declared.Tables {
-		if t.Keyspace != "" {
-			names = append(names, t.Keyspace)
-		}
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 {
+	names := slices.Sorted(slices.Values(each.Once(each.Of(declared.Tables, keyspaceOf))))
+	if len(names) == 0 {
 		return ""
 	}
 	return " in " + strings.Join(names, ", ")
 }
+
+func keyspaceOf(t schema.Table) string { return t.Keyspace }
 
 func (s *source) migrate(c *cobra.Command, files []string) error {
 	if len(s.hosts) == 0 || len(files) == 0 && s.config.declared == nil {

@@ -4,7 +4,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/estimate"
+	"github.com/denorm-go/denorm/schema"
 )
 
 // outlookJSON is the JSON output of estimate. Times are in seconds; null is never, or not within a hundred years.
@@ -71,9 +73,7 @@ func writeOutlookJSON(out io.Writer, o *outlook) error {
 	for i := range o.tables {
 		report.Tables = append(report.Tables, o.tables[i].json())
 	}
-	for _, id := range o.unknown {
-		report.Unknown = append(report.Unknown, tableIDJSON{id.Keyspace, id.Name})
-	}
+	report.Unknown = append(report.Unknown, each.Of(o.unknown, func(id schema.ID) tableIDJSON { return tableIDJSON{id.Keyspace, id.Name} })...)
 	return writeIndented(out, report)
 }
 

@@ -268,10 +268,11 @@ func (r *run) choose(args []string) error {
 
 // placed says whether the keyspaces of all tables are known, and all keyspaces that were named are used.
 func (r *run) placed() error {
-	used, own := make(map[string]bool), ""
+	var used []string
+	own := ""
 	for _, l := range r.set.Internal().Layouts() {
 		physical, mapped := r.keyspaces[l.Keyspace()]
-		used[l.Keyspace()] = true
+		used = append(used, l.Keyspace())
 		if !mapped && l.Keyspace() == "" || mapped && physical == "" {
 			own = l.Name()
 		}

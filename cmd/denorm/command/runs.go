@@ -15,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/reconcile"
 )
@@ -184,13 +185,9 @@ func (s *steer) run(c *cobra.Command, args []string) error {
 // list writes all runs.
 func (s *steer) list(c *cobra.Command, runs []reconcile.RunInfo) error {
 	if s.format == "json" {
-		out := make([]runJSON, 0, len(runs))
-		for _, r := range runs {
-			out = append(out, newRunJSON(r))
-		}
 		return writeIndented(c.OutOrStdout(), struct {
 			Runs []runJSON `json:"runs"`
-		}{out})
+		}{append([]runJSON{}, each.Of(runs, newRunJSON)...)})
 	}
 	if len(runs) == 0 {
 		_, err := fmt.Fprintf(c.OutOrStdout(), "no runs are stored in keyspace %s\n", printable.Line(s.state))

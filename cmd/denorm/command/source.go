@@ -323,17 +323,7 @@ func (s *source) schema(ctx context.Context, files []string) (*schema.Schema, er
 		return nil, err
 	}
 	known.Keyspaces, known.Types, known.Indexes, known.Views, live.Unread = nil, nil, nil, nil, nil
-	known.Tables = onlyKnownTo(live, known.Tables)
+	// Of the tables that the cluster has, the domains of columns are taken over.
+	known.Tables = slices.DeleteFunc(known.Tables, func(t schema.Table) bool { return live.Table(t.ID) == nil })
 	return schema.Add(live, known), nil
-}
-
-// onlyKnownTo leaves out tables that the cluster does not have: of those it has, the domains of columns are taken over.
-func onlyKnownTo(live *schema.Schema, tables []schema.Table) []schema.Table {
-	var out []schema.Table
-	for _, t := range tables {
-		if live.Table(t.ID) != nil {
-			out = append(out, t)
-		}
-	}
-	return out
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -209,14 +210,9 @@ const tag = 7 * letter
 type row struct{ class, text string }
 
 func served(n *node) []row {
-	var out []row
-	for _, q := range n.queries {
-		out = append(out, row{"query", q})
-	}
-	for _, i := range n.indexes {
-		out = append(out, row{"index", i.String()})
-	}
-	return out
+	return slices.Concat(
+		each.Of(n.queries, func(q string) row { return row{"query", q} }),
+		each.Of(n.indexes, func(i index) row { return row{"index", i.String()} }))
 }
 
 // size is the width and height of a table.
