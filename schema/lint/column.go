@@ -103,15 +103,10 @@ func counters(r *review) {
 			r.finding(counted, "make the counters an entity of their own", "entity %s has both tables of counters and ordinary tables", e.Name)
 		}
 	}
-	first := make(map[int]*schema.Table)
-	for q, t := range r.queries {
-		other := first[q.Batch]
-		switch {
-		case q.Batch == 0 || q.Transaction:
-		case other == nil:
-			first[q.Batch] = t
-		case counting(other) != counting(t) && r.once(q.Batch):
-			r.finding(t, "write counters on their own", "one batch writes counters and other columns, which Cassandra rejects").of(q)
+	for _, b := range r.batches {
+		i := slices.IndexFunc(b, func(x sent) bool { return x.counts() != b[0].counts() })
+		if i > 0 && !b[0].query.Transaction {
+			r.finding(b[i].table, "write counters on their own", "one batch writes counters and other columns, which Cassandra rejects").of(b[i].query)
 		}
 	}
 }

@@ -189,17 +189,18 @@ func replication(r *review) {
 		}
 	}
 	for _, b := range r.batches { // of several keyspaces, which is no entity by its names alone
-		first := r.schema.Keyspace(b.tables[0].Keyspace)
-		for i, t := range b.tables {
+		first := r.schema.Keyspace(b[0].table.Keyspace)
+		for _, x := range b {
+			t := x.table
 			k := r.schema.Keyspace(t.Keyspace)
 			if first == nil || k == nil || len(first.Replication) == 0 || len(k.Replication) == 0 || maps.Equal(first.Replication, k.Replication) ||
-				told[t.ID] || !alike(b.tables[0].Name, t.Name) {
+				told[t.ID] || !alike(b[0].table.Name, t.Name) {
 				continue
 			}
 			told[t.ID] = true
 			r.finding(t, "one replication for all keyspaces that hold tables of an entity",
 				"a batch writes it with %s: replication of keyspace %s is %v, that of %s %v",
-				b.tables[0].ID, k.Name, k.Replication, first.Name, first.Replication).of(b.queries[i])
+				b[0].table.ID, k.Name, k.Replication, first.Name, first.Replication).of(x.query)
 		}
 	}
 }

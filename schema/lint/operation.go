@@ -22,32 +22,19 @@ func impreciseKey(r *review, t *schema.Table) {
 // several of these may move a row.
 func partOfEntity(r *review) {
 	apart(r)
-	type batch struct {
-		by    map[schema.ID]*schema.Query
-		verbs map[string]bool
-	}
-	batches := make(map[int]batch)
-	for i := range r.schema.Queries {
-		q := &r.schema.Queries[i]
-		t, _ := r.table(q.Table)
-		if q.Batch == 0 || q.Verb == "SELECT" || t == nil {
-			continue
+	for _, b := range r.batches {
+		by, verbs := make(map[schema.ID]*schema.Query), make(map[string]bool)
+		for _, x := range b {
+			verb := x.query.Verb
+			if verb == "DELETE" && len(x.query.Columns) > len(keyColumns(x.table)) {
+				verb = "UPDATE" // of some columns
+			}
+			by[x.table.ID], verbs[verb] = x.query, true
 		}
-		if batches[q.Batch].by == nil {
-			batches[q.Batch] = batch{map[schema.ID]*schema.Query{}, map[string]bool{}}
-		}
-		verb := q.Verb
-		if verb == "DELETE" && len(q.Columns) > len(t.Of(schema.PartitionKey))+len(t.Of(schema.Clustering)) {
-			verb = "UPDATE" // of some columns
-		}
-		batches[q.Batch].by[t.ID], batches[q.Batch].verbs[verb] = q, true
-	}
-	for _, n := range slices.Sorted(maps.Keys(batches)) {
-		b := batches[n]
 		for what, verb := range map[string]string{"inserts": "INSERT", "deletes": "DELETE", "changes": "UPDATE"} {
-			if len(b.verbs) == 1 && b.verbs[verb] {
+			if len(verbs) == 1 && verbs[verb] {
 				for _, e := range r.entities {
-					r.leftOut(&e, what, b.by)
+					r.leftOut(&e, what, by)
 				}
 			}
 		}
@@ -56,7 +43,7 @@ func partOfEntity(r *review) {
 
 // within says whether a batch writes all tables of the entity.
 func (e *family) within(b batch) bool {
-	return len(e.tables) > 1 && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !slices.Contains(b.tables, t) })
+	return len(e.tables) > 1 && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !b.writes(t) })
 }
 
 // leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is

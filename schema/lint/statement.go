@@ -212,34 +212,32 @@ func urgency(c schema.Column) bool {
 }
 
 // batch is the writes of one batch or transaction.
-type batch struct {
-	queries    []*schema.Query
-	tables     []*schema.Table // of each
-	statements []ast.Statement
+type batch []sent
+
+// writes says whether a table is among those of the batch.
+func (b batch) writes(t *schema.Table) bool {
+	return slices.ContainsFunc(b, func(x sent) bool { return x.table == t })
 }
+
+// counts says whether a statement is of a table of counters.
+func (x sent) counts() bool { return counting(x.table) }
 
 // batchesOf gives the batches and transactions that write known tables, in the order of their text.
 func batchesOf(statements []sent) []batch {
-	by := make(map[int]*batch)
+	by := make(map[int]batch)
 	for _, x := range statements {
-		if x.query.Batch == 0 || x.query.Verb == "SELECT" {
-			continue
+		if x.query.Batch != 0 && x.query.Verb != "SELECT" {
+			by[x.query.Batch] = append(by[x.query.Batch], x)
 		}
-		b := by[x.query.Batch]
-		if b == nil {
-			b = new(batch)
-			by[x.query.Batch] = b
-		}
-		b.queries, b.tables, b.statements = append(b.queries, x.query), append(b.tables, x.table), append(b.statements, x.statement)
 	}
-	return each.Of(slices.Sorted(maps.Keys(by)), func(n int) batch { return *by[n] })
+	return each.Of(slices.Sorted(maps.Keys(by)), func(n int) batch { return by[n] })
 }
 
 // partitions says how many partitions a batch writes by the text of its statements; with fixed, by those that name theirs by values alone.
-func (b *batch) partitions(fixed bool) int {
+func (b batch) partitions(fixed bool) int {
 	different := make(map[string]bool)
-	for i, t := range b.tables {
-		if name, of := partitionOf(b.statements[i], t); name != "" && (of || !fixed) {
+	for _, x := range b {
+		if name, of := partitionOf(x.statement, x.table); name != "" && (of || !fixed) {
 			different[name] = true
 		}
 	}
@@ -248,11 +246,11 @@ func (b *batch) partitions(fixed bool) int {
 
 // repeated is a statement of a batch that is in it twice with values that are bound, as a loop over rows makes it; or -1. Best is one whose
 // table has a row each partition.
-func (b *batch) repeated() int {
+func (b batch) repeated() int {
 	found := -1
-	for i, q := range b.queries {
-		again := strings.Contains(q.Text, "?") && slices.ContainsFunc(b.queries[:i], func(o *schema.Query) bool { return o.Text == q.Text })
-		if again && (found < 0 || len(b.tables[i].Of(schema.Clustering)) == 0) {
+	for i, x := range b {
+		again := strings.Contains(x.query.Text, "?") && slices.ContainsFunc(b[:i], func(o sent) bool { return o.query.Text == x.query.Text })
+		if again && (found < 0 || len(x.table.Of(schema.Clustering)) == 0) {
 			found = i
 		}
 	}
@@ -260,28 +258,28 @@ func (b *batch) repeated() int {
 }
 
 // conditional is the first statement of a batch with a condition, -1 if there is none.
-func (b *batch) conditional() int {
-	return slices.IndexFunc(b.queries, func(q *schema.Query) bool { return q.Conditional })
+func (b batch) conditional() int {
+	return slices.IndexFunc(b, func(x sent) bool { return x.query.Conditional })
 }
 
 // batchesRejected reports batches that Cassandra does not accept.
 func batchesRejected(r *review, b batch) {
-	if b.queries[0].Transaction {
+	if b[0].query.Transaction {
 		return // DN517 says what is rejected there
 	}
 	i := b.conditional()
-	if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions(true) > 1) {
-		r.finding(b.tables[i], "send the condition first, and the rest once it has held",
-			"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b.queries[i])
+	if i >= 0 && (slices.ContainsFunc(b, func(x sent) bool { return x.table != b[i].table }) || b.partitions(true) > 1) {
+		r.finding(b[i].table, "send the condition first, and the rest once it has held",
+			"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b[i].query)
 	}
-	if j := b.repeated(); i >= 0 && j >= 0 && b.queries[j].Conditional {
-		r.finding(b.tables[j], "a request for each partition", "a batch repeats a condition, which Cassandra rejects if the rows are of several partitions").
-			of(b.queries[j]).Severity = Note
+	if j := b.repeated(); i >= 0 && j >= 0 && b[j].query.Conditional {
+		r.finding(b[j].table, "a request for each partition", "a batch repeats a condition, which Cassandra rejects if the rows are of several partitions").
+			of(b[j].query).Severity = Note
 	}
-	i = slices.IndexFunc(b.tables, counting)
-	mixed := slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return !counting(t) }) // DN303 says so
-	if i >= 0 && b.queries[i].Logged && !mixed {
-		r.finding(b.tables[i], "BEGIN COUNTER BATCH, or each on its own", "a logged batch has counters, which Cassandra rejects").of(b.queries[i])
+	i = slices.IndexFunc(b, sent.counts)
+	mixed := slices.ContainsFunc(b, func(x sent) bool { return !x.counts() }) // DN303 says so
+	if i >= 0 && b[i].query.Logged && !mixed {
+		r.finding(b[i].table, "BEGIN COUNTER BATCH, or each on its own", "a logged batch has counters, which Cassandra rejects").of(b[i].query)
 	}
 }
 
@@ -295,25 +293,26 @@ const manyTablesOfBatch = 3
 // load a table.
 func looseBatches(logged bool) func(*review, batch) {
 	return func(r *review, b batch) {
-		q, t := b.queries[0], b.tables[0]
-		one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
-		counters := slices.ContainsFunc(b.tables, counting)
+		q, t := b[0].query, b[0].table
+		one := !slices.ContainsFunc(b, func(x sent) bool { return x.table != t })
+		counters := slices.ContainsFunc(b, sent.counts)
 		if i := b.repeated(); logged && q.Logged && !counters && b.conditional() < 0 && i >= 0 {
-			f := r.finding(b.tables[i], "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
-				"with each other: the batchlog makes each several times dearer").of(b.queries[i])
-			if len(b.tables[i].Of(schema.Clustering)) > 0 {
+			f := r.finding(b[i].table, "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
+				"with each other: the batchlog makes each several times dearer").of(b[i].query)
+			if len(b[i].table.Of(schema.Clustering)) > 0 {
 				f.Reason, f.Severity = "a logged batch repeats a statement: with many rows it exceeds the limits of a batch", Note
 			}
 			return
 		}
+		tables := each.Once(each.Of(b, func(x sent) *schema.Table { return x.table }))
 		switch n := b.partitions(false); {
 		case q.Logged != logged || q.Transaction || counters || b.conditional() >= 0:
 		case !logged && n > 1:
 			r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
 				"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
-		case logged && len(each.Once(b.tables)) > manyTablesOfBatch:
+		case logged && len(tables) > manyTablesOfBatch:
 			r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
-				"batchlog and for all of them", len(each.Once(b.tables))).of(q).Severity = Note
+				"batchlog and for all of them", len(tables)).of(q).Severity = Note
 		case logged && one && n > largeBatch:
 			r.finding(t, "a request for each, side by side", "a logged batch loads %d rows that have nothing to do with each other: the batchlog "+
 				"makes each several times dearer", n).of(q)

@@ -101,15 +101,16 @@ func twoTypes(r *review) {
 	}
 	r.idsOfTwoTypes()
 	for _, b := range r.batches { // of several keyspaces, which is no entity by its names alone
-		first := b.tables[0]
-		for i, t := range b.tables {
+		first := b[0].table
+		for _, x := range b {
+			t := x.table
 			if t.Keyspace == first.Keyspace || !alike(first.Name, t.Name) || aggregates(t) || aggregates(first) {
 				continue
 			}
 			for _, c := range t.Columns {
 				if other := first.Column(c.Name); other != nil && plainType(*other) != plainType(c) {
 					f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name,
-						c.Type, other.Type, first.ID).of(b.queries[i])
+						c.Type, other.Type, first.ID).of(x.query)
 					f.Column, f.Severity = c.Name, Warning
 				}
 			}

@@ -154,19 +154,20 @@ func (r *review) rewritten(t *schema.Table) bool {
 func (r *review) writtenTogether(t, other *schema.Table) bool {
 	both := func(list []*schema.Table) bool { return slices.Contains(list, t) && slices.Contains(list, other) }
 	return slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && both(e.tables) }) ||
-		slices.ContainsFunc(r.batches, func(b batch) bool { return both(b.tables) })
+		slices.ContainsFunc(r.batches, func(b batch) bool { return b.writes(t) && b.writes(other) })
 }
 
 // deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row wins.
 func deleteWins(r *review, b batch) {
-	for i, t := range b.tables {
-		_, inserts := b.statements[i].(*ast.Insert)
-		deletes := slices.ContainsFunc(b.queries, func(q *schema.Query) bool {
-			return q.Verb == "DELETE" && q.Table == b.queries[i].Table && len(q.Columns) == len(keyColumns(t)) && strings.Contains(q.Text, "?")
+	for _, x := range b {
+		_, inserts := x.statement.(*ast.Insert)
+		deletes := slices.ContainsFunc(b, func(o sent) bool {
+			return o.query.Verb == "DELETE" && o.query.Table == x.query.Table && len(o.query.Columns) == len(keyColumns(x.table)) &&
+				strings.Contains(o.query.Text, "?")
 		})
-		if inserts && deletes && !b.queries[i].Transaction && !b.queries[i].Timestamped {
-			r.finding(t, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
-				"both have one timestamp").of(b.queries[i])
+		if inserts && deletes && !x.query.Transaction && !x.query.Timestamped {
+			r.finding(x.table, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
+				"both have one timestamp").of(x.query)
 			break
 		}
 	}
