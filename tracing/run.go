@@ -108,20 +108,33 @@ func (m *runMetrics) ages(o metric.Observer, age metric.Float64Observable) {
 	}
 }
 
-// run is a run under way, and unit a part of one.
-type (
-	run  struct{ span trace.Span }
-	unit struct{ span trace.Span }
-)
+// run is a run, or a part of one, under way. Its span is nil if it does not record.
+type run struct{ span trace.Span }
+
+func (t *otelTracer) startRun(ctx context.Context, name string, attributes ...attribute.KeyValue) context.Context {
+	ctx, span := t.startSpan(ctx, name, []trace.SpanStartOption{trace.WithAttributes(append(attributes, t.attributes...)...)})
+	return &following[otelTracer, run]{ctx, t, run{span}}
+}
+
+// endRun ends the span of a run. Its status has no text of the error, which may hold more than a trace should.
+func (t *otelTracer) endRun(ctx context.Context, err error, attributes ...attribute.KeyValue) {
+	r := find[run](ctx, t)
+	if r == nil || r.span == nil {
+		return
+	}
+	r.span.SetAttributes(attributes...)
+	if err != nil {
+		r.span.SetStatus(codes.Error, "")
+	}
+	r.span.End()
+}
 
 // TraceRunStart implements [runtrace.RunTracer].
 func (t *otelTracer) TraceRunStart(ctx context.Context, data runtrace.RunStart) context.Context {
 	if t.runs != nil && data.Full {
 		t.runs.begin(data.Tables, data.Began)
 	}
-	ctx, span := t.startSpan(ctx, data.Kind+" "+data.Entity, []trace.SpanStartOption{trace.WithAttributes(append(
-		[]attribute.KeyValue{kindKey.String(data.Kind), setKey.String(data.Entity)}, t.attributes...)...)})
-	return &following[otelTracer, run]{ctx, t, run{span}}
+	return t.startRun(ctx, data.Kind+" "+data.Entity, kindKey.String(data.Kind), setKey.String(data.Entity))
 }
 
 // TraceRunEnd implements [runtrace.RunTracer].
@@ -132,18 +145,7 @@ func (t *otelTracer) TraceRunEnd(ctx context.Context, data runtrace.RunEnd) {
 			t.runs.ratio.put(ctx, driftBound(table.Findings, table.Rows), labels{run: true, table: table.Table})
 		}
 	}
-	if r := find[run](ctx, t); r != nil && r.span != nil {
-		endRun(r.span, data.Err)
-	}
-}
-
-// endRun ends a span. Its status has no text of the error, which may hold more than a trace should.
-func endRun(span trace.Span, err error, attributes ...attribute.KeyValue) {
-	span.SetAttributes(attributes...)
-	if err != nil {
-		span.SetStatus(codes.Error, "")
-	}
-	span.End()
+	t.endRun(ctx, data.Err)
 }
 
 // driftBound is the upper bound of the share of rows that disagree: three of as many rows where none was found (the rule of three), else
@@ -177,10 +179,7 @@ func (t *otelTracer) TraceUnitStart(ctx context.Context, data runtrace.UnitStart
 	if data.Repair {
 		name = "repair " + data.Table
 	}
-	ctx, span := t.startSpan(ctx, name, []trace.SpanStartOption{trace.WithAttributes(append([]attribute.KeyValue{
-		kindKey.String(data.Kind), tablesKey.StringSlice([]string{data.Table}),
-	}, t.attributes...)...)})
-	return &following[otelTracer, unit]{ctx, t, unit{span}}
+	return t.startRun(ctx, name, kindKey.String(data.Kind), tablesKey.StringSlice([]string{data.Table}))
 }
 
 // TraceUnitEnd implements [runtrace.RunTracer].
@@ -188,9 +187,7 @@ func (t *otelTracer) TraceUnitEnd(ctx context.Context, data runtrace.UnitEnd) {
 	if t.runs != nil && data.Rows > 0 {
 		t.runs.rows.put(ctx, float64(data.Rows), labels{run: true, kind: data.Kind, table: data.Table})
 	}
-	if u := find[unit](ctx, t); u != nil && u.span != nil {
-		endRun(u.span, data.Err, appendGiven(nil, rowsKey.Int(data.Rows), outcomeKey.String(data.Outcome))...)
-	}
+	t.endRun(ctx, data.Err, appendGiven(nil, rowsKey.Int(data.Rows), outcomeKey.String(data.Outcome))...)
 }
 
 // TraceFinding implements [runtrace.RunTracer].

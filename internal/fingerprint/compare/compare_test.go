@@ -24,15 +24,15 @@ var full = compare.Fingerprint{
 		}},
 		{Column: "part", Functions: []compare.Function{{Text: "hash(4,id)"}, {Text: "hash(40,id)"}}},
 	},
-	Sets: []compare.Names{
-		{Kind: fingerprint.Rotate, Names: []string{"month(ts)"}},
-		{Kind: fingerprint.Versioned, Names: []string{"version"}},
+	Sets: []fingerprint.Clause{
+		{Kind: fingerprint.Rotate, Words: []string{"month(ts)"}},
+		{Kind: fingerprint.Versioned, Words: []string{"version"}},
 		{Kind: fingerprint.LocalSerial},
 		{Kind: fingerprint.Transactional},
-		{Kind: fingerprint.Unique, Names: []string{"by_email", "by_phone"}},
-		{Kind: fingerprint.Owners, Names: []string{"users"}},
-		{Kind: fingerprint.Stamp, Names: []string{"updated_at"}},
-		{Kind: fingerprint.ExpiresAt, Names: []string{"ends"}},
+		{Kind: fingerprint.Unique, Words: []string{"by_email", "by_phone"}},
+		{Kind: fingerprint.Owners, Words: []string{"users"}},
+		{Kind: fingerprint.Stamp, Words: []string{"updated_at"}},
+		{Kind: fingerprint.ExpiresAt, Words: []string{"ends"}},
 		{Kind: fingerprint.SweepInserts},
 	},
 }

@@ -9,9 +9,9 @@ import (
 
 // Fingerprint is what must be declared alike. The zero value is for a table about which nothing has to be.
 type Fingerprint struct {
-	Rules   []Rule   // the key columns that may change
-	Buckets []Bucket // the derived key columns
-	Sets    []Names  // what concerns the set as a whole
+	Rules   []Rule               // the key columns that may change
+	Buckets []Bucket             // the derived key columns
+	Sets    []fingerprint.Clause // what concerns the set as a whole, with the columns or tables that it names
 
 	unknown []string // first words of clauses of a later version of the library
 }
@@ -34,12 +34,6 @@ type Function struct {
 	// From and By are when the function begins to be used, by the time in which column. They are empty for the first function,
 	// and for all of those that are in use side by side.
 	From, By string
-}
-
-// Names is a clause about the set: what it is, and the columns or tables that it names.
-type Names struct {
-	Kind  fingerprint.Kind
-	Names []string
 }
 
 // without says what comes of a process that does not declare what others do, where it may be added later. Tables of earlier versions of
@@ -89,7 +83,7 @@ func (f Fingerprint) String() string {
 	for _, kind := range fingerprint.SetKinds {
 		for _, s := range f.Sets {
 			if s.Kind == kind {
-				add(kind, s.Names...)
+				clauses = append(clauses, s)
 			}
 		}
 	}
@@ -138,9 +132,9 @@ func has(text string, kind fingerprint.Kind) bool {
 
 // names gives those of a kind, and whether there is such a clause.
 func (f Fingerprint) names(kind fingerprint.Kind) ([]string, bool) {
-	i := slices.IndexFunc(f.Sets, func(n Names) bool { return n.Kind == kind })
+	i := slices.IndexFunc(f.Sets, func(c fingerprint.Clause) bool { return c.Kind == kind })
 	if i < 0 {
 		return nil, false
 	}
-	return f.Sets[i].Names, true
+	return f.Sets[i].Words, true
 }

@@ -56,7 +56,7 @@ func Parse(text string) (Fingerprint, error) {
 	return f, nil
 }
 
-// nameless are the kinds of [Names] that name nothing.
+// nameless are the kinds of clauses about a set that name nothing.
 var nameless = []fingerprint.Kind{fingerprint.LocalSerial, fingerprint.Transactional, fingerprint.SweepInserts}
 
 // split cuts a text into clauses, and these into words.
@@ -132,7 +132,7 @@ func (f *Fingerprint) add(words []string) error {
 		if _, twice := f.names(kind); twice || !all(args, pattern) || slices.Contains(nameless, kind) != (len(args) == 0) {
 			return errMalformed
 		}
-		f.Sets = append(f.Sets, Names{kind, args})
+		f.Sets = append(f.Sets, fingerprint.Clause{Kind: kind, Words: args})
 	}
 	return nil
 }
