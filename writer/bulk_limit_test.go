@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // The source is read ahead by a bounded number of items, and where nodes are slow fewer writes are under way than at the beginning.
@@ -212,4 +217,391 @@ func TestWriteAllCheckpoint(t *testing.T) {
 			t.Errorf("%v after %d checkpoints", saved, saves)
 		}
 	})
+}
+
+// A run remembers each entity that has failed, and ends before that takes too much memory. Nothing of what was read by then is said to be written.
+func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		text           string
+		deleted        bool
+		atLeast, below int // items that are read
+	}{
+		"entities": {"short", false, mostParked, mostParked + 2*aheadItems*mostInFlight},
+		"bytes":    {strings.Repeat("x", 128<<10), false, mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
+		"deleted":  {strings.Repeat("x", 128<<10), true, mostParkedBytes / (128 << 10) / 2, 3 * mostParkedBytes / (128 << 10)},
+	} {
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errUnavailable }}
+		var count atomic.Int64 // the source may go on for a moment
+		source := func(yield func(Item, error) bool) {
+			for set, read := noteSet(t), 0; read < 2*test.below; read++ {
+				count.Store(int64(read))
+				n := newNote()
+				n.UserID[0], n.UserID[1], n.UserID[2] = byte(read), byte(read>>8), byte(read>>16)
+				n.Text = test.text
+				change := set.Insert(n)
+				if test.deleted {
+					change = set.Delete(n)
+				}
+				if !yield(Item{Change: change, Position: int64(read)}, nil) {
+					return
+				}
+			}
+		}
+		b := bulkWriter(x, once()).WriteAll(t.Context(), "import", source)
+		given := 0
+		for d := range b.All() {
+			given++
+			if d.Err == nil {
+				t.Fatalf("%s: item %d is said to be written", name, d.Position)
+			}
+		}
+		var failed *BulkError
+		if !errors.As(b.Err(), &failed) || !errors.Is(failed, errManyFailed) || !errors.Is(failed, errUnavailable) {
+			t.Fatalf("%s: %v", name, b.Err())
+		}
+		read := int(count.Load())
+		if failed.Failed < test.atLeast || read > test.below || failed.Failed+failed.NotBegun != given {
+			t.Errorf("%s: %d items read, %d given: %v", name, read, given, failed)
+		}
+	}
+}
+
+// Photo is a row that may be large.
+type Photo struct {
+	ID      gocql.UUID
+	Data    []byte
+	Label   string
+	Version gocql.UUID
+}
+
+// Rows of a megabyte are read ahead of slow nodes up to 64 MiB and sixteen more, however many writes may be under way, and whether the rows are
+// those of a request, of a transaction, or of a before-image.
+func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
+	t.Parallel()
+	const items, row = 300, 1 << 20
+	table := tables.Table{Name: "photos", PartKey: []string{"id"}}
+	plain, compared := mustSet[Photo](t, "photo", table), mustSet[Photo](t, "photo", table, tables.Compare("label"))
+	versioned := mustSet[Photo](t, "photo", table, tables.Versioned("version"))
+	small := func(p Photo) Photo { return Photo{ID: p.ID, Label: "small", Version: p.Version} }
+	for name, change := range map[string]func(Photo) tables.Change{
+		"insert":                     plain.Insert,
+		"update of a large row":      func(p Photo) tables.Change { return plain.Update(p, small(p)) },
+		"delete":                     plain.Delete,
+		"patch of a large row":       func(p Photo) tables.Change { return plain.Patch(p, tables.Column("label")) },
+		"Compare, insert":            compared.Insert,
+		"Compare, update to large":   func(p Photo) tables.Change { return compared.Update(small(p), p) },
+		"Compare, update of large":   func(p Photo) tables.Change { return compared.Update(p, small(p)) },
+		"Compare, delete":            compared.Delete,
+		"Versioned, insert":          versioned.Insert,
+		"Versioned, update to large": func(p Photo) tables.Change { return versioned.Update(small(p), p) },
+		"Versioned, delete":          versioned.Delete,
+	} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // each takes much memory
+			synctest.Test(t, func(t *testing.T) {
+				photo := Photo{Data: []byte(strings.Repeat("x", row)), Label: "large", Version: gocql.UUIDFromTime(time.Now())}
+				var mu sync.Mutex
+				held, most := 0, 0
+				source := func(yield func(Item, error) bool) {
+					for i := range items {
+						mu.Lock()
+						held++
+						most = max(most, held)
+						mu.Unlock()
+						photo.ID = newTask("").TaskID
+						photo.ID[0], photo.ID[1] = byte(i), byte(i>>8)
+						if !yield(Item{Change: change(photo)}, nil) {
+							return
+						}
+					}
+				}
+				w := bulkWriter(slowExecutor{})
+				w.transact = slowTransactor{&fakeTransactor{}}
+				b := w.WriteAll(t.Context(), "import", source)
+				for d := range b.All() {
+					mu.Lock()
+					held--
+					mu.Unlock()
+					if d.Err != nil {
+						t.Error(d.Err)
+					}
+				}
+				// One more is taken in when the rest is just below the bound, and one waits at the source.
+				if allowed := aheadBytes/row + aheadUnsized + 2; b.Err() != nil || most > allowed || most < allowed-4 {
+					t.Errorf("%d rows of a megabyte were held, want about %d: %v", most, allowed, b.Err())
+				}
+			})
+		})
+	}
+}
+
+// slowTransactor applies every transaction, after a while.
+type slowTransactor struct{ *fakeTransactor }
+
+func (x slowTransactor) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
+	<-time.After(100 * time.Millisecond)
+	return x.fakeTransactor.Swap(ctx, statements, o)
+}
+
+// A run whose context ends while it waits for the source is not done, though all that was read is acknowledged.
+func TestWriteAllIsCanceledWhileItWaits(t *testing.T) {
+	t.Parallel()
+	for range 100 { // the end of the context and that of the source meet
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			items := notesOf(t, 5, 5)
+			b := bulkWriter(nopExecutor{}).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
+				for _, i := range items {
+					if !yield(i, nil) {
+						return
+					}
+				}
+				<-ctx.Done()
+			})
+			given := 0
+			for d := range b.All() {
+				if given++; given == len(items) {
+					cancel()
+					<-time.After(time.Second) // the source ends
+				}
+				if d.Err != nil {
+					t.Error(d.Err)
+				}
+			}
+			if given != len(items) || !errors.Is(b.Err(), context.Canceled) {
+				t.Fatalf("%d items given, %v", given, b.Err())
+			}
+		})
+	}
+}
+
+// What was read when a run ends early is given as not begun: at most what the source gives at that moment is not.
+func TestWriteAllGivesWhatWasRead(t *testing.T) {
+	t.Parallel()
+	const fails = 700
+	for name, options := range map[string][]BulkOption{
+		"the context ends":     nil,
+		"the checkpoint fails": {Checkpoint(func(context.Context, string, int64) error { return errSyntax })},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			items := notesOf(t, 5000, 5000)
+			var count atomic.Int64
+			x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
+				<-time.After(400 * time.Millisecond)
+				return nil
+			}}
+			b := bulkWriter(x).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
+				for n, i := range items {
+					i.At = earliest + int64(n)
+					if count.Add(1) == fails && options == nil {
+						cancel()
+					}
+					if !yield(i, nil) {
+						return
+					}
+				}
+			}, options...)
+			given, notBegun := 0, 0
+			for d := range b.All() {
+				given++
+				if d.Err != nil && OutcomeOf(d.Err) == NotApplied {
+					notBegun++
+				}
+				if failed := (*Error)(nil); options != nil && errors.As(d.Err, &failed) {
+					t.Errorf("%s: the error of an item is that of the checkpoint: %v", name, d.Err)
+				}
+			}
+			<-time.After(time.Minute) // what the run has left
+			read := int(count.Load())
+			if read-given > 2 || notBegun == 0 || read == len(items) {
+				t.Errorf("%s: %d items were read and %d given, %d of them not begun: %v", name, read, given, notBegun, b.Err())
+			}
+		})
+	}
+}
+
+// A checkpoint that fails as the context of the run has ended is saved once more at the end.
+func TestWriteAllSavesAfterItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var items []Item
+		for n, i := range notesOf(t, 50, 50) {
+			i.At = earliest + int64(n)
+			items = append(items, i)
+		}
+		saved, saves := int64(-1), 0
+		b := bulkWriter(nopExecutor{}).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
+			for _, i := range items {
+				if !yield(i, nil) {
+					return
+				}
+			}
+			<-ctx.Done()
+		}, Checkpoint(func(ctx context.Context, _ string, upTo int64) error {
+			if saves++; saves == 1 {
+				cancel()
+			}
+			if ctx.Err() != nil {
+				return fmt.Errorf("save: %w", ctx.Err())
+			}
+			saved = upTo
+			return nil
+		}))
+		for d := range b.All() {
+			if d.Err != nil {
+				t.Error(d.Err)
+			}
+		}
+		if saves != 2 || saved != items[len(items)-1].Position || !errors.Is(b.Err(), context.Canceled) {
+			t.Errorf("%d checkpoints, the last at %d: %v", saves, saved, b.Err())
+		}
+	})
+}
+
+// An item whose own write did not begin in time has failed, and so has the run.
+func TestWriteAllCountsItemsThatDidNotBegin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
+			return fmt.Errorf("%w: %w", fanout.ErrUnbegun, context.DeadlineExceeded)
+		}}
+		b := bulkWriter(x).WriteAll(t.Context(), "import", from(notesOf(t, 1, 1)))
+		for d := range b.All() {
+			if d.Err == nil {
+				t.Error("acknowledged")
+			}
+		}
+		if failed := (*BulkError)(nil); !errors.As(b.Err(), &failed) || failed.Failed != 1 || failed.NotBegun != 0 {
+			t.Errorf("%v", b.Err())
+		}
+	})
+}
+
+// A source that ends its goroutine has not come to its end: what it has not yielded must not be taken for written.
+func TestWriteAllSaysThatTheSourceHasNotReturned(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		items := notesOf(t, 10, 10)
+		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
+			for n, i := range items {
+				if n == 5 {
+					runtime.Goexit()
+				}
+				if !yield(i, nil) {
+					return
+				}
+			}
+		})
+		if got := len(all(b)); got != 5 || !errors.Is(b.Err(), errNotReturned) {
+			t.Errorf("%d items, %v", got, b.Err())
+		}
+	})
+}
+
+// A panic of the source is one of the loop, whose caller can recover it. What was read before is written.
+func TestWriteAllPanicsAsTheSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		items := notesOf(t, 5, 5)
+		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
+			from(items)(yield)
+			panic("a line is too short")
+		})
+		written := 0
+		func() {
+			defer func() {
+				if got := recover(); got != "a line is too short" {
+					t.Errorf("recovered %v", got)
+				}
+			}()
+			for range b.All() {
+				written++
+			}
+		}()
+		if written != 5 || !errors.Is(b.Err(), errNotReturned) {
+			t.Errorf("%d items, %v", written, b.Err())
+		}
+	})
+}
+
+// A record that is two changes has one position. The second change is rejected, so the position is not saved: a run that begins after it would
+// leave that change out.
+func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		items := notesOf(t, 4, 4)
+		for n := range items {
+			items[n].At, items[n].Position = earliest+int64(n), int64(n/2)
+		}
+		saved := int64(-1)
+		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", from(items), Checkpoint(func(_ context.Context, _ string, upTo int64) error {
+			saved = upTo
+			return nil
+		}))
+		failed := int64(-1)
+		for d := range b.All() {
+			if d.Err != nil && failed < 0 {
+				failed = d.Position
+			}
+		}
+		if failed != 0 || saved >= failed {
+			t.Errorf("saved up to %d, and an item at %d has failed: %v", saved, failed, b.Err())
+		}
+	})
+}
+
+// tasksOf are inserts of tasks that share nothing.
+func tasksOf(tb testing.TB, items int) []Item {
+	tb.Helper()
+	set, all := taskSet(tb), make([]Item, items)
+	for n := range all {
+		task := newTask(fmt.Sprint("owner ", n))
+		task.TaskID[0], task.TaskID[1] = byte(n), byte(n>>8)
+		all[n] = Item{Change: set.Insert(task)}
+	}
+	return all
+}
+
+// inLoop writes the items by so many goroutines.
+func inLoop(tb testing.TB, w *Writer, items []Item) {
+	tb.Helper()
+	var wg sync.WaitGroup
+	room := make(chan struct{}, 64)
+	for _, i := range items {
+		room <- struct{}{}
+		wg.Go(func() {
+			if _, err := w.Write(tb.Context(), "import", i.Change); err != nil {
+				tb.Error(err)
+			}
+			<-room
+		})
+	}
+	wg.Wait()
+}
+
+func inBulk(tb testing.TB, w *Writer, items []Item) {
+	tb.Helper()
+	bulk := w.WriteAll(tb.Context(), "import", from(items), InFlight(64))
+	for range bulk.All() {
+	}
+	if err := bulk.Err(); err != nil {
+		tb.Error(err)
+	}
+}
+
+// A bulk write of rows that share nothing costs no more than the writes.
+func BenchmarkWriteAll(b *testing.B) {
+	items := tasksOf(b, 10_000)
+	for name, run := range map[string]func(testing.TB, *Writer, []Item){"WriteAll": inBulk, "Write": inLoop} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				run(b, fakeWriter(nopExecutor{}), items)
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,4 +151,163 @@ func patched(tb testing.TB) tables.Change {
 		tables.Table{Name: "carts", Keyspace: "shop", PartKey: []string{"id"}},
 		tables.Table{Name: "carts_by_owner", Keyspace: "shop", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{"note"}})
 	return set.Patch(cart{ID: "1", Owner: "o"}, tables.Column("note"), tables.Without("products", "a"))
+}
+
+// Tables that could share requests but for one thing in their declaration are named with it, and no others: not those that share one, and not
+// those of which only a query could tell.
+func TestExplainApart(t *testing.T) {
+	t.Parallel()
+	type reading struct {
+		Room, Sensor, ID string
+		Bucket, Shard    int32
+		Wide             int64
+	}
+	r := reading{Room: "r", Sensor: "s", ID: "2"}
+	table := func(name, keyspace string, sortKey []string, partKey ...string) tables.Table {
+		return tables.Table{Name: name, Keyspace: keyspace, PartKey: partKey, SortKey: sortKey}
+	}
+	id, sensor := []string{"id"}, []string{"sensor", "id"}
+	for name, test := range map[string]struct {
+		declared []tables.Option
+		want     []string
+	}{
+		"another keyspace": {
+			[]tables.Option{table("a", "shop", id, "room"), table("b", "depot", sensor, "room")},
+			[]string{"a and b have partitions of their own: their partition keys are the same, their keyspaces are not (shop and depot)"},
+		},
+		"another order": {
+			[]tables.Option{table("a", "shop", id, "room", "sensor"), table("b", "shop", id, "sensor", "room")},
+			[]string{"a and b have partitions of their own: their partition keys have the same columns in another order, (room, sensor) and (sensor, room)"},
+		},
+		"another bucket": {
+			[]tables.Option{
+				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "shard"),
+				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("shard", tables.Hash(8, "id")),
+			},
+			[]string{"a and b have partitions of their own: their partition keys differ in the bucket function alone, hash(4, id) as int and hash(8, id) as int"},
+		},
+		"another type of bucket": {
+			[]tables.Option{
+				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "wide"),
+				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("wide", tables.Hash(4, "id")),
+			},
+			[]string{"a and b have partitions of their own: their partition keys differ in the bucket function alone, hash(4, id) as int and hash(4, id) as bigint"},
+		},
+		"a bucket of something else": {
+			[]tables.Option{
+				table("a", "shop", sensor, "room", "bucket"), table("b", "shop", sensor, "room", "shard"),
+				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("shard", tables.Hash(4, "sensor")),
+			}, nil,
+		},
+		"a bucket under another name": {
+			[]tables.Option{
+				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "shard"), table("c", "shop", []string{"room"}, "id"),
+				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("shard", tables.Hash(4, "id")),
+			}, nil,
+		},
+		"two things": {
+			[]tables.Option{table("a", "shop", id, "room", "sensor"), table("b", "depot", id, "sensor", "room")}, nil,
+		},
+		"other columns": {
+			[]tables.Option{table("a", "shop", id, "room"), table("b", "shop", []string{"room", "id"}, "sensor"), table("c", "shop", id, "room", "sensor")}, nil,
+		},
+		"one request": {
+			[]tables.Option{table("a", "shop", id, "room"), table("b", "shop", sensor, "room")}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &fakeExecutor{}
+			w, change := fakeWriter(x), mustSet[reading](t, "reading", test.declared...).Insert(r)
+			plan, err := w.Explain("write", change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(plan.Apart, test.want) {
+				t.Errorf("%q, want %q", plan.Apart, test.want)
+			}
+			if _, err := w.Write(t.Context(), "write", change); err != nil {
+				t.Fatal(err)
+			}
+			if alone := len(x.sent()) == 1; alone != (name == "one request") {
+				t.Errorf("%d requests", len(x.sent()))
+			}
+		})
+	}
+}
+
+// What is sent after a condition is not one write with it: no plan says that all of the write is done or nothing.
+func TestExplainOfTheRestAfterACondition(t *testing.T) {
+	t.Parallel()
+	log := mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}})
+	unique := mustSet[Piece](t, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "item_of_shelf", PartKey: []string{"shelf"}, Unique: true}, tables.Versioned("version"))
+	old := newItem()
+	moved := old
+	moved.Shelf = "b"
+	bob, note := newTask("bob"), noteSet(t).Insert(newNote())
+	plain, logged, concurrent := fakeWriter(nopExecutor{}), fakeWriter(nopExecutor{}, Logged()), fakeWriter(nopExecutor{}, Concurrent())
+	var b strings.Builder
+	for _, test := range []struct {
+		w       *Writer
+		mode    Mode
+		changes []tables.Change
+	}{
+		{plain, Single, []tables.Change{unique.Update(old, moved), log.Insert(bob)}},
+		{plain, Single, []tables.Change{seatSet(t).Insert(old), log.Insert(bob)}},
+		{plain, SamePartition, []tables.Change{unique.Insert(old), note}},
+		{plain, LoggedBatch, []tables.Change{itemSet(t).Insert(old), note}},
+		{concurrent, FanOut, []tables.Change{itemSet(t).Update(old, moved), note}},
+		{logged, Single, []tables.Change{itemSet(t).Insert(old)}}, // its query table
+		{plain, Conditional, []tables.Change{itemSet(t).Insert(old), viewSet(t).Add(newView())}},
+	} {
+		p, err := test.w.Explain("changeItem", test.changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := p.String()
+		if p.Mode != test.mode || !strings.HasPrefix(lineOf(text, "atomic"), "the condition with ") {
+			t.Errorf("%v, want %v:\n%s", p.Mode, test.mode, text)
+		}
+		if death := lineOf(text, "client dies"); !strings.HasPrefix(death, "nothing ") || strings.Contains(text, "all of the write is done") {
+			t.Errorf("says more than holds:\n%s", text)
+		}
+		b.WriteString(text + "\n")
+	}
+	golden.Check(t, "after_condition.golden", b.String())
+}
+
+// Without a condition and without a batchlog, what a client leaves that dies lasts until each of the entities is written again, and some of
+// it longer.
+func TestExplainOfAFanOutWithRemoves(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	single := taskSet(t, tables.SingleWriter("owner"))
+	w := fakeWriter(nopExecutor{}, Concurrent())
+	for _, changes := range [][]tables.Change{
+		{single.Update(newTask("bob"), newTask("eve"))}, {orderSet(t).Update(open, paid), noteSet(t).Insert(newNote())},
+	} {
+		p, err := w.Explain("move", changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, until := p.String(), "until the entity is written again"
+		if len(changes) > 1 {
+			until = "until each of the entities is written again"
+		}
+		if !strings.HasSuffix(lineOf(text, "client dies"), until) || !strings.Contains(text, "a row that was to be removed may stay") {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+// lineOf is what a plan says under a title.
+func lineOf(plan, title string) string {
+	lines := strings.Split(plan, "\n")
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, title+"  ") })
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimPrefix(lines[i], title))
 }

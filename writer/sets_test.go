@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/testutil/shop"
-
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 type (
@@ -108,3 +107,65 @@ func mustUUID(s string) gocql.UUID {
 func ptr[T any](v T) *T { return &v }
 
 func long(n int) string { return strings.Repeat("x", n) }
+
+// View counts in three tables. Two of them share their partition key.
+type View struct {
+	PageID gocql.UUID
+	At     time.Time
+	Region string
+	Views  int64
+	Likes  int64
+}
+
+func viewSet(tb testing.TB) *tables.Set[View] {
+	tb.Helper()
+	return mustSet[View](tb, "view",
+		tables.Table{Name: "views", PartKey: []string{"page_id"}},
+		tables.Table{Name: "views_by_day", PartKey: []string{"page_id"}, SortKey: []string{"day DESC"}},
+		tables.Table{Name: "views_by_region", PartKey: []string{"region"}},
+		tables.Derive("day", tables.Day("at")),
+		tables.Type("views", "counter"), tables.Type("likes", "counter"),
+	)
+}
+
+func newView() View {
+	return View{
+		PageID: mustUUID("44444444-5b1c-4c1e-9a51-0123456789ab"), At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Region: "eu", Views: 1, Likes: -2,
+	}
+}
+
+// viewTables are those of viewSet by request.
+var viewTables = [][]string{{"views", "views_by_day"}, {"views_by_region"}}
+
+// Piece is versioned, and stands in two tables.
+type Piece struct {
+	ItemID  gocql.UUID
+	Shelf   string
+	Count   int32
+	Version gocql.UUID
+}
+
+func itemSet(tb testing.TB) *tables.Set[Piece] {
+	tb.Helper()
+	return mustSet[Piece](tb, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "items_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"item_id"}},
+		tables.Versioned("version"),
+	)
+}
+
+// seatSet is changed by Compare.
+func seatSet(tb testing.TB) *tables.Set[Piece] {
+	tb.Helper()
+	return mustSet[Piece](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"))
+}
+
+// markedSet is seatSet with a Mark.
+func markedSet(tb testing.TB) *tables.Set[Piece] {
+	tb.Helper()
+	return mustSet[Piece](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"), tables.Mark("version"))
+}
+
+func newItem() Piece {
+	return Piece{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: decide.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
+}
