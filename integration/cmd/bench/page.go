@@ -77,7 +77,7 @@ func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
 
 // heats are the sections, with contenders of a place.
 func (p *page) heats(place *turn.Place) (heats []*heat) {
-	stage := &turn.Stage{Place: place, Contenders: p.contenders}
+	stage := &turn.Stage{Place: place, Contenders: slices.Clone(p.contenders)}
 	for _, s := range p.sections {
 		h := &heat{}
 		for _, name := range append([]string{s.base, s.base + again}, s.names...) {

@@ -33,29 +33,6 @@ func Order(i int, at int64) orders.Order {
 // Tables are those of an order, the base table first.
 var Tables = []string{"orders_by_id", "orders_by_user", "orders_by_status"}
 
-// Put puts a row into a table at a time, as a part of a write does.
-func Put(s *gocql.Session, table string, o orders.Order, at int64) error {
-	return s.Query("INSERT INTO "+table+" (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?) USING TIMESTAMP ?",
-		o.OrderID, o.UserID, string(o.Status), o.Total, at, at).Idempotent(true).Exec()
-}
-
-// Remove removes the row of an order from a table at a time.
-func Remove(s *gocql.Session, table string, o orders.Order, at int64) error {
-	where, key := Row(table, o)
-	return s.Query("DELETE FROM "+table+" USING TIMESTAMP ? WHERE "+where, append([]any{at}, key...)...).Idempotent(true).Exec()
-}
-
-// Row is the WHERE of the row of an order in a table, and its values.
-func Row(table string, o orders.Order) (where string, key []any) {
-	switch table {
-	case "orders_by_user":
-		return "user_id=? AND order_id=?", []any{o.UserID, o.OrderID}
-	case "orders_by_status":
-		return "status=? AND order_id=?", []any{string(o.Status), o.OrderID}
-	}
-	return "order_id=?", []any{o.OrderID}
-}
-
 // ordersPerBatch is how many orders are put by a request. The rows of one status are then few mutations, as they are one partition.
 const ordersPerBatch = 20
 

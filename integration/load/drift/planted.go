@@ -2,6 +2,7 @@ package drift
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/gocql/gocql"
 
@@ -26,8 +27,7 @@ type kind struct {
 	set     string // empty: order
 	name    string
 	found   []string
-	plant   func(p *planter, o, moved orders.Order)
-	does    []string // in other sets: see [planter.statements]
+	does    []string // see [planter.statements]
 	outcome reconcile.Outcome
 	moves   bool // the status is that of moved afterwards
 	gone    bool
@@ -39,73 +39,65 @@ var kinds = []kind{
 	{
 		name:    "a move that wrote the base table alone",
 		found:   []string{"orders_by_status ghost", "orders_by_status missing", "orders_by_user differing"},
-		plant:   func(p *planter, _, moved orders.Order) { p.put("orders_by_id", moved, p.at) },
+		does:    []string{put("orders_by_id", "{moved}", now)},
 		outcome: reconcile.Repaired, moves: true,
 	},
 	{
 		name: "a move that left an old row under the same key", found: []string{"orders_by_user differing"},
-		plant: func(p *planter, o, moved orders.Order) {
-			p.put("orders_by_id", moved, p.at)
-			p.put("orders_by_status", moved, p.at)
-			p.remove("orders_by_status", o, p.at)
-		},
+		does:    []string{put("orders_by_id", "{moved}", now), put("orders_by_status", "{moved}", now), remove("orders_by_status", "status = {status} AND order_id = {id}")},
 		outcome: reconcile.Repaired, moves: true,
 	},
 	{
 		name: "a move that left the row under the former key", found: []string{"orders_by_status ghost"},
-		plant: func(p *planter, _, moved orders.Order) {
-			for _, table := range Tables {
-				p.put(table, moved, p.at)
-			}
-		},
+		does:    []string{put("orders_by_id", "{moved}", now), put("orders_by_user", "{moved}", now), put("orders_by_status", "{moved}", now)},
 		outcome: reconcile.Repaired, moves: true,
 	},
 	{
 		name: "a delete that wrote the base table alone", found: []string{"orders_by_status orphan", "orders_by_user orphan"},
-		plant:   func(p *planter, o, _ orders.Order) { p.remove("orders_by_id", o, p.at) },
+		does:    []string{remove("orders_by_id", "order_id = {id}")},
 		outcome: reconcile.Repaired, gone: true,
 	},
 	{
 		name: "a create that did not write the base table", found: []string{"orders_by_status orphan", "orders_by_user orphan"},
-		plant: func(p *planter, o, _ orders.Order) {
-			p.put("orders_by_user", o, p.at)
-			p.put("orders_by_status", o, p.at)
-		},
+		does:    []string{put("orders_by_user", "{status}", now), put("orders_by_status", "{status}", now)},
 		outcome: reconcile.Repaired, created: true,
 	},
 	{
 		name: "a move that wrote a query table alone", found: []string{"orders_by_status newer"},
-		plant:   func(p *planter, _, moved orders.Order) { p.put("orders_by_status", moved, p.at) },
+		does:    []string{put("orders_by_status", "{moved}", now)},
 		outcome: reconcile.Repaired, moves: true,
 	},
 	{
 		name: "an old row under a status that is none of the declared", found: []string{"orders_by_status ghost"},
-		plant: func(p *planter, o, _ orders.Order) {
-			o.Status = "lost"
-			p.put("orders_by_status", o, p.loaded-1)
-		},
+		does:    []string{put("orders_by_status", "'lost'", before)},
 		outcome: reconcile.Repaired,
 	},
 	{
 		name: "a newer row under a status that is none of the declared", found: []string{"orders_by_status newer"},
-		plant: func(p *planter, o, _ orders.Order) {
-			o.Status = "lost"
-			p.put("orders_by_status", o, p.at)
-		},
+		does:    []string{put("orders_by_status", "'lost'", now)},
 		outcome: reconcile.Found,
 	},
 	{
 		name: "a row that a delete of a lost write covers", found: []string{"orders_by_user missing"},
-		plant:   func(p *planter, o, _ orders.Order) { p.remove("orders_by_user", o, p.at) },
+		does:    []string{remove("orders_by_user", "user_id = {user} AND order_id = {id}")},
 		outcome: reconcile.Shadowed,
 	},
 	{
 		name: "a key alone, without a base row", found: []string{"orders_by_user undatable"},
-		plant: func(p *planter, o, _ orders.Order) {
-			p.do("INSERT INTO orders_by_user (user_id, order_id) VALUES (?, ?) USING TIMESTAMP ?", o.UserID, o.OrderID, p.at)
-		},
+		does:    []string{"INSERT INTO orders_by_user (user_id, order_id) VALUES ({user}, {id}) USING TIMESTAMP {" + now},
 		outcome: reconcile.Found, gone: true, created: true,
 	},
+}
+
+// put puts a row into a table at a time, as a part of a write does.
+func put(table, status, at string) string {
+	return fmt.Sprintf("INSERT INTO %s (order_id, user_id, status, total, updated_at) VALUES ({id}, {user}, %s, {total}, {%s) USING TIMESTAMP {%[3]s",
+		table, status, at)
+}
+
+// remove removes the row of an order from a table.
+func remove(table, where string) string {
+	return "DELETE FROM " + table + " USING TIMESTAMP {" + now + " WHERE " + where
 }
 
 // created is the first number of the orders that are planted, and were not loaded.
@@ -116,18 +108,6 @@ type planter struct {
 	s          *gocql.Session
 	loaded, at int64
 	errs       []error
-}
-
-func (p *planter) do(statement string, values ...any) {
-	p.errs = append(p.errs, patiently(func() error { return p.s.Query(statement, values...).Idempotent(true).Exec() }))
-}
-
-func (p *planter) put(table string, o orders.Order, at int64) {
-	p.errs = append(p.errs, patiently(func() error { return Put(p.s, table, o, at) }))
-}
-
-func (p *planter) remove(table string, o orders.Order, at int64) {
-	p.errs = append(p.errs, patiently(func() error { return Remove(p.s, table, o, at) }))
 }
 
 // Plant plants so many differences of all kinds on the first orders of those loaded, and on new ones, and as many of each kind in
@@ -142,13 +122,12 @@ func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 			n += created
 		}
 		o := Order(n, loaded)
-		moved := o
-		moved.Status = orders.Statuses[(i+1)%len(orders.Statuses)]
-		k.plant(p, o, moved)
+		moved := orders.Statuses[(i+1)%len(orders.Statuses)]
+		p.statements(k, o.OrderID, "{user}", o.UserID.String(), "{total}", o.Total.String(), "{status}", "'"+string(o.Status)+"'", "{moved}", "'"+string(moved)+"'")
 		d := Planted{Name: k.name, Set: "order", ID: o.OrderID, Found: k.found, Outcome: k.outcome, Gone: k.gone}
 		switch {
 		case k.moves:
-			d.Status = moved.Status
+			d.Status = moved
 		case !k.gone:
 			d.Status = o.Status
 		}

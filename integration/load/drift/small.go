@@ -60,10 +60,11 @@ var (
 	SmallSchema = schema.Must(schema.Declare(schema.Sets(Desks, Profiles, Tickets)))
 )
 
-// The times of what was there before, and of what is planted.
+// The times of what was there before, of what is planted, and just below that of what was there.
 const (
-	then = "then}"
-	now  = "now}"
+	then   = "then}"
+	now    = "now}"
+	before = "before}"
 )
 
 // smallKinds are the kinds of differences in these sets.
@@ -138,15 +139,16 @@ func ticket(table, agent, text, at string) string {
 		table, agent, text, at)
 }
 
-// statements are what a kind of difference in these sets does to an entity.
-func (p *planter) statements(k kind, id gocql.UUID) {
-	values := []string{"{id}", id.String()}
-	for name, at := range map[string]int64{now: p.at, then: p.loaded} {
+// statements are what a kind of difference does to an entity. More are other names, and what stands for them.
+func (p *planter) statements(k kind, id gocql.UUID, more ...string) {
+	values := append([]string{"{id}", id.String()}, more...)
+	for name, at := range map[string]int64{now: p.at, then: p.loaded, before: p.loaded - 1} {
 		version := gocql.TimeUUIDWith(gocql.UUIDFromTime(time.UnixMicro(at)).Timestamp(), 1, []byte{1, 2, 3, 4, 5, 6})
 		values = append(values, "{"+name, strconv.FormatInt(at, 10), "{version "+name, version.String())
 	}
 	for _, statement := range k.does {
-		p.do(strings.NewReplacer(values...).Replace(statement))
+		statement = strings.NewReplacer(values...).Replace(statement)
+		p.errs = append(p.errs, patiently(func() error { return p.s.Query(statement).Idempotent(true).Exec() }))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,9 +16,10 @@ import (
 
 // Contender is one way to do something.
 type Contender struct {
-	Name string
-	Open func(context.Context, *Place) (Prepare, error) // creates tables and rows; it is not measured
-	Slow int                                            // a turn has so many times fewer operations; 0: it has all
+	Name    string
+	Open    func(context.Context, *Place) (Prepare, error) // creates tables and rows; it is not measured
+	Slow    int                                            // a turn has so many times fewer operations; 0: it has all
+	prepare Prepare                                        // of Open, once it is open
 }
 
 // Prepare makes n operations ready, which is not measured, and returns the function that does operation i of them.
@@ -145,42 +145,28 @@ type Order struct {
 	Exactly    bool // count allocations
 }
 
-// Stage has the contenders of a place, each opened when it is first asked for.
+// Stage has the contenders of a place, which are its own, each opened when it is first asked for.
 type Stage struct {
 	*Place
 	Contenders []Contender
-	mu         sync.Mutex
-	open       map[string]opened
-}
-
-type opened struct {
-	prepare Prepare
-	slow    int
 }
 
 // Turn does what is ordered.
 func (s *Stage) Turn(ctx context.Context, o Order) (Result, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x, isOpen := s.open[o.Name]
-	if !isOpen {
+	i := slices.IndexFunc(s.Contenders, func(c Contender) bool { return c.Name == o.Name })
+	if i < 0 {
+		return Result{}, fmt.Errorf("no contender is named %q", o.Name)
+	}
+	x := &s.Contenders[i]
+	if x.prepare == nil {
 		s.replay.on.Store(false)
-		i := slices.IndexFunc(s.Contenders, func(c Contender) bool { return c.Name == o.Name })
-		if i < 0 {
-			return Result{}, fmt.Errorf("no contender is named %q", o.Name)
-		}
-		prepare, err := s.Contenders[i].Open(ctx, s.Place)
-		if err != nil {
+		var err error
+		if x.prepare, err = x.Open(ctx, s.Place); err != nil {
 			return Result{}, fmt.Errorf("%s: %w", o.Name, err)
 		}
-		if s.open == nil {
-			s.open = map[string]opened{}
-		}
-		x = opened{prepare, max(1, s.Contenders[i].Slow)}
-		s.open[o.Name] = x
 	}
 	if o.Exactly {
 		return Exactly(ctx, s.Place, x.prepare)
 	}
-	return Measure(ctx, s.Place, x.prepare, max(1, o.N/x.slow), o.AtATime)
+	return Measure(ctx, s.Place, x.prepare, max(1, o.N/max(1, x.Slow)), o.AtATime)
 }
