@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
@@ -118,11 +120,8 @@ func writeErrorType(err error, reason string) string {
 		return typeConflict
 	}
 	if reason == "" && failed != nil { // no request was tried: the writer could not find out what it had to know
-		for i := range failed.Tables {
-			if cause := failed.Tables[i].Err; cause != nil {
-				reason = retry.Classify(cause, retry.Partition).Reason
-				break
-			}
+		if i := slices.IndexFunc(failed.Tables, func(t writer.TableResult) bool { return t.Err != nil }); i >= 0 {
+			reason = retry.Classify(failed.Tables[i].Err, retry.Partition).Reason
 		}
 	}
 	return cmp.Or(reason, other)
@@ -157,55 +156,43 @@ func openTables(err error) []string {
 	if failed == nil {
 		return nil
 	}
-	var names []string
-	for i := range failed.Tables {
-		if failed.Tables[i].Outcome != writer.Applied {
-			names = append(names, failed.Tables[i].Table)
-		}
-	}
-	return names
+	open := slices.DeleteFunc(slices.Clone(failed.Tables), func(t writer.TableResult) bool { return t.Outcome == writer.Applied })
+	return each.Of(open, func(t writer.TableResult) string { return t.Table })
 }
 
 // statusCode is the error code that the server answered with; empty if the error is not from a server, or if it joins
 // answers that differ, as those of a hedged attempt may.
 func statusCode(err error) string {
-	code, found, differ := answerCode(err)
-	if !found || differ {
+	codes := each.Once(answerCodes(err))
+	if len(codes) != 1 {
 		return ""
 	}
-	return fmt.Sprintf("0x%04X", code)
+	return fmt.Sprintf("0x%04X", codes[0])
 }
 
-// answerCode looks for the code in the whole tree of err, where errors.As would take the first.
-func answerCode(err error) (code int, found, differ bool) {
+// answerCodes are those in the whole tree of err, where errors.As would take the first.
+func answerCodes(err error) (codes []int) {
 	if e, ok := driver.AsRequestError(err); ok {
-		return e.Code(), true, false
+		return []int{e.Code()}
 	}
 	switch e := err.(type) { //nolint:errorlint // walks the tree of errors itself
 	case interface{ Unwrap() error }:
-		return answerCode(e.Unwrap())
+		return answerCodes(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
-			c, ok, d := answerCode(one)
-			differ = differ || d || (found && ok && c != code)
-			if ok {
-				code, found = c, true
-			}
+			codes = append(codes, answerCodes(one)...)
 		}
 	}
-	return code, found, differ
+	return codes
 }
 
 // contextType is the error type of the end of a call's context, of which the write has the error err. An attempt's own
 // limit is a deadline too, so only a cancellation tells.
 func contextType(err error) string {
 	ended := context.DeadlineExceeded
-	if failed := asError(err); failed != nil {
-		for i := range failed.Tables {
-			if errors.Is(failed.Tables[i].Err, context.Canceled) {
-				ended = context.Canceled
-			}
-		}
+	canceled := func(t writer.TableResult) bool { return errors.Is(t.Err, context.Canceled) }
+	if failed := asError(err); failed != nil && slices.ContainsFunc(failed.Tables, canceled) {
+		ended = context.Canceled
 	}
 	return retry.Classify(ended, retry.Partition).Reason
 }

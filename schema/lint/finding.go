@@ -17,13 +17,8 @@ const (
 	Error                       // loses rows, is rejected, or takes a cluster down as it grows
 )
 
-var severities = map[Severity]string{Note: "note", Warning: "warning", Error: "error"}
-
 func (s Severity) String() string {
-	if name, ok := severities[s]; ok {
-		return name
-	}
-	return fmt.Sprintf("Severity(%d)", uint8(s))
+	return printable.Enum("Severity", s, []string{Note: "note", Warning: "warning", Error: "error"})
 }
 
 // MarshalText returns [Severity.String].
