@@ -38,7 +38,7 @@ func (s *Schema) createIndex(name cql.Name, stmt *ast.CreateIndex) (*Change, err
 	if t == nil {
 		return nil, invalid("Table '%s' doesn't exist", name.Name)
 	}
-	i := index{table: t.Name, column: stmt.Column, name: stmt.Index}
+	i := index{table: t.Name, column: stmt.Targets[0].Column, name: stmt.Index}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(old.indexes, func(other index) bool { return other.name == name })
 	}
@@ -79,7 +79,7 @@ func (i *index) describe(t *Table, stmt *ast.CreateIndex) error {
 	case t.Counter:
 		return invalid("Secondary indexes on counter tables aren't supported")
 	}
-	part, collection := stmt.Part, c.Type.User() == nil && c.Type.Kind() != gocql.TypeTuple && len(c.Type.Elems()) > 0
+	part, collection := stmt.Targets[0].Part, c.Type.User() == nil && c.Type.Kind() != gocql.TypeTuple && len(c.Type.Elems()) > 0
 	switch {
 	case !collection && part == "full":
 		return invalid("full() indexes can only be created on frozen collections")

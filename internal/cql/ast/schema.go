@@ -114,12 +114,8 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	s.Table = p.name()
 	p.Expect("(")
 	if !p.Script || !custom || !p.IsSign(0, ")") {
-		all := cql.Several(p.Parser, ",", p.indexTarget)
-		s.Column, s.Part = all[0].Column, all[0].Part
-		if p.Script {
-			s.Targets = all
-		}
-		if len(all) > 1 && (!p.Script || !custom) {
+		s.Targets = cql.Several(p.Parser, ",", p.indexTarget)
+		if len(s.Targets) > 1 && (!p.Script || !custom) {
 			p.unsupported("an index of several columns")
 		}
 	}

@@ -86,13 +86,13 @@ func TestTypesAndViews(t *testing.T) {
 		{"CREATE MATERIALIZED VIEW v AS SELECT * FROM t PRIMARY KEY (a)", &CreateView{
 			View: cql.Name{Keyspace: "", Name: "v"}, From: cql.Name{Keyspace: "", Name: "t"}, Partition: []string{"a"},
 		}},
-		{"CREATE INDEX ON t (a)", &CreateIndex{Table: cql.Name{Keyspace: "", Name: "t"}, Column: "a"}},
-		{"CREATE INDEX IF NOT EXISTS i ON ks.t (keys)", &CreateIndex{Index: "i", IfNotExists: true, Table: cql.Name{Keyspace: "ks", Name: "t"}, Column: "keys"}},
-		{"CREATE INDEX i ON t (keys(a))", &CreateIndex{Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Column: "a", Part: "keys"}},
-		{"CREATE INDEX i ON t (VALUES(a))", &CreateIndex{Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Column: "a", Part: "values"}},
-		{"CREATE INDEX i ON t (entries(a))", &CreateIndex{Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Column: "a", Part: "entries"}},
+		{"CREATE INDEX ON t (a)", &CreateIndex{Table: cql.Name{Keyspace: "", Name: "t"}, Targets: []IndexTarget{{"a", ""}}}},
+		{"CREATE INDEX IF NOT EXISTS i ON ks.t (keys)", &CreateIndex{Index: "i", IfNotExists: true, Table: cql.Name{Keyspace: "ks", Name: "t"}, Targets: []IndexTarget{{"keys", ""}}}},
+		{"CREATE INDEX i ON t (keys(a))", &CreateIndex{Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Targets: []IndexTarget{{"a", "keys"}}}},
+		{"CREATE INDEX i ON t (VALUES(a))", &CreateIndex{Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Targets: []IndexTarget{{"a", "values"}}}},
+		{"CREATE INDEX i ON t (entries(a))", &CreateIndex{Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Targets: []IndexTarget{{"a", "entries"}}}},
 		{"CREATE CUSTOM INDEX i ON t (full(a)) USING 'StorageAttachedIndex' WITH OPTIONS = {'mode': 'x'}", &CreateIndex{
-			Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Column: "a", Part: "full", Using: "StorageAttachedIndex",
+			Index: "i", Table: cql.Name{Keyspace: "", Name: "t"}, Targets: []IndexTarget{{"a", "full"}}, Using: "StorageAttachedIndex",
 			Options: map[string]string{"mode": "x"},
 		}},
 	})

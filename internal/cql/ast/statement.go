@@ -197,15 +197,13 @@ type CreateIndex struct {
 	Index       string // empty: Cassandra names it
 	IfNotExists bool
 	Table       cql.Name
-	Column      string
-	Part        string // keys, values, entries, full; empty without
-	// Targets are all columns of the index, of a [Script] only: a custom index may be on none, or on several. Column and Part are the first.
+	// Targets are the columns of the index: one, and in a [Script] a custom index may be on none, or on several.
 	Targets []IndexTarget
 	Using   string // the class, as 'sai'; empty without
 	Options map[string]string
 }
 
-// IndexTarget is a column of an index, and what of it.
+// IndexTarget is a column of an index, and what of it: keys, values, entries, full; empty without.
 type IndexTarget struct{ Column, Part string }
 
 // String is the target as written in CQL.
