@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -253,4 +254,277 @@ func TestExplainConditions(t *testing.T) {
 		b.WriteString(p.String() + "\n")
 	}
 	golden.Check(t, "conditions.golden", b.String())
+}
+
+// A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, does not claim it: another
+// may have made it so.
+func TestCompareAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Count, after.Version = 7, gocql.UUID{}
+	made := scripted{found: func(dest []any) {
+		item("a", gocql.UUID{})(dest[:2])
+		u, _ := dest[2].(gocql.Unmarshaler)
+		_ = u.UnmarshalCQL(nil, make([]byte, 16))
+	}}
+	for name, tc := range map[string]struct {
+		steps []scripted
+		want  Outcome
+	}{
+		"it is made":           {[]scripted{{err: errLost}, {}, made}, Unknown},
+		"it is made now":       {[]scripted{{err: errLost}, {applied: true}}, Applied},
+		"it is made by others": {[]scripted{{}, made}, NotApplied},
+		"it is not there":      {[]scripted{{err: errLost}, {}, {}}, Unknown},
+	} {
+		w, _, _ := conditional(tc.steps)
+		_, err := w.Write(t.Context(), "takeSeat", seatSet(t).Update(before, after))
+		var failed *Error
+		switch {
+		case err == nil && tc.want == Applied:
+		case !errors.As(err, &failed) || failed.Tables[0].Outcome != tc.want || !errors.Is(err, ErrConflict):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// With a Mark, a change of a set with Compare knows itself again after a lost answer, and nobody else's for its own.
+func TestMarkAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Count = 7
+	for _, own := range []bool{true, false} {
+		w, x, _ := conditional([]scripted{{err: errLost}})
+		w.transact = markedRow{x, own, new(atomic.Pointer[[]byte])}
+		_, err := w.Write(t.Context(), "takeSeat", markedSet(t).Update(before, after))
+		if (err == nil) != own || !own && (!errors.Is(err, ErrConflict) || !errors.Is(err, ErrUnknown)) {
+			t.Errorf("the row has the own mark: %t, and Write says %v", own, err)
+		}
+	}
+}
+
+// markedRow rejects every swap after the first, and then has the row that it wanted to make, with its mark or another.
+type markedRow struct {
+	*fakeTransactor
+	own  bool
+	mark *atomic.Pointer[[]byte]
+}
+
+func (x markedRow) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
+	for _, a := range statements[0].Args {
+		if v, ok := a.(*cqltype.Value); ok && v.Type.String() == "uuid" && len(x.sentMarks()) == 0 {
+			mark := append([]byte{}, v.Data...)
+			x.mark.Store(&mark)
+		}
+	}
+	if _, _, err := x.fakeTransactor.Swap(ctx, statements, o); err != nil {
+		return false, nil, err
+	}
+	return false, nil, nil
+}
+
+func (x markedRow) sentMarks() []byte {
+	if m := x.mark.Load(); m != nil {
+		return *m
+	}
+	return nil
+}
+
+func (x markedRow) Read(_ context.Context, _ statement.Bound, dest []any, _ bool, _ decide.Options) (bool, error) {
+	mark := x.sentMarks()
+	if !x.own {
+		mark = make([]byte, 16)
+	}
+	for i, data := range [][]byte{[]byte("a"), {0, 0, 0, 7}, mark} {
+		u, _ := dest[i].(gocql.Unmarshaler)
+		_ = u.UnmarshalCQL(nil, data)
+	}
+	return true, nil
+}
+
+// A write whose condition is not known to hold is stored, read back elsewhere and finished there with the same version.
+func TestConditionIsStoredAndResumed(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Shelf = "b"
+	counted := before
+	counted.Count++
+	for name, change := range map[string]tables.Change{
+		"versioned": itemSet(t).Update(before, after), "delete": itemSet(t).Delete(before), "insert": itemSet(t).Insert(before),
+		"compare": seatSet(t).Update(before, counted), "mark": markedSet(t).Update(before, counted), "compare: insert": seatSet(t).Insert(after),
+	} {
+		w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+		result, err := w.Write(t.Context(), "moveItem", change)
+		var failed, stored *Error
+		if !errors.As(err, &failed) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		data, err := failed.MarshalBinary()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		stored = new(Error)
+		if err := stored.UnmarshalBinary(data); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if stored.Error() != failed.Error() {
+			t.Errorf("%s: %v, stored %v", name, failed, stored)
+		}
+		want, got := failed.decision.First().Statements(), stored.decision.First().Statements()
+		if strings.Join(got, "\n") != strings.ReplaceAll(strings.Join(want, "\n"), " = null, ", " = ?, ") { // of a delete the types are stored
+			t.Errorf("%s: stored as\n%s\nwant\n%s", name, got, want)
+		}
+		again, _, e := conditional(nil)
+		resumed, err := again.Resume(t.Context(), stored)
+		if err != nil || resumed.Version != result.Version || resumed.Timestamp != result.Timestamp {
+			t.Errorf("%s: resumed as %+v, %v, was %+v", name, resumed, err, result)
+		}
+		if wantSent := len(failed.requests); len(e.sent()) != wantSent {
+			t.Errorf("%s: %d requests after the condition, want %d", name, len(e.sent()), wantSent)
+		}
+	}
+}
+
+// An insert with a condition that is older than deletes are surely remembered for is rejected, by At and by Resume.
+func TestOldInsertsAreRefused(t *testing.T) {
+	t.Parallel()
+	then := time.Now().Add(-oldestInsert - time.Minute)
+	w, x, _ := conditional(nil, At(then.UnixMicro()))
+	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem())); !errors.Is(err, ErrInvalid) || x.asked() != "" {
+		t.Errorf("At: %v, sent %q", err, x.asked())
+	}
+	lost := []scripted{{err: errLost}, {err: errLost}, {err: errLost}}
+	for name, change := range map[string]tables.Change{"insert": itemSet(t).Insert(newItem()), "delete": itemSet(t).Delete(newItem())} {
+		if name == "delete" { // the version of its before-image has to be older
+			before := newItem()
+			before.Version = decide.Version(then.Add(-time.Hour).UnixMicro(), 1)
+			change = itemSet(t).Delete(before)
+		}
+		w, _, _ := conditional(lost, WithClock(fixed(then)))
+		_, err := w.Write(t.Context(), "addItem", change)
+		var failed *Error
+		if !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+		later, _, _ := conditional(nil)
+		if _, err := later.Resume(t.Context(), failed); errors.Is(err, ErrExpired) != (name == "insert") {
+			t.Errorf("Resume of the %s: %v", name, err)
+		}
+	}
+}
+
+// What is not known of a condition stays so when a Resume cannot even begin: the schema cannot be read.
+func TestResumeThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	_, err := w.Write(t.Context(), "countItem", itemSet(t).Update(newItem(), newItem()))
+	var failed *Error
+	if !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	blind, _, _ := conditional(nil)
+	blind.live.read = func(context.Context, string, string) (liveTable, error) { return liveTable{}, errUnavailable }
+	_, err = blind.Resume(t.Context(), failed)
+	var again *Error
+	if !errors.As(err, &again) || again.NotApplied() || !errors.Is(err, ErrUnknown) || len(again.Tables) != 2 || !again.Resumable() {
+		t.Fatal(err)
+	}
+	able, _, _ := conditional(nil)
+	if _, err := able.Resume(t.Context(), again); err != nil {
+		t.Error(err)
+	}
+}
+
+// A write to a Versioned set returns before its entry of pending is removed, and the removal outlives the context of the write. The next
+// change of the entity waits for it, that of another one does not.
+func TestRemovalAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, x, _ := conditional(nil)
+		x.hold = make(chan struct{})
+		set, row := itemSet(t), newItem()
+		write := func(row Piece) error {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			moved := row
+			moved.Shelf = "b"
+			_, err := w.Write(ctx, "moveItem", set.Update(row, moved))
+			return err
+		}
+		if err := write(row); err != nil || x.asked() != "UPDATE" {
+			t.Fatalf("sent %s: %v", x.asked(), err)
+		}
+		other := newItem()
+		other.ItemID = gocql.MustRandomUUID()
+		if err := write(other); err != nil || x.asked() != "UPDATE UPDATE" {
+			t.Fatalf("of another entity: sent %s: %v", x.asked(), err)
+		}
+		waits, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := w.Wait(waits); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait returned %v while a removal was under way", err)
+		}
+		next := make(chan error)
+		go func() { next <- write(row) }()
+		synctest.Wait()
+		if x.asked() != "UPDATE UPDATE" {
+			t.Errorf("the next change has not waited: sent %s", x.asked())
+		}
+		close(x.hold)
+		if err := errors.Join(<-next, w.Wait(t.Context())); err != nil {
+			t.Error(err)
+		}
+		if sent := x.asked(); !strings.HasPrefix(sent, "UPDATE UPDATE DELETE ") || strings.Count(sent, "DELETE") != 3 {
+			t.Errorf("sent %s", sent)
+		}
+	})
+}
+
+// A removal that takes long holds up the next change of the entity for a moment only, and ends with the writer's Timeout.
+func TestRemovalThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, x, _ := conditional(nil)
+		x.hold = make(chan struct{})
+		set, row := itemSet(t), newItem()
+		moved := row
+		moved.Shelf = "b"
+		if _, err := w.Write(t.Context(), "moveItem", set.Update(row, moved)); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		// The row is as the script says: an entry that is still there is a matter of the tests on nodes.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _ = w.Write(ctx, "moveItem", set.Update(row, moved))
+		if x.asked() != "UPDATE UPDATE" {
+			t.Errorf("sent %s", x.asked())
+		}
+		if err := w.Wait(t.Context()); err != nil || time.Since(start) > w.timeout {
+			t.Errorf("the removal took %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+// Wait waits for the removals of earlier writes alone, or it would not return next to a writer that goes on.
+func TestWaitNextToWriters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, _, _ := conditional(nil)
+		earlier, _ := w.ends.Begin("earlier")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error)
+		go func() { done <- w.Wait(ctx) }()
+		synctest.Wait()
+		if _, ok := w.ends.Begin("later"); !ok {
+			t.Fatal("no place")
+		}
+		earlier()
+		if err := <-done; err != nil {
+			t.Errorf("%v, though the removals of earlier writes are done", err)
+		}
+	})
 }

@@ -267,3 +267,18 @@ func wantRefusal(t *testing.T, name string, err error) {
 		t.Errorf("%s: shows a value: %v", name, err)
 	}
 }
+
+// A nil *Error, as errors.As wants it, is nothing to decode into.
+func TestUnmarshalIntoNil(t *testing.T) {
+	t.Parallel()
+	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, once())
+	data, err := failed(t, w, orderSet(t).Insert(newOrder(Open))).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none *Error
+	err = none.UnmarshalBinary(data)
+	if err == nil || !strings.HasSuffix(err.Error(), "is nil: declare a value, var failed writer.Error") {
+		t.Errorf("%v", err)
+	}
+}

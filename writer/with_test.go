@@ -120,24 +120,3 @@ func TestKeyspaces(t *testing.T) {
 		})
 	}
 }
-
-// A session without a tracer leaves the writer's, as one without a budget does: a session for a tenant may come from one without a tracer. A nil
-// tracer turns tracing off.
-func TestTracerOfDerivedSessions(t *testing.T) {
-	t.Parallel()
-	w := fakeWriter(&fakeExecutor{}, traced(&recorder{}))
-	tenant := session.Keyspaces(map[string]string{"": "tenant"})
-	for name, test := range map[string]struct {
-		options []session.Option
-		traced  bool
-	}{
-		"none":        {[]session.Option{tenant}, true},
-		"another":     {[]session.Option{tenant, session.Trace(&recorder{})}, true},
-		"nil":         {[]session.Option{session.Trace(nil)}, false},
-		"nil pointer": {[]session.Option{session.Trace((*recorder)(nil))}, false},
-	} {
-		if got := w.With(shared(test.options...)); got.tracer.Any() != test.traced {
-			t.Errorf("%s: traced %t", name, got.tracer.Any())
-		}
-	}
-}

@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // transactionalItems is itemSet with a unique shelf, in transactions of Cassandra 6.
