@@ -15,13 +15,6 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// writes are the requests of the shop's tables that were sent after the one with number from.
-func (s *wireShop) writes(from int) []cassandratest.Request {
-	return s.Journal(cassandratest.Where(func(r cassandratest.Request) bool {
-		return r.Number > from && (r.Kind == cassandratest.Execute || r.Kind == cassandratest.Batch) && !r.System()
-	}))
-}
-
 // What a write puts on the wire, in each mode: one timestamp in the statements and none of the protocol, the writer's
 // consistency, no serial one, and a request to a replica.
 func TestWireRequests(t *testing.T) {
@@ -77,14 +70,6 @@ func TestWireRequests(t *testing.T) {
 			})
 		})
 	}
-}
-
-func be(n int64) []byte {
-	var out []byte
-	for shift := 56; shift >= 0; shift -= 8 {
-		out = append(out, byte(n>>shift))
-	}
-	return out
 }
 
 // Requests go to a replica of the partition they write: of a logged batch, of the first one.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
@@ -168,4 +169,48 @@ func (s *wireShop) wantNoStreams(t *testing.T, broken int) {
 		<-time.After(10 * time.Millisecond)
 	}
 	t.Errorf("%d of %d streams are open", s.streams.Open(), s.streams.Started())
+}
+
+// fresh is an order of no partition that another one has.
+func fresh() Order {
+	o := newOrder(Open)
+	o.OrderID, o.UserID = gocql.TimeUUID(), gocql.TimeUUID()
+	return o
+}
+
+// wireTrial is a test of one of the transports.
+type wireTrial struct {
+	*testing.T
+	start func(cassandratest.TB, int) *cassandratest.Cluster
+}
+
+// onWire runs a test on sockets, and in virtual time.
+func onWire(t *testing.T, test func(t wireTrial)) {
+	t.Helper()
+	t.Run("sockets", func(t *testing.T) {
+		t.Parallel()
+		test(wireTrial{t, cassandratest.Listen})
+	})
+	t.Run("pipes", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			unwind(t)
+			test(wireTrial{t, cassandratest.Start})
+		})
+	})
+}
+
+// writes are the requests of the shop's tables that were sent after the one with number from.
+func (s *wireShop) writes(from int) []cassandratest.Request {
+	return s.Journal(cassandratest.Where(func(r cassandratest.Request) bool {
+		return r.Number > from && (r.Kind == cassandratest.Execute || r.Kind == cassandratest.Batch) && !r.System()
+	}))
+}
+
+func be(n int64) []byte {
+	var out []byte
+	for shift := 56; shift >= 0; shift -= 8 {
+		out = append(out, byte(n>>shift))
+	}
+	return out
 }

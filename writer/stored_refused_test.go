@@ -1,18 +1,23 @@
 package writer
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // forged is a mutation as package entity stores it, without edits of elements.
@@ -322,5 +327,268 @@ func TestResumesTakesWhatFormerSetsWrote(t *testing.T) {
 	x := &fakeExecutor{}
 	if _, err := fakeWriter(x, Resumes(former)).Resume(t.Context(), newer); !errors.Is(err, ErrInvalid) || len(x.sent()) > 0 {
 		t.Errorf("%v, %d sent", err, len(x.sent()))
+	}
+}
+
+// A stored row is where its values say, under one of the functions of the set: elsewhere no read or delete would find it, and no other entity
+// would get its unique keys.
+func TestStoredRowIsWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	type account struct {
+		ID, Email string
+		At        time.Time
+		Version   gocql.UUID
+	}
+	row := account{ID: "a", Email: "m", At: time.Now()}
+	plain := func(table tables.Table, options ...tables.Option) *tables.Set[account] {
+		return mustSet[account](t, "account", append([]tables.Option{table}, options...)...)
+	}
+	byBucket := tables.Table{Name: "accounts", PartKey: []string{"bucket", "id"}}
+	versioned := func(options ...tables.Option) *tables.Set[account] {
+		emails := tables.Table{Name: "emails", PartKey: []string{"email"}, Unique: true}
+		return plain(byBucket, append([]tables.Option{emails, tables.Versioned("version")}, options...)...)
+	}
+	monthly := plain(tables.Table{Name: "bills", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Month("at")})
+	own, other := tables.Derive("bucket", tables.Hash(10, "id")), tables.Derive("bucket", tables.Hash(1000, "id"))
+	both := tables.Derive("bucket", tables.Day("at"), tables.Since{Time: time.Unix(0, 0), Bucket: tables.Hour("at")})
+	day, hour := tables.Derive("bucket", tables.Day("at")), tables.Derive("bucket", tables.Hour("at"))
+	month := func(add int) []byte {
+		return []byte("bills_" + row.At.UTC().AddDate(0, add, 15-row.At.UTC().Day()).Format("2006_01"))
+	}
+	for name, test := range map[string]struct {
+		by, of *tables.Set[account]
+		edit   func([]byte) []byte
+		ok     bool
+	}{
+		"a bucket":                   {by: plain(byBucket, own), of: plain(byBucket, own), ok: true},
+		"a former bucket":            {by: plain(byBucket, day), of: plain(byBucket, both), ok: true},
+		"another bucket":             {by: plain(byBucket, other), of: plain(byBucket, own)},
+		"a bucket of time":           {by: plain(byBucket, day), of: plain(byBucket, day), ok: true},
+		"another bucket of time":     {by: plain(byBucket, hour), of: plain(byBucket, day)},
+		"a bucket of a condition":    {by: versioned(own), of: versioned(own), ok: true},
+		"another one of a condition": {by: versioned(other), of: versioned(own)},
+		"a table of the time":        {by: monthly, of: monthly, ok: true},
+		"a table of another time":    {by: monthly, of: monthly, edit: func(m []byte) []byte { return bytes.ReplaceAll(m, month(0), month(1)) }},
+	} {
+		stored := storedOf(t, test.by.Insert(row))
+		if test.edit != nil {
+			stored.Paths[0].Mutations[0] = test.edit(stored.Paths[0].Mutations[0])
+		}
+		forged := new(Error)
+		if err := forged.UnmarshalBinary(sealed(stored)); err != nil {
+			t.Fatal(name, err)
+		}
+		w, _, x := conditional(nil, Resumes(test.of))
+		if _, err := w.Resume(t.Context(), forged); errors.Is(err, ErrInvalid) == test.ok || !test.ok && len(x.sent()) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a stored error says of itself is of whoever wrote it: it makes no line of its own in a log, and does nothing to a terminal.
+func TestStoredTextsAreOneLine(t *testing.T) {
+	t.Parallel()
+	const text = "op\n12:00 INFO admin logged in\r\x1b[2J\u202e\u2028\xff"
+	open, paid := move()
+	before := newItem()
+	after := before
+	after.Shelf = "b"
+	for name, test := range map[string]struct {
+		change tables.Change
+		forge  func(*wireError)
+	}{
+		"name of the write":  {orderSet(t).Update(open, paid), func(w *wireError) { w.Op = text }},
+		"cause":              {orderSet(t).Update(open, paid), func(w *wireError) { w.Paths[0].Err = text }},
+		"cause of condition": {itemSet(t).Update(before, after), func(w *wireError) { w.Decision.Err = text }},
+		"table of a key":     {itemSet(t).Update(before, after), func(w *wireError) { w.Decision.Taken = text }},
+	} {
+		stored := storedOf(t, test.change)
+		test.forge(&stored)
+		forged := new(Error)
+		if err := forged.UnmarshalBinary(sealed(stored)); err != nil {
+			t.Fatal(err)
+		}
+		texts := []string{forged.Op, forged.Error()}
+		for _, cause := range forged.Unwrap() {
+			texts = append(texts, cause.Error())
+		}
+		w, _, x := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+		x.answer = fail("", errSimple, errSimple, errSimple)
+		if _, err := w.Resume(t.Context(), forged); err != nil {
+			texts = append(texts, err.Error())
+		}
+		for _, shown := range texts {
+			if strings.ContainsFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.Contains(shown, "\xff") {
+				t.Errorf("%s: %q", name, shown)
+			}
+		}
+		if !strings.Contains(strings.Join(texts, " "), `op\n12:00 INFO admin logged in\r\x1b[2J\u202e\u2028\xff`) {
+			t.Errorf("%s: the text is lost: %q", name, texts)
+		}
+	}
+}
+
+// The tables of an entity with conditions are looked up for each table of the write.
+func TestStoredEntityHasFewTables(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Shelf = "b"
+	stored := storedOf(t, itemSet(t).Update(before, after))
+	for n, refused := range map[int]bool{maxTables: false, maxTables + 1: true} {
+		stored.Decision.Tables = make([]string, n)
+		if err := new(Error).UnmarshalBinary(sealed(stored)); (err != nil) != refused {
+			t.Errorf("%d tables: %v", n, err)
+		}
+	}
+}
+
+// storedOf is what is stored of a write of which no answer came.
+func storedOf(t *testing.T, change tables.Change) wireError {
+	t.Helper()
+	w, _, x := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	x.answer = fail("", errSimple, errSimple, errSimple)
+	_, err := w.Write(t.Context(), "op", change)
+	data, err := asError(t, err).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored wireError
+	if _, err := wire.Decode(data[len(magic):len(data)-crc32.Size], &stored, maxParts); err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+// A tracer keeps the op of each write, so whoever writes to the queue must not choose what it keeps: the op of a stored error is short, and
+// an error that is rejected has none of its own.
+func TestOpOfStoredErrorIsBounded(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	stored := storedOf(t, orderSet(t).Update(open, paid))
+	for n, refused := range map[int]bool{maxOp: false, maxOp + 1: true} {
+		stored.Op = strings.Repeat("x", n)
+		if err := new(Error).UnmarshalBinary(sealed(stored)); (err != nil) != refused {
+			t.Errorf("op of %d bytes: %v", n, err)
+		}
+	}
+	_, err := fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()).Write(t.Context(), strings.Repeat("x", maxOp+1), orderSet(t).Insert(open))
+	failed := transport(t, asError(t, err))
+	if failed.Op != strings.Repeat("x", maxOp) {
+		t.Errorf("op %q", failed.Op)
+	}
+	for want, w := range map[string]*Writer{failed.Op: fakeWriter(&fakeExecutor{}), "Resume": fakeWriter(&fakeExecutor{}, Resumes(itemSet(t)))} {
+		r := &recorder{}
+		_, _ = w.With(traced(r)).Resume(t.Context(), failed)
+		if len(r.ends) != 1 || r.ends[0].Op != want || r.lines[0] != "start "+want+" of 0, resume true" {
+			t.Errorf("told %q", r.lines)
+		}
+	}
+}
+
+// bench is a row of a hall with seats in it.
+type bench struct {
+	Hall  string
+	Seat  int32
+	Count int32
+}
+
+func benchSet(tb testing.TB) *tables.Set[bench] {
+	tb.Helper()
+	return mustSet[bench](tb, "bench",
+		tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}}, tables.Compare("count"))
+}
+
+// Stored conditions that no writer could have put into one transaction are rejected: they would not hold together.
+func TestStoredConditionsHoldTogether(t *testing.T) {
+	t.Parallel()
+	at := time.Now().UnixMicro()
+	stored := func(c tables.Change, at int64) []byte {
+		r, err := c.Internal().RenderConditional(at, decide.Version(at, 1), func(string) string { return "shop" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := r.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	first := stored(benchSet(t).Insert(bench{Hall: "a", Seat: 1}), at)
+	second := stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at)
+	for name, test := range map[string]struct {
+		more [][]byte
+		ok   bool
+	}{
+		"one":                {nil, true},
+		"two of a partition": {[][]byte{second}, true},
+		"another partition":  {[][]byte{stored(benchSet(t).Insert(bench{Hall: "b", Seat: 2}), at)}, false},
+		"another entity":     {[][]byte{stored(seatSet(t).Insert(newItem()), at)}, false},
+		"a versioned one":    {[][]byte{stored(itemSet(t).Insert(newItem()), at)}, false},
+		"another timestamp":  {[][]byte{stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at-1)}, false},
+		"not a condition":    {[][]byte{{1}}, false},
+	} {
+		w := wireError{Op: "op", Timestamp: at, Mode: Conditional, Decision: wireDecision{Conditions: append([][]byte{first}, test.more...)}}
+		e := new(Error)
+		if err := e.UnmarshalBinary(sealed(w)); (err == nil) != test.ok {
+			t.Errorf("%s: %v", name, err)
+		} else if err == nil && len(e.decision.Parts) != 1+len(test.more) {
+			t.Errorf("%s: %d conditions", name, len(e.decision.Parts))
+		}
+	}
+}
+
+// Each of the conditions is compared with the sets that are resumed.
+func TestStoredConditionsAreOfTheSets(t *testing.T) {
+	t.Parallel()
+	w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	set := benchSet(t)
+	_, err := w.Write(t.Context(), "op", set.Insert(bench{Hall: "a", Seat: 1}), set.Insert(bench{Hall: "a", Seat: 2}))
+	failed := transport(t, asError(t, err))
+	own, x, _ := conditional(nil, Resumes(set))
+	if _, err := own.Resume(t.Context(), failed); err != nil || x.asked() != "INSERT" {
+		t.Errorf("%v, sent %s", err, x.asked())
+	}
+	// A column that only the second has is in none of the sets.
+	other, err := mustSet[struct {
+		Hall  string
+		Seat  int32
+		Count int32
+		Owner string
+	}](t, "bench", tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}}, tables.Compare("count")).
+		Insert(struct {
+			Hall  string
+			Seat  int32
+			Count int32
+			Owner string
+		}{"a", 2, 0, "x"}).Internal().RenderConditional(failed.Timestamp, failed.decision.First().Version, func(string) string { return "shop" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed.decision.Parts[1] = &other
+	own, x, _ = conditional(nil, Resumes(set))
+	if _, err := own.Resume(t.Context(), failed); err == nil || x.asked() != "" {
+		t.Errorf("a column of no set: %v, sent %s", err, x.asked())
+	}
+}
+
+// The marks of several rows follow from what is changed, whoever computes them: another number would make a repeat a conflict.
+func TestDigestOfConditions(t *testing.T) {
+	t.Parallel()
+	var all []*entity.Conditional
+	for seat := range int32(2) {
+		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, decide.Version(1, 1), func(string) string { return "shop" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &r)
+	}
+	const want uint64 = 0xaefe839ec13fc0c9
+	if got := decide.Digest(all); got != want {
+		t.Errorf("%#x, want %#x", got, want)
+	}
+	all[0], all[1] = all[1], all[0]
+	if got := decide.Digest(all); got != want {
+		t.Errorf("in another order %#x, want %#x", got, want)
 	}
 }
