@@ -265,3 +265,367 @@ func resumedByMany(t *testing.T, s *service, again func(*writer.Error) *writer.E
 		t.Errorf("%d rows", n)
 	}
 }
+
+// patron has an address that nobody else has, and tags in no order.
+type patron struct {
+	PatronID gocql.UUID
+	Email    string
+	City     string
+	Tags     map[string]string
+	Version  gocql.UUID
+}
+
+func patronSet() *tables.Set[patron] {
+	return tables.Must(tables.New[patron]("patron",
+		tables.Table{Name: "patrons", PartKey: []string{"patron_id"}},
+		tables.Table{Name: "patrons_by_city", PartKey: []string{"city"}, SortKey: []string{"patron_id"}},
+		tables.Table{Name: "patrons_by_email", PartKey: []string{"email"}, Unique: true}, tables.Versioned("version"),
+	))
+}
+
+func newPatron() patron {
+	return patron{
+		PatronID: gocql.MustRandomUUID(), Email: "a@example.org", City: "rome",
+		Tags: map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "e": "5"},
+	}
+}
+
+// counted is reserved by a Compare with a Mark.
+type counted struct {
+	CountedID gocql.UUID
+	Left      int32
+	Mark      gocql.UUID
+}
+
+func countedSet(options ...tables.Option) *tables.Set[counted] {
+	return tables.Must(tables.New[counted]("counted", append([]tables.Option{
+		tables.Table{Name: "counts", PartKey: []string{"counted_id"}},
+	}, options...)...))
+}
+
+// repeated delivers a change with At, first so that steps befall whatever it sends of the base table, then again as it is, in
+// another process: a writer of its own. The second delivery is acknowledged, with the version that the first one had.
+func repeated(t *testing.T, c *cassandratest.Cluster, base string, change func() tables.Change) {
+	t.Helper()
+	first, _ := open(t, c)
+	second, _ := open(t, c)
+	at := writer.At(time.Now().UnixMicro())
+	lost := c.When(cassandratest.Table(base)).Do(cassandratest.Apply, cassandratest.Drop)
+	result, err := first.With(at).Write(t.Context(), "first", change())
+	lost.End()
+	if lost.Handled() == 0 || err == nil || failedWrite(t, err).NotApplied() {
+		t.Fatalf("the first delivery was to be lost after it was applied: %v", err)
+	}
+	for range 2 {
+		again, err := second.With(at).Write(t.Context(), "again", change())
+		if err != nil || again.Version != result.Version || again.Timestamp != result.Timestamp {
+			t.Fatalf("the repeat: %v, version %v, want %v", err, again.Version, result.Version)
+		}
+	}
+}
+
+// A request of a Versioned set with a Unique key that is repeated with its timestamp is the same write: insert, update and delete
+// are acknowledged again, and nothing is there twice, or claimed for nothing.
+func TestRepeatOfVersionedIsRecognised(t *testing.T) {
+	t.Parallel()
+	set := patronSet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		w, s := open(t, c)
+		p := newPatron()
+		load := func() patron {
+			now, err := writer.Load(t.Context(), w, "show", set, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return now
+		}
+		repeated(t, c, "patrons", func() tables.Change { return set.Insert(newFor(p)) })
+		before := load()
+		repeated(t, c, "patrons", func() tables.Change {
+			after := newFor(p)
+			after.Email, after.City = "b@example.org", "oslo"
+			return set.Update(before, after)
+		})
+		before = load()
+		time.Sleep(11 * time.Second) // ClaimGrace: who gave the address up was not told so
+		other := newPatron()
+		if _, err := w.Write(t.Context(), "signUp", set.Insert(other)); before.Email != "b@example.org" || err != nil {
+			t.Errorf("%+v; the address that was given up: %v", before, err)
+		}
+		before = load() // who took the address has given the row a version of its own
+		repeated(t, c, "patrons", func() tables.Change { return set.Delete(before) })
+		for _, table := range []string{"patrons_by_city", "patrons_by_email"} {
+			var rows int
+			if err := s.Query("SELECT count(*) FROM " + table).Scan(&rows); err != nil || table == "patrons_by_city" && rows != 1 {
+				t.Errorf("%s has %d rows (%v), one patron is left", table, rows, err)
+			}
+		}
+	})
+}
+
+// newFor is p with tags of its own, which Go walks in another order.
+func newFor(p patron) patron {
+	p.Tags = newPatron().Tags
+	return p
+}
+
+// Without a fault a write with At leaves no claim of an address that was given up, nor of one that was not had.
+func TestPinnedWritesFreeTheirClaims(t *testing.T) {
+	t.Parallel()
+	set := patronSet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		w, s := open(t, c)
+		pin := func() *writer.Writer { time.Sleep(time.Second); return w.With(writer.At(time.Now().UnixMicro())) }
+		claims := func(when string, want int) {
+			t.Helper()
+			var rows int
+			if err := s.Query("SELECT count(*) FROM patrons_by_email").Scan(&rows); err != nil || rows != want {
+				t.Errorf("%s: %d claims, want %d (%v)", when, rows, want, err)
+			}
+		}
+		p := newPatron()
+		result, err := pin().Write(t.Context(), "signUp", set.Insert(p))
+		claims("signed up", 1)
+		stale := p
+		stale.Version = result.Version
+		p = stale
+		p.Email = "b@example.org"
+		result, err2 := pin().Write(t.Context(), "move", set.Update(stale, p))
+		p.Version = result.Version
+		claims("moved", 1)
+		wanted := stale
+		wanted.Email = "c@example.org"
+		_, conflict := pin().Write(t.Context(), "move", set.Update(stale, wanted))
+		claims("after a conflict", 1)
+		_, err3 := pin().Write(t.Context(), "leave", set.Delete(p))
+		claims("left", 0)
+		if err := errors.Join(err, err2, err3); err != nil || !errors.Is(conflict, writer.ErrConflict) {
+			t.Error(err, conflict)
+		}
+	})
+}
+
+// With Compare and Mark a repeat is recognised as well.
+func TestRepeatOfCompareIsRecognisedByItsMark(t *testing.T) {
+	t.Parallel()
+	set := countedSet(tables.Compare("left"), tables.Mark("mark"))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		w, _ := open(t, c)
+		n := counted{CountedID: gocql.MustRandomUUID(), Left: 5}
+		repeated(t, c, "counts", func() tables.Change { return set.Insert(n) })
+		after := n
+		after.Left--
+		repeated(t, c, "counts", func() tables.Change { return set.Update(n, after) })
+		if now, err := writer.Load(t.Context(), w, "show", set, n); err != nil || now.Left != 4 {
+			t.Errorf("%+v, %v: taken more than once", now, err)
+		}
+	})
+}
+
+// Another change at the same timestamp is a conflict, and nothing of it is written.
+func TestAnotherChangeAtOneTimestampIsAConflict(t *testing.T) {
+	t.Parallel()
+	people, counts := patronSet(), countedSet(tables.Compare("left"), tables.Mark("mark"))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, people, counts)
+		w, _ := open(t, c)
+		at := w.With(writer.At(time.Now().UnixMicro()))
+		p, n := newPatron(), counted{CountedID: gocql.MustRandomUUID(), Left: 5}
+		other, more := p, n
+		other.City, more.Left = "oslo", 6
+		for name, changes := range map[string][2]tables.Change{
+			"versioned": {people.Insert(p), people.Insert(other)}, "compare": {counts.Insert(n), counts.Insert(more)},
+		} {
+			if _, err := at.Write(t.Context(), "first", changes[0]); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_, err := at.Write(t.Context(), "other", changes[1])
+			if failed := failedWrite(t, err); !errors.Is(err, writer.ErrConflict) || failed.NotApplied() {
+				t.Errorf("%s: %v, not applied %t", name, err, failed.NotApplied())
+			}
+		}
+		if now, err := writer.Load(t.Context(), w, "show", people, p); err != nil || now.City != "rome" {
+			t.Errorf("%+v, %v", now, err)
+		}
+		if now, err := writer.Load(t.Context(), w, "show", counts, n); err != nil || now.Left != 5 {
+			t.Errorf("%+v, %v", now, err)
+		}
+	})
+}
+
+// A repeat that comes when others have changed the row, or when nothing can be sent, does not say that the request was not
+// applied: it was.
+func TestLateRepeatIsNotCalledNotApplied(t *testing.T) {
+	t.Parallel()
+	people, counts := patronSet(), countedSet(tables.Compare("left"), tables.Mark("mark"))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, people, counts)
+		w, _ := open(t, c)
+		at := w.With(writer.At(time.Now().UnixMicro()))
+		p, n := newPatron(), counted{CountedID: gocql.MustRandomUUID(), Left: 5}
+		for name, change := range map[string]tables.Change{"versioned": people.Insert(p), "compare": counts.Insert(n)} {
+			if _, err := at.Write(t.Context(), "first", change); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, ended := at.Write(over, "repeat", change)
+			down := c.When().Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+			_, refused := at.Write(t.Context(), "repeat", change)
+			down.End()
+			time.Sleep(time.Second)
+			var err error
+			if name == "compare" {
+				_, err = writer.Modify(t.Context(), w, "count", counts, n, func(n counted) (counted, error) { n.Left--; return n, nil })
+			} else {
+				_, err = writer.Modify(t.Context(), w, "move", people, p, func(p patron) (patron, error) { p.Email = "b@example.org"; return p, nil })
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_, late := at.Write(t.Context(), "repeat", change)
+			for when, err := range map[string]error{"cancelled": ended, "unavailable": refused, "late": late} {
+				failed := failedWrite(t, err)
+				if failed.NotApplied() || !errors.Is(err, writer.ErrUnknown) || errors.Is(err, writer.ErrConflict) != (when == "late") {
+					t.Errorf("%s, %s: not applied %t, unknown %t: %v", name, when, failed.NotApplied(), errors.Is(err, writer.ErrUnknown), err)
+				}
+			}
+		}
+		other := newPatron()
+		other.Email = "a@example.org" // which the first one has had, and the late repeat has not kept
+		if _, err := w.Write(t.Context(), "signUp", people.Insert(other)); err != nil {
+			t.Errorf("an address that nobody has: %v", err)
+		}
+	})
+}
+
+// Two deliveries at the same time are one write, also if the first one stops between its claim and its transaction.
+func TestDeliveriesAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	set := patronSet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		one, s := open(t, c)
+		two, _ := open(t, c)
+		at, p := writer.At(time.Now().UnixMicro()), newPatron()
+		slow := c.When(cassandratest.Table("patrons"), cassandratest.Nth(1)).Do(cassandratest.Delay(700 * time.Millisecond))
+		errs := make(chan error, 1)
+		var first writer.Result
+		go func() {
+			var err error
+			first, err = one.With(at).Write(t.Context(), "first", set.Insert(newFor(p)))
+			errs <- err
+		}()
+		time.Sleep(300 * time.Millisecond)
+		second, err := two.With(at).Write(t.Context(), "second", set.Insert(newFor(p)))
+		if late := <-errs; err != nil || late != nil || first.Version != second.Version || slow.Handled() == 0 {
+			t.Errorf("%v and %v, versions %v and %v, held up %d", late, err, first.Version, second.Version, slow.Handled())
+		}
+		var owner gocql.UUID
+		if err := s.Query("SELECT patron_id FROM patrons_by_email WHERE email = ?", p.Email).Scan(&owner); err != nil || owner != p.PatronID {
+			t.Errorf("the address is %v's, %v", owner, err)
+		}
+	})
+}
+
+// Where a repeat cannot be recognised, the documentation of At says what to do: a row that says which request made it tells its
+// repeat, to the function of Modify and to whoever has met a conflict; and a Mark that is compared does not come back.
+func TestRecipesForRepeats(t *testing.T) {
+	t.Parallel()
+	marked := countedSet(tables.Compare("left", "mark"), tables.Mark("mark"))
+	people := patronSet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, people, marked)
+		w, _ := open(t, c)
+		p := newPatron()
+		if _, err := w.Write(t.Context(), "signUp", people.Insert(p)); err != nil {
+			t.Fatal(err)
+		}
+		done := errors.New("this request has been carried out")
+		visit := func(request string) error {
+			_, err := writer.Modify(t.Context(), w, "visit", people, p, func(p patron) (patron, error) {
+				if p.Tags["request"] == request {
+					return p, done
+				}
+				p.Tags["request"], p.City = request, p.City+"+"
+				return p, nil
+			})
+			return err
+		}
+		if first, again := visit("r1"), visit("r1"); first != nil || !errors.Is(again, done) {
+			t.Errorf("Modify: %v, then %v", first, again)
+		}
+
+		n := counted{CountedID: gocql.MustRandomUUID(), Left: 5}
+		if _, err := w.Write(t.Context(), "build", marked.Insert(n)); err != nil {
+			t.Fatal(err)
+		}
+		before, err := writer.Load(t.Context(), w, "show", marked, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		after, at := before, w.With(writer.At(time.Now().UnixMicro()))
+		after.Left--
+		_, first := at.Write(t.Context(), "take", marked.Update(before, after))
+		_, back := writer.Modify(t.Context(), w, "return", marked, n, func(n counted) (counted, error) { n.Left++; return n, nil })
+		_, again := at.Write(t.Context(), "take", marked.Update(before, after))
+		now, unread := writer.Load(t.Context(), w, "show", marked, n)
+		if first != nil || back != nil || unread != nil || !errors.Is(again, writer.ErrConflict) || now.Left != 5 {
+			t.Errorf("a compared Mark: %v, %v, repeated %v, now %+v, %v", first, back, again, now, unread)
+		}
+	})
+}
+
+// tally counts behind a pointer, and has tags in no order.
+type tally struct {
+	TallyID   gocql.UUID
+	Count     *int32
+	Tags      map[string]string
+	UpdatedAt int64
+}
+
+// A request that is delivered three times changes its entity once, also if its function changes the row in place. One that leaves all as it is may be
+// repeated.
+func TestRepeatOfAChangeInPlace(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[tally]("tally", tables.Table{Name: "tallies", PartKey: []string{"tally_id"}}, tables.Stamp("updated_at")))
+	for name, c := range map[string]struct {
+		change func(tally) (tally, error)
+		count  int32
+		fails  bool
+	}{
+		"a copy":   {func(r tally) (tally, error) { n := *r.Count + 1; r.Count = &n; return r, nil }, 1, true},
+		"in place": {func(r tally) (tally, error) { *r.Count++; return r, nil }, 1, true},
+		"a map":    {func(r tally) (tally, error) { r.Tags["n"] += "x"; return r, nil }, 0, true},
+		"the same": {func(r tally) (tally, error) { *r.Count, r.Tags["b"] = 5, "2"; return r, nil }, 5, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, cluster *cassandratest.Cluster) {
+				cluster.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+				create(cluster, set)
+				w, _ := open(t, cluster)
+				row := tally{TallyID: gocql.MustRandomUUID(), Count: new(int32), Tags: map[string]string{"a": "1", "b": "2", "c": "3"}}
+				if _, err := w.Write(t.Context(), "create", set.Insert(row)); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Second)
+				at := w.With(writer.At(time.Now().UnixMicro()))
+				for delivery := range 3 {
+					_, err := writer.Modify(t.Context(), at, "count", set, row, c.change)
+					if invalid := errors.Is(err, writer.ErrInvalid); invalid != (c.fails && delivery > 0) || err != nil && !invalid {
+						t.Errorf("delivery %d: %v", delivery, err)
+					}
+				}
+				now, err := writer.Load(t.Context(), w, "show", set, row)
+				if err != nil || *now.Count != c.count || len(now.Tags["n"]) > 1 {
+					t.Errorf("counted %d times, %v (%v)", *now.Count, now.Tags, err)
+				}
+			})
+		})
+	}
+}

@@ -1,7 +1,6 @@
 package writer_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -28,68 +27,6 @@ func rows(t *testing.T, session *gocql.Session, table, columns string) []string 
 	}
 	slices.Sort(out)
 	return out
-}
-
-type visit struct {
-	ID    gocql.UUID
-	Login string
-	Name  string
-	Page  string
-	Cart  map[string]int32
-	Ends  time.Time
-}
-
-var visits = tables.Must(tables.New[visit]("visit",
-	tables.Table{Name: "visits", PartKey: []string{"id"}},
-	tables.Table{Name: "visits_by_login", PartKey: []string{"login"}, SortKey: []string{"id"}},
-	tables.ExpiresAt("ends"),
-))
-
-// A Patch that one table gets before its expiry and the other after it ends the same in both: what it has written is gone, and
-// what others have written stays.
-func TestPatchAcrossItsExpiry(t *testing.T) {
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		create(c, visits)
-		w, reads := open(t, c)
-		start := time.Now()
-		seen := visit{gocql.MustRandomUUID(), "joe", "Joe", "home", map[string]int32{"tea": 1}, start.Add(4 * time.Second)}
-		if _, err := w.Write(t.Context(), "login", visits.Insert(seen)); err != nil {
-			t.Fatal(err)
-		}
-		longer := seen
-		longer.Ends = start.Add(time.Hour)
-		if _, err := w.Write(t.Context(), "extend", visits.Update(seen, longer)); err != nil {
-			t.Fatal(err)
-		}
-		// Another request has read the row before that, and reaches one table late.
-		away := c.When(cassandratest.Table("visits_by_login")).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
-		seen.Page, seen.Cart = "cart", map[string]int32{"cup": 2}
-		_, err := w.Write(t.Context(), "visit", visits.Patch(seen, tables.Column("page"), tables.Elements("cart")))
-		var failed *writer.Error
-		if !errors.As(err, &failed) {
-			t.Fatal(err)
-		}
-		away.End()
-		<-time.After(6 * time.Second)
-		stored, err := failed.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := new(writer.Error)
-		if err := again.UnmarshalBinary(stored); err != nil {
-			t.Fatal(err)
-		}
-		if _, err = w.Resume(t.Context(), again); err != nil {
-			t.Fatal(err)
-		}
-		const columns = "id, login, name, page, cart, ends"
-		want := []string{fmt.Sprintf("map[cart:map[tea:1] ends:%v id:%v login:joe name:Joe page:]", time.Time{}, seen.ID)}
-		for _, table := range []string{"visits", "visits_by_login"} {
-			if got := rows(t, reads, table, columns); !slices.Equal(got, want) {
-				t.Errorf("%s holds %v, want %v", table, got, want)
-			}
-		}
-	})
 }
 
 type chore struct {

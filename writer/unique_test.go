@@ -2,6 +2,7 @@ package writer_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,83 +11,6 @@ import (
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
-
-// A row that was there before its set became Versioned has no version. An insert of its entity is a conflict all the same, also one
-// that comes out of storage: it would write over the row, and leave what the row has in the query tables behind.
-func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
-		t.Helper()
-		s := start(t, c)
-		id := gocql.MustRandomUUID()
-		away := c.When(cassandratest.Table("users")).Do(unavailable)
-		_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: "new@x", City: "oslo", Name: "new"}))
-		away.End()
-		failed := failedWrite(t, err)
-		for _, table := range []string{"users", "users_by_city"} {
-			if err := s.reads.Query("INSERT INTO "+table+" (user_id, email, city, name) VALUES (?, 'old@x', 'rome', 'old')", id).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, err = s.w.Resume(t.Context(), again(failed))
-		if !errors.Is(err, writer.ErrConflict) {
-			t.Errorf("resumed: %v", err)
-		}
-		_, err = s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: "new@x", City: "oslo", Name: "new"}))
-		if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !failedWrite(t, err).NotApplied() || !ok || now.Name != "old" {
-			t.Errorf("%v, with %+v", err, now)
-		}
-		if n := s.count(t, "SELECT count(*) FROM users_by_city"); n != 1 {
-			t.Errorf("%d rows of one user", n)
-		}
-	})
-}
-
-// So has one in which the first columns are null, be it that they were never known, or that they were added for the library.
-func TestInsertOverARowWithOneColumnIsAConflict(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
-		t.Helper()
-		s := start(t, c)
-		for _, column := range []string{"email", "city", "name"} {
-			id := gocql.MustRandomUUID()
-			away := c.When(cassandratest.Table("users")).Do(unavailable)
-			_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: column, City: "oslo", Name: "new"}))
-			away.End()
-			failed := failedWrite(t, err)
-			if err := s.reads.Query("INSERT INTO users (user_id, "+column+") VALUES (?, 'old')", id).Exec(); err != nil {
-				t.Fatal(err)
-			}
-			if _, err = s.w.Resume(t.Context(), again(failed)); !errors.Is(err, writer.ErrConflict) {
-				t.Errorf("%s, resumed: %v", column, err)
-			}
-			_, err = s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: column, City: "oslo", Name: "new"}))
-			if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !ok || now.Email+now.City+now.Name != "old" {
-				t.Errorf("%s: %v, with %+v", column, err, now)
-			}
-		}
-	})
-}
-
-// The answer to an insert that is rejected holds all columns of the row, those too that the set does not declare and gocql has no Go type for.
-func TestConflictWithARowOfUnknownTypes(t *testing.T) {
-	t.Parallel()
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		s := start(t, c)
-		for _, column := range []string{"pending text", "pair tuple<int, text>", "odd map<frozen<list<int>>, int>"} {
-			if err := s.reads.Query("ALTER TABLE slots ADD " + column).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.reads.Query("INSERT INTO slots (slot_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})").Exec(); err != nil {
-			t.Fatal(err)
-		}
-		_, err := s.w.Write(t.Context(), "reserve", slots.Insert(slot{SlotID: "a", Holder: "bob"}))
-		if now, ok := writer.Current[slot](err); !errors.Is(err, writer.ErrConflict) || !ok || now.Holder != "ann" {
-			t.Errorf("%v, with %+v", err, now)
-		}
-	})
-}
 
 // Keys of rows from before a Unique table was declared have no claims, and get none by an update that leaves them: whoever comes then
 // takes them. A claim made by hand counts like any other.
@@ -119,8 +43,6 @@ func TestUniqueKnowsNoRowsOfBefore(t *testing.T) {
 		}
 	})
 }
-
-func versionOf(r writer.Result, err error) (gocql.UUID, error) { return r.Version, err }
 
 // A row of a Unique table that names no entity, as other code may have put it, is an error that says so, and nothing was written.
 func TestUniqueKeyOfNobody(t *testing.T) {
@@ -186,6 +108,70 @@ func TestUniqueKeyWithoutToken(t *testing.T) {
 			_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: who}))
 			if errors.Is(err, writer.ErrTaken) != (who == "bob") || who == "ann" && err != nil {
 				t.Errorf("%s: %v", who, err)
+			}
+		}
+	})
+}
+
+// A key of a Unique table that goes from one entity to another is given up before it is taken, as the source has it. Where the first change
+// fails, the second is parked, and so is what comes after that.
+func TestWriteAllKeepsTheOrderOfAUniqueKey(t *testing.T) {
+	t.Parallel()
+	set := patronSet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		w, _ := open(t, c)
+		const pairs, bad = 30, 7
+		var gone, moved, heirs []patron
+		write := func(p patron, email string) patron {
+			p.Email = email
+			result, err := w.Write(t.Context(), "signUp", set.Insert(newFor(p)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Version = result.Version
+			return p
+		}
+		for n := range pairs {
+			gone = append(gone, write(newPatron(), fmt.Sprintf("gone %d", n)))
+			moved = append(moved, write(newPatron(), fmt.Sprintf("moved %d", n)))
+		}
+		gone[bad].Version = moved[bad].Version // as of a row that another has changed
+		source := func(yield func(writer.Item, error) bool) {
+			for n := range pairs {
+				heir, after := newPatron(), moved[n]
+				heir.Email = gone[n].Email
+				after.Email = fmt.Sprintf("new %d", n)
+				next := newPatron()
+				next.Email = moved[n].Email
+				heirs = append(heirs, heir)
+				changes := []tables.Change{set.Delete(gone[n]), set.Insert(heir), set.Update(moved[n], after), set.Insert(next)}
+				for _, change := range changes {
+					if !yield(writer.Item{Change: change, Position: int64(n)}, nil) {
+						return
+					}
+				}
+			}
+		}
+		bulk := w.WriteAll(t.Context(), "import", source)
+		failed, parked := 0, 0
+		for done := range bulk.All() {
+			switch {
+			case done.Err == nil:
+			case done.Position != bad:
+				t.Errorf("%v: %v", done.Change, done.Err)
+			case errors.Is(done.Err, writer.ErrParked):
+				parked++
+			default:
+				failed++
+			}
+		}
+		if failed != 1 || parked != 1 {
+			t.Errorf("%d failed, %d parked: %v", failed, parked, bulk.Err())
+		}
+		for n, heir := range heirs {
+			if _, err := writer.Load(t.Context(), w, "show", set, heir); (err != nil) != (n == bad) {
+				t.Errorf("heir %d: %v", n, err)
 			}
 		}
 	})
