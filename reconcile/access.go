@@ -193,10 +193,7 @@ func (a *access) sendTogether(ctx context.Context, began time.Time, mutations []
 		mutations[i].EndAs(statement.Written{}) // it ends as the row that was read
 	}
 	m := &mutations[0]
-	err := a.do(ctx, points, request.New(m.Keyspace, m.PartitionKey, leastSilence), func(ctx context.Context) error {
-		if time.Since(began) > staleAfter {
-			return request.Stop(errStale)
-		}
+	attempt := func(ctx context.Context) error {
 		b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
 		b.Cons = a.consistency
 		for i := range mutations {
@@ -212,6 +209,13 @@ func (a *access) sendTogether(ctx context.Context, began time.Time, mutations []
 				RoutingKey(m.PartitionKey).Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
 		}
 		return a.writes.ExecuteBatch(b)
+	}
+	err := a.throttle.do(ctx, points, func() error {
+		if time.Since(began) > staleAfter { // of later attempts it would be wrong to say that nothing was sent
+			return errStale
+		}
+		_, err := request.New(m.Keyspace, m.PartitionKey, leastSilence).Do(ctx, &a.retrier, retry.Partition, attempt, nil)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", m, err)

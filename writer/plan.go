@@ -23,13 +23,11 @@ type plan struct {
 	timestamp int64
 	mode      Mode
 	reason    string           // why the mode
-	strict    bool             // a logged batch stays one
 	atomic    bool             // for a set declared Atomic
 	trial     bool             // it tests whether the batchlog works again
 	decided                    // comes first
 	requests  []fanout.Request // of all but counters; a logged batch is the only one
 	counters  []fanout.Request // one a partition
-	width     int              // the most requests in flight together; 0 stands for all
 	sent      int              // attempts of this call of requests that are no longer in the plan
 
 	link string // of a Resume: that of its error

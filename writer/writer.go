@@ -175,12 +175,12 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	for tries := 0; ; tries++ { // an insert that meets a deleted row has to be above it, and is planned again, once
 		p, err := w.plan(op, changes, met.Above)
 		if err == nil {
+			p.sent, p.known.Attempts = met.Sent, met.Attempts
 			err = w.guard(ctx, p)
 		}
 		if err != nil {
 			return w.unsent(ctx, op, p, err)
 		}
-		p.sent, p.known.Attempts = met.Sent, met.Attempts
 		if w.decide(ctx, p); p.known.Above == 0 || w.pinned || tries > 0 {
 			return w.send(ctx, p)
 		}

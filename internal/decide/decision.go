@@ -58,6 +58,12 @@ func (d *Decision) Version() (none gocql.UUID) {
 	return none
 }
 
+// Row names the base row of the first change, for [Ends].
+func (d *Decision) Row() string {
+	keyspace, table, partition := d.First().Base().Place()
+	return keyspace + "." + table + "." + string(partition)
+}
+
 // Inserts says whether one of the changes is an insert.
 func (d *Decision) Inserts() bool {
 	return slices.ContainsFunc(d.Parts, func(one *entity.Conditional) bool { return one.Condition.Kind == entity.Insert })

@@ -74,6 +74,9 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	if earlier.Outcome == retry.Applied {
 		return earlier
 	}
+	if d.Conclude != nil {
+		env.Ends.Wait(ctx, d.Row())
+	}
 	known, err := fanout.Detached(ctx, func() (Known, error) { return d.traced(ctx, env, earlier), nil })
 	switch {
 	case errors.Is(err, fanout.ErrUnbegun):

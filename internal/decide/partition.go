@@ -52,21 +52,27 @@ func (p *Partition) Read(ctx context.Context, s statement.Bound, dest []any, pla
 
 // Try makes attempts, see [Try].
 func (p *Partition) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
-	failed = retry.NotApplied
-	do := func() error {
-		_, err := p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
-			err := attempt(ctx)
-			if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
-				failed = retry.Unknown
-			}
-			return err
-		}, nil)
+	if p.Pace == nil {
+		return p.attempts(ctx, attempt)
+	}
+	known := retry.NotApplied
+	err = p.Pace(ctx, func() (err error) {
+		known, err = p.attempts(ctx, attempt)
 		return err
-	}
-	if p.Pace != nil {
-		return failed, p.Pace(ctx, do)
-	}
-	return failed, do()
+	})
+	return known, err
+}
+
+func (p *Partition) attempts(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
+	_, err = p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+		err := attempt(ctx)
+		if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
+			failed = retry.Unknown
+		}
+		return err
+	}, nil)
+	return failed, err
 }
 
 // Try makes attempts until one succeeds or is not worth another. failed is what is known of the attempts that failed: Unknown if what one of them

@@ -31,7 +31,8 @@ type Protocol struct {
 	Texts, Names func(d *Decision) []string
 	// Decide makes the decision, of which something may be known from earlier. It may outlive the call, and so holds nothing of the plan.
 	Decide func(ctx context.Context, env *Env, d *Decision, earlier Known) Known
-	// Conclude does what is left when every table has the write. If it fails, the next writer does it.
+	// Conclude does what is left when every table has the write, perhaps as one of the [Ends], for which the next change of the row waits; nil for
+	// nothing to do. If it fails, the next writer does it.
 	Conclude func(ctx context.Context, env *Env, d *Decision, known Known)
 }
 

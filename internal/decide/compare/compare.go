@@ -79,5 +79,8 @@ func decideChanges(ctx context.Context, env *decide.Env, d *decide.Decision, ear
 			}
 		}
 	}
-	return known // without an error, if all rows are as they were read again
+	if known.Err == nil { // all rows are as they were read again
+		known.Err = decide.ErrChanged
+	}
+	return known
 }

@@ -35,15 +35,8 @@ func join(first, next *entity.Conditional) error {
 		"client left unfinished of it, so the two cannot hold together; %s", first.Condition.Entity, decide.Apart)
 }
 
-// place names the entity among the ends of changes.
-func place(c *entity.Condition) string {
-	keyspace, table, partition := c.Base().Place()
-	return keyspace + "." + table + "." + string(partition)
-}
-
 // commit claims the keys of a change and carries out its transaction.
 func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier decide.Known) decide.Known {
-	env.Ends.Wait(ctx, place(d.First()))
 	change := newChange(env, d.Parts[0], nil)
 	change.Sent = earlier.Outcome == retry.Unknown
 	result := change.Commit(ctx)
@@ -79,7 +72,7 @@ func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known de
 	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
 	change := newChange(env, d.Parts[0], known.Tokens)
 	if len(change.Releases) == 0 {
-		if end, ok := env.Ends.Begin(place(d.First())); ok {
+		if end, ok := env.Ends.Begin(d.Row()); ok {
 			go func() {
 				defer end()
 				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), env.Timeout)
