@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -26,7 +25,7 @@ var _ versioned.Store = versionedBase{}
 func (a *access) env() *decide.Env {
 	return &decide.Env{
 		Session: decide.Sessions{Writes: a.writes, Reads: a.reads}, Retrier: &a.retrier, Consistency: a.consistency, Silence: leastSilence,
-		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, points, do) }, FanOut: a.finish, Sent: new(atomic.Int32),
+		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, points, do) }, FanOut: a.finish,
 	}
 }
 

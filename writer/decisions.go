@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -49,56 +48,70 @@ func (d *decided) undecided() bool { return d.decision != nil && d.known.Outcome
 // oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
 const oldestInsert = entity.FenceTTL / 2
 
-// conditions renders the changes of sets with conditions, which make the decision of the write. What it returns is by change; that of others is empty.
-func (w *Writer) conditions(p *plan, changes []tables.Change) ([]entity.Rendered, error) {
+// conditions renders the changes of sets with conditions, which are the parts of the plan's decision.
+func (w *Writer) conditions(p *plan, changes []tables.Change) error {
 	if !slices.ContainsFunc(changes, func(c tables.Change) bool { return c.Internal().Conditional() }) {
-		return nil, nil
+		return nil
 	}
 	if err := unmixed(changes); err != nil {
-		return nil, err
+		return err
 	}
 	p.known.Outcome = NotApplied
 	version := decide.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
-	rendered, err := w.decideOn(p, changes, version)
-	if err == nil && w.pinned { // so that the repeat of a request knows what the first try has written
-		version, p.known.Outcome = decide.Version(p.timestamp, decide.Digest(p.decision.Parts)), Unknown // an earlier try may have been applied
-		rendered, err = w.decideOn(p, changes, version)
+	if err := w.decideOn(p, changes, version); err != nil || !w.pinned {
+		return err
 	}
-	return rendered, err
+	p.known.Outcome = Unknown // an earlier try may have been applied
+	return w.mark(p, changes)
+}
+
+// mark renders the parts of the decision again, with the version that every repeat of the request gives them: so each knows what the first has written.
+func (w *Writer) mark(p *plan, changes []tables.Change) error {
+	parts := p.decision.Parts
+	version := decide.Version(p.timestamp, decide.Digest(parts))
+	for _, c := range changes {
+		if !c.Internal().Conditional() {
+			continue
+		}
+		r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
+		if err != nil {
+			return err
+		}
+		*parts[0] = r
+		parts = parts[1:]
+	}
+	return nil
 }
 
 // decideOn makes the decision of a plan, with a version for its rows.
-func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) ([]entity.Rendered, error) {
-	p.decision = nil
-	rendered := make([]entity.Rendered, len(changes))
-	for i, c := range changes {
+func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) error {
+	for _, c := range changes {
 		if !c.Internal().Conditional() {
 			continue
 		}
 		protocol, err := protocolOf(c.Internal().Decided())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !protocol.Lasting {
-			return nil, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
+			return fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
 				"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
 		}
 		r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		// All tables of the set: what another client has left unfinished may be in those that the change does not concern.
 		if table := r.Condition.Base().Unplaced(); table != "" {
-			return nil, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
+			return fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
 		}
-		rendered[i] = r.Rendered
 		if p.decision == nil {
 			p.decision = decide.New(protocol, &r)
 		} else if err := p.decision.Add(&r); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rendered, nil
+	return nil
 }
 
 // unmixed rejects a write of which a part cannot be in the transaction of the rest.
@@ -128,7 +141,8 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 	if p.decision == nil {
 		return
 	}
-	p.known = p.decision.Make(ctx, w.env(p.Op), p.known)
+	p.env = w.env(p.Op)
+	p.known = p.decision.Make(ctx, p.env, p.known)
 	switch {
 	case p.known.Outcome == Applied:
 	case p.known.Conflict && p.known.Outcome == NotApplied:
@@ -143,7 +157,7 @@ func (w *Writer) env(op string) *decide.Env {
 	return &decide.Env{
 		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency, Timeout: w.timeout, Silence: fanout.LeastSilence,
 		Now: w.clock.now, Skew: w.maxSkew, Next: func(above int64) int64 { return w.clock.next(above, w.maxSkew, nil, nil) },
-		Grace: w.claimGrace, Ends: w.ends, Sent: new(atomic.Int32),
+		Grace: w.claimGrace, Ends: w.ends,
 		FanOut: func(ctx context.Context, _ time.Time, mutations []*statement.Mutation) (int, error) {
 			return w.finishFor(ctx, op, mutations)
 		},

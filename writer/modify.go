@@ -175,10 +175,8 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 
 // readBase reads a base row of a set with conditions.
 func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Base, plain bool) (row T, err error) {
-	var sent atomic.Int32
+	env := w.env(op)
 	row, err = fanout.Detached(ctx, func() (row T, err error) {
-		env := w.env(op)
-		env.Sent = &sent
 		at := env.Base(base)
 		at.Plain = plain
 		stored, _, err := decide.Try(ctx, &at.Partition, at.Row)
@@ -198,7 +196,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 	})
 	if err != nil {
 		keyspace, table, _ := base.Place()
-		return row, unread(op, keyspace, table, int(sent.Load()), period.Explain(err, only(keyspace, table)))
+		return row, unread(op, keyspace, table, int(env.Sent.Load()), period.Explain(err, only(keyspace, table)))
 	}
 	return row, nil
 }

@@ -26,6 +26,7 @@ type plan struct {
 	atomic    bool             // for a set declared Atomic
 	trial     bool             // it tests whether the batchlog works again
 	decided                    // comes first
+	env       *decide.Env      // that it is decided with
 	requests  []fanout.Request // of all but counters; a logged batch is the only one
 	counters  []fanout.Request // one a partition
 	sent      int              // attempts of this call of requests that are no longer in the plan
@@ -125,9 +126,12 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 
 // render renders the changes. The conditions of those that have one make the decision of the plan.
 func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Mutation, err error) {
-	conditions, err := w.conditions(p, changes)
-	if err != nil {
+	if err := w.conditions(p, changes); err != nil {
 		return nil, cmp.Or(changedTwice(changes), err)
+	}
+	var parts []*entity.Conditional
+	if p.decision != nil {
+		parts = p.decision.Parts
 	}
 	var seen *mixture
 	if len(changes) > 1 {
@@ -136,10 +140,10 @@ func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Muta
 			return nil, err
 		}
 	}
-	for i, c := range changes {
+	for _, c := range changes {
 		var r entity.Rendered
 		if c.Internal().Conditional() {
-			r = conditions[i]
+			r, parts = parts[0].Rendered, parts[1:]
 		} else if r, err = c.Internal().Render(p.timestamp, w.physical); err != nil {
 			return nil, cmp.Or(changedTwice(changes), err)
 		}

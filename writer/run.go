@@ -28,7 +28,7 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 	p.counters = counters.Wait(p.counters)
 	// Counters are not waited for twice: what a Resume cannot fix does not keep the rest from its end.
 	if d := p.decision; d != nil && d.Conclude != nil && fanout.AllApplied(p.requests) {
-		d.Conclude(ctx, w.env(p.Op), d, p.known)
+		d.Conclude(ctx, p.env, d, p.known)
 	}
 	return w.finish(ctx, p)
 }

@@ -34,14 +34,14 @@ type Env struct {
 	// FanOut makes one attempt at each of these mutations of a row that was read at a time, and says how many requests it has sent.
 	FanOut func(ctx context.Context, read time.Time, mutations []*statement.Mutation) (sent int, err error)
 
-	Sent *atomic.Int32 // requests
+	Sent atomic.Int32 // requests
 }
 
 // Partition is for the requests to a partition.
 func (e *Env) Partition(keyspace string, key []byte, local bool, level gocql.Consistency) Partition {
 	return Partition{
 		Session: e.Session, Options: Options{Key: key, Consistency: level, Local: local}, Retrier: e.Retrier, Pace: e.Pace,
-		Request: request.New(keyspace, key, e.Silence), Sent: e.Sent,
+		Request: request.New(keyspace, key, e.Silence), Sent: &e.Sent,
 	}
 }
 

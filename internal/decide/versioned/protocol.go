@@ -37,8 +37,15 @@ func join(first, next *entity.Conditional) error {
 
 // commit claims the keys of a change and carries out its transaction.
 func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier decide.Known) decide.Known {
-	change := newChange(env, d.Parts[0], nil)
-	change.Sent = earlier.Outcome == retry.Unknown
+	c, cond := d.Parts[0], d.First()
+	change := &Change{
+		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion, Sent: earlier.Outcome == retry.Unknown,
+		Swap:   Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys},
+		Claims: keysOf(env, cond.Base(), c.Claims), Releases: keysOf(env, cond.Base(), c.Releases),
+	}
+	if after := cond.After(); after != nil {
+		change.Swap.After = after
+	}
 	result := change.Commit(ctx)
 	known := decide.Known{Outcome: result.Outcome, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
 	var taken *TakenError
@@ -70,7 +77,10 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 // once.
 func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known decide.Known) {
 	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
-	change := newChange(env, d.Parts[0], known.Tokens)
+	base := d.First().Base()
+	change := &Change{
+		Store: NewBase(env, base), Swap: Swap{Version: d.Version()}, Releases: keysOf(env, base, d.Parts[0].Releases), Tokens: known.Tokens,
+	}
 	if len(change.Releases) == 0 {
 		if end, ok := env.Ends.Begin(d.Row()); ok {
 			go func() {
@@ -88,27 +98,15 @@ func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known de
 	})
 }
 
-func newChange(env *decide.Env, c *entity.Conditional, tokens []gocql.UUID) *Change {
-	cond := c.Condition
-	change := &Change{
-		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion,
-		Swap: Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys}, Tokens: tokens,
-	}
-	if after := cond.After(); after != nil {
-		change.Swap.After = after
-	}
-	key := func(k *entity.Claim) Key {
-		return NewKey(env, k, cond.Base(), func(owner *entity.Base) Store {
+// keysOf are keys on behalf of the entity of own.
+func keysOf(env *decide.Env, own *entity.Base, claims []*entity.Claim) []Key {
+	keys := make([]Key, len(claims))
+	for i, c := range claims {
+		keys[i] = NewKey(env, c, own, func(owner *entity.Base) Store {
 			base := NewBase(env, owner)
-			base.claimed = k.Table
+			base.claimed = c.Table
 			return base
 		})
 	}
-	for _, k := range c.Claims {
-		change.Claims = append(change.Claims, key(k))
-	}
-	for _, k := range c.Releases {
-		change.Releases = append(change.Releases, key(k))
-	}
-	return change
+	return keys
 }
