@@ -35,12 +35,13 @@ func (a *access) versionedBase(base *entity.Base) versionedBase {
 
 // finish makes one attempt at each of these mutations, of a row that was read at a time.
 func (a *access) finish(ctx context.Context, read time.Time, mutations []*statement.Mutation) (sent int, err error) {
+	env := a.env()
 	for _, m := range mutations {
 		m.EndAs(statement.Written{})
 		if time.Since(read) > staleAfter {
 			return sent, request.Stop(errStale)
 		}
-		to := a.env().Partition(m.Keyspace, m.PartitionKey, false, a.consistency)
+		to := env.Partition(m.Keyspace, m.PartitionKey, false, a.consistency)
 		text, args := m.At(time.Now())
 		if text == "" { // the row has expired meanwhile
 			continue

@@ -83,7 +83,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		return nil, errNothingToResume
 	}
 	w := wireError{Op: e.Op[:min(len(e.Op), maxOp)], Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
-	requests := e.requests
+	requests := slices.Clip(e.requests) // others may encode it at the same time
 	if d, known := e.decision, &e.known; d != nil {
 		w.Decision = wireDecision{Outcome: known.Outcome, Attempts: known.Attempts, Conflict: known.Conflict, Tables: d.Tables}
 		for _, one := range d.Parts {

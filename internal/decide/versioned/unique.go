@@ -29,38 +29,38 @@ func Ownerless(table string) error {
 }
 
 // Read implements [Key].
-func (c *UniqueKey) Read(ctx context.Context) (out Claim, err error) {
-	statement, dest, holder := c.Select()
-	found, err := c.partition.Read(ctx, statement, dest, false)
+func (k *UniqueKey) Read(ctx context.Context) (out Claim, err error) {
+	statement, dest, holder := k.Select()
+	found, err := k.partition.Read(ctx, statement, dest, false)
 	switch {
 	case err != nil:
-		return out, fmt.Errorf("read %s at SERIAL: %w", c.Claim, err)
+		return out, fmt.Errorf("read %s at SERIAL: %w", k.Claim, err)
 	case !found:
 		return out, nil
 	}
 	h := holder()
 	if !h.Base.Complete() {
-		return out, Ownerless(c.Keyspace + "." + c.Table)
+		return out, Ownerless(k.Keyspace + "." + k.Table)
 	}
 	out = Claim{Owner: h.Base.Key(), Token: h.Token}
 	if h.Own { // in other bytes, perhaps
-		out.Owner = c.Self()
+		out.Owner = k.Self()
 	}
-	c.bases[out.Owner] = h.Base
+	k.bases[out.Owner] = h.Base
 	return out, nil
 }
 
 // Take implements [Key].
-func (c *UniqueKey) Take(ctx context.Context, token gocql.UUID) (Claim, error) {
-	if applied, _, err := c.partition.Transact(ctx, c.Claim.Take(token)); err != nil || applied {
-		return Claim{Owner: c.Self(), Token: token}, err
+func (k *UniqueKey) Take(ctx context.Context, token gocql.UUID) (Claim, error) {
+	if applied, _, err := k.partition.Transact(ctx, k.Claim.Take(token)); err != nil || applied {
+		return Claim{Owner: k.Self(), Token: token}, err
 	}
-	return c.Read(ctx) // a zero claim if it is gone meanwhile
+	return k.Read(ctx) // a zero claim if it is gone meanwhile
 }
 
 // Replace implements [Key].
-func (c *UniqueKey) Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error) {
-	applied, row, err := c.partition.Transact(ctx, c.Claim.Replace(token, seen))
+func (k *UniqueKey) Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error) {
+	applied, row, err := k.partition.Transact(ctx, k.Claim.Replace(token, seen))
 	if err != nil || applied {
 		return token, err
 	}
@@ -69,16 +69,16 @@ func (c *UniqueKey) Replace(ctx context.Context, seen, token gocql.UUID) (now go
 }
 
 // Free implements [Key].
-func (c *UniqueKey) Free(ctx context.Context, token gocql.UUID) error {
-	_, _, err := c.partition.Transact(ctx, c.Claim.Free(token))
+func (k *UniqueKey) Free(ctx context.Context, token gocql.UUID) error {
+	_, _, err := k.partition.Transact(ctx, k.Claim.Free(token))
 	return err
 }
 
 // Base implements [Key].
-func (c *UniqueKey) Base(owner string) Store { return c.store(c.bases[owner]) }
+func (k *UniqueKey) Base(owner string) Store { return k.store(k.bases[owner]) }
 
 // Held implements [Key].
-func (c *UniqueKey) Held(row Row) bool {
+func (k *UniqueKey) Held(row Row) bool {
 	stored, ok := row.Columns.(*entity.Row)
-	return ok && c.Holds(*stored)
+	return ok && k.Holds(*stored)
 }
