@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -43,9 +44,7 @@ func (r *Reader) confirmation(b *bound) (*confirmation, error) {
 	c.selected, c.columns = slices.Clone(b.columns), c.base.AllColumns()
 	c.selected = append(c.selected, b.layout.EntityColumns()[len(b.partition)+len(b.columns):]...)
 	c.kept = len(c.selected)
-	for _, name := range c.selected {
-		c.place = append(c.place, slices.Index(b.layout.AllColumns(), name))
-	}
+	c.place = each.Of(c.selected, func(name string) int { return slices.Index(b.layout.AllColumns(), name) })
 	for _, name := range b.layout.Columns() {
 		if !slices.Contains(c.selected, name) {
 			c.selected = append(c.selected, name)
@@ -112,10 +111,7 @@ func (s *stream[T]) lookups(p *page[T]) ([]*lookup, error) {
 
 // attempt asks for the base rows.
 func (l *lookup) attempt(r *Reader, c *confirmation, state []byte) attempt {
-	var values []any
-	for _, v := range l.key {
-		values = append(values, v)
-	}
+	values := each.Of(l.key, func(v *cqltype.Value) any { return v })
 	if c.key > c.partition {
 		values = append(values, layout.ListOf(l.last))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
@@ -49,16 +50,12 @@ func newTable(l layout.Layout, keyspace string) *table {
 	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: tablerow.Timed(l), part: len(l.Partition())}
 	t.key = t.part + len(l.Clustering())
 	t.version = slices.Index(t.columns, l.Version())
-	for _, name := range l.Tells() {
-		t.tells = append(t.tells, slices.Index(t.columns, name))
-	}
-	selected := t.columns
-	for _, name := range t.timed {
-		selected = append(selected, "WRITETIME("+name+")")
-	}
-	for _, name := range t.timed {
-		selected = append(selected, "TTL("+name+")")
-	}
+	t.tells = each.Of(l.Tells(), func(name string) int { return slices.Index(t.columns, name) })
+	selected := slices.Concat(
+		t.columns,
+		each.Of(t.timed, func(name string) string { return "WRITETIME(" + name + ")" }),
+		each.Of(t.timed, func(name string) string { return "TTL(" + name + ")" }),
+	)
 	t.selects = "SELECT " + strings.Join(selected, ", ") + " FROM " + t.qualified()
 	key := strings.Join(t.Partition(), ", ")
 	t.ranges = t.selects + " WHERE token(" + key + ") > ? AND token(" + key + ") <= ?"
@@ -235,9 +232,9 @@ func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// each gives f what was read of each row of a page, the columns of the table first. It is valid until f returns. last is the partition key of
+// eachRow gives f what was read of each row of a page, the columns of the table first. It is valid until f returns. last is the partition key of
 // the last row, also of one that f is not given; nil if there is none.
-func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []byte, err error) {
+func eachRow(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []byte, err error) {
 	values := make([][]byte, len(t.columns)+2*len(t.timed))
 	dest := make([]any, len(values))
 	for i := range values {
@@ -262,7 +259,7 @@ func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []byt
 func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 	rows = make([]row, 0, min(iter.NumRows(), defaultPageSize)) // the server says how many, in a frame that may have fewer
 	now := time.Now()
-	last, err = each(iter, t, func(cells [][]byte) error {
+	last, err = eachRow(iter, t, func(cells [][]byte) error {
 		size := 0
 		for _, c := range cells[:len(t.columns)] {
 			size += len(c)

@@ -78,7 +78,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 	s, now := d.sides[t], time.Now()
 	var r record
 	var entity, key, compared, out []byte
-	last, err = each(iter, t, func(values [][]byte) error {
+	last, err = eachRow(iter, t, func(values [][]byte) error {
 		rows++
 		if err := tablerow.Normalize(t.Layout, values); err != nil {
 			return err

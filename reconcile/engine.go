@@ -15,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
@@ -28,10 +29,10 @@ func (r *Reconciler) Internal() engine.Opener { return opener{r} }
 type opener struct{ *Reconciler }
 
 // Open implements [engine.Opener].
-func (o opener) Open(ctx context.Context, kind string, set tables.Described, table string) (engine.Run, error) {
+func (o opener) Open(ctx context.Context, kind string, set tables.Described, fills string) (engine.Run, error) {
 	options := []Option{Lookup()}
 	if kind == engine.Backfill {
-		options = append(options, Tables(table))
+		options = append(options, Tables(fills))
 	}
 	j, err := o.open(ctx, set, options)
 	switch {
@@ -47,11 +48,7 @@ func (o opener) Open(ctx context.Context, kind string, set tables.Described, tab
 			return nil, err
 		}
 	}
-	u := units{job: j}
-	for _, t := range j.tables {
-		u.ids = append(u.ids, t.live.ID.String())
-	}
-	return u, nil
+	return units{j, each.Of(j.tables, func(t *table) string { return t.live.ID.String() })}, nil
 }
 
 // units does units of a job, each as a job of its own, all with its access.
@@ -62,10 +59,7 @@ type units struct {
 
 // Phases implements [engine.Run].
 func (u units) Phases() []engine.Phase {
-	var compares engine.Phase
-	for _, t := range u.compared() {
-		compares.Tables, compares.Names = append(compares.Tables, t.Name()), append(compares.Names, t.qualified())
-	}
+	compares := engine.Phase{Tables: each.Of(u.compared(), (*table).Name), Names: u.names()}
 	if u.kind != engine.Backfill {
 		return []engine.Phase{compares}
 	}
@@ -74,11 +68,7 @@ func (u units) Phases() []engine.Phase {
 
 // Declaration implements [engine.Run].
 func (u units) Declaration() string {
-	var names []string
-	for _, t := range u.compared() {
-		names = append(names, t.qualified())
-	}
-	text, _ := json.Marshal([]any{u.kind, names, describe.Of(u.set), u.ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
+	text, _ := json.Marshal([]any{u.kind, u.names(), describe.Of(u.set), u.ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }

@@ -161,7 +161,7 @@ func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
 	for _, in := range segments(samples) {
 		var last []byte
 		_, err := j.visit(ctx, t, in, defaultPageSize, mark{}, func(iter *gocql.Iter) ([]byte, error) {
-			return each(iter, t, func(values [][]byte) error {
+			return eachRow(iter, t, func(values [][]byte) error {
 				rows++
 				if key := bytes.Join(values[:t.part], []byte{0}); partitions == 0 || !bytes.Equal(key, last) {
 					partitions++

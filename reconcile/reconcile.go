@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
@@ -214,9 +215,5 @@ func (j *job) horizon() time.Duration {
 
 // layouts are those of the query tables that the call is about.
 func (j *job) layouts() []layout.Layout {
-	out := make([]layout.Layout, len(j.queries))
-	for i, t := range j.queries {
-		out[i] = t.Layout
-	}
-	return out
+	return each.Of(j.queries, func(t *table) layout.Layout { return t.Layout })
 }

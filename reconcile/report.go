@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // Errors of a [Report].
@@ -106,10 +108,7 @@ func (r *Report) Err() error {
 		errs = append(errs, r.stopped)
 	}
 	if r.Uncovered > 0 {
-		var causes []error
-		for _, f := range r.failures {
-			causes = append(causes, f)
-		}
+		causes := each.Of(r.failures, func(f failure) error { return f })
 		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities: %w", ErrIncomplete, r.Uncovered, errors.Join(causes...)))
 	}
 	left := r.omitted

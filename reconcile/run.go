@@ -14,6 +14,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way. Its text names that run. If the process
@@ -83,21 +84,14 @@ const (
 
 // subject is the set on the cluster, whatever is done with it.
 func (j *job) subject() string {
-	var keyspaces []string
-	for _, t := range j.tables {
-		keyspaces = append(keyspaces, t.keyspace)
-	}
+	keyspaces := each.Of(j.tables, func(t *table) string { return t.keyspace })
 	slices.Sort(keyspaces)
 	return strings.Join(slices.Compact(keyspaces), ",") + " " + j.entity
 }
 
 // plan is a hash of what must be equal for a run to be continued.
 func (j *job) plan() ([]byte, error) {
-	var names []string
-	for _, t := range j.compared() {
-		names = append(names, t.qualified())
-	}
-	what := []any{j.kind, j.dryRun, j.lookup, j.ranges, names, describe.Of(j.set)}
+	what := []any{j.kind, j.dryRun, j.lookup, j.ranges, j.names(), describe.Of(j.set)}
 	if j.adopt != 0 { // a range that was adopted under an earlier time may have rows by hand since
 		what = append(what, j.adopt)
 	}

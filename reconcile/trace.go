@@ -4,22 +4,24 @@ import (
 	"context"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/runtrace"
 )
 
 // compared are the tables that the run reads.
 func (j *job) compared() []*table { return slices.Concat(j.tables[:1], j.queries, j.uniques) }
 
+// names are theirs.
+func (j *job) names() []string { return each.Of(j.compared(), (*table).qualified) }
+
 // full says whether all rows of the tables are compared.
 func (j *job) full() bool { return j.one == nil && j.each == nil }
 
 // traced tells of the beginning of the run.
 func (j *job) traced(ctx context.Context) context.Context {
-	start := runtrace.RunStart{Kind: j.kind, Entity: j.entity, Began: j.report.Began, Full: j.full()}
-	for _, t := range j.compared() {
-		start.Tables = append(start.Tables, t.qualified())
-	}
-	return j.tracer.TraceRunStart(ctx, start)
+	return j.tracer.TraceRunStart(ctx, runtrace.RunStart{
+		Kind: j.kind, Entity: j.entity, Tables: j.names(), Began: j.report.Began, Full: j.full(),
+	})
 }
 
 func (j *job) tracedEnd(ctx context.Context, err error) {
@@ -33,9 +35,9 @@ func (j *job) tracedEnd(ctx context.Context, err error) {
 			left[f.Table]++
 		}
 	}
-	for _, t := range j.report.Tables {
-		end.Tables = append(end.Tables, runtrace.RunTable{Table: t.Table, Rows: t.Rows, Findings: left[t.Table]})
-	}
+	end.Tables = each.Of(j.report.Tables, func(t TableReport) runtrace.RunTable {
+		return runtrace.RunTable{Table: t.Table, Rows: t.Rows, Findings: left[t.Table]}
+	})
 	j.tracer.TraceRunEnd(ctx, end)
 }
 

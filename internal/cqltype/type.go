@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // Type is a CQL type as written in a CREATE TABLE, for example frozen<list<text>>. The zero value is no type.
@@ -65,17 +66,10 @@ func (t *Type) Info() gocql.TypeInfo {
 	case gocql.TypeList, gocql.TypeSet:
 		return driver.CollectionType(t.kind, nil, t.elems[0].Info())
 	case gocql.TypeTuple:
-		var elems []gocql.TypeInfo
-		for _, e := range t.elems {
-			elems = append(elems, e.Info())
-		}
-		return driver.TupleType(elems)
+		return driver.TupleType(each.Of(t.elems, (*Type).Info))
 	case gocql.TypeUDT:
-		var fields []gocql.UDTField
-		for _, f := range t.user.Fields {
-			fields = append(fields, gocql.UDTField{Name: f.Name, Type: f.Type.Info()})
-		}
-		return driver.UserType(t.user.Name, fields)
+		field := func(f Field) gocql.UDTField { return gocql.UDTField{Name: f.Name, Type: f.Type.Info()} }
+		return driver.UserType(t.user.Name, each.Of(t.user.Fields, field))
 	}
 	return driver.NativeType(t.kind)
 }
@@ -222,10 +216,7 @@ func (t *Type) spell(define bool) string {
 	case t.user != nil:
 		name = t.user.Name
 	case len(t.elems) > 0:
-		elems := make([]string, len(t.elems))
-		for i, e := range t.elems {
-			elems[i] = e.spell(define)
-		}
+		elems := each.Of(t.elems, func(e *Type) string { return e.spell(define) })
 		name += "<" + strings.Join(elems, ", ") + ">"
 	}
 	if t.frozen {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // UserType is a user-defined type, as CREATE TYPE makes it in a keyspace.
@@ -33,10 +35,7 @@ func (u *UserType) Field(name string) int {
 }
 
 func (u *UserType) definition() string {
-	fields := make([]string, len(u.Fields))
-	for i, f := range u.Fields {
-		fields[i] = f.Name + " " + f.Type.Definition()
-	}
+	fields := each.Of(u.Fields, func(f Field) string { return f.Name + " " + f.Type.Definition() })
 	return u.Name + "{" + strings.Join(fields, ", ") + "}"
 }
 

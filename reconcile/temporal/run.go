@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
@@ -152,10 +153,7 @@ const mostGaps = 10
 func (r Report) Err() error {
 	var errs []error
 	if r.Uncovered > 0 {
-		var places []string
-		for _, g := range r.Gaps {
-			places = append(places, fmt.Sprintf("%s, tokens above %d up to %d", g.Table, g.Low, g.High))
-		}
+		places := each.Of(r.Gaps, func(g Gap) string { return fmt.Sprintf("%s, tokens above %d up to %d", g.Table, g.Low, g.High) })
 		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities could not be read, of %s: the logs of the workers say why: run again",
 			reconcile.ErrIncomplete, r.Uncovered, strings.Join(places, "; ")))
 	}
