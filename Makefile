@@ -36,7 +36,7 @@ RANDOMISED = $$(grep -rl --include='*_test.go' --exclude-dir=integration --exclu
 # in-process Cassandra's own, all of which are about gocql 1.7.
 drivers: ## the library and its tests with the fork of gocql by ScyllaDB; what does not compile with version 2; bugs of drivers that the library works around: docs/driver.md
 	internal/tools/scylladb.sh -timeout 20m -skip '$(OTHERWISE)' ./writer ./reader ./retry ./schema/... ./tracing ./internal/request ./internal/pace \
-		./internal/driver/... ./internal/cqltype ./internal/layout ./internal/entity ./internal/cassandra/catalog ./internal/testutil/suite
+		./internal/driver/... ./internal/cqltype ./internal/layout ./internal/entity ./internal/fanout ./internal/decide/... ./internal/cassandra/catalog ./internal/testutil/suite
 	internal/tools/v2.sh
 	cd internal/tools/driverbugs && go test -count=1 ./...
 OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^(types|pairs)$$
