@@ -23,18 +23,15 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Internal is for engines of this repository that distribute the ranges of a run over several processes, as module reconcile/temporal does.
-func (r *Reconciler) Internal() engine.Opener { return opener{r} }
-
-type opener struct{ *Reconciler }
-
-// Open implements [engine.Opener].
-func (o opener) Open(ctx context.Context, kind string, set tables.Described, fills string) (engine.Run, error) {
+// Internal is for engines of this repository that distribute the ranges of a run over several processes, as module reconcile/temporal does. It
+// checks that a run of a kind is valid, and reads what has to be known about the live tables. fills is the table that a backfill fills. The time
+// of option Writers must have passed; Internal does not wait.
+func (r *Reconciler) Internal(ctx context.Context, kind string, set tables.Described, fills string) (engine.Run, error) {
 	options := []Option{Lookup()}
 	if kind == engine.Backfill {
 		options = append(options, Tables(fills))
 	}
-	j, err := o.open(ctx, set, options)
+	j, err := r.open(ctx, set, options)
 	switch {
 	case err != nil:
 		return nil, err

@@ -31,7 +31,7 @@ var errUnitKilled = errors.New("the process was killed")
 // byUnits does a run in units, so many a table, each of which is killed so often at a random moment and goes on from what it has told last.
 func byUnits(t *testing.T, r *reconcile.Reconciler, set tables.Described, kind, table string, count, kills int) (sum engine.Done) {
 	t.Helper()
-	run, err := r.Internal().Open(t.Context(), kind, set, table)
+	run, err := r.Internal(t.Context(), kind, set, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestUnitsLeave(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		x := newWorld(t, c, 10)
-		run, err := x.r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+		run, err := x.r.Internal(t.Context(), engine.Verify, orders.Orders, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestUnitsEndInTime(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		x := newWorld(t, c, 1)
-		run, err := x.r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+		run, err := x.r.Internal(t.Context(), engine.Verify, orders.Orders, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestUnitsTellInOrder(t *testing.T) {
 		}
 		busy := func(n int64) { x.put("orders_by_user", paid(x.orders[0]), x.orders[0].UpdatedAt+n) } // it differs, otherwise each time
 		busy(1)
-		run, err := x.r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+		run, err := x.r.Internal(t.Context(), engine.Verify, orders.Orders, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestUnitsGoOn(t *testing.T) {
 		}
 		slices.Sort(at)
 		<-time.After(time.Hour)
-		run, err := x.r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+		run, err := x.r.Internal(t.Context(), engine.Verify, orders.Orders, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func TestDeclarationOfARun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+			run, err := r.Internal(t.Context(), engine.Verify, orders.Orders, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -59,13 +61,7 @@ func Route(ctx context.Context, s *gocql.Session, statement string) error {
 }
 
 // Silence makes the driver log nothing.
-func Silence(cluster *gocql.ClusterConfig) { cluster.Logger = silent{} }
-
-type silent struct{}
-
-func (silent) Print(...any)          {}
-func (silent) Printf(string, ...any) {}
-func (silent) Println(...any)        {}
+func Silence(cluster *gocql.ClusterConfig) { cluster.Logger = log.New(io.Discard, "", 0) }
 
 // MarshalError says that a value cannot be sent, as its column is not of the declared type. gocql's type of that name, a string, is a struct
 // in the fork.

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/denorm-go/denorm/tables"
 )
 
 // The kinds of runs.
@@ -20,13 +18,6 @@ const (
 // ErrAway is an error of [Run.Do] that says nothing about the range: too few replicas are alive, or the cluster does not answer other reads
 // either.
 var ErrAway = errors.New("the cluster does not answer")
-
-// Opener opens runs. Its options, such as the tables that are compared, are those of its Reconciler.
-type Opener interface {
-	// Open checks that a run of a kind is valid, and reads what has to be known about the live tables. table is the table that a backfill
-	// fills. The time of option Writers must have passed; Open does not wait.
-	Open(ctx context.Context, kind string, set tables.Described, table string) (Run, error)
-}
 
 // Run does units of a run. It is safe for concurrent use.
 type Run interface {

@@ -10,12 +10,12 @@ package repair
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
@@ -50,16 +50,12 @@ const (
 	Shared                     // another base row has the same unique key, and the claim
 )
 
-func (c Class) String() string {
-	names := [...]string{
-		Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Ahead: "ahead",
-		Undatable: "undatable", Unclaimed: "unclaimed", Shared: "shared",
-	}
-	if int(c) < len(names) && c > 0 {
-		return names[c]
-	}
-	return fmt.Sprintf("Class(%d)", uint8(c))
+var classNames = [...]string{
+	Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Ahead: "ahead",
+	Undatable: "undatable", Unclaimed: "unclaimed", Shared: "shared",
 }
+
+func (c Class) String() string { return printable.Enum("Class", c, classNames[:]) }
 
 // Finding is one disagreement.
 type Finding struct {

@@ -250,7 +250,7 @@ func (w *runner) opening(ctx context.Context, run Run) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, err := r.Internal().Open(ctx, run.Kind, set, run.Table)
+	on, err := r.Internal(ctx, run.Kind, set, run.Table)
 	if err != nil {
 		return nil, err
 	}
