@@ -89,12 +89,12 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	{
 		"a row of a set with Versioned is removed above the version", "../internal/repair/versioned.go",
 		"at := v.At\n", "at := v.At + 1_000_000\n",
-		"../internal/versioned", "^TestRepairVersioned$/^by_the_rules$",
+		"../internal/decide/versioned", "^TestRepairVersioned$/^by_the_rules$",
 	},
 	{
 		"a write that is pending is not rolled forward", "../internal/repair/versioned.go",
 		"case v.Pending:", "case false:",
-		"../internal/versioned", "^TestRepairVersioned$/^by_the_rules",
+		"../internal/decide/versioned", "^TestRepairVersioned$/^by_the_rules",
 	},
 	{
 		"no number of removals is too large", "repair.go",
