@@ -3,6 +3,7 @@ package reader_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
@@ -32,6 +33,7 @@ func TestStrictKeyspaces(t *testing.T) {
 		}
 		r := l.r.With(reader.Session(strict))
 		ctx := t.Context()
+		time.Sleep(10 * time.Second) // the driver has read the new table by then
 		sent := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(c.Journal(cassandratest.Prepare))
 		for name, mapped := range map[string]map[string]string{"forgotten": nil, "misspelt": {"tenant": "shop"}} {
 			of := strict.With(session.Keyspaces(mapped))

@@ -34,7 +34,7 @@ func (a *access) versionedBase(base *entity.Base) versionedBase {
 }
 
 // finish makes one attempt at each of these mutations, of a row that was read at a time.
-func (a *access) finish(ctx context.Context, read time.Time, mutations []*statement.Mutation) (sent int, err error) {
+func (a *access) finish(ctx context.Context, _ string, read time.Time, mutations []*statement.Mutation) (sent int, err error) {
 	env := a.env()
 	for _, m := range mutations {
 		m.EndAs(statement.Written{})

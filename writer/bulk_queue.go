@@ -187,7 +187,7 @@ func (i *bulkItem) measure(p *plan) {
 	for n := range p.requests {
 		i.bytes += p.requests[n].Size()
 	}
-	if p.decision != nil {
+	if p.deciding != nil {
 		for _, m := range p.decision.Mutations {
 			i.bytes += m.Size()
 		}
@@ -196,7 +196,7 @@ func (i *bulkItem) measure(p *plan) {
 	for n := range p.counters {
 		i.held += p.counters[n].Size()
 	}
-	if p.decision != nil {
+	if p.deciding != nil {
 		i.held += p.decision.First().Size()
 	}
 }

@@ -290,7 +290,7 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 	}
 	i.orderBy(p.key)
 	i.measure(p)
-	if p.decision != nil {
+	if p.deciding != nil {
 		i.order = append(i.order, uniqueKeys(p.decision.Parts[0])...)
 		return nil
 	}

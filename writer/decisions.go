@@ -45,6 +45,15 @@ type decided struct {
 // undecided says whether the rest of the write has to wait, or is not to be sent.
 func (d *decided) undecided() bool { return d.decision != nil && d.known.Outcome != Applied }
 
+// deciding is the decision of a plan, and what it is made with.
+type deciding struct {
+	decided
+	env decide.Env
+}
+
+// undecided says whether the rest of the plan has to wait, or is not to be sent.
+func (p *plan) undecided() bool { return p.deciding != nil && p.deciding.decided.undecided() }
+
 // oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
 const oldestInsert = entity.FenceTTL / 2
 
@@ -56,7 +65,7 @@ func (w *Writer) conditions(p *plan, changes []tables.Change) error {
 	if err := unmixed(changes); err != nil {
 		return err
 	}
-	p.known.Outcome = NotApplied
+	p.deciding = &deciding{decided: decided{known: decide.Known{Outcome: NotApplied}}}
 	version := decide.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
 	if err := w.decideOn(p, changes, version); err != nil || !w.pinned {
 		return err
@@ -138,11 +147,11 @@ var (
 
 // decide makes the decision of a plan. If it does not hold, nothing else is sent.
 func (w *Writer) decide(ctx context.Context, p *plan) {
-	if p.decision == nil {
+	if p.deciding == nil {
 		return
 	}
 	p.env = w.env(p.Op)
-	p.known = p.decision.Make(ctx, p.env, p.known)
+	p.known = p.decision.Make(ctx, &p.env, p.known)
 	switch {
 	case p.known.Outcome == Applied:
 	case p.known.Conflict && p.known.Outcome == NotApplied:
@@ -153,19 +162,16 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 }
 
 // env is what the decisions of one call are made with.
-func (w *Writer) env(op string) *decide.Env {
-	return &decide.Env{
+func (w *Writer) env(op string) decide.Env {
+	return decide.Env{
 		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency, Timeout: w.timeout, Silence: fanout.LeastSilence,
-		Now: w.clock.now, Skew: w.maxSkew, Next: func(above int64) int64 { return w.clock.next(above, w.maxSkew, nil, nil) },
-		Grace: w.claimGrace, Ends: w.ends,
-		FanOut: func(ctx context.Context, _ time.Time, mutations []*statement.Mutation) (int, error) {
-			return w.finishFor(ctx, op, mutations)
-		},
+		Now: w.clock.now, Skew: w.maxSkew, Next: w.next,
+		Grace: w.claimGrace, Ends: w.ends, FanOut: w.finishes,
 	}
 }
 
 // finishFor makes one attempt at what another client has left undone.
-func (w *Writer) finishFor(ctx context.Context, op string, mutations []*statement.Mutation) (sent int, err error) {
+func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutations []*statement.Mutation) (sent int, err error) {
 	p := &plan{Write: fanout.Write{Op: op}, timestamp: mutations[0].Timestamp, mode: FanOut, requests: fanout.Requests(mutations)}
 	alone := *w // the decision does the retries
 	alone.sender.Retrier = single

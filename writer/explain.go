@@ -82,9 +82,11 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.Strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
-	out.Condition = planned(p.decision)
+	if p.deciding != nil {
+		out.Condition = planned(p.decision)
+	}
 	out.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })) > 1
-	if p.decision != nil && p.decision.Whole {
+	if p.deciding != nil && p.decision.Whole {
 		out.Consistency = session.Consistency(p.decision.First().Base().Level(w.consistency))
 		out.Condition.Serial = ""
 		return out, nil

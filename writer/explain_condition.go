@@ -9,11 +9,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// planned describes a decision; nil stays nil.
+// planned describes a decision.
 func planned(d *decide.Decision) *PlannedCondition {
-	if d == nil {
-		return nil
-	}
 	cond := d.First()
 	out := &PlannedCondition{Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), unmet: d.Unmet, followed: d.Followed}
 	if cond.Local {

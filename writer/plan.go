@@ -19,19 +19,18 @@ import (
 // plan is what one logical write sends: its condition, if it has one, then requests and counters, all at the same time.
 type plan struct {
 	fanout.Write
+	*deciding // comes first; nil if nothing has to hold
+
 	key       string // encoded base key of the entity, where one changes
 	timestamp int64
+	reason    string // why the mode
 	mode      Mode
-	reason    string           // why the mode
 	atomic    bool             // for a set declared Atomic
 	trial     bool             // it tests whether the batchlog works again
-	decided                    // comes first
-	env       *decide.Env      // that it is decided with
 	requests  []fanout.Request // of all but counters; a logged batch is the only one
 	counters  []fanout.Request // one a partition
 	sent      int              // attempts of this call of requests that are no longer in the plan
-
-	link string // of a Resume: that of its error
+	link      string           // of a Resume: that of its error
 }
 
 // plan renders the changes, at a timestamp above the given one, and decides how they are sent. Every error means that
@@ -63,7 +62,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.counters = fanout.Requests(counters)
 	}
 	switch {
-	case p.decision != nil && p.decision.Whole:
+	case p.deciding != nil && p.decision.Whole:
 		p.mode, p.reason = Transaction, p.decision.Reason
 		for _, r := range fanout.Requests(mutations) {
 			p.decision.Mutations = append(p.decision.Mutations, r.Mutations...)
@@ -72,14 +71,14 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		if err := w.choose(p, changes, mutations); err != nil {
 			return nil, err
 		}
-	case p.decision != nil && len(p.decision.Parts) > 1:
+	case p.deciding != nil && len(p.decision.Parts) > 1:
 		p.mode, p.reason = Conditional, "rows of one partition are written, if all of their conditions hold"
-	case p.decision != nil:
+	case p.deciding != nil:
 		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
 	case len(p.counters) > 0:
 		p.mode, p.reason = Counter, "counters, which have no timestamp"
 	}
-	if p.decision != nil && p.decision.Check != nil {
+	if p.deciding != nil && p.decision.Check != nil {
 		if err := p.decision.Check(p.decision); err != nil {
 			return nil, err
 		}
@@ -130,13 +129,13 @@ func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Muta
 		return nil, cmp.Or(changedTwice(changes), err)
 	}
 	var parts []*entity.Conditional
-	if p.decision != nil {
+	if p.deciding != nil {
 		parts = p.decision.Parts
 	}
 	var seen *mixture
 	if len(changes) > 1 {
 		seen = &mixture{make(map[string]bool, len(changes)), make(map[[2]string]string)}
-		if err := seen.conditions(p.decision); err != nil {
+		if err := seen.conditions(parts); err != nil {
 			return nil, err
 		}
 	}
@@ -190,11 +189,8 @@ func (m *mixture) add(c tables.Change, r *entity.Rendered) error {
 }
 
 // conditions are of base tables.
-func (m *mixture) conditions(d *decide.Decision) error {
-	if d == nil {
-		return nil
-	}
-	for _, c := range d.Parts {
+func (m *mixture) conditions(parts []*entity.Conditional) error {
+	for _, c := range parts {
 		if err := m.own(c.Condition.Keyspace, c.Condition.Table, c.Condition.Entity); err != nil {
 			return err
 		}
@@ -253,7 +249,7 @@ func (w *Writer) noKeyspace() string {
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
 	p.requests = fanout.Requests(mutations)
-	if p.decision != nil && len(changes) == 1 && w.choice != alwaysLogged {
+	if p.deciding != nil && len(changes) == 1 && w.choice != alwaysLogged {
 		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
 	}
@@ -262,7 +258,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
-		if p.decision != nil {
+		if p.deciding != nil {
 			p.reason = "after the condition " + p.reason
 		}
 		return nil
@@ -296,7 +292,10 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 
 // failure is the error of a plan of which not every request is applied.
 func (p *plan) failure() *Error {
-	e := &Error{Op: p.Op, Timestamp: p.timestamp, Mode: p.mode, strict: p.Strict, decided: p.decided, link: p.link}
+	e := &Error{Op: p.Op, Timestamp: p.timestamp, Mode: p.mode, strict: p.Strict, link: p.link}
+	if p.deciding != nil {
+		e.decided = p.decided
+	}
 	e.requests = slices.Concat(p.requests, p.counters)
 	e.Tables = e.results()
 	return e
@@ -304,7 +303,7 @@ func (p *plan) failure() *Error {
 
 // unsent makes cause the reason why nothing of the plan was sent.
 func (p *plan) unsent(cause error) {
-	if p.decision != nil && p.known.Err == nil {
+	if p.deciding != nil && p.known.Err == nil {
 		p.known.Err = cause
 	}
 	for _, requests := range [][]fanout.Request{p.requests, p.counters} {

@@ -116,7 +116,10 @@ var (
 // logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
 	p := &plan{Write: fanout.Write{Op: failed.Op, Strict: failed.strict, Width: resumeWidth}, timestamp: failed.Timestamp, mode: failed.Mode, link: failed.link}
-	p.decided, p.known.Sent = failed.decided, 0
+	if failed.decision != nil {
+		p.deciding = &deciding{decided: failed.decided}
+		p.known.Sent = 0
+	}
 	fallBack := p.mode == LoggedBatch && !p.Strict
 	if fallBack && batch {
 		fallBack, p.trial = w.batchlog.down(w.clock.now())

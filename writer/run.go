@@ -27,8 +27,8 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 	}
 	p.counters = counters.Wait(p.counters)
 	// Counters are not waited for twice: what a Resume cannot fix does not keep the rest from its end.
-	if d := p.decision; d != nil && d.Conclude != nil && fanout.AllApplied(p.requests) {
-		d.Conclude(ctx, p.env, d, p.known)
+	if p.deciding != nil && p.decision.Conclude != nil && fanout.AllApplied(p.requests) {
+		p.decision.Conclude(ctx, &p.env, p.decision, p.known)
 	}
 	return w.finish(ctx, p)
 }
@@ -63,7 +63,7 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 	}
 	groups, attempts, members := p.Groups()
 	result.Groups, result.Attempts, n = groups, result.Attempts+attempts, n+groups-members
-	if p.decision != nil {
+	if p.deciding != nil {
 		result.Attempts += p.known.Sent
 		result.Version = p.decision.Version()
 		n, done = n+1, done && !p.undecided()

@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -27,6 +28,10 @@ type Writer struct {
 	batchlog *batchlog // shared with derived writers, as are live and ends
 	live     *live
 	ends     *decide.Ends
+
+	// Of its decisions: what env would otherwise make for each.
+	next     func(above int64) int64
+	finishes func(context.Context, string, time.Time, []*statement.Mutation) (int, error)
 }
 
 // New makes a writer. The writer uses the keyspaces of the session and, if the session has them, its tracer and its retry budget. The consistency
@@ -91,6 +96,9 @@ func (w *Writer) prepare() {
 		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
 		return physical
 	}
+	clock, skew := w.clock, w.maxSkew
+	w.next = func(above int64) int64 { return clock.next(above, skew, nil, nil) }
+	w.finishes = w.finishFor
 	w.sender.Retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
 	w.sender.Tracer, w.sender.Consistency, w.sender.Hedge, w.sender.Group, w.sender.Now = w.tracer, w.consistency, w.hedge, w.group, w.clock.now
 	if limit := w.sender.Retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
@@ -175,13 +183,16 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	for tries := 0; ; tries++ { // an insert that meets a deleted row has to be above it, and is planned again, once
 		p, err := w.plan(op, changes, met.Above)
 		if err == nil {
-			p.sent, p.known.Attempts = met.Sent, met.Attempts
+			p.sent = met.Sent
+			if p.deciding != nil {
+				p.known.Attempts = met.Attempts
+			}
 			err = w.guard(ctx, p)
 		}
 		if err != nil {
 			return w.unsent(ctx, op, p, err)
 		}
-		if w.decide(ctx, p); p.known.Above == 0 || w.pinned || tries > 0 {
+		if w.decide(ctx, p); p.deciding == nil || p.known.Above == 0 || w.pinned || tries > 0 {
 			return w.send(ctx, p)
 		}
 		met = p.known

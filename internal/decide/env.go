@@ -32,7 +32,7 @@ type Env struct {
 	Ends  *Ends
 
 	// FanOut makes one attempt at each of these mutations of a row that was read at a time, and says how many requests it has sent.
-	FanOut func(ctx context.Context, read time.Time, mutations []*statement.Mutation) (sent int, err error)
+	FanOut func(ctx context.Context, op string, read time.Time, mutations []*statement.Mutation) (sent int, err error)
 
 	Sent atomic.Int32 // requests
 }

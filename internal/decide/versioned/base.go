@@ -102,7 +102,7 @@ func (b *Base) ApplyToQueryTables(ctx context.Context, row Row, version gocql.UU
 	for i := range mutations {
 		pointers[i] = &mutations[i]
 	}
-	sent, err := b.env.FanOut(ctx, b.read, pointers)
+	sent, err := b.env.FanOut(ctx, b.env.Op, b.read, pointers)
 	b.Sent.Add(int32(sent))
 	return err
 }
