@@ -52,7 +52,7 @@ type deciding struct {
 }
 
 // undecided says whether the rest of the plan has to wait, or is not to be sent.
-func (p *plan) undecided() bool { return p.deciding != nil && p.deciding.decided.undecided() }
+func (p *plan) undecided() bool { return p.deciding != nil && p.decided.undecided() }
 
 // oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
 const oldestInsert = entity.FenceTTL / 2

@@ -35,10 +35,13 @@ type timed struct {
 	cancel context.CancelFunc
 }
 
+// Deadline implements [context.Context].
 func (c *Call) Deadline() (time.Time, bool) { return c.deadline, true }
 
+// Done implements [context.Context].
 func (c *Call) Done() <-chan struct{} { return c.timer().ctx.Done() }
 
+// Err implements [context.Context].
 func (c *Call) Err() error {
 	if err := c.Context.Err(); err != nil { // first: the timer's context learns of it a moment later
 		return err

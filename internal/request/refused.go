@@ -14,6 +14,7 @@ type RefusedError struct{ Cause error }
 
 func (e *RefusedError) Error() string        { return e.Cause.Error() }
 func (e *RefusedError) Unwrap() error        { return e.Cause }
+// Is matches ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // MarkRefused is err, as a RefusedError if it is one.
