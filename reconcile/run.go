@@ -36,7 +36,8 @@ func State(keyspace string) Option { return func(c *config) { c.state = keyspace
 // [Tables], [Lookup] and [DryRun], that of Adopt also with the same [Writers] and [Settle], or the error matches [ErrInvalid]. The [Rate] is that of the stored run unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
-// storedRun is a run in the tables of StateSchema.
+// storedRun is a run in the tables of StateSchema. A range is stored once all that differed in it is settled: if it were stored when it was read, a
+// process that dies would lose its suspects.
 type storedRun struct {
 	lease
 	began   time.Time

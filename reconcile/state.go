@@ -136,6 +136,7 @@ func visit[T any](ctx context.Context, s *store, row func(gocql.Scanner, *T) err
 }
 
 // A lease keeps a second process from doing the same work. It is a matter of economy: all that a run writes may be written by two.
+// So it is at LOCAL_SERIAL: a datacentre that is down does not keep the others from verifying.
 type lease struct {
 	*store
 	job        string

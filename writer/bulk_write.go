@@ -12,7 +12,8 @@ import (
 // splitAtOnce is how many items of a write that has failed are written alone at a time: the nodes may have too much to do.
 const splitAtOnce = 8
 
-// write writes a chunk, and notes the result of each item.
+// write writes a chunk, and notes the result of each item. Each item has a plan of its own. Plans that fail together go on alone, each from what is
+// known of its rows, so that the code of Write decides every outcome.
 func (r *bulkRun) write(chunk []*bulkItem) error {
 	first := chunk[0]
 	if first.plan == nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// Metadata is a declared table as gocqlx describes one: name and fields are those of its table.Metadata, in the same order.
+// Metadata is a declared table as gocqlx describes one: name and fields are those of its table.Metadata, in the same order. The face returns it as an
+// unnamed struct, which Go converts, so that nothing imports gocqlx, whose versions have different import paths.
 type Metadata struct {
 	Name                      string
 	Columns, PartKey, SortKey []string

@@ -12,6 +12,8 @@ import (
 // cells repairs an entity of a set that takes Patch, whose rows never move, cell by cell: each has a write of its own, and the newer of two
 // goes to the other table. A value that the base table does not have is put there at its own time; if the base table answers, and still
 // has none, a later null or delete covers it, and the other tables get a null at that time.
+//
+// A column is not compared with a key: a complete patch of a deleted entity leaves a query row with the column in its key, and a base row without it.
 func cells(l Look, r Rules) (Repair, error) {
 	c := cellRepair{rules: r, look: l, out: Repair{Promoted: make(map[string]int64)}}
 	if name := c.elements(); name != "" {

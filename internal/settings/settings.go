@@ -1,4 +1,5 @@
-// Package settings is what a session tells the writers and readers that use it.
+// Package settings is what a session tells the writers and readers that use it. These are in other packages, and nobody else should depend on
+// these types: so they are internal.
 package settings
 
 import (
