@@ -12,8 +12,9 @@ var ErrRefused = errors.New("refused by the server")
 // RefusedError is a cause that matches ErrRefused.
 type RefusedError struct{ Cause error }
 
-func (e *RefusedError) Error() string        { return e.Cause.Error() }
-func (e *RefusedError) Unwrap() error        { return e.Cause }
+func (e *RefusedError) Error() string { return e.Cause.Error() }
+func (e *RefusedError) Unwrap() error { return e.Cause }
+
 // Is matches ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
