@@ -50,7 +50,7 @@ func (d *Decision) Add(c *entity.Conditional) error {
 // First is the condition of the first change.
 func (d *Decision) First() *entity.Condition { return d.Parts[0].Condition }
 
-// Version is that of the rows afterwards; zero where they have none.
+// Version is the version of the rows afterwards, or zero if rows of this kind have no version.
 func (d *Decision) Version() (none gocql.UUID) {
 	if d.Versions {
 		return d.First().Version
@@ -78,7 +78,7 @@ func (d *Decision) Follows(keyspace, table string) bool {
 // Place is a table.
 type Place struct{ Keyspace, Table string }
 
-// Places are the tables that the decision is about, each once: those of base rows first.
+// Places are the tables that the decision is about, each once. Base tables come first.
 func (d *Decision) Places() []Place {
 	places := make([]Place, 0, len(d.Parts)+len(d.Mutations))
 	known := fanout.NewIndex(cap(places))
@@ -97,7 +97,7 @@ func (d *Decision) Places() []Place {
 	return places
 }
 
-// PlacesOf are the tables that a condition writes, that of its own row first.
+// PlacesOf are the tables that a condition writes. The table of its own row comes first.
 func PlacesOf(c *entity.Conditional) []Place {
 	places := []Place{{c.Condition.Keyspace, c.Condition.Table}}
 	for _, k := range slices.Concat(c.Claims, c.Releases) {

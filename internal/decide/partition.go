@@ -94,7 +94,7 @@ type BaseRow struct {
 	Plain bool // reads are at the level of the commit: what is decided, but not yet committed, they may not see
 }
 
-// Row makes one attempt at reading the row. It is nil if there is none.
+// Row makes one attempt at reading the row. It returns nil if there is no row.
 func (b *BaseRow) Row(ctx context.Context) (*entity.Row, error) {
 	text, dest, row := b.Base.Select()
 	if found, err := b.Read(ctx, text, dest, b.Plain); err != nil || !found {

@@ -35,13 +35,13 @@ func Timestamp(version gocql.UUID) int64 {
 	return (version.Timestamp() - epoch) / ticks
 }
 
-// Compare orders versions by time; those of one microsecond, which no entity has two of, by their bytes.
+// Compare orders versions by time. No entity has two versions of one microsecond; such versions are ordered by their bytes.
 func Compare(a, b gocql.UUID) int {
 	return cmp.Or(cmp.Compare(Timestamp(a), Timestamp(b)), bytes.Compare(a[:], b[:]))
 }
 
-// Current is the version of a row with these entries in its column pending, or that of its fence which has expired before its removes were known to
-// be in the query tables: then pending, which outlives it, has it as its largest key. It is zero if there is neither.
+// Current is the version of a row with these entries in its column pending. If the fence of a deleted row has expired before its removes were
+// known to be in the query tables, it is the largest key of pending, which outlives the fence. It is zero if the row has neither.
 func Current(version gocql.UUID, pending map[gocql.UUID][]byte) gocql.UUID {
 	if version != (gocql.UUID{}) || len(pending) == 0 {
 		return version
