@@ -247,17 +247,14 @@ func (x *shop) verifies() {
 	x.Helper()
 	for i := range 30 {
 		o := drift.Order(i*(*count/30), x.at)
-		var err error
+		statement, key := "DELETE FROM orders_by_user USING TIMESTAMP ? WHERE user_id = ? AND order_id = ?", []any{o.UserID, o.OrderID}
 		switch i % 3 {
-		case 0:
-			err = drift.Remove(x.Session.Writes(), "orders_by_user", o, x.at+1)
 		case 1:
-			err = drift.Remove(x.Session.Writes(), "orders_by_id", o, x.at+1)
-		default:
-			o.Total = nil
-			err = drift.Put(x.Session.Writes(), "orders_by_status", o, x.at+1)
+			statement, key = "DELETE FROM orders_by_id USING TIMESTAMP ? WHERE order_id = ?", []any{o.OrderID}
+		case 2:
+			statement, key = "DELETE total FROM orders_by_status USING TIMESTAMP ? WHERE status = ? AND order_id = ?", []any{string(o.Status), o.OrderID}
 		}
-		if err != nil {
+		if err := x.Session.Writes().Query(statement, append([]any{x.at + 1}, key...)...).Idempotent(true).Exec(); err != nil {
 			x.Fatal(err)
 		}
 	}
