@@ -39,7 +39,7 @@ func rotating(t *testing.T, test func(t *testing.T, s *session.Session, w *write
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE log WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
 		s := connect(t, c, "log")
-		w, err := writer.New(s)
+		w, err := writer.New(s, writer.WithClock(writer.NewClock(time.Now)))
 		if err != nil {
 			t.Fatal(err)
 		}

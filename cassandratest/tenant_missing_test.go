@@ -31,7 +31,7 @@ func TestTenantWithoutTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(s.Close)
-		w, err := writer.New(s)
+		w, err := writer.New(s, writer.WithClock(writer.NewClock(time.Now)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
@@ -77,7 +78,7 @@ func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := writer.New(s)
+		w, err := writer.New(s, writer.WithClock(writer.NewClock(time.Now)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -185,7 +185,7 @@ func ghostsOf[T any](t *testing.T, c *cassandratest.Cluster, created []string, s
 		"INSERT INTO notes (author, motto) VALUES ('ann', 'less is more')",
 		"INSERT INTO notes_by_topic (topic, author, id, text) VALUES ('go', 'ann', '1', 'x')",
 		"INSERT INTO notes_by_topic (topic, author, id, text) VALUES ('go', 'ann', '2', 'y')")
-	w, err := writer.New(s)
+	w, err := writer.New(s, writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
@@ -65,7 +66,7 @@ func open(t *testing.T, c *cassandratest.Cluster) *library {
 	l := &library{Cluster: c, t: t, set: set, writes: connect(), reads: connect()}
 	l.s = testsession.New(t, l.writes, l.reads)
 	var err error
-	if l.w, err = writer.New(l.s); err != nil {
+	if l.w, err = writer.New(l.s, writer.WithClock(writer.NewClock(time.Now))); err != nil {
 		t.Fatal(err)
 	}
 	if l.r, err = reader.New(l.s, reader.PageSize(7)); err != nil {

@@ -27,7 +27,7 @@ func TestStrictKeyspaces(t *testing.T) {
 		pages := tables.Must(tables.New[page]("page", tables.Table{Name: "pages", PartKey: []string{"name"}}))
 		c.Create("CREATE TABLE shop.pages (name text PRIMARY KEY, text text)")
 		strict := testsession.New(t, l.writes, l.reads, session.StrictKeyspaces())
-		w, err := writer.New(strict)
+		w, err := writer.New(strict, writer.WithClock(writer.NewClock(time.Now)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -140,7 +140,7 @@ func openSet(t *testing.T, c *cassandratest.Cluster, set tables.Described, optio
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	w, err := writer.New(s)
+	w, err := writer.New(s, writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}

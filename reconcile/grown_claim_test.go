@@ -52,7 +52,7 @@ func TestTypeOfAUniqueKeyGrows(t *testing.T) {
 						config.Keyspace = "shop"
 						s := tables.Must(session.Open(config))
 						t.Cleanup(s.Close)
-						return tables.Must(writer.New(s)), tables.Must(reconcile.New(s, reconcile.Settle(time.Second), reconcile.Ranges(4)))
+						return tables.Must(writer.New(s, writer.WithClock(writer.NewClock(time.Now)))), tables.Must(reconcile.New(s, reconcile.Settle(time.Second), reconcile.Ranges(4)))
 					}
 					w, _ := open()
 					before := branch[place]{Chain: "c", Place: place{"high", "oslo"}, Phone: "1", Area: "a", Spot: place{"high", "oslo"}}

@@ -59,7 +59,7 @@ func TestTypeOfAClusteringKeyGrows(t *testing.T) {
 		config.Keyspace = "shop"
 		released := tables.Must(session.Open(config))
 		defer released.Close()
-		next := tables.Must(writer.New(released))
+		next := tables.Must(writer.New(released, writer.WithClock(writer.NewClock(time.Now))))
 		for i := range rows / 2 {
 			id := string(rune('a' + i))
 			if _, err := next.Write(t.Context(), "rename", today.Insert(located[placeToday]{id, "c", "new", placeToday{"high", "oslo", nil}})); err != nil {

@@ -42,7 +42,7 @@ func newWorld(t *testing.T, c *cassandratest.Cluster, count int) *world {
 	}
 	t.Cleanup(s.Close)
 	x := &world{Cluster: c, t: t, s: s}
-	if x.w, err = writer.New(s); err != nil {
+	if x.w, err = writer.New(s, writer.WithClock(writer.NewClock(time.Now))); err != nil {
 		t.Fatal(err)
 	}
 	if x.r, err = reconcile.New(s, reconcile.Settle(30*time.Second)); err != nil {

@@ -67,7 +67,7 @@ func newOffice(t *testing.T, count int) *office {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.s.Close)
-	w, err := writer.New(o.s)
+	w, err := writer.New(o.s, writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}
