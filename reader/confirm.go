@@ -9,7 +9,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/each"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/session"
@@ -17,7 +16,7 @@ import (
 
 // confirmation is how the rows of a plan are checked against their base rows.
 type confirmation struct {
-	base       layout.Layout
+	base       tablerow.Layout
 	keyspace   string   // physical, of the base table
 	selected   []string // columns to select from the query table: those that are kept, then the others
 	kept       int
@@ -113,7 +112,7 @@ func (s *stream[T]) lookups(p *page[T]) ([]*lookup, error) {
 func (l *lookup) attempt(r *Reader, c *confirmation, state []byte) attempt {
 	values := each.Of(l.key, func(v *cqltype.Value) any { return v })
 	if c.key > c.partition {
-		values = append(values, layout.ListOf(l.last))
+		values = append(values, tablerow.ListOf(l.last))
 	}
 	return attempt{c.head + l.table + c.tail, values, c.base.PartitionKey(l.key[:c.partition]), maxLookup + 1, state, r.consistency}
 }

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
@@ -54,7 +54,7 @@ type decoder[T any] struct {
 	dest   []any
 }
 
-func newDecoder[T any](layout layout.Layout, selected []string, kept int) *decoder[T] {
+func newDecoder[T any](layout tablerow.Layout, selected []string, kept int) *decoder[T] {
 	d := &decoder[T]{kept: kept, cells: make([]cell, len(selected)), dest: make([]any, len(selected))}
 	tells, clustering := layout.Tells(), layout.Clustering()
 	for i, name := range selected {

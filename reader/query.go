@@ -9,8 +9,8 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/slots"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -24,7 +24,7 @@ type Query[T any] struct {
 
 // query is a Query without its row type.
 type query struct {
-	layout     layout.Layout
+	layout     tablerow.Layout
 	name       string // of the table, as given
 	known      bool   // the table is declared
 	unset      bool   // the set is nil
@@ -66,7 +66,7 @@ const (
 // table with tables.Table.Columns have zero values in the fields of the other columns: do not give such rows to Set.Update, which
 // would write these zeros to every table. writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
-	layout, ok := set.Internal().Layout(name)
+	layout, ok := tablerow.LayoutOf(set.Internal(), name)
 	return Query[T]{query: query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/each"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
@@ -33,7 +32,7 @@ const (
 
 // table is a table of a set on the cluster.
 type table struct {
-	layout.Layout
+	tablerow.Layout
 	keyspace string // physical
 	columns  []string
 	timed    []string
@@ -46,7 +45,7 @@ type table struct {
 	tells    []int // of that table: the columns of which a row that is not deleted has one at least
 }
 
-func newTable(l layout.Layout, keyspace string) *table {
+func newTable(l tablerow.Layout, keyspace string) *table {
 	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: tablerow.Timed(l), part: len(l.Partition())}
 	t.key = t.part + len(l.Clustering())
 	t.version = slices.Index(t.columns, l.Version())

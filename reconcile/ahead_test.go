@@ -13,6 +13,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -83,7 +84,7 @@ func (f fastClock[T]) test(t *testing.T) {
 					}
 				}
 				got := make(map[string]string)
-				for _, table := range f.set.Internal().Layouts() {
+				for _, table := range tablerow.Layouts(f.set.Internal()) {
 					iter := x.s.Reads().Query("SELECT " + f.column + " FROM " + table.Name()).Iter()
 					for value := ""; iter.Scan(&value); {
 						got[table.Name()] += value
@@ -101,7 +102,7 @@ func (f fastClock[T]) test(t *testing.T) {
 				if report, err := x.r.Verify(t.Context(), f.set); err != nil {
 					t.Errorf("%v\n%v", err, report)
 				}
-				if tt.want[f.set.Internal().Layouts()[0].Name()] == "" {
+				if tt.want[tablerow.Layouts(f.set.Internal())[0].Name()] == "" {
 					return
 				}
 				change := func() error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
@@ -50,7 +51,7 @@ var things = map[string]*tables.Set[thing]{
 
 // drift changes one row of one table, or removes it, or one value of it, as nothing in the library would.
 func drift(x *gocql.Session, s *tables.Set[thing], id int, at int64) error {
-	layouts := s.Internal().Layouts()
+	layouts := tablerow.Layouts(s.Internal())
 	table := one(layouts...)
 	value := map[string]string{
 		"thing_id": fmt.Sprint(id), "status": one("'a'", "'b'", "'c'"), "owner": one("'x'", "'y'"), "bucket": one("0", "1"),

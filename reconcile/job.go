@@ -322,7 +322,7 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 			l.Base = &base.Row
 		}
 		if t.Unique() {
-			l.Unique, l.Claims = []layout.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}
+			l.Unique, l.Claims = []tablerow.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}
 		} else {
 			l.Rows = []repair.Row{r.Row}
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/each"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -96,7 +95,7 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	if c.state != "" {
 		j.store = r.store(c.state)
 	}
-	for _, l := range slices.Concat(s.Layouts(), s.UniqueLayouts()) {
+	for _, l := range slices.Concat(tablerow.Layouts(s), tablerow.UniqueLayouts(s)) {
 		physical, err := r.keyspace(l.Keyspace())
 		if err != nil {
 			return nil, invalid("table %s: %w", l.Name(), err)
@@ -214,6 +213,6 @@ func (j *job) horizon() time.Duration {
 }
 
 // layouts are those of the query tables that the call is about.
-func (j *job) layouts() []layout.Layout {
-	return each.Of(j.queries, func(t *table) layout.Layout { return t.Layout })
+func (j *job) layouts() []tablerow.Layout {
+	return each.Of(j.queries, func(t *table) tablerow.Layout { return t.Layout })
 }

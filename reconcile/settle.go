@@ -11,8 +11,8 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // lookers is how many suspects are looked at at a time, as far as the pace allows.
@@ -198,7 +198,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		case r == nil || r.Entity() != s.entity:
 			continue
 		case j.ending(r):
-			l.Tables = slices.DeleteFunc(l.Tables, func(t layout.Layout) bool { return t.Name() == p.t.Name() })
+			l.Tables = slices.DeleteFunc(l.Tables, func(t tablerow.Layout) bool { return t.Name() == p.t.Name() })
 			continue
 		}
 		l.Rows = append(l.Rows, r.Row)

@@ -8,7 +8,6 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/dialect"
-	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 	"github.com/denorm-go/denorm/internal/layout"
 )
@@ -88,7 +87,7 @@ func compareColumns(set *layout.Set, declared, live *Table) []Difference {
 		switch {
 		case kept != "" && declared.Fingerprint != "":
 			other := Difference{Column: l.Name, Reason: kept, Impossible: "it is this declaration that is another one than the others use"}
-			if l.Name == fingerprint.PendingColumn {
+			if l.Name == layout.PendingColumn {
 				other.unversioned = true // what else differs follows from it: one that declares what is advised of that would let plain writes pass
 				return []Difference{other}
 			}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/dialect"
-	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // onServer says where the documentation of a server that is not Apache Cassandra contradicts what the sets rely on.
@@ -42,7 +42,7 @@ func (o *onOther) first(id ID) {
 }
 
 func (o *onOther) table(t declared, base bool, lives []*Table) {
-	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c describe.Column) bool { return c.Name == fingerprint.PendingColumn })
+	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c describe.Column) bool { return c.Name == layout.PendingColumn })
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
 		o.against(t.id, dialect.Timestamps)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -368,7 +369,7 @@ func TestFollowsKey(t *testing.T) {
 		tables.Table{Name: "d", PartKey: []string{"by_team"}, SortKey: []string{"id"}},
 		tables.OneOf("state", "on", "off"), tables.Stamp("stamp"),
 		tables.Derive("by_id", tables.Hash(4, "id")), tables.Derive("by_team", tables.Hash(4, "team"))))
-	for _, l := range set.Internal().Layouts() {
+	for _, l := range tablerow.Layouts(set.Internal()) {
 		if want := l.Name() != "c" && l.Name() != "d"; l.FollowsKey() != want {
 			t.Errorf("%s: %t", l.Name(), !want)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -25,14 +26,14 @@ func TestLayoutTells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, _ := set.Internal().Layout("rows")
+	base, _ := tablerow.LayoutOf(set.Internal(), "rows")
 	if got := base.Tells(); !slices.Equal(got, []string{"due", "part"}) {
 		t.Errorf("the base table tells by %v", got)
 	}
 	if got := base.Columns(); !slices.Equal(got, []string{"id", "due", "version", "part"}) {
 		t.Errorf("selected are %v", got)
 	}
-	other, _ := set.Internal().Layout("rows_by_part")
+	other, _ := tablerow.LayoutOf(set.Internal(), "rows_by_part")
 	if got := other.Tells(); got != nil {
 		t.Errorf("a query table tells by %v: whatever stands there is a row", got)
 	}
@@ -40,7 +41,7 @@ func TestLayoutTells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if base, _ = plain.Internal().Layout("rows"); base.Tells() != nil {
+	if base, _ = tablerow.LayoutOf(plain.Internal(), "rows"); base.Tells() != nil {
 		t.Errorf("a set without versions tells by %v", base.Tells())
 	}
 }

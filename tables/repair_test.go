@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -42,8 +41,8 @@ const (
 	numberOfDeeds
 )
 
-func (x *repairer) layout(table int) layout.Layout {
-	l, _ := x.trial.family.set.Internal().Layout(x.trial.family.tables[table].name)
+func (x *repairer) layout(table int) tablerow.Layout {
+	l, _ := tablerow.LayoutOf(x.trial.family.set.Internal(), x.trial.family.tables[table].name)
 	return l
 }
 

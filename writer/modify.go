@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -143,23 +145,22 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
 	base := set.Internal().Tables[0]
 	keyspace := w.physical(base.Keyspace)
-	statement, _, values, err := set.Internal().SelectRow(keyspace, key)
+	text, _, values, err := set.Internal().SelectRow(keyspace, key)
 	if err != nil {
 		return row, reject(op, err)
 	}
-	layout := set.Internal().Layouts()[0]
-	part := make([]*cqltype.Value, len(layout.Partition()))
+	part := make([]*cqltype.Value, base.Part)
 	for i := range part {
 		part[i], _ = values[i].(*cqltype.Value)
 	}
-	request := req.New(keyspace, layout.PartitionKey(part), fanout.LeastSilence)
+	request := req.New(keyspace, statement.PartitionKey(part), fanout.LeastSilence)
 	var sent atomic.Int32
 	row, err = fanout.Detached(ctx, func() (row T, err error) {
 		var found bool
 		_, err = request.Do(ctx, &w.sender.Retrier, retry.Partition, func(ctx context.Context) (err error) {
 			sent.Add(1)
-			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(driver.NoRetry).WithContext(ctx)
-			found, err = scanRow(q.Iter(), layout, &row)
+			q := w.reads.Query(text, values...).Consistency(w.consistency).RetryPolicy(driver.NoRetry).WithContext(ctx)
+			found, err = scanRow(q.Iter(), set.Internal(), &row)
 			return err
 		}, nil)
 		if err == nil && !found {
@@ -217,10 +218,11 @@ func in(keyspace string, t *layout.Table) func(string) (string, bool) {
 }
 
 // scanRow scans the row of an answer, and says whether there was one.
-func scanRow[T any](iter *gocql.Iter, layout layout.Layout, row *T) (found bool, err error) {
+func scanRow[T any](iter *gocql.Iter, s *layout.Set, row *T) (found bool, err error) {
 	var dest []any
 	for _, c := range iter.Columns() {
-		field := reflect.ValueOf(row).Elem().FieldByIndex(layout.Field(c.Name))
+		n := slices.IndexFunc(s.Columns, func(of layout.Column) bool { return of.Name == c.Name })
+		field := reflect.ValueOf(row).Elem().FieldByIndex(s.Columns[n].Index)
 		dest = append(dest, &undecoded.Cell{Column: c.Name, Into: field.Addr().Interface()})
 	}
 	found = iter.Scan(dest...)

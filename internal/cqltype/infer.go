@@ -30,11 +30,8 @@ var inferredKinds = map[reflect.Kind]gocql.Type{
 // Infer gives the CQL type a Go type stands for when nothing else is declared: string text, []byte blob, bool boolean,
 // int8 to int64 tinyint to bigint, int bigint, float32 float, float64 double, gocql.UUID and [16]byte uuid, time.Time
 // timestamp, inf.Dec decimal, big.Int varint, net.IP inet, gocql.Duration duration, map[K]V map, map[K]struct{} set,
-// slice list; a pointer stands for its element. Types that could mean several things (time.Duration, unsigned
+// slice list; a pointer stands for its element. The user-defined types ts are frozen. Types that could mean several things (time.Duration, unsigned
 // integers, types with their own MarshalCQL) are rejected: their CQL type must be declared.
-func Infer(t reflect.Type) (*Type, error) { return (*Types)(nil).Infer(t) }
-
-// Infer is [Infer] with the user-defined types ts, which are frozen.
 func (ts *Types) Infer(t reflect.Type) (*Type, error) { return ts.infer(t, 0) }
 
 // maxDepth ends the walk through a Go type that contains itself.

@@ -63,7 +63,7 @@ func TestInfer(t *testing.T) {
 		{reflect.TypeFor[map[string][]map[int]struct{}](), "map<text, frozen<list<frozen<set<bigint>>>>>"},
 	}
 	for _, tc := range tests {
-		got, err := cqltype.Infer(tc.goType)
+		got, err := (*cqltype.Types)(nil).Infer(tc.goType)
 		if err != nil {
 			t.Errorf("%s: %v", tc.goType, err)
 			continue
@@ -87,7 +87,7 @@ func TestInferRefuses(t *testing.T) {
 		reflect.TypeFor[pointerMarshaler](), reflect.TypeFor[*pointerMarshaler](),
 		reflect.TypeFor[tree](), reflect.TypeFor[forest](),
 	} {
-		if got, err := cqltype.Infer(goType); err == nil || !strings.HasPrefix(err.Error(), "no CQL type follows from Go type ") {
+		if got, err := (*cqltype.Types)(nil).Infer(goType); err == nil || !strings.HasPrefix(err.Error(), "no CQL type follows from Go type ") {
 			t.Errorf("%s: %v, %v, want an error", goType, got, err)
 		}
 	}

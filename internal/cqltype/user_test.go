@@ -112,7 +112,7 @@ func TestUserTypesInfer(t *testing.T) {
 			t.Errorf("%s: %v, %v", of, typ, err)
 		}
 	}
-	if typ, err := cqltype.Infer(reflect.TypeFor[place]()); err == nil {
+	if typ, err := (*cqltype.Types)(nil).Infer(reflect.TypeFor[place]()); err == nil {
 		t.Errorf("an unknown struct is %s", typ)
 	}
 }
@@ -207,7 +207,7 @@ func TestDefinitionOfDeepest(t *testing.T) {
 	var deepest *cqltype.Type
 	for {
 		of = reflect.SliceOf(of)
-		typ, err := cqltype.Infer(of)
+		typ, err := (*cqltype.Types)(nil).Infer(of)
 		if err != nil {
 			break
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -38,7 +38,7 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 		switch t := c.TypeInfo.Type(); {
 		case c.Name == "[applied]":
 			dest = append(dest, &applied)
-		case c.Name == fingerprint.PendingColumn && entries(c.TypeInfo):
+		case c.Name == layout.PendingColumn && entries(c.TypeInfo):
 			dest = append(dest, &pending)
 		case t == gocql.TypeTimeUUID, t == gocql.TypeUUID:
 			ids[c.Name] = new(gocql.UUID)
@@ -54,7 +54,7 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	if err := iter.Close(); err != nil || !found {
 		return false, cmp.Or(err, gocql.ErrNotFound)
 	}
-	row[fingerprint.PendingColumn] = pending
+	row[layout.PendingColumn] = pending
 	for name, id := range ids {
 		row[name] = *id
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
@@ -48,8 +47,8 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 		}
 	}
 	for _, i := range t.Columns {
-		if b.set.Columns[i].Name == fingerprint.TokenColumn && !b.Transactional {
-			b.fault(decl.Name, fingerprint.TokenColumn, "a Unique table has a column of this name of its own")
+		if b.set.Columns[i].Name == layout.TokenColumn && !b.Transactional {
+			b.fault(decl.Name, layout.TokenColumn, "a Unique table has a column of this name of its own")
 		}
 	}
 	t.ColumnNames = b.set.Names(t.Columns)
@@ -170,8 +169,8 @@ func (b *builder) checkTransactional() {
 func (b *builder) checkVersioned() {
 	s := b.set
 	base := s.Tables[0]
-	if _, ok := b.of[fingerprint.PendingColumn]; ok && !b.Transactional {
-		b.fault(base.Name, fingerprint.PendingColumn, "the base table of a Versioned set has a column of this name of its own")
+	if _, ok := b.of[layout.PendingColumn]; ok && !b.Transactional {
+		b.fault(base.Name, layout.PendingColumn, "the base table of a Versioned set has a column of this name of its own")
 	}
 	if !slices.ContainsFunc(s.Regular(), func(i int) bool { return neverAbsent(&s.Columns[i]) }) {
 		b.fault(base.Name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): "+

@@ -6,7 +6,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/each"
-	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
@@ -100,9 +99,9 @@ func Of(s *layout.Set) Description {
 		switch {
 		case s.Transactional: // a transaction keeps nothing of its own
 		case td.Unique:
-			td.Columns = append(td.Columns, Column{Name: fingerprint.TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
+			td.Columns = append(td.Columns, Column{Name: layout.TokenColumn, Type: layout.TokenType, Kind: "regular"})
 		case at == 0 && s.Version >= 0:
-			td.Columns = append(td.Columns, Column{Name: fingerprint.PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
+			td.Columns = append(td.Columns, Column{Name: layout.PendingColumn, Type: layout.PendingType, Kind: "regular"})
 		}
 		d.Tables = append(d.Tables, td)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/undecoded"
@@ -119,7 +118,7 @@ func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 		names = append(names, b.Set.Columns[b.Set.Version].Name)
 		dest = append(dest, &out.Version)
 		if !b.Set.Transactional {
-			names, dest = append(names, fingerprint.PendingColumn), append(dest, &out.Pending)
+			names, dest = append(names, layout.PendingColumn), append(dest, &out.Pending)
 		}
 	}
 	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.Where(b.where())
@@ -188,7 +187,7 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	if before != (gocql.UUID{}) {
 		condition.Args[0] = cqltype.TimeUUID(before)
 	}
-	condition.Null(fingerprint.PendingColumn)
+	condition.Null(layout.PendingColumn)
 	for _, i := range b.regular() {
 		name := b.Set.Columns[i].Name
 		switch {
@@ -219,7 +218,7 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	if after != nil {
 		set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
 	}
-	set.Texts = append(set.Texts, fingerprint.PendingColumn+"[?] = ?")
+	set.Texts = append(set.Texts, layout.PendingColumn+"[?] = ?")
 	set.Args = append(set.Args, cqltype.TimeUUID(version), cqltype.Blob(keys))
 	out := []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
 	if after == nil {
@@ -281,7 +280,7 @@ func bound(v *cqltype.Value, replacing bool) any {
 func (b *Base) Clear(version gocql.UUID, now time.Time) statement.Bound {
 	at := max(version.Time().UnixMicro(), now.UnixMicro()) + clearAhead.Microseconds()
 	return statement.Bound{
-		Text: "DELETE " + fingerprint.PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", Args: []any{cqltype.TimeUUID(version), cqltype.BigInt(at)},
+		Text: "DELETE " + layout.PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", Args: []any{cqltype.TimeUUID(version), cqltype.BigInt(at)},
 	}.Where(b.where())
 }
 

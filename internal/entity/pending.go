@@ -9,7 +9,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
@@ -70,7 +69,7 @@ func DeriveRead(s *layout.Set, row []cqltype.Value) error {
 		c, data := &s.Columns[i], row[i].Data
 		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
 			return s.Invalid(s.Tables[0], c.Name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
-				"something else than this library wrote it, so correct the row", fingerprint.PendingColumn, len(data), c.CQL, size))
+				"something else than this library wrote it, so correct the row", layout.PendingColumn, len(data), c.CQL, size))
 		}
 	}
 	return s.Derive(row, func(i int) bool { return !s.InBaseKey(i) })

@@ -124,3 +124,21 @@ func (c *Column) InPlace() bool {
 		return false
 	}
 }
+
+// EncodeAs encodes v as a value of column c, to whose Go type it can be converted.
+func EncodeAs(c *Column, v reflect.Value) ([]byte, error) {
+	field := reflect.New(Deref(c.Go))
+	field.Elem().Set(v.Convert(field.Type().Elem()))
+	if c.Go.Kind() != reflect.Pointer {
+		field = field.Elem()
+	}
+	return encodeField(c, field)
+}
+
+// Like says whether v can stand for a value of type want: it is of its kind, or a whole number that fits.
+func Like(v reflect.Value, want reflect.Type) bool {
+	if v.Type() == want || v.Kind() == want.Kind() && v.CanConvert(want) {
+		return true
+	}
+	return v.CanInt() && want.Kind() >= reflect.Int && want.Kind() <= reflect.Int64 && !reflect.New(want).Elem().OverflowInt(v.Int())
+}

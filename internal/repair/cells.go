@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
@@ -24,7 +23,7 @@ func cells(l Look, r Rules) (Repair, error) {
 	}
 	for _, f := range l.Findings() {
 		if f.Class == Missing {
-			i := slices.IndexFunc(l.Tables, func(t layout.Layout) bool { return t.Name() == f.Table })
+			i := slices.IndexFunc(l.Tables, func(t tablerow.Layout) bool { return t.Name() == f.Table })
 			before := len(c.out.Send)
 			for _, name := range l.Tables[i].Regular() {
 				c.copy(l.Base, name, l.Base, l.Tables[i])
@@ -47,7 +46,7 @@ func cells(l Look, r Rules) (Repair, error) {
 
 // keyWritten is when the key that a base row has in a table was written, as the earliest of its columns: they never change, and a delete that
 // covers one of them covers the row. Of a key of columns of the base key alone, it is the earliest of all.
-func (q *Row) keyWritten(in layout.Layout) (first statement.Written) {
+func (q *Row) keyWritten(in tablerow.Layout) (first statement.Written) {
 	key := slices.Concat(in.Partition(), in.Clustering())
 	for _, of := range [][]string{key, tablerow.Timed(q.Layout())} {
 		for _, name := range of {
@@ -144,7 +143,7 @@ func (c *cellRepair) keys(q *Row, as statement.Written) {
 }
 
 // copy puts a value of a row into another table, at its time, under the key that row key has there.
-func (c *cellRepair) copy(from *Row, name string, key *Row, to layout.Layout) {
+func (c *cellRepair) copy(from *Row, name string, key *Row, to tablerow.Layout) {
 	if v, _ := from.Value(name); v != nil {
 		c.add(&c.out.Send)(key.Cell(name, &from.Row, to, from.Written[name], c.rules.Keyspace))
 	}

@@ -3,7 +3,7 @@ package repair
 import (
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // Claim is what a table of unique keys has under a key.
@@ -60,7 +60,7 @@ func (l Look) Unheld() (out []Claim) {
 		if !c.Own {
 			continue
 		}
-		held := l.Base != nil && slices.ContainsFunc(l.Unique, func(t layout.Layout) bool {
+		held := l.Base != nil && slices.ContainsFunc(l.Unique, func(t tablerow.Layout) bool {
 			key, there := l.Base.KeyIn(t)
 			return there && t.Name() == c.Table && key == c.Key
 		})

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -72,13 +71,13 @@ type Look struct {
 	// Rows are the rows of query tables that have the base key of the entity.
 	Rows []Row
 	// Tables are the query tables that were asked for the row that the base row has there.
-	Tables []layout.Layout
+	Tables []tablerow.Layout
 	// Unique are the tables of unique keys that were asked for the keys that the base row has there, and Claims what they have, under keys of
 	// former looks too.
-	Unique []layout.Layout
+	Unique []tablerow.Layout
 	Claims []Claim
 	// BaseTable is the base table.
-	BaseTable layout.Layout
+	BaseTable tablerow.Layout
 	// All says that the base row was read from all replicas. Without it nothing is removed: another data centre may have a base row that
 	// this one does not have yet.
 	All bool

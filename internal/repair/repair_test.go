@@ -27,7 +27,7 @@ type crate struct {
 // rowOf is a row of a table of a set, with one time for all of it.
 func rowOf(t *testing.T, set *layout.Set, table string, at int64, values map[string][]byte) repair.Row {
 	t.Helper()
-	l, _ := set.Layout(table)
+	l, _ := tablerow.LayoutOf(set, table)
 	values["updated_at"] = binary.BigEndian.AppendUint64(nil, uint64(at))
 	var ordered [][]byte
 	for _, name := range l.AllColumns() {
@@ -54,9 +54,9 @@ func crates(rule tables.Option) *layout.Set {
 }
 
 func lookAt(set *layout.Set, base *repair.Row, rows ...repair.Row) repair.Look {
-	b, _ := set.Layout("crates")
-	q, _ := set.Layout("crates_by_status")
-	return repair.Look{Base: base, BaseTable: b, Tables: []layout.Layout{q}, Rows: rows, All: true}
+	b, _ := tablerow.LayoutOf(set, "crates")
+	q, _ := tablerow.LayoutOf(set, "crates_by_status")
+	return repair.Look{Base: base, BaseTable: b, Tables: []tablerow.Layout{q}, Rows: rows, All: true}
 }
 
 // notes are what puts say of the column note: null, unset or a value.

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -29,7 +28,7 @@ func TestVersionedNulls(t *testing.T) {
 		tables.Versioned("version"))).Internal()
 	const at = 1_700_000_000_000_000
 	row := func(table string, text []byte) repair.Row {
-		l, _ := set.Layout(table)
+		l, _ := tablerow.LayoutOf(set, table)
 		version := gocql.TimeUUIDWith(0, 0, []byte("abcdef"))
 		values := map[string][]byte{"id": {0, 0, 0, 1}, "agent": []byte("a"), "text": text, "open": {1}, "version": version.Bytes()}
 		var ordered [][]byte
@@ -43,9 +42,9 @@ func TestVersionedNulls(t *testing.T) {
 		return repair.Row{Row: r, At: at}
 	}
 	base := row("tickets", nil)
-	query, _ := set.Layout("tickets_by_agent")
+	query, _ := tablerow.LayoutOf(set, "tickets_by_agent")
 	l := repair.Look{
-		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []layout.Layout{query}, BaseTable: base.Layout(),
+		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []tablerow.Layout{query}, BaseTable: base.Layout(),
 	}
 	d, err := repair.DecideVersioned(l, repair.Version{At: at}, repair.Rules{})
 	if err != nil || len(d.Send) != 1 || len(d.Removes) > 0 {

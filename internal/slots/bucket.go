@@ -10,10 +10,11 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // BucketFault says why a derived column of the table never has value v, and is empty where it may, and for other columns.
-func BucketFault(l layout.Layout, column string, v *cqltype.Value) string {
+func BucketFault(l tablerow.Layout, column string, v *cqltype.Value) string {
 	c := l.Column(column)
 	if c == nil || c.Derived == nil {
 		return ""

@@ -9,6 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/gocql/gocql"
 )
 
@@ -57,7 +58,7 @@ func (e *TooManyError) Error() string {
 
 // Of lists the partitions that can hold rows within bounds, at most limit. The error is a [*MissingError] or a
 // [*TooManyError].
-func Of(l layout.Layout, bounds Bounds, limit int) (Slots, error) {
+func Of(l tablerow.Layout, bounds Bounds, limit int) (Slots, error) {
 	e := enumeration{
 		Layout: l, bounds: bounds, limit: limit, all: l.Derivations(), times: make(map[int]int64), seen: make(map[string]bool),
 	}
@@ -90,7 +91,7 @@ func Of(l layout.Layout, bounds Bounds, limit int) (Slots, error) {
 
 // enumeration is one call of Slots.
 type enumeration struct {
-	layout.Layout
+	tablerow.Layout
 	bounds   Bounds
 	limit    int
 	all      []*layout.Derivation // what decides which partitions a row is in
@@ -187,7 +188,7 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 			return 1, 0, nil
 		}
 		last--
-	case !slices.ContainsFunc(high.Value.Data[8:], func(b byte) bool { return b != layout.FirstByte }):
+	case !slices.ContainsFunc(high.Value.Data[8:], func(b byte) bool { return b != tablerow.FirstByte }):
 		last = layout.FloorDiv(cqltype.Ticks(high.Value.Data)-layout.UnixTicks-1, layout.TicksPerMilli)
 	}
 	return first, last, nil

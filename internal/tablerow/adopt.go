@@ -6,17 +6,16 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // HasStamp says whether the table has the stamp of a set with tables.Stamp.
-func HasStamp(l layout.Layout) bool {
+func HasStamp(l Layout) bool {
 	return l.Set.Stamp >= 0 && slices.Contains(l.Table.Columns, l.Set.Stamp)
 }
 
 // StampColumn is the column of tables.Stamp, empty without one.
-func StampColumn(l layout.Layout) string { return l.Set.NameOf(l.Set.Stamp) }
+func StampColumn(l Layout) string { return l.Set.NameOf(l.Set.Stamp) }
 
 // Stamp is that of the row in microseconds, 0 if it has none.
 func (r Row) Stamp() int64 {

@@ -12,7 +12,7 @@ import (
 // Cell renders what a patch of one column puts into a table for the entity of the row, which is of a set that takes [entity.Patch]. from has the
 // value; without it the column alone becomes null. Neither this nor a value that expires writes a row marker. A collection that is not
 // frozen cannot be put so.
-func (r Row) Cell(name string, from *Row, to layout.Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+func (r Row) Cell(name string, from *Row, to Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err
@@ -34,7 +34,7 @@ func (r Row) Cell(name string, from *Row, to layout.Layout, as statement.Written
 
 // KeyRow renders the row of the entity in a table, with its key alone: what an Insert leaves there of an entity whose other columns in that table
 // are absent, or of a table that has no others. as is when it was written.
-func (r Row) KeyRow(to layout.Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+func (r Row) KeyRow(to Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err

@@ -4,20 +4,19 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Pairing says how rows of a table are compared with those of another table of the set by hashes: of the values of a row it gives
 // what [Row.KeyIn] and [Row.Differs] look at, without making a [Row]. It is immutable.
 type Pairing struct {
-	from, to layout.Layout
+	from, to Layout
 	key      []int // where the columns of to's key are in a row of from; nil if one of them is derived and is not there
 	compared []int // where the columns are that both tables have, in the order of the set's columns
 }
 
 // Pair is how rows of the table are compared with those of another one, or of itself.
-func Pair(l layout.Layout, to layout.Layout) Pairing {
+func Pair(l Layout, to Layout) Pairing {
 	p := Pairing{from: l, to: to}
 	for _, i := range to.Table.Key {
 		n := slices.Index(l.Table.Columns, i)
@@ -40,7 +39,7 @@ func Pair(l layout.Layout, to layout.Layout) Pairing {
 // and in different tables under different functions; and a patch of an entity without a row makes a row in each table that has the columns of
 // its own key and no other table's, so a column that is in the key of one of the two may be null in the other. A column that is in neither
 // key is written to both by the same writes, whatever other tables have it in their keys.
-func skipsCompare(l layout.Layout, i int, to layout.Layout, patchable bool) bool {
+func skipsCompare(l Layout, i int, to Layout, patchable bool) bool {
 	return l.Set.Columns[i].Derived != nil || patchable && (slices.Contains(l.Table.Key, i) || slices.Contains(to.Table.Key, i))
 }
 

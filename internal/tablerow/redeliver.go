@@ -12,7 +12,7 @@ import (
 )
 
 // Unfillable says why rows of the base table cannot be put into the table at their own times, and is empty if they can.
-func Unfillable(l layout.Layout) string {
+func Unfillable(l Layout) string {
 	switch {
 	case l.Set.Patchable() != nil:
 	case l.Set.Expiry >= 0:

@@ -23,7 +23,7 @@ import (
 // Row is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
 // value is no row; see [Read].
 type Row struct {
-	layout layout.Layout
+	layout Layout
 	values []cqltype.Value // by column of the set; typ is nil where the table has no such column
 }
 
@@ -52,7 +52,7 @@ func Incomparable(s *layout.Set) string {
 }
 
 // Timed are the columns of the table that have a WRITETIME: those that are not in its key, and have one cell.
-func Timed(l layout.Layout) []string {
+func Timed(l Layout) []string {
 	var out []string
 	for n, i := range l.Table.Columns[len(l.Table.Key):] {
 		if !l.Set.Columns[i].CQL.MultiCell() {
@@ -63,13 +63,13 @@ func Timed(l layout.Layout) []string {
 }
 
 // Arguments are the values of a key of the table that [Row.Key] has encoded, as arguments of a statement, and its partition key.
-func Arguments(l layout.Layout, key string) (values []any, partition []byte) {
+func Arguments(l Layout, key string) (values []any, partition []byte) {
 	all := decodedKey(l, key)
 	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.Table.Part])
 }
 
 // HasKey says whether the bytes can be a key of the table that [Row.Key] has encoded.
-func HasKey(l layout.Layout, key string) bool {
+func HasKey(l Layout, key string) bool {
 	values := make([][]byte, len(l.Table.Key))
 	for k := range values {
 		if len(key) < 2 || len(key)-2 < int(binary.BigEndian.Uint16([]byte(key))) {
@@ -82,7 +82,7 @@ func HasKey(l layout.Layout, key string) bool {
 }
 
 // decodedKey are the values of a key of the table that [Row.Key] has encoded.
-func decodedKey(l layout.Layout, key string) []*cqltype.Value {
+func decodedKey(l Layout, key string) []*cqltype.Value {
 	out := make([]*cqltype.Value, len(l.Table.Key))
 	for k, i := range l.Table.Key {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
@@ -93,7 +93,7 @@ func decodedKey(l layout.Layout, key string) []*cqltype.Value {
 }
 
 // KeyText is a key of the table that [Row.Key] has encoded, as CQL text.
-func KeyText(l layout.Layout, key string) string {
+func KeyText(l Layout, key string) string {
 	texts := slices.Clone(l.Table.KeyNames)
 	for k, v := range decodedKey(l, key) {
 		texts[k] += " = " + literal.Of(v.Type, v.Data)
@@ -126,12 +126,12 @@ func Of(s *layout.Set, row any) (Row, error) {
 			values[i] = v
 		}
 	}
-	return Row{layout: layout.Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
+	return Row{layout: Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
 }
 
 // Read is a row of the table: values are the encoded ones of [entity.Layout.AllColumns], nil for null, and belong to the row from then on. It is
 // an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
-func Read(l layout.Layout, values [][]byte) (Row, error) {
+func Read(l Layout, values [][]byte) (Row, error) {
 	if err := Normalize(l, values); err != nil {
 		return Row{}, err
 	}
@@ -144,10 +144,10 @@ func Read(l layout.Layout, values [][]byte) (Row, error) {
 
 // Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
 // [Read] does.
-func Normalize(l layout.Layout, values [][]byte) error { return normalize(l, l.Table.Columns, values) }
+func Normalize(l Layout, values [][]byte) error { return normalize(l, l.Table.Columns, values) }
 
 // normalize takes the values of the table's first columns: the key comes first.
-func normalize(l layout.Layout, columns []int, values [][]byte) error {
+func normalize(l Layout, columns []int, values [][]byte) error {
 	for n, i := range columns {
 		c := &l.Set.Columns[i]
 		if !c.Key {
@@ -168,7 +168,7 @@ func normalize(l layout.Layout, columns []int, values [][]byte) error {
 func (r Row) Table() string { return r.layout.Table.Name }
 
 // Layout is that of the table.
-func (r Row) Layout() layout.Layout { return r.layout }
+func (r Row) Layout() Layout { return r.layout }
 
 // Key is the encoded primary key of the row in its table, and Entity that of the entity in the base table.
 func (r Row) Key() string { return statement.EncodedKey(r.layout.Table.KeyOf(r.values)) }
@@ -181,7 +181,7 @@ func (r Row) Entity() string {
 
 // KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
 // the table of the row does not have all the columns that it follows from.
-func (r Row) KeyIn(l layout.Layout) (string, bool) {
+func (r Row) KeyIn(l Layout) (string, bool) {
 	key := l.Table.KeyOf(r.all())
 	if !statement.Present(key) {
 		return "", false
@@ -191,7 +191,7 @@ func (r Row) KeyIn(l layout.Layout) (string, bool) {
 
 // Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where a column is OneOf
 // those of its other values.
-func (r Row) Places(l layout.Layout) ([]string, error) {
+func (r Row) Places(l Layout) ([]string, error) {
 	x, err := r.renderer(entity.Delete, 0, nil)
 	if err != nil {
 		return nil, err

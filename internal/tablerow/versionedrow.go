@@ -7,11 +7,10 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // BaseRow is the base row with a key that [Row.Key] has encoded. l is the base table.
-func BaseRow(l layout.Layout, key string, keyspace func(string) string) *entity.Base {
+func BaseRow(l Layout, key string, keyspace func(string) string) *entity.Base {
 	row := make([]cqltype.Value, len(l.Set.Columns))
 	for k, v := range decodedKey(l, key) {
 		row[l.Table.Key[k]] = *v
@@ -20,7 +19,7 @@ func BaseRow(l layout.Layout, key string, keyspace func(string) string) *entity.
 }
 
 // ClaimOf is the claim of the entity with an encoded base key to an encoded key of the table, which is [entity.Layout.Unique].
-func ClaimOf(l layout.Layout, owner, key string, keyspace func(string) string) *entity.Claim {
+func ClaimOf(l Layout, owner, key string, keyspace func(string) string) *entity.Claim {
 	return entity.NewClaim(l.Table, decodedKey(l, key), BaseRow(l.Base(), owner, keyspace))
 }
 
@@ -37,5 +36,5 @@ func OfBase(b *entity.Base, row entity.Row) Row {
 		version = cqltype.TimeUUID(row.Version)
 	}
 	values[b.Set.Version] = *version
-	return Row{layout: layout.Layout{Set: b.Set, Table: b.Set.Tables[0]}, values: values}
+	return Row{layout: Layout{Set: b.Set, Table: b.Set.Tables[0]}, values: values}
 }

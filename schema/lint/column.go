@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/schema"
 )
 
 // marks says whether the column is that in which versioned sets mark what is unfinished, element by element.
 func marks(c schema.Column) bool {
-	return c.Name == fingerprint.PendingColumn && c.Type == "map<timeuuid, blob>"
+	return c.Name == layout.PendingColumn && c.Type == "map<timeuuid, blob>"
 }
 
 // notFrozen reports columns that are stored as several cells, lists or others, and what to do unless they are to be frozen.

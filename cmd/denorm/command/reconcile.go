@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -270,7 +271,7 @@ func (r *run) choose(args []string) error {
 func (r *run) placed() error {
 	var used []string
 	own := ""
-	for _, l := range r.set.Internal().Layouts() {
+	for _, l := range tablerow.Layouts(r.set.Internal()) {
 		physical, mapped := r.keyspaces[l.Keyspace()]
 		used = append(used, l.Keyspace())
 		if !mapped && l.Keyspace() == "" || mapped && physical == "" {

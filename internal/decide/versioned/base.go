@@ -11,7 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 )
@@ -59,7 +59,7 @@ func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 		return Reply{Applied: applied}, err
 	}
 	reply.Version, _ = row[b.Base.VersionColumn()].(gocql.UUID)
-	pending, _ := row[fingerprint.PendingColumn].(map[gocql.UUID][]byte)
+	pending, _ := row[layout.PendingColumn].(map[gocql.UUID][]byte)
 	reply.Pending = slices.Collect(maps.Keys(pending))
 	if swap.Before == (gocql.UUID{}) || reply.Version != swap.Before || len(reply.Pending) > 0 {
 		return reply, nil

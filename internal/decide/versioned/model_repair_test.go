@@ -10,7 +10,6 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -133,8 +132,8 @@ func (w *world) look(e int) repair.Look {
 	return l
 }
 
-func spotLayout(table string) layout.Layout {
-	l, ok := spots.Layout(table)
+func spotLayout(table string) tablerow.Layout {
+	l, ok := tablerow.LayoutOf(spots, table)
 	if !ok {
 		panic(table)
 	}

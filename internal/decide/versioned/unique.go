@@ -8,7 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/request"
 )
 
@@ -64,7 +64,7 @@ func (k *UniqueKey) Replace(ctx context.Context, seen, token gocql.UUID) (now go
 	if err != nil || applied {
 		return token, err
 	}
-	now, _ = row[fingerprint.TokenColumn].(gocql.UUID)
+	now, _ = row[layout.TokenColumn].(gocql.UUID)
 	return now, nil
 }
 

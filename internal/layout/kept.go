@@ -1,4 +1,4 @@
-package fingerprint
+package layout
 
 // The columns that the library keeps in tables of a set with conditions, and their CQL types.
 const (

@@ -1,4 +1,4 @@
-package layout
+package tablerow
 
 import (
 	"bytes"
@@ -11,23 +11,24 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable and
-// safe for concurrent use. The zero value is no layout; see [Set.Layout].
+// safe for concurrent use. The zero value is no layout; see [LayoutOf].
 type Layout struct {
-	Set   *Set
-	Table *Table
+	Set   *layout.Set
+	Table *layout.Table
 }
 
-// Layout gives the layout of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
+// LayoutOf gives the layout of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
 // keyspaces have a table of that name.
-func (s *Set) Layout(name string) (Layout, bool) {
+func LayoutOf(s *layout.Set, name string) (Layout, bool) {
 	if s == nil {
 		return Layout{}, false
 	}
-	var found []*Table
+	var found []*layout.Table
 	for _, t := range slices.Concat(s.Tables, s.Unique) {
 		if t.Name == name || statement.Qualified(t.Keyspace, t.Name) == name {
 			found = append(found, t)
@@ -115,7 +116,7 @@ func (l Layout) Derived(column string) bool {
 }
 
 // Derivations are the bucket functions that decide which partitions a row is in.
-func (l Layout) Derivations() (out []*Derivation) {
+func (l Layout) Derivations() (out []*layout.Derivation) {
 	for _, i := range l.Table.Key[:l.Table.Part] {
 		if d := l.Set.Columns[i].Derived; d != nil {
 			out = append(out, d)
@@ -155,10 +156,10 @@ func (l Layout) PartitionKeyOf(encoded [][]byte) []byte {
 	return statement.PartitionKey(values)
 }
 
-func (l Layout) clustering(i int) *Column { return &l.Set.Columns[l.Table.Key[l.Table.Part+i]] }
+func (l Layout) clustering(i int) *layout.Column { return &l.Set.Columns[l.Table.Key[l.Table.Part+i]] }
 
 // Column is nil if the table has none of the name.
-func (l Layout) Column(name string) *Column {
+func (l Layout) Column(name string) *layout.Column {
 	if n := slices.Index(l.Table.ColumnNames, name); n >= 0 {
 		return &l.Set.Columns[l.Table.Columns[n]]
 	}
@@ -172,47 +173,29 @@ func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
 	if c == nil {
 		return nil, l.Set.Invalid(l.Table, column, "is no column of the table")
 	}
-	want := Deref(c.Go)
+	want := layout.Deref(c.Go)
 	v := reflect.ValueOf(value)
 	if v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == want {
 		v = v.Elem()
 	}
-	if !v.IsValid() || !Like(v, want) {
+	if !v.IsValid() || !layout.Like(v, want) {
 		wanted := want.String()
 		if c.CQL.Kind() == gocql.TypeTimeUUID {
 			wanted += ", or for the end of a range a time.Time"
 		}
 		return nil, l.Set.Invalid(l.Table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, wanted))
 	}
-	data, err := EncodeAs(c, v)
+	data, err := layout.EncodeAs(c, v)
 	if err != nil {
 		return nil, l.Set.Invalid(l.Table, column, err.Error())
 	}
 	if data == nil {
 		return nil, l.Set.Invalid(l.Table, column, "the value is absent, as the zero time is")
 	}
-	if reason := KeyFault(c, data); reason != "" {
+	if reason := layout.KeyFault(c, data); reason != "" {
 		return nil, l.Set.Invalid(l.Table, column, reason)
 	}
 	return &cqltype.Value{Type: c.CQL, Data: data}, nil
-}
-
-// EncodeAs encodes v as a value of column c, to whose Go type it can be converted.
-func EncodeAs(c *Column, v reflect.Value) ([]byte, error) {
-	field := reflect.New(Deref(c.Go))
-	field.Elem().Set(v.Convert(field.Type().Elem()))
-	if c.Go.Kind() != reflect.Pointer {
-		field = field.Elem()
-	}
-	return encodeField(c, field)
-}
-
-// Like says whether v can stand for a value of type want: it is of its kind, or a whole number that fits.
-func Like(v reflect.Value, want reflect.Type) bool {
-	if v.Type() == want || v.Kind() == want.Kind() && v.CanConvert(want) {
-		return true
-	}
-	return v.CanInt() && want.Kind() >= reflect.Int && want.Kind() <= reflect.Int64 && !reflect.New(want).Elem().OverflowInt(v.Int())
 }
 
 // Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
@@ -222,7 +205,7 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, b
 	if c == nil || c.CQL.Kind() != gocql.TypeTimeUUID {
 		return nil, false
 	}
-	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + UnixTicks
+	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + layout.UnixTicks
 	n = max(0, min(n, 1<<60-1))
 	rest := byte(FirstByte) // the server compares the bytes after the time as signed ones
 	if last {
@@ -253,7 +236,7 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 	case gocql.TypeTimeUUID:
 		return t.Add(100*time.Nanosecond - 1)
 	case gocql.TypeDate:
-		return t.Add(day - 1)
+		return t.Add(24*time.Hour - 1)
 	}
 	return t
 }
@@ -265,12 +248,12 @@ func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames)
 func (l Layout) Regular() []string { return slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]) }
 
 // Layouts are the layouts of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
-func (s *Set) Layouts() []Layout { return s.layouts(s.Tables) }
+func Layouts(s *layout.Set) []Layout { return layouts(s, s.Tables) }
 
 // UniqueLayouts are the layouts of the tables of unique keys.
-func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.Unique) }
+func UniqueLayouts(s *layout.Set) []Layout { return layouts(s, s.Unique) }
 
-func (s *Set) layouts(tables []*Table) []Layout {
+func layouts(s *layout.Set, tables []*layout.Table) []Layout {
 	out := make([]Layout, len(tables))
 	for i, t := range tables {
 		out[i] = Layout{s, t}
@@ -329,5 +312,5 @@ func ListOf(values []*cqltype.Value) *cqltype.Value {
 	return &cqltype.Value{Type: cqltype.ListOf(values[0].Type), Data: data}
 }
 
-// Level is [Set.Level] of the set that has the table.
+// Level is [layout.Set.Level] of the set that has the table.
 func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.Set.Level(c) }
