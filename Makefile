@@ -137,8 +137,8 @@ simulation: ## 1,000,000 logical writes with faults of every kind in virtual tim
 
 .PHONY: reconcileproofs
 reconcileproofs: ## repairs next to writers, 1,000,000 cases and 200,000 writes, and killed at every step: docs/reconcile-proofs.md; SEED=n
-	DENORM_TEST_LENGTH=10 $(PROOF) -run '(Liveness|^TestRepairCells|^TestRepairKeepsTimesOfColumns)$$' ./tables -convergence.seed $(or $(SEED),1)
-	DENORM_TEST_LENGTH=50 $(PROOF) -run '^TestRepair(Safety|Moved)$$' ./tables -convergence.seed $(or $(SEED),1)
+	DENORM_TEST_LENGTH=10 $(PROOF) -run '(Liveness|^TestRepairCells|^TestRepairKeepsTimesOfColumns)$$' ./internal/repair -convergence.seed $(or $(SEED),1)
+	DENORM_TEST_LENGTH=50 $(PROOF) -run '^TestRepair(Safety|Moved)$$' ./internal/repair -convergence.seed $(or $(SEED),1)
 	DENORM_TEST_LENGTH=2 $(PROOF) -run '^TestRepairVersioned$$' ./internal/decide/versioned -versioned.seed $(or $(SEED),1)
 	for n in $$(seq 0 49); do \
 		$(PROOF) -run '^TestRandom$$' ./reconcile -reconcile.acked 4000 -reconcile.seed $$(($(or $(SEED),1) + 100 * n)) || exit 1; done

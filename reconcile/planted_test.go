@@ -14,7 +14,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	{
 		"an orphan is removed though another data centre may have its base row", "../internal/repair/repair.go",
 		"\tcase remove && !l.All:\n\t\treturn Repair{ReadAll: true}, nil\n", "",
-		"../tables", "^TestRepairReadsAll$",
+		"../internal/repair", "^TestRepairReadsAll$",
 	},
 	{
 		"a new table of a set with Versioned is filled at the present time", "backfill.go",
@@ -64,17 +64,17 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	{
 		"one look is enough", "../internal/repair/sighting.go",
 		"case s.Looks < needed:", "case s.Looks < min(needed, 1):",
-		"../tables", "^TestSightings$",
+		"../internal/repair", "^TestSightings$",
 	},
 	{
 		"two looks are enough for a row that may be written with At", "../internal/repair/sighting.go",
 		"!p.At && s.older(p.Settle)", "s.older(p.Settle)",
-		"../tables", "^TestSightings$",
+		"../internal/repair", "^TestSightings$",
 	},
 	{
 		"a row is put into the base table however old it is", "../internal/repair/repair.go",
 		"unproven := !whole || newest.At < r.Promotable", "unproven := !whole",
-		"../tables", "^TestRepairPurge$",
+		"../internal/repair", "^TestRepairPurge$",
 	},
 	{
 		"no tombstone of the base table is ever purged", "repair.go",
@@ -109,12 +109,12 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	{
 		"of two values the older one wins", "../internal/repair/cells.go",
 		"(have == nil || baseAt > at || ", "(have == nil || baseAt < at || ",
-		"../tables", "^TestRepairCellsLiveness$",
+		"../internal/repair", "^TestRepairCellsLiveness$",
 	},
 	{
 		"a ghost is removed below its own time", "../internal/repair/repair.go",
 		"at := f.RowAt\n", "at := f.RowAt - 1\n",
-		"../tables", "^TestRepairMovedLiveness$",
+		"../internal/repair", "^TestRepairMovedLiveness$",
 	},
 	{
 		"what is missing of a set with Versioned is left", "../internal/repair/versioned.go",
@@ -124,7 +124,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	{
 		"a value that the base row does not have is removed without proof", "../internal/repair/cells.go",
 		"case c.look.Promoted[name] >= at, ", "case c.look.Promoted[name] >= 0, ",
-		"../tables", "^TestRepairCells$",
+		"../internal/repair", "^TestRepairCells$",
 	},
 	{
 		"a write from the future is carried out", "../internal/repair/repair.go",

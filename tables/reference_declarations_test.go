@@ -230,7 +230,7 @@ func refCounted(r *rand.Rand) refCount {
 	return refCount{refUUID(r), one(r, "eu", "us"), refTime(r), r.Int64N(3), r.Int64N(5) - 2}
 }
 
-func refUUID(r *rand.Rand) gocql.UUID { return lawUUID(byte(1 + r.IntN(250))) }
+func refUUID(r *rand.Rand) gocql.UUID { return uuidAt(byte(1 + r.IntN(250))) }
 
 func refTime(r *rand.Rand) time.Time {
 	return referenceNow.Add(time.Duration(r.Int64N(int64(90*24*time.Hour))) - 60*24*time.Hour).Truncate(time.Millisecond)
@@ -338,4 +338,18 @@ func refEdits(r *rand.Rand) []tables.Edit {
 		edits = append(edits, tables.Elements("tags"))
 	}
 	return edits
+}
+
+func uuidAt(b byte) gocql.UUID {
+	return gocql.UUID{0xa0, 1, 2, 3, 4, 5, 0x16, 7, 0x88, 9, 10, 11, 12, 13, 14, b} // version 1
+}
+
+func one[V any](r *rand.Rand, values ...V) V { return values[r.IntN(len(values))] }
+
+// perhaps is nil a third of the time.
+func perhaps[V any](r *rand.Rand, values ...V) *V {
+	if r.IntN(3) == 0 {
+		return nil
+	}
+	return ptr(one(r, values...))
 }

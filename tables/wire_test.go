@@ -284,3 +284,17 @@ func FuzzUnmarshalMutation(f *testing.F) {
 		}
 	})
 }
+
+// storedAndRead is a mutation after it was stored.
+func storedAndRead(t *testing.T, m *statement.Mutation) *statement.Mutation {
+	t.Helper()
+	data, err := m.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := new(statement.Mutation)
+	if err := again.UnmarshalBinary(data); err != nil {
+		t.Fatalf("%s: %v", m, err)
+	}
+	return again
+}

@@ -1,4 +1,4 @@
-package tables_test
+package repair_test
 
 import (
 	"encoding/binary"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/testutil/bucket"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -112,7 +113,7 @@ func bucketed(n uint64, sources ...string) func(*lawFamily) {
 				}
 				values = append(values, v)
 			}
-			return number32(hashOf(n, values...))
+			return number32(bucket.Hash(n, values...))
 		}
 	}
 }

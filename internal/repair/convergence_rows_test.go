@@ -1,4 +1,4 @@
-package tables_test
+package repair_test
 
 import (
 	"math/rand/v2"
@@ -166,3 +166,5 @@ func in[V any](world int, v V) *V {
 	}
 	return &v
 }
+
+func ptr[V any](v V) *V { return &v }

@@ -1,4 +1,4 @@
-package tables_test
+package repair_test
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type crateOld struct {
 	UpdatedAt int64
 }
 
-type crate struct {
+type lawCrate struct {
 	ID        int32
 	Status    string
 	Place     *string
@@ -29,7 +29,7 @@ type crate struct {
 	UpdatedAt int64
 }
 
-func crates[T any]() *tables.Set[T] {
+func lawCrates[T any]() *tables.Set[T] {
 	return tables.Must(tables.New[T]("crate",
 		tables.Table{Name: "crates", PartKey: []string{"id"}},
 		tables.Table{Name: "crates_sorted", PartKey: []string{"id"}},
@@ -38,8 +38,8 @@ func crates[T any]() *tables.Set[T] {
 }
 
 var (
-	crateSet    = crates[crate]()
-	crateSetOld = crates[crateOld]()
+	crateSet    = lawCrates[lawCrate]()
+	crateSetOld = lawCrates[crateOld]()
 )
 
 var crateFamily = sync.OnceValue(func() *lawFamily {
@@ -57,8 +57,8 @@ func (tr *lawTrial) drawCrates(r *rand.Rand) string {
 	at, status := int64(lawEpoch*1_000_000), "a"
 	for n := range 2 + r.IntN(5) {
 		before, after, note := status, one(r, "a", "b", "c"), one(r, "p", "q")
-		row := crate{ID: 1, Status: after, Place: perhaps(r, "x", "y"), Note: &note}
-		was := crate{ID: 1, Status: before, UpdatedAt: at - 1}
+		row := lawCrate{ID: 1, Status: after, Place: perhaps(r, "x", "y"), Note: &note}
+		was := lawCrate{ID: 1, Status: before, UpdatedAt: at - 1}
 		change := crateSet.Update(was, row)
 		switch {
 		case n == 0:

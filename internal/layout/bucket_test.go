@@ -1,8 +1,7 @@
-package tables_test
+package layout_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
 	"strings"
@@ -12,23 +11,10 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
+	"github.com/denorm-go/denorm/internal/testutil/bucket"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
-
-// hashOf is the documented hash, computed once more.
-func hashOf(n uint64, values ...[]byte) int32 {
-	data := values[0]
-	if len(values) > 1 {
-		data = nil
-		for _, v := range values {
-			data = append(binary.BigEndian.AppendUint16(data, uint16(len(v))), v...)
-			data = append(data, 0)
-		}
-	}
-	sum := sha256.Sum256(data)
-	return int32(binary.BigEndian.Uint64(sum[:8]) % n)
-}
 
 type event struct {
 	ID   gocql.UUID
@@ -317,7 +303,7 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if at > last {
-				if want, deleted = hashOf(functions[which], encoded), 0; change.Kind() == tables.Delete {
+				if want, deleted = bucket.Hash(functions[which], encoded), 0; change.Kind() == tables.Delete {
 					want, deleted = -1, at
 				}
 				last = at

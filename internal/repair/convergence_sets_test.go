@@ -1,10 +1,11 @@
-package tables_test
+package repair_test
 
 import (
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/bucket"
 	"github.com/denorm-go/denorm/tables"
 	"gopkg.in/inf.v0"
 )
@@ -60,7 +61,7 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		)), []string{"queue"}, 1, func(r *rand.Rand, _ int) lawJob {
 			queue := one(r, lawOpen, lawPaid, lawShipped, lawCancelled)
 			return lawJob{
-				lawUUID(1), queue, hashOf(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
+				lawUUID(1), queue, bucket.Hash(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
 			}
 		}, bucketed(3, "queue", "id")),
 		// A hash bucket that is a field, of a OneOf column that may be absent, alongside the key in another table.
@@ -76,7 +77,7 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 			state := perhaps(r, lawOpen, lawPaid)
 			var slot *int32
 			if state != nil {
-				slot = ptr(hashOf(3, []byte(*state)))
+				slot = ptr(bucket.Hash(3, []byte(*state)))
 			}
 			return lawErrand{lawUUID(1), state, slot, one[int32](r, 1, 2), perhaps(r, "a", "b"), r.Int64()}
 		}, bucketed(3, "state")),
@@ -232,7 +233,7 @@ func chores(options ...tables.Option) *tables.Set[lawChore] {
 
 func drawChore(r *rand.Rand, _ int) lawChore {
 	queue := one(r, lawOpen, lawPaid, lawShipped)
-	return lawChore{lawUUID(1), queue, hashOf(7, []byte(queue)), perhaps[int32](r, -1, 4), perhaps(r, "a", "b"), r.Int64()}
+	return lawChore{lawUUID(1), queue, bucket.Hash(7, []byte(queue)), perhaps[int32](r, -1, 4), perhaps(r, "a", "b"), r.Int64()}
 }
 
 var lawDays = []time.Time{time.UnixMilli(-5), time.UnixMilli(0), time.UnixMilli(5)}

@@ -1,4 +1,4 @@
-package tables_test
+package layout_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package tables_test
+package repair_test
 
 import (
 	"bytes"

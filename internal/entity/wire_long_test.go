@@ -1,4 +1,4 @@
-package tables_test
+package entity_test
 
 import (
 	"encoding"

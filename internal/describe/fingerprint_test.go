@@ -1,4 +1,4 @@
-package tables_test
+package describe_test
 
 import (
 	"reflect"

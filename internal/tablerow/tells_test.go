@@ -1,4 +1,4 @@
-package tables_test
+package tablerow_test
 
 import (
 	"slices"
