@@ -90,12 +90,12 @@ type Condition struct{ rule *Rule }
 //
 // If several rules match a request, the one made first handles it, but all of them count it for [Nth]. [Rule.Handled]
 // tells a test whether its rule has handled anything.
-func (s *Cluster) When(matchers ...Matcher) Condition {
-	return Condition{&Rule{cluster: s, matchers: matchers}}
+func (c *Cluster) When(matchers ...Matcher) Condition {
+	return Condition{&Rule{cluster: c, matchers: matchers}}
 }
 
 // contradiction says why no request could match all matchers of what, a rule or a call of Journal.
-func (s *Cluster) contradiction(what string, matchers []Matcher) error {
+func (c *Cluster) contradiction(what string, matchers []Matcher) error {
 	var kinds []Kind
 	var on, nth []int // nil for all
 	var table bool
@@ -117,7 +117,7 @@ func (s *Cluster) contradiction(what string, matchers []Matcher) error {
 				return fmt.Errorf("a %s with Table of no name: name one or more, or leave it out", what)
 			}
 		case onNode:
-			if err := s.lacks(what+" with On", m); err != nil {
+			if err := c.lacks(what+" with On", m); err != nil {
 				return err
 			}
 			if on = common(on, m); len(on) == 0 {
@@ -188,11 +188,11 @@ func common(a, b []int) []int {
 }
 
 // lacks says that there are no such nodes, which what names.
-func (s *Cluster) lacks(what string, nodes []int) error {
-	if len(nodes) > 0 && slices.Min(nodes) >= 1 && slices.Max(nodes) <= len(s.nodes) {
+func (c *Cluster) lacks(what string, nodes []int) error {
+	if len(nodes) > 0 && slices.Min(nodes) >= 1 && slices.Max(nodes) <= len(c.nodes) {
 		return nil
 	}
-	return fmt.Errorf("a %s of nodes %v: name one or more of the nodes 1 to %d", what, nodes, len(s.nodes))
+	return fmt.Errorf("a %s of nodes %v: name one or more of the nodes 1 to %d", what, nodes, len(c.nodes))
 }
 
 // Do completes the rule with the steps to do, one after the other. If no step answers the request, drops it or cuts the
@@ -256,12 +256,12 @@ func noStep(i int) error {
 }
 
 // fail is an error of the test, or a panic outside of one.
-func (s *Cluster) fail(err error) {
-	if s.tb == nil {
+func (c *Cluster) fail(err error) {
+	if c.tb == nil {
 		panic(err)
 	}
-	s.tb.Helper()
-	s.tb.Errorf("cassandratest: %v", err)
+	c.tb.Helper()
+	c.tb.Errorf("cassandratest: %v", err)
 }
 
 // Handled returns how many requests the rule has handled.
@@ -280,11 +280,11 @@ func (r *Rule) End() {
 }
 
 // Heal ends all rules and restores all nodes.
-func (s *Cluster) Heal() {
-	s.mu.Lock()
-	s.rules = nil
-	s.mu.Unlock()
-	for _, n := range s.nodes {
+func (c *Cluster) Heal() {
+	c.mu.Lock()
+	c.rules = nil
+	c.mu.Unlock()
+	for _, n := range c.nodes {
 		n.Restore()
 	}
 }
@@ -301,10 +301,10 @@ func (r *Rule) takes(q *Request) bool {
 }
 
 // script gives the steps for a request.
-func (s *Cluster) script(q *Request) []Step {
-	s.mu.Lock()
-	rules, asked := slices.Clone(s.rules), *q
-	s.mu.Unlock()
+func (c *Cluster) script(q *Request) []Step {
+	c.mu.Lock()
+	rules, asked := slices.Clone(c.rules), *q
+	c.mu.Unlock()
 	var taken *Rule
 	for _, r := range rules {
 		if r.takes(&asked) && taken == nil {
@@ -314,12 +314,12 @@ func (s *Cluster) script(q *Request) []Step {
 	if taken == nil {
 		return nil
 	}
-	s.mu.Lock()
+	c.mu.Lock()
 	taken.handled++
-	s.mu.Unlock()
+	c.mu.Unlock()
 	steps := taken.steps(asked)
 	if i := slices.IndexFunc(steps, func(step Step) bool { return step.do == nil }); i >= 0 {
-		s.fail(noStep(i))
+		c.fail(noStep(i))
 		return nil
 	}
 	return steps

@@ -49,9 +49,9 @@ func scanSighting(s gocql.Scanner, f *sighting) error {
 }
 
 // finding is what repair says of a row, and of no use if another version of the library has stored a class that this one does not know.
-func (f *sighting) finding() repair.Finding {
+func (s *sighting) finding() repair.Finding {
 	return repair.Finding{
-		Class: named(f.class, repair.Missing, repair.Shared), Table: f.table, Key: string(f.key), BaseAt: f.baseAt, RowAt: f.rowAt, Column: f.differs,
+		Class: named(s.class, repair.Missing, repair.Shared), Table: s.table, Key: string(s.key), BaseAt: s.baseAt, RowAt: s.rowAt, Column: s.differs,
 	}
 }
 

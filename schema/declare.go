@@ -22,12 +22,12 @@ type Declaration interface{ declare(*Schema) error }
 
 type declaration func(*Schema) error
 
-func (f declaration) declare(s *Schema) error { return f(s) }
+func (d declaration) declare(s *Schema) error { return d(s) }
 
 // about is a [Declaration] about a table that another one declares.
 type about func(*Schema) error
 
-func (f about) declare(s *Schema) error { return f(s) }
+func (a about) declare(s *Schema) error { return a(s) }
 
 // Declare makes a schema from the declarations of a service, in any order. The error names every fault.
 func Declare(parts ...Declaration) (*Schema, error) {

@@ -24,12 +24,12 @@ type Option interface {
 
 type newOption func(*config)
 
-func (f newOption) applyNew(c *config) { f(c) }
+func (o newOption) applyNew(c *config) { o(c) }
 
 type option func(*config)
 
-func (f option) applyNew(c *config) { f(c) }
-func (f option) apply(c *config)    { f(c) }
+func (o option) applyNew(c *config) { o(c) }
+func (o option) apply(c *config)    { o(c) }
 
 // config is what the options of a writer say. It is copied by With.
 type config struct {

@@ -204,16 +204,16 @@ func (g *nodeGroups) try(now int64) (until int64, ok bool) {
 }
 
 // shared chooses the next node of a group.
-func (s *plan) shared() (choice, bool) {
-	for s.given < s.count {
-		m := s.replicas[s.given]
-		s.given++
-		if s.attempt.age(m.node) > 0 || !m.breaker.in() {
+func (p *plan) shared() (choice, bool) {
+	for p.given < p.count {
+		m := p.replicas[p.given]
+		p.given++
+		if p.attempt.age(m.node) > 0 || !m.breaker.in() {
 			continue
 		}
 		if until, ok := m.groups.try(time.Now().UnixNano()); ok {
 			if until != 0 {
-				s.attempt.before().pause = until
+				p.attempt.before().pause = until
 			}
 			return choice{member: m}, true
 		}

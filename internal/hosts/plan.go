@@ -64,65 +64,65 @@ func (p *Policy) Pick(request gocql.ExecutableQuery) gocql.NextHost {
 }
 
 // route finds the replicas.
-func (s *plan) route() {
+func (p *plan) route() {
 	var keyspace string
 	var key []byte
-	if s.attempt != nil {
-		if s.attempt.Group != nil {
-			s.count = copy(s.replicas[:], s.attempt.Group.nodes)
+	if p.attempt != nil {
+		if p.attempt.Group != nil {
+			p.count = copy(p.replicas[:], p.attempt.Group.nodes)
 			return
 		}
-		keyspace, key = s.attempt.Keyspace, s.attempt.Key
-	} else if k, err := s.request.GetRoutingKey(); err == nil {
-		keyspace, key = s.request.Keyspace(), k
+		keyspace, key = p.attempt.Keyspace, p.attempt.Key
+	} else if k, err := p.request.GetRoutingKey(); err == nil {
+		keyspace, key = p.request.Keyspace(), k
 	}
 	var token int64
 	switch {
-	case len(s.ring.owners) == 0:
+	case len(p.ring.owners) == 0:
 		return
 	case key != nil:
 		token = murmur3.Token(key)
-	case s.attempt != nil && s.attempt.Token != nil:
-		token = *s.attempt.Token
+	case p.attempt != nil && p.attempt.Token != nil:
+		token = *p.attempt.Token
 	default:
 		return
 	}
-	s.count = len(s.ring.replicas(s.policy.known(s.ring, keyspace), token, s.replicas[:0]))
-	for i := s.count - 1; i > 0; i-- { // as rand.Shuffle, which would cost an allocation
+	p.count = len(p.ring.replicas(p.policy.known(p.ring, keyspace), token, p.replicas[:0]))
+	for i := p.count - 1; i > 0; i-- { // as rand.Shuffle, which would cost an allocation
 		j := rand.IntN(i + 1) //nolint:gosec // it spreads load, it guards nothing
-		s.replicas[i], s.replicas[j] = s.replicas[j], s.replicas[i]
+		p.replicas[i], p.replicas[j] = p.replicas[j], p.replicas[i]
 	}
 }
 
 // next implements [gocql.NextHost].
-func (s *plan) next() gocql.SelectedHost {
-	if s.attempt != nil && s.attempt.Group != nil {
-		if c, ok := s.shared(); ok {
-			return s.give(c)
+func (p *plan) next() gocql.SelectedHost {
+	if p.attempt != nil && p.attempt.Group != nil {
+		if c, ok := p.shared(); ok {
+			return p.give(c)
 		}
-	} else if c, ok := s.replica(); ok {
-		return s.give(c)
-	} else if c, ok := s.other(); ok {
-		return s.give(c)
+	} else if c, ok := p.replica(); ok {
+		return p.give(c)
+	} else if c, ok := p.other(); ok {
+		return p.give(c)
 	}
-	if len(s.later) > 0 {
-		c := s.later[0]
-		s.later = s.later[1:]
-		return s.give(c)
+	if len(p.later) > 0 {
+		c := p.later[0]
+		p.later = p.later[1:]
+		return p.give(c)
 	}
-	if s.attempt != nil {
-		s.attempt.pick(nil, nil, false)
+	if p.attempt != nil {
+		p.attempt.pick(nil, nil, false)
 	}
 	return nil
 }
 
 // replica chooses the nearest replica that is in rotation and new to the request. Those that are not have been put into later
 // once the wrapped policy is asked, and come from there.
-func (s *plan) replica() (choice, bool) {
-	if s.rest != nil {
+func (p *plan) replica() (choice, bool) {
+	if p.rest != nil {
 		return choice{}, false
 	}
-	left := s.replicas[s.given:s.count]
+	left := p.replicas[p.given:p.count]
 	for tier, more := uint(0), len(left) > 0; more; tier++ {
 		more = false
 		for i, m := range left {
@@ -130,12 +130,12 @@ func (s *plan) replica() (choice, bool) {
 				more = more || !m.far && m.tier > tier // what is far is in the last tier, which is not asked for
 				continue
 			}
-			if s.attempt.age(m.node) > 0 {
+			if p.attempt.age(m.node) > 0 {
 				continue
 			}
 			if trial := !m.breaker.in(); !trial || m.breaker.try(time.Now()) {
 				left[0], left[i] = left[i], left[0]
-				s.given++
+				p.given++
 				return choice{member: m, trial: trial}, true
 			}
 		}
@@ -145,48 +145,48 @@ func (s *plan) replica() (choice, bool) {
 
 // other chooses a host by the order of the wrapped policy, if it is near, in rotation, and new to the request. The others
 // are put into later.
-func (s *plan) other() (choice, bool) {
-	if s.ended {
+func (p *plan) other() (choice, bool) {
+	if p.ended {
 		return choice{}, false
 	}
-	if s.rest == nil {
-		s.rest = s.policy.wrapped.Pick(s.request)
-		s.asks = 2 * (len(s.ring.members) + 1)
-		for _, m := range s.replicas[s.given:s.count] {
-			s.later = append(s.later, choice{member: m, rank: s.rank(m)})
+	if p.rest == nil {
+		p.rest = p.policy.wrapped.Pick(p.request)
+		p.asks = 2 * (len(p.ring.members) + 1)
+		for _, m := range p.replicas[p.given:p.count] {
+			p.later = append(p.later, choice{member: m, rank: p.rank(m)})
 		}
 	}
-	for ; s.asks > 0; s.asks-- {
-		host := s.rest()
+	for ; p.asks > 0; p.asks-- {
+		host := p.rest()
 		if host == nil {
 			break
 		}
-		m := s.policy.find(host.Info())
+		m := p.policy.find(host.Info())
 		c := choice{member: m, SelectedHost: host}
 		if m == nil {
 			return c, true
 		}
-		if slices.Contains(s.replicas[:s.given], m) {
+		if slices.Contains(p.replicas[:p.given], m) {
 			continue
 		}
-		if i := slices.IndexFunc(s.later, func(l choice) bool { return l.member == m }); i >= 0 {
-			s.later[i].SelectedHost = host
+		if i := slices.IndexFunc(p.later, func(l choice) bool { return l.member == m }); i >= 0 {
+			p.later[i].SelectedHost = host
 			continue
 		}
-		c.rank = s.rank(m)
+		c.rank = p.rank(m)
 		if c.trial = c.rank == rankOut && m.breaker.try(time.Now()); c.trial || c.rank == 0 {
 			return c, true
 		}
-		s.later = append(s.later, c)
+		p.later = append(p.later, c)
 	}
-	slices.SortStableFunc(s.later, func(a, b choice) int { return a.rank - b.rank })
-	s.ended = true
+	slices.SortStableFunc(p.later, func(a, b choice) int { return a.rank - b.rank })
+	p.ended = true
 	return choice{}, false
 }
 
 // rank says how much speaks against a host.
-func (s *plan) rank(m *member) int {
-	rank := s.attempt.age(m.node)
+func (p *plan) rank(m *member) int {
+	rank := p.attempt.age(m.node)
 	if m.far {
 		rank += rankFar
 	}
@@ -197,22 +197,22 @@ func (s *plan) rank(m *member) int {
 }
 
 // give hands a choice to gocql, and tells the attempt.
-func (s *plan) give(c choice) gocql.SelectedHost {
-	given := &s.first
+func (p *plan) give(c choice) gocql.SelectedHost {
+	given := &p.first
 	if given.plan != nil { // speculation may still look at it
 		given = new(choice)
 	}
 	*given = c
-	given.plan = s
+	given.plan = p
 	if c.SelectedHost == nil {
 		given.SelectedHost = unchosen
 	}
-	if s.attempt != nil {
+	if p.attempt != nil {
 		var n *node
 		if c.member != nil {
 			n = c.member.node
 		}
-		s.attempt.pick(given.Info(), n, c.trial)
+		p.attempt.pick(given.Info(), n, c.trial)
 	}
 	return given
 }

@@ -73,9 +73,9 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.M
 }
 
 // ends is when the last value of the row expires, 0 if one does not: the stamp must not outlive the row. It is false of a row without values.
-func (q *Row) ends() (last int64, known bool) {
-	for name, w := range q.Written {
-		if name == tablerow.StampColumn(q.Layout()) {
+func (r *Row) ends() (last int64, known bool) {
+	for name, w := range r.Written {
+		if name == tablerow.StampColumn(r.Layout()) {
 			continue
 		}
 		if known = true; w.Ends == 0 {

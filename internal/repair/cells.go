@@ -46,11 +46,11 @@ func cells(l Look, r Rules) (Repair, error) {
 
 // keyWritten is when the key that a base row has in a table was written, as the earliest of its columns: they never change, and a delete that
 // covers one of them covers the row. Of a key of columns of the base key alone, it is the earliest of all.
-func (q *Row) keyWritten(in tablerow.Layout) (first statement.Written) {
+func (r *Row) keyWritten(in tablerow.Layout) (first statement.Written) {
 	key := slices.Concat(in.Partition(), in.Clustering())
-	for _, of := range [][]string{key, tablerow.Timed(q.Layout())} {
+	for _, of := range [][]string{key, tablerow.Timed(r.Layout())} {
 		for _, name := range of {
-			if w := q.Written[name]; w.At != 0 && (first.At == 0 || w.At < first.At) {
+			if w := r.Written[name]; w.At != 0 && (first.At == 0 || w.At < first.At) {
 				first = w
 			}
 		}

@@ -29,8 +29,8 @@ type Row struct {
 }
 
 // again renders the write that has left the row again.
-func (q *Row) again(nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
-	return q.Redeliver(q.At, q.Written, nulls, keyspace)
+func (r *Row) again(nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
+	return r.Redeliver(r.At, r.Written, nulls, keyspace)
 }
 
 // Class says in what way a row of a query table disagrees with the base row.

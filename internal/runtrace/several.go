@@ -22,45 +22,45 @@ func Of(tracers []session.Tracer) (out Several) {
 }
 
 // TraceRunStart implements [RunTracer].
-func (t Several) TraceRunStart(ctx context.Context, data RunStart) context.Context {
-	for _, one := range t {
+func (s Several) TraceRunStart(ctx context.Context, data RunStart) context.Context {
+	for _, one := range s {
 		ctx = cmp.Or(one.TraceRunStart(ctx, data), ctx) //nolint:fatcontext // one within the other is meant
 	}
 	return ctx
 }
 
 // TraceRunEnd implements [RunTracer].
-func (t Several) TraceRunEnd(ctx context.Context, data RunEnd) {
-	for _, one := range slices.Backward(t) {
+func (s Several) TraceRunEnd(ctx context.Context, data RunEnd) {
+	for _, one := range slices.Backward(s) {
 		one.TraceRunEnd(ctx, data)
 	}
 }
 
 // TraceRun implements [RunTracer].
-func (t Several) TraceRun(ctx context.Context, data RunState) {
-	for _, one := range t {
+func (s Several) TraceRun(ctx context.Context, data RunState) {
+	for _, one := range s {
 		one.TraceRun(ctx, data)
 	}
 }
 
 // TraceUnitStart implements [RunTracer].
-func (t Several) TraceUnitStart(ctx context.Context, data UnitStart) context.Context {
-	for _, one := range t {
+func (s Several) TraceUnitStart(ctx context.Context, data UnitStart) context.Context {
+	for _, one := range s {
 		ctx = cmp.Or(one.TraceUnitStart(ctx, data), ctx) //nolint:fatcontext // as above
 	}
 	return ctx
 }
 
 // TraceUnitEnd implements [RunTracer].
-func (t Several) TraceUnitEnd(ctx context.Context, data UnitEnd) {
-	for _, one := range slices.Backward(t) {
+func (s Several) TraceUnitEnd(ctx context.Context, data UnitEnd) {
+	for _, one := range slices.Backward(s) {
 		one.TraceUnitEnd(ctx, data)
 	}
 }
 
 // TraceFinding implements [RunTracer].
-func (t Several) TraceFinding(ctx context.Context, data RunFinding) {
-	for _, one := range t {
+func (s Several) TraceFinding(ctx context.Context, data RunFinding) {
+	for _, one := range s {
 		one.TraceFinding(ctx, data)
 	}
 }

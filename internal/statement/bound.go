@@ -16,22 +16,22 @@ type Bound struct {
 }
 
 // Format prints the text for every verb: printed in full a statement would show what is bound.
-func (s Bound) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.Text) }
+func (b Bound) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, b.Text) }
 
 // MarshalText is the CQL text: a structured logger would show what is bound.
-func (s Bound) MarshalText() ([]byte, error) { return []byte(s.Text), nil }
+func (b Bound) MarshalText() ([]byte, error) { return []byte(b.Text), nil }
 
 // Set adds the clause.
-func (s Bound) Set(t Terms) Bound { return s.with(" SET ", ", ", t) }
+func (b Bound) Set(t Terms) Bound { return b.with(" SET ", ", ", t) }
 
 // Where adds the clause.
-func (s Bound) Where(t Terms) Bound { return s.with(" WHERE ", " AND ", t) }
+func (b Bound) Where(t Terms) Bound { return b.with(" WHERE ", " AND ", t) }
 
 // OnlyIf makes a lightweight transaction of it.
-func (s Bound) OnlyIf(t Terms) Bound { return s.with(" IF ", " AND ", t) }
+func (b Bound) OnlyIf(t Terms) Bound { return b.with(" IF ", " AND ", t) }
 
-func (s Bound) with(clause, separator string, t Terms) Bound {
-	return Bound{s.Text + clause + strings.Join(t.Texts, separator), slices.Concat(s.Args, t.Args)}
+func (b Bound) with(clause, separator string, t Terms) Bound {
+	return Bound{b.Text + clause + strings.Join(t.Texts, separator), slices.Concat(b.Args, t.Args)}
 }
 
 // InsertNew is the lightweight transaction that makes a row where there is none.

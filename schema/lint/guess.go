@@ -129,9 +129,9 @@ func (r *review) families() []family {
 }
 
 // identify takes a column of UUIDs that alone is the key of a table for what tells the entities apart, if all tables have it.
-func (e *family) identify() {
+func (f *family) identify() {
 	var id string
-	for _, t := range e.tables {
+	for _, t := range f.tables {
 		if key := keyColumns(t); len(key) == 1 && (key[0].Type == "uuid" || key[0].Type == "timeuuid") && key[0].Name != "id" {
 			if id != "" {
 				return
@@ -139,8 +139,8 @@ func (e *family) identify() {
 			id = key[0].Name
 		}
 	}
-	if id != "" && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return t.Column(id) == nil }) {
-		e.identity = []string{id}
+	if id != "" && !slices.ContainsFunc(f.tables, func(t *schema.Table) bool { return t.Column(id) == nil }) {
+		f.identity = []string{id}
 	}
 }
 

@@ -11,56 +11,56 @@ import (
 
 // called gives the names under which a table has a column of the entity: an id may be called id in the table of the entity itself, and x_id
 // elsewhere.
-func (e *family) called(t *schema.Table, name string) []string {
+func (f *family) called(t *schema.Table, name string) []string {
 	out := []string{name}
-	own, _, _ := guess.Cut(e.Tables[0].Name)
+	own, _, _ := guess.Cut(f.Tables[0].Name)
 	switch {
 	case name == "id":
-		out = append(out, e.Name+"_id", guess.Singular(own)+"_id")
-	case e.guessed && name == e.Name+"_id" && (t.Name == own || t.Name == own+"_by_id"):
+		out = append(out, f.Name+"_id", guess.Singular(own)+"_id")
+	case f.guessed && name == f.Name+"_id" && (t.Name == own || t.Name == own+"_by_id"):
 		out = append(out, "id")
 	}
 	return out
 }
 
 // keyHas says whether the key of a table has a column of the entity.
-func (e *family) keyHas(t *schema.Table, name string) bool {
-	return slices.ContainsFunc(e.called(t, name), func(name string) bool { return inKey(t, name) })
+func (f *family) keyHas(t *schema.Table, name string) bool {
+	return slices.ContainsFunc(f.called(t, name), func(name string) bool { return inKey(t, name) })
 }
 
 // has says whether a table has a column of the entity.
-func (e *family) has(t *schema.Table, name string) bool {
-	return slices.ContainsFunc(e.called(t, name), func(name string) bool { return t.Column(name) != nil })
+func (f *family) has(t *schema.Table, name string) bool {
+	return slices.ContainsFunc(f.called(t, name), func(name string) bool { return t.Column(name) != nil })
 }
 
 // lacks gives the columns of the entity's identity that are not in the key of a table of it. Of an entity that is only guessed, some other table
 // must have them in its key: under another name only if this one has the column too. A table with one row a key that names the entity in it is no
 // fault but a guard of uniqueness, such as users_by_email (email) with the user's id; and what is counted or summed up by key is not the entity.
-func (e *family) lacks(t *schema.Table) []string {
+func (f *family) lacks(t *schema.Table) []string {
 	var missing []string
-	for _, name := range e.identity {
-		if e.keyHas(t, name) || e.guessed && slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return strings.HasSuffix(c.Name, "_"+name) }) {
+	for _, name := range f.identity {
+		if f.keyHas(t, name) || f.guessed && slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return strings.HasSuffix(c.Name, "_"+name) }) {
 			continue
 		}
-		if own, called := e.keyed(name); e.guessed && !own && (!called || t.Column(name) == nil) {
+		if own, called := f.keyed(name); f.guessed && !own && (!called || t.Column(name) == nil) {
 			continue
 		}
 		missing = append(missing, name)
 	}
-	guard := len(t.Of(schema.Clustering)) == 0 && !slices.ContainsFunc(missing, func(name string) bool { return !e.has(t, name) })
-	if guard || e.guessed && aggregates(t) {
+	guard := len(t.Of(schema.Clustering)) == 0 && !slices.ContainsFunc(missing, func(name string) bool { return !f.has(t, name) })
+	if guard || f.guessed && aggregates(t) {
 		return nil
 	}
 	return missing
 }
 
 // keyed says whether a table has a column of the entity in its key: by its own name, and by any.
-func (e *family) keyed(name string) (own, called bool) {
-	known, ok := e.keys[name]
+func (f *family) keyed(name string) (own, called bool) {
+	known, ok := f.keys[name]
 	if !ok {
-		known[0] = slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return inKey(t, name) })
-		known[1] = slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return e.keyHas(t, name) })
-		e.keys[name] = known
+		known[0] = slices.ContainsFunc(f.tables, func(t *schema.Table) bool { return inKey(t, name) })
+		known[1] = slices.ContainsFunc(f.tables, func(t *schema.Table) bool { return f.keyHas(t, name) })
+		f.keys[name] = known
 	}
 	return known[0], known[1]
 }

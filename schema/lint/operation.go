@@ -42,8 +42,8 @@ func partOfEntity(r *review) {
 }
 
 // within says whether a batch writes all tables of the entity.
-func (e *family) within(b batch) bool {
-	return len(e.tables) > 1 && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !b.writes(t) })
+func (f *family) within(b batch) bool {
+	return len(f.tables) > 1 && !slices.ContainsFunc(f.tables, func(t *schema.Table) bool { return !b.writes(t) })
 }
 
 // leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is

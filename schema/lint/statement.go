@@ -220,7 +220,7 @@ func (b batch) writes(t *schema.Table) bool {
 }
 
 // counts says whether a statement is of a table of counters.
-func (x sent) counts() bool { return counting(x.table) }
+func (s sent) counts() bool { return counting(s.table) }
 
 // batchesOf gives the batches and transactions that write known tables, in the order of their text.
 func batchesOf(statements []sent) []batch {

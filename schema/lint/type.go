@@ -185,8 +185,8 @@ func elementOf(element string, c schema.Column) bool {
 }
 
 // common is the name of a column in most tables of the entity: the id of its own table is x_id elsewhere.
-func (e *family) common(t *schema.Table, name string) string {
-	if called := e.called(t, name); name == "id" && len(called) > 1 && e.guessed {
+func (f *family) common(t *schema.Table, name string) string {
+	if called := f.called(t, name); name == "id" && len(called) > 1 && f.guessed {
 		return called[1]
 	}
 	return name

@@ -17,11 +17,11 @@ type ReplicaError struct {
 }
 
 // Error is a text like Cassandra's.
-func (f *ReplicaError) Error() string {
-	if f.Code == gocql.ErrCodeUnavailable {
-		return "Cannot achieve consistency level " + name(f.Level)
+func (r *ReplicaError) Error() string {
+	if r.Code == gocql.ErrCodeUnavailable {
+		return "Cannot achieve consistency level " + name(r.Level)
 	}
-	return fmt.Sprintf("Operation timed out - received only %d responses.", f.Received)
+	return fmt.Sprintf("Operation timed out - received only %d responses.", r.Received)
 }
 
 // name is that of a level; the driver's type for writes does not know all.
