@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
@@ -82,7 +83,7 @@ func TestConditionalRendering(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tc.name, err)
 		}
-		if !c.Condition.Versioned {
+		if c.Condition.By == layout.Compared {
 			words(&b, "condition", c.Condition.Compare())
 			b.WriteString("\n")
 			continue

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/testutil/length"
@@ -87,7 +88,7 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 		}
 		cond := out.Condition
 		h.add("%s %x %t %x %d %s %s\n", cond, cond.PartitionKey, cond.Local, cond.Keys, cond.Digest(), cond.Before, cond.Version)
-		if cond.Versioned {
+		if cond.By != layout.Compared {
 			for _, s := range cond.Base().Swap(cond.Before, cond.Version, cond.After(), cond.Keys) {
 				h.statement(s)
 			}

@@ -71,23 +71,10 @@ func (w *Writer) conditions(p *plan, changes []tables.Change) error {
 		return err
 	}
 	p.known.Outcome = Unknown // an earlier try may have been applied
-	return w.mark(p, changes)
-}
-
-// mark renders the parts of the decision again, with the version that every repeat of the request gives them: so each knows what the first has written.
-func (w *Writer) mark(p *plan, changes []tables.Change) error {
-	parts := p.decision.Parts
-	version := decide.Version(p.timestamp, decide.Digest(parts))
-	for _, c := range changes {
-		if !c.Internal().Conditional() {
-			continue
-		}
-		r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
-		if err != nil {
-			return err
-		}
-		*parts[0] = r
-		parts = parts[1:]
+	// The version is what every repeat of the request gives the rows: so each knows what the first has written.
+	version = decide.Version(p.timestamp, decide.Digest(p.decision.Parts))
+	for _, part := range p.decision.Parts {
+		part.SetVersion(version)
 	}
 	return nil
 }

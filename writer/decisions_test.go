@@ -8,7 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/layout"
 )
+
+// kinds are the names of kinds of decision.
+var kinds = []string{"Versioned", "Transactional", "Compared"}
 
 // Only decisions.go knows the kinds of decision: what one kind does is in its package. Outside of comments no other file names one, but for those here.
 func TestKindsAreNamedInOneFile(t *testing.T) {
@@ -20,7 +25,7 @@ func TestKindsAreNamedInOneFile(t *testing.T) {
 		"../reconcile/settle.go":   "a version says for how long a difference may be a write in flight",
 		"../reconcile/digest.go":   "a method of layout that compares values",
 	}
-	word := regexp.MustCompile(`\b(Versioned|Transactional|Compared)\b`)
+	word := regexp.MustCompile(`\b(` + strings.Join(kinds, "|") + `)\b`)
 	var all []string
 	for _, pattern := range []string{"*.go", "../reader/*.go", "../reconcile/*.go"} {
 		files, err := filepath.Glob(pattern)
@@ -58,6 +63,37 @@ func TestKindsAreNamedInOneFile(t *testing.T) {
 	for file := range allowed {
 		if !used[file] {
 			t.Errorf("%s names no kind of decision: take it off the list", file)
+		}
+	}
+}
+
+// A kind of decision has a protocol, a folder that the linter guards, and a word that TestKindsAreNamedInOneFile looks for.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for by := layout.Compared; !strings.HasPrefix(by.String(), "Decided("); by++ {
+		if _, err := protocolOf(by); err != nil {
+			t.Error(err)
+		}
+		count++
+	}
+	if count != len(kinds) || len(protocols) != len(kinds) {
+		t.Errorf("%d kinds, %d protocols and %d words", count, len(protocols), len(kinds))
+	}
+	linters, err := os.ReadFile("../.golangci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob("../internal/decide/*/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			continue
+		}
+		if !strings.Contains(string(linters), "{pkg: github.com/denorm-go/denorm/internal/decide/"+filepath.Base(folder)+",") {
+			t.Errorf(".golangci.yml does not guard %s", folder)
 		}
 	}
 }

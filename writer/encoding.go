@@ -251,7 +251,7 @@ func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) 
 			return d, err
 		}
 		if i == 0 {
-			protocol, err := protocolOf(one.Condition.Decided())
+			protocol, err := protocolOf(one.Condition.By)
 			if err != nil {
 				return d, fmt.Errorf("denorm: decode error: %w", err)
 			}

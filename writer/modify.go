@@ -97,9 +97,8 @@ func modify[T any](
 			return after, reject(op, fmt.Errorf("the row that the function returned: %w", err))
 		}
 		result, err := w.Write(ctx, op, update(after))
-		if set.Internal().Conditional() {
-			set.Internal().SetVersion(&after, result.Version)
-		} else if result.Timestamp != 0 {
+		set.Internal().SetVersion(&after, result.Version)
+		if result.Timestamp != 0 {
 			set.SetStamp(&after, result.Timestamp)
 		}
 		var met *Error

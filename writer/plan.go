@@ -249,7 +249,7 @@ func (w *Writer) noKeyspace() string {
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
 	p.requests = fanout.Requests(mutations)
-	if p.deciding != nil && len(changes) == 1 && w.choice != alwaysLogged {
+	if p.deciding != nil && p.decision.Followed && len(changes) == 1 && w.choice != alwaysLogged {
 		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Known is what is known of a decision.
+// Known is what is known of a decision. If it is not Applied, either Conflict and Err say why, or Err alone.
 type Known struct {
-	Outcome  retry.Outcome
+	Outcome retry.Outcome
+	// Conflict says that another write was first. With Unknown, a lost attempt of this one may have been applied before that.
 	Conflict bool
-	Taken    *entity.Claim // the key that another entity has
-	Current  any           // the row as it is, after a conflict
+	Taken    *entity.Claim // with Conflict: the key that another entity has
+	Current  any           // with Conflict: the row as it is, nil if there is none or it was not read
 	Err      error         // why it is not Applied
-	Above    int64         // the timestamp of a deleted row that an insert has met: it has to be planned again above it
+	Above    int64         // with Conflict: the timestamp of a deleted row that an insert has met: it has to be planned again above it
 	Tokens   []gocql.UUID  // of keys that are given up, as they were before the decision was first sent; none if that was another process
 	Attempts int           // requests, in earlier calls too
 	Sent     int           // of this call

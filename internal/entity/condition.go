@@ -23,9 +23,8 @@ type Condition struct {
 	Kind            Kind
 	Keyspace, Table string // physical
 	PartitionKey    []byte
-	Versioned       bool // else the set has Compare
+	By              layout.Decided
 	Local           bool // LOCAL_SERIAL
-	Transactional   bool // it is Versioned, and part of a [Transaction]
 
 	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
 	// versioned sets.
@@ -75,7 +74,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, err
 	}
 	out := Conditional{Condition: &Condition{
-		Entity: s.Name, Kind: c.Kind, Versioned: s.Version >= 0, Local: s.LocalSerial, Transactional: s.Transactional, Before: before, Version: version,
+		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Local: s.LocalSerial, Before: before, Version: version,
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}}
 	cond := out.Condition
@@ -117,6 +116,17 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	return out, nil
 }
 
+// SetVersion gives the rows of a change that was just rendered another version.
+func (c *Conditional) SetVersion(version gocql.UUID) {
+	s := c.Condition.base.Set
+	c.Condition.Version = version
+	for _, i := range []int{s.Version, s.Mark} {
+		if i >= 0 && c.Condition.after != nil {
+			c.Condition.after[i].Data = version.Bytes() // the statements point to it
+		}
+	}
+}
+
 // checkConditional rejects what cannot be decided, with the version of the before-image.
 func (c Change) checkConditional(before gocql.UUID) error {
 	s := c.Set
@@ -152,17 +162,6 @@ func (c *Conditional) Unimaged(row Row) *Conditional {
 		return !statement.Present(key) || statement.EncodedKey(key) != k.Key()
 	})
 	return &next
-}
-
-// Decided is how the change is decided.
-func (c *Condition) Decided() layout.Decided {
-	switch {
-	case c.Transactional:
-		return layout.Transactional
-	case c.Versioned:
-		return layout.Versioned
-	}
-	return layout.Compared
 }
 
 // Base is the row that the condition is about.
@@ -219,7 +218,7 @@ func (c *Condition) Own(row Row) bool {
 
 // Statements are the CQL texts of the condition.
 func (c *Condition) Statements() []string {
-	if !c.Versioned {
+	if c.By == layout.Compared {
 		return []string{c.Compare().Text}
 	}
 	var out []string

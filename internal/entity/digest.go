@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/layout"
 )
 
 // Digest is a hash of what the condition makes of which row: equal for two deliveries of one request, in any process, and as good as
@@ -32,7 +33,7 @@ func (c *Condition) Digest() uint64 {
 	part([]byte("denorm change 1"))
 	part([]byte(c.Entity))
 	part([]byte(c.Kind.String()))
-	if c.Versioned {
+	if c.By != layout.Compared {
 		part(c.Before.Bytes())
 	}
 	for k, i := range s.Tables[0].Key {

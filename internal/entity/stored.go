@@ -193,7 +193,7 @@ func (c *Conditional) DeclaredIn(set *layout.Set, physical func(string) string) 
 
 // faultOfPending says why others could not finish the stored change of a Versioned set, or "".
 func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) string {
-	if !c.Versioned {
+	if c.By == layout.Compared {
 		return ""
 	}
 	values := make([]cqltype.Value, len(s.Columns))
@@ -248,7 +248,7 @@ func faultOf(s *layout.Set, c *Condition) string {
 	}
 	switch {
 	case s.NameOf(s.Version) != stored.NameOf(stored.Version) || s.NameOf(s.Mark) != stored.NameOf(stored.Mark),
-		!slices.Equal(names(s), names(stored)), s.LocalSerial != stored.LocalSerial || s.Transactional != stored.Transactional:
+		!slices.Equal(names(s), names(stored)), s.LocalSerial != stored.LocalSerial, s.Decided() != stored.Decided():
 		return "its condition is another one"
 	}
 	for n, name := range of.ColumnNames {

@@ -45,8 +45,8 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	cond := c.Condition
 	s := cond.base.Set
 	w := wireCondition{
-		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.Versioned, Local: cond.Local, Before: cond.Before, Version: cond.Version,
-		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.Tables[0].Part,
+		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.By != layout.Compared, Local: cond.Local, Before: cond.Before, Version: cond.Version,
+		Transactional: cond.By == layout.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.Tables[0].Part,
 		VersionColumn: s.NameOf(s.Version), Mark: s.NameOf(s.Mark),
 	}
 	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), wireRow(s, cond.base.regular(), cond.after)...)
@@ -186,7 +186,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
 		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: statement.PartitionKey(b.key[:w.Part]),
-		Versioned: w.Versioned, Local: w.Local, Transactional: w.Transactional, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
+		Local: w.Local, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {
@@ -203,6 +203,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 			s.Compared = append(s.Compared, of[c.Name])
 		}
 	}
+	out.Condition.By = s.Decided()
 	if w.Versioned {
 		b.before = before
 	} else {
@@ -226,7 +227,7 @@ func (c *Conditional) checkClaims() error {
 		seen := make(map[string]bool)
 		for _, k := range list {
 			kept := after != nil && slices.EqualFunc(k.table.KeyOf(after), k.key, func(a, b *cqltype.Value) bool { return cqltype.Identical(a.Data, b.Data) })
-			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.Transactional && !c.had(k) {
+			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.By == layout.Transactional && !c.had(k) {
 				return errors.New("a claim that is not that of its row")
 			}
 			seen[k.name()] = true

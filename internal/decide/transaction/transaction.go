@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -35,7 +36,7 @@ var Protocol = decide.Protocol{
 // join says why two changes cannot be in one transaction, or nil.
 func join(first, next *entity.Conditional) error {
 	switch {
-	case !next.Condition.Transactional:
+	case next.Condition.By != layout.Transactional:
 		return errors.New("not all of its sets are Transactional")
 	case first.Condition.Entity == next.Condition.Entity && first.Key == next.Key:
 		return decide.ErrTwice(first.Condition.Entity, false)
