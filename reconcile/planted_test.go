@@ -58,7 +58,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"a row is put at the present time", "../internal/repair/repair.go",
-		"return q.Redeliver(q.At,", "return q.Redeliver(time.Now().UnixMicro(),",
+		"return r.Redeliver(r.At,", "return r.Redeliver(time.Now().UnixMicro(),",
 		".", "^TestWrittenAtEveryStep$/^0_",
 	},
 	{

@@ -17,7 +17,8 @@ import (
 // This file renders changes of sets whose base row is written by lightweight transactions. What is sent when is the
 // writer's business; here are the statements.
 
-// Condition is a change of a base row that is made by a lightweight transaction. It is immutable.
+// Condition is a change of a base row that is made by a lightweight transaction. It does not change once it is part of a
+// plan.
 type Condition struct {
 	Entity          string
 	Kind            Kind
@@ -116,7 +117,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	return out, nil
 }
 
-// SetVersion gives the rows of a change that was just rendered another version.
+// SetVersion gives the rows of a change another version. The change was just rendered, and nothing of it was sent, stored or copied.
 func (c *Conditional) SetVersion(version gocql.UUID) {
 	s := c.Condition.base.Set
 	c.Condition.Version = version

@@ -34,7 +34,7 @@ func (r Row) Unstamped() Row {
 	return r
 }
 
-// Restamp renders the stamp of this row alone, written at as.At with that time as its value, in a table that [entity.Layout.HasStamp]. It writes no
+// Restamp renders the stamp of this row alone, written at as.At with that time as its value, in a table that [Layout.HasStamp]. It writes no
 // row marker, so a delete or an expiry that removes the rest of the row removes it too.
 func (r Row) Restamp(as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)

@@ -129,7 +129,7 @@ func Of(s *layout.Set, row any) (Row, error) {
 	return Row{layout: Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
 }
 
-// Read is a row of the table: values are the encoded ones of [entity.Layout.AllColumns], nil for null, and belong to the row from then on. It is
+// Read is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row from then on. It is
 // an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
 func Read(l Layout, values [][]byte) (Row, error) {
 	if err := Normalize(l, values); err != nil {

@@ -18,7 +18,7 @@ func BaseRow(l Layout, key string, keyspace func(string) string) *entity.Base {
 	return entity.NewBase(l.Set, entity.OrDeclared(keyspace), row)
 }
 
-// ClaimOf is the claim of the entity with an encoded base key to an encoded key of the table, which is [entity.Layout.Unique].
+// ClaimOf is the claim of the entity with an encoded base key to an encoded key of the table, which is [Layout.Unique].
 func ClaimOf(l Layout, owner, key string, keyspace func(string) string) *entity.Claim {
 	return entity.NewClaim(l.Table, decodedKey(l, key), BaseRow(l.Base(), owner, keyspace))
 }
