@@ -26,6 +26,19 @@ func openLock(path string) (*lock, error) {
 	return &lock{file: file}, nil
 }
 
+// Lock waits until nobody else has the lock of the file at path, in this process or another, and takes it until release is called.
+func Lock(ctx context.Context, path string) (release func(), err error) {
+	l, err := openLock(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.acquire(ctx, nil); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l.close, nil // which unlocks it
+}
+
 func (l *lock) flock(how int) error {
 	for {
 		err := syscall.Flock(int(l.file.Fd()), how)

@@ -54,6 +54,14 @@ func (p Program) Binary(ctx context.Context, out io.Writer) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("build %s: %w", p.Name, err)
 	}
+	release, err := cluster.Lock(ctx, path+".lock") // two builds at once take twice as long, or longer
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	}
+	defer release()
+	if _, err := os.Stat(path); err == nil { // built while this call waited
+		return path, nil
+	}
 	return path, p.Build(ctx, module, path, out)
 }
 
@@ -63,7 +71,7 @@ func (p Program) Module() (string, error) {
 	return filepath.Dir(file), err
 }
 
-// Build builds the program under another name first, so that what is there is whole. Two builds at once do no harm.
+// Build builds the program under another name first, so that what is there is whole.
 func (p Program) Build(ctx context.Context, module, path string, out io.Writer) error {
 	began := time.Now()
 	_, _ = fmt.Fprintf(out, "building %s from its Go module, once: about %s ...\n", p.Name, p.Takes)
