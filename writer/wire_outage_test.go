@@ -374,7 +374,7 @@ func TestWireClosedConnections(t *testing.T) {
 				}
 				again += res.Attempts - 3
 			}
-			if again > 10 {
+			if again > 30 { // a node is tried again from time to time; half of those to it would be 50
 				t.Errorf("%d of 300 requests met a closed connection", again)
 			}
 			if again > 0 {
