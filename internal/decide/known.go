@@ -21,7 +21,7 @@ type Known struct {
 	// Conflict says that another write was first. With Unknown, a lost attempt of this one may have been applied before that.
 	Conflict bool
 	Taken    *entity.Claim // with Conflict: the key that another entity has
-	Current  any           // with Conflict: the row as it is, nil if there is none or it was not read
+	Current  any           // with Conflict: the row as it is, nil without a row or if it was not read
 	Err      error         // why it is not Applied
 	Above    int64         // with Conflict: the timestamp of a deleted row that an insert has met: it has to be planned again above it
 	Tokens   []gocql.UUID  // of keys that are given up, as they were before the decision was first sent; none if that was another process

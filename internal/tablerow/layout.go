@@ -22,7 +22,7 @@ type Layout struct {
 	Table *layout.Table
 }
 
-// LayoutOf gives the layout of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
+// LayoutOf gives the layout of the table declared under name, alone or as in keyspace.table, and false without such a table or set, or if several
 // keyspaces have a table of that name.
 func LayoutOf(s *layout.Set, name string) (Layout, bool) {
 	if s == nil {

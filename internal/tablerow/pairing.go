@@ -43,7 +43,7 @@ func skipsCompare(l Layout, i int, to Layout, patchable bool) bool {
 	return l.Set.Columns[i].Derived != nil || patchable && (slices.Contains(l.Table.Key, i) || slices.Contains(to.Table.Key, i))
 }
 
-// Key appends the encoded key that [Row.KeyIn] gives of the row with these values, which are those of [Layout.AllColumns]. It is
+// Key appends the encoded key that [Row.KeyIn] gives of the row with these values of [Layout.AllColumns]. It is
 // false if the row has none.
 func (p Pairing) Key(out []byte, values [][]byte) ([]byte, bool) {
 	if p.key == nil {
