@@ -374,7 +374,7 @@ func TestWireClosedConnections(t *testing.T) {
 				}
 				again += res.Attempts - 3
 			}
-			if again > 30 { // a node is tried again from time to time; half of those to it would be 50
+			if again > 30 { // measured: 3 to 15, as a node is tried from time to time; without the breaker about 100, or few where gocql kept none
 				t.Errorf("%d of 300 requests met a closed connection", again)
 			}
 			if again > 0 {
