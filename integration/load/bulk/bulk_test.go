@@ -40,18 +40,19 @@ func TestImportIsKilled(t *testing.T) {
 			}
 			start, saved, failed := time.Now(), []int(nil), 0
 			for len(saved) < *kills {
+				part := i.Changes / (*kills + 1)
+				i.Kill = (len(saved)+1)*part + rand.N(part)
 				c := i.start(t)
-				if !i.await(t, c, (len(saved)+1)*i.Changes/(*kills+1)) {
+				<-c.Ended()
+				if err := c.Kill(); err != nil { // by an item's error, as a write may end on nodes that are very busy
 					if failed++; failed > *kills+3 {
-						t.Fatalf("the import has ended with errors %d times, at last: %v", failed, c.End())
+						t.Fatalf("the import has ended with errors %d times, at last: %v", failed, err)
 					}
 					continue // begins again like one that was killed
 				}
-				if err := c.Kill(); err != nil {
-					t.Fatal(err)
-				}
 				saved = append(saved, i.saved(t))
 			}
+			i.Kill = 0
 			for err := i.start(t).End(); err != nil; err = i.start(t).End() {
 				if failed++; failed > *kills+3 {
 					t.Fatal(err)
@@ -71,29 +72,6 @@ func (i *Import) start(t *testing.T) *child.Child {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// await waits until the import has saved that it is beyond a change, and a moment more. False is an import that has ended with an error, as a
-// write may on nodes that are very busy.
-func (i *Import) await(t *testing.T, c *child.Child, change int) bool {
-	t.Helper()
-	for wait := 10 * time.Millisecond; ; {
-		beyond := i.saved(t) >= change
-		if beyond {
-			wait = rand.N(400 * time.Millisecond) // so that it writes what is not saved
-		}
-		select {
-		case <-c.Ended():
-			if c.End() == nil {
-				t.Fatal("the import has ended before it was killed: give more changes")
-			}
-			return false
-		case <-time.After(wait):
-		}
-		if beyond {
-			return true
-		}
-	}
 }
 
 // saved is the change up to which all lanes are saved.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -31,6 +32,7 @@ type Import struct {
 	Changes  int       `json:"changes"`
 	Began    time.Time `json:"began"` // the time of the first change; each is a microsecond after the one before
 	Group    int       `json:"group"`
+	Kill     int       `json:"kill"` // the change before which it kills itself; 0: none
 }
 
 const (
@@ -70,10 +72,13 @@ func (i *Import) item(n int) writer.Item {
 	return writer.Item{Change: change, At: i.at(n), Lane: strconv.Itoa(n % lanes), Position: int64(n)}
 }
 
-// source is all changes that the checkpoints are not beyond.
+// source is all changes that the checkpoints are not beyond. It kills the process at a change, however fast that came, while others are written.
 func (i *Import) source(saved map[string]int64) iter.Seq2[writer.Item, error] {
 	return func(yield func(writer.Item, error) bool) {
 		for n := range i.Changes {
+			if i.Kill > 0 && n == i.Kill {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}
 			item := i.item(n)
 			if upTo, ok := saved[item.Lane]; ok && item.Position <= upTo {
 				continue
