@@ -24,7 +24,7 @@ func TestSetsOverOneTableDoNotStart(t *testing.T) {
 		}
 		c.Create(made.Statements()...)
 		c.Create("CREATE TABLE mall.staff (review_id uuid PRIMARY KEY, status text, email text, written timestamp, version timeuuid, updated_at bigint, moved_at bigint, " +
-			"ends timestamp, pending map<timeuuid, blob>)")
+			"ends timestamp, pending blob, done timeuuid, recent map<tinyint, timeuuid>)")
 		p := startProcess(t, c)
 		p.passes(unique)
 		p.passes(other)

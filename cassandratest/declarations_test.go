@@ -187,10 +187,10 @@ func TestContradictingDeclarationsDoNotStart(t *testing.T) {
 		"a Since that began":    {bucketed(tables.Day("written"), yesterday), bucketed(tables.Day("written")), "is in use already"},
 		"an unknown hash":       {bucketed(tables.Hash(4, "review_id"), hash40), bucketed(tables.Hash(4, "review_id")), "hash(4, review_id) or hash(40, review_id), the last of which writes"},
 		"a hash without list":   {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(4, "review_id"), hash40), "the last of which writes"},
-		"Versioned, plain":      {versioned, reviews(), "column pending: is kept by a Versioned set"},
+		"Versioned, plain":      {versioned, reviews(), "column recent: is kept by a Versioned set"},
 		"plain, Versioned":      {reviews(), versioned, "no Versioned"},
 		"Unique of another set": {unique, staffWith(), "declares a Unique table with owners in staff, the table was made for a Unique table with owners in reviews"},
-		"Unique, plain":         {unique, signups(false), "column pending: is kept by a Versioned set"},
+		"Unique, plain":         {unique, signups(false), "column recent: is kept by a Versioned set"},
 		"Unique, not Unique":    {unique, signups(false, tables.Versioned("version")), "column claim: is kept in a table of unique keys"},
 		"Unique, not declared":  {unique, versioned, "declares no Unique table, the table was made for Unique table(reviews_by_email)"},
 		"OneOf, another OneOf":  {within("open", "done"), within("open", "hidden"), `column status: this process declares a OneOf that has "hidden" and lacks "done"`},
@@ -240,7 +240,7 @@ func TestLibraryColumnsNeedTheirDeclaration(t *testing.T) {
 		}
 		c.Create(made.Statements()...)
 		p := startProcess(t, c)
-		p.refused(reviews(), "column pending: is kept by a Versioned set")
+		p.refused(reviews(), "column recent: is kept by a Versioned set")
 		p.refused(signups(false, tables.Versioned("version")), "column claim: is kept in a table of unique keys")
 		p.passes(signups(true, tables.Versioned("version")))
 	})
@@ -257,7 +257,7 @@ func TestPlainSetOverVersionedTables(t *testing.T) {
 	plain := tables.Must(tables.New[review]("review",
 		tables.Table{Name: "reviews", Keyspace: "mall", PartKey: []string{"review_id"}},
 		tables.Table{Name: "reviews_by_status", Keyspace: "mall", PartKey: []string{"status"}, SortKey: []string{"review_id"}}))
-	const want = "schema: 1 difference(s) between declared and live\n\tmall.reviews: column pending: is kept by a Versioned set, and this set is not: its plain " +
+	const want = "schema: 1 difference(s) between declared and live\n\tmall.reviews: column recent: is kept by a Versioned set, and this set is not: its plain " +
 		"writes would undo what transactions have decided. Declare Versioned, as the processes do that write the table\n\t\tno statement fixes it: " +
 		"it is this declaration that is another one than the others use"
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

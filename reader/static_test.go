@@ -158,7 +158,7 @@ func TestStaticContentIsNoBaseRow(t *testing.T) {
 		t.Parallel()
 		set := notes[versionedNote](tables.Versioned("version"))
 		cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-			created := append(slices.Clone(liveNotes), "ALTER TABLE shop.notes ADD (version timeuuid, pending map<timeuuid, blob>)",
+			created := append(slices.Clone(liveNotes), "ALTER TABLE shop.notes ADD (version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)",
 				"ALTER TABLE shop.notes_by_topic ADD version timeuuid")
 			w, row := ghostsOf(t, c, created, set, versionedNote{note: one}, func(n versionedNote) note { return n.note })
 			if _, err := w.Write(t.Context(), "delete", set.Delete(row)); err != nil {

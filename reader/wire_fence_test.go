@@ -189,7 +189,7 @@ func TestWhatARowNeedsToBeOne(t *testing.T) {
 			"INSERT INTO shop.docs (tenant, n, note) VALUES ('a', 2, 'x')",
 			"INSERT INTO shop.docs (tenant, n) VALUES ('a', 3)",
 			"INSERT INTO shop.docs (tenant, n, version) VALUES ('a', 4, 50554d6e-29bb-11e5-b345-feff819cdc9f)",
-			"UPDATE shop.docs SET pending[50554d6e-29bb-11e5-b345-feff819cdc9f] = 0x WHERE tenant = 'a' AND n = 5",
+			"UPDATE shop.docs SET pending = 0x0150554d6e29bb11e5b345feff819cdc9f WHERE tenant = 'a' AND n = 5",
 		} {
 			if err := l.reads.Query(text).Exec(); err != nil {
 				t.Fatal(err)

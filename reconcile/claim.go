@@ -120,7 +120,7 @@ var errTaken = left("another entity has the unique key, or has claimed it a mome
 func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) error {
 	b := j.baseOf(own)
 	row, _, err := versioned.Try(ctx, b, b.Read)
-	if err != nil || !row.Present || len(row.Pending) > 0 {
+	if err != nil || !row.Present || row.Unfinished() {
 		return err // the next look says what there is to do
 	}
 	stored, _ := row.Columns.(*entity.Row)

@@ -157,7 +157,7 @@ func TestRestoredVersioned(t *testing.T) {
 		}
 		exec("TRUNCATE tickets")
 		for _, row := range append(backup[:20:20], backup[deleted]) {
-			exec("INSERT INTO tickets (id, agent, text, version) VALUES (?, ?, ?, ?)", row.ID, row.Agent, row.Text, row.Version)
+			exec("INSERT INTO tickets (id, agent, text, version, done) VALUES (?, ?, ?, ?, ?)", row.ID, row.Agent, row.Text, row.Version, row.Version)
 		}
 		c.Node(3).Stop() // a removal would not wait for it
 		<-time.After(time.Minute)

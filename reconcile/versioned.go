@@ -64,12 +64,21 @@ func (b versionedBase) Read(ctx context.Context) (versioned.Row, error) {
 	return row, err
 }
 
-// Clear implements [versioned.Store].
-func (b versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error {
-	if err := b.Base.Clear(ctx, versions); err != nil {
-		return fmt.Errorf("clear pending of %s: %w", b.Base.Base, err)
+// Finish implements [versioned.Store].
+func (b versionedBase) Finish(ctx context.Context, version gocql.UUID) error {
+	return b.named(b.Base.Finish(ctx, version))
+}
+
+// Forget implements [versioned.Store].
+func (b versionedBase) Forget(ctx context.Context, pending entity.Pending) error {
+	return b.named(b.Base.Forget(ctx, pending))
+}
+
+func (b versionedBase) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("finish %s: %w", b.Base.Base, err)
 	}
-	return nil
+	return err
 }
 
 func (j *job) baseOf(key string) versionedBase {
@@ -92,7 +101,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		if err != nil {
 			return err
 		}
-		l.Version = repair.Version{Pending: len(row.Pending) > 0}
+		l.Version = repair.Version{Pending: row.Unfinished()}
 		if current := row.Current(); current != (gocql.UUID{}) {
 			l.Version.At = decide.Timestamp(current)
 		}

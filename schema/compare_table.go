@@ -87,7 +87,7 @@ func compareColumns(set *layout.Set, declared, live *Table) []Difference {
 		switch {
 		case kept != "" && declared.Fingerprint != "":
 			other := Difference{Column: l.Name, Reason: kept, Impossible: "it is this declaration that is another one than the others use"}
-			if l.Name == layout.PendingColumn {
+			if l.Name != layout.Token.Name {
 				other.unversioned = true // what else differs follows from it: one that declares what is advised of that would let plain writes pass
 				return []Difference{other}
 			}

@@ -42,7 +42,7 @@ func (o *onOther) first(id ID) {
 }
 
 func (o *onOther) table(t declared, base bool, lives []*Table) {
-	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c describe.Column) bool { return c.Name == layout.PendingColumn })
+	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c describe.Column) bool { return c.Name == layout.Done.Name })
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
 		o.against(t.id, dialect.Timestamps)
 	}

@@ -88,7 +88,7 @@ func TestConditionalRendering(t *testing.T) {
 			b.WriteString("\n")
 			continue
 		}
-		for i, s := range c.Condition.Base().Swap(c.Condition.Before, c.Condition.Version, c.Condition.After(), c.Condition.Keys) {
+		for i, s := range c.Condition.Base().Swap(c.Condition.Swap()) {
 			words(&b, fmt.Sprintf("condition %d", i+1), s)
 		}
 		for i := range c.Mutations {
@@ -102,13 +102,15 @@ func TestConditionalRendering(t *testing.T) {
 		for _, k := range c.Releases {
 			words(&b, "release", k.Free(before))
 		}
-		words(&b, "clear", c.Condition.Base().Clear(c.Condition.Version, at.Add(-time.Hour)))
+		for i, s := range finishing(c.Condition) {
+			words(&b, fmt.Sprintf("finish %d", i+1), s)
+		}
 		b.WriteString("\n")
 	}
 	golden.Check(t, "conditions.golden", b.String())
 }
 
-// What a client that died has left is rendered from the entry of pending as the client itself would have.
+// What a client that died has left is rendered from the keys in pending as the client itself would have.
 func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 	t.Parallel()
 	set := accountSet(t)
@@ -120,11 +122,11 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := entity.Row{Version: version}
+		row := entity.Row{}
 		if after := c.Condition.After(); after != nil {
 			row = *after
 		}
-		spread, err := c.Condition.Base().QueryTableMutations(row, version, [][]byte{c.Condition.Keys})
+		spread, err := c.Condition.Base().QueryTableMutations(row, c.Condition.Version, c.Condition.Keys)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,6 +134,15 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 		}
 	}
+}
+
+// finishing is what is sent once the query tables have a change.
+func finishing(c *entity.Condition) []statement.Bound {
+	b := c.Base()
+	if c.After() != nil {
+		return []statement.Bound{b.Finish(c.Version)}
+	}
+	return []statement.Bound{b.Forget(c.Version), b.Drop(entity.Pending{Version: c.Version, Keys: c.Keys})}
 }
 
 func mutations(list []statement.Mutation) string {
@@ -142,7 +153,7 @@ func mutations(list []statement.Mutation) string {
 	return b.String()
 }
 
-// An entry of pending that cannot be read stops the roll-forward: to go on would leave rows behind.
+// Keys in pending that cannot be read stop the roll-forward: to go on would leave rows behind.
 func TestDamagedKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	c, err := accountSet(t).Delete(newAccount(nil)).Internal().RenderConditional(at.UnixMicro(), version, nil)
@@ -151,15 +162,15 @@ func TestDamagedKeysAreRefused(t *testing.T) {
 	}
 	whole := c.Condition.Keys
 	for n := 1; n < len(whole); n++ {
-		_, err := c.Condition.Base().QueryTableMutations(entity.Row{}, version, [][]byte{whole[:n]})
+		_, err := c.Condition.Base().QueryTableMutations(entity.Row{}, version, whole[:n])
 		whole := n == 1 || n == 1+2+len("email")+2+len("a@example.org") // of no column, and of one
 		if (err == nil) != whole {
 			t.Errorf("the first %d bytes of %d: %v", n, len(c.Condition.Keys), err)
 		}
 	}
 	later := append([]byte{2}, whole[1:]...)
-	if _, err := c.Condition.Base().QueryTableMutations(entity.Row{}, version, [][]byte{later}); err == nil {
-		t.Error("an entry of a later version passes")
+	if _, err := c.Condition.Base().QueryTableMutations(entity.Row{}, version, later); err == nil {
+		t.Error("keys of a later version pass")
 	}
 }
 
@@ -204,8 +215,8 @@ func TestConditionsShowNoValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := *c.Condition.After()
-	row.Pending = map[gocql.UUID][]byte{version: c.Condition.Keys}
-	for _, v := range []any{c, &c, c.Condition, c.Claims, c.Claims[0], c.Condition.Base(), row, &row, c.Condition.Base().Swap(before.Version, version, &row, c.Condition.Keys)} {
+	row.Pending = &entity.Pending{Version: version, Keys: c.Condition.Keys}
+	for _, v := range []any{c, &c, c.Condition, c.Claims, c.Claims[0], c.Condition.Base(), row, &row, c.Condition.Base().Swap(c.Condition.Swap())} {
 		for _, verb := range []string{"%v", "%+v", "%s", "%q", "%#v", "%x"} {
 			text := fmt.Sprintf(verb, v)
 			if strings.Contains(text, "example.org") || strings.Contains(text, "6578616d706c65") || strings.Contains(text, "101 120 97 109") {

@@ -102,12 +102,9 @@ func Atomic() Option { return optionFunc(func(d *declare.Declaration) { d.Atomic
 // version. If a client dies before it has written them all, the next one does the rest. There are no ghosts and no lost updates. An
 // update takes longer than a plain one: docs/changes.md has the figures.
 //
-// The library fills the version. It also keeps a column named pending (map<timeuuid, blob>) in the base table, which is not a
-// field. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns are all
+// The library fills the version. It also keeps the columns pending (blob), done (timeuuid) and recent (map<tinyint, timeuuid>) in the base table,
+// which are not fields. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns are all
 // null counts as absent. So some column alongside the base key must never be absent: it must not be a pointer, time, slice or map.
-//
-// If the servers' clocks are more than an hour ahead of the clients', changes fail as not applied until the clocks are right again,
-// and then for as long as they were ahead beyond that hour. The error says so.
 //
 // writer.Load and package reader know the rows of deleted entities; whoever reads the base table by other means has
 // to know them, too.

@@ -89,10 +89,12 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 		cond := out.Condition
 		h.add("%s %x %t %x %d %s %s\n", cond, cond.PartitionKey, cond.Local, cond.Keys, cond.Digest(), cond.Before, cond.Version)
 		if cond.By != layout.Compared {
-			for _, s := range cond.Base().Swap(cond.Before, cond.Version, cond.After(), cond.Keys) {
+			for _, s := range cond.Base().Swap(cond.Swap()) {
 				h.statement(s)
 			}
-			h.statement(cond.Base().Clear(cond.Version, time.UnixMicro(at)))
+			for _, s := range finishing(cond) {
+				h.statement(s)
+			}
 		} else {
 			h.statement(cond.Compare())
 		}

@@ -62,13 +62,14 @@ func TestNothingShowsValues(t *testing.T) {
 		"Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
 		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base},
 		"Rendered": rendered, "Renderer": entity.Renderer{Set: set.Internal(), Kind: entity.Insert, Before: []cqltype.Value{*value}},
-		"Row":          *conditional.Condition.After(),
+		"Row":  *conditional.Condition.After(),
+		"Swap": conditional.Condition.Swap(), "Keys": entity.Keys("hidden"), "Pending": entity.Pending{Keys: entity.Keys("hidden")},
 		"tablerow.Row": read, "Transaction": *transaction, "Found": *transaction.Found(),
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
 		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Decided", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
 		"Kind", "Layout", "Metadata", "MissingError", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
-		"TooManyError", "TypeDescription", "Version", "Statements",
+		"TooManyError", "TypeDescription", "Version", "Statements", "Kept", "Recent",
 		"Declaration", "DeclarationError", "Derive", "Since", "TypeOption", "UserType", "Decoder", "EditKind", "MutationKind", "Written", "Field", "NoTypeError",
 		"Type", "Types", "Pairing",
 	}

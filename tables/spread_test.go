@@ -37,7 +37,7 @@ func stopSets() map[string]*tables.Set[stop] {
 	}
 }
 
-// entryOf is an entry of pending with the values of columns.
+// entryOf is the keys in pending with the values of columns.
 func entryOf(columns ...string) []byte {
 	out := []byte{1}
 	for _, c := range columns {
@@ -59,10 +59,14 @@ func scanned(tb testing.TB, b *entity.Base, placed, count []byte) entity.Row {
 			}
 		}
 	}
-	return row()
+	out, err := row()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
 }
 
-// What a live row and its entry of pending hold others may have written, to whom Cassandra gives nulls and empty values of any type. It
+// What a live row and the keys in its pending hold others may have written, to whom Cassandra gives nulls and empty values of any type. It
 // is put in place, or rejected, and no entity but the row's own is touched.
 func TestSpreadOfWhatOthersWrote(t *testing.T) {
 	t.Parallel()
@@ -97,7 +101,7 @@ func TestSpreadOfWhatOthersWrote(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := c.Condition.Base()
-			out, err := b.QueryTableMutations(scanned(t, b, test.placed, test.count), version, [][]byte{test.entry})
+			out, err := b.QueryTableMutations(scanned(t, b, test.placed, test.count), version, test.entry)
 			want, ok := test.want[name]
 			if !ok {
 				want = test.want[""]
@@ -124,7 +128,7 @@ func wantOwn(tb testing.TB, set, what string, out []statement.Mutation) {
 	}
 }
 
-// FuzzSpread puts any bytes into a live row and its entry of pending: they are put in place or rejected, and no other entity is touched.
+// FuzzSpread puts any bytes into a live row and the keys in its pending: they are put in place or rejected, and no other entity is touched.
 func FuzzSpread(f *testing.F) {
 	when, one := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli())), []byte{0, 0, 0, 1}
 	f.Add(when, one, entryOf("placed", string(when), "count", string(one)))
@@ -141,7 +145,7 @@ func FuzzSpread(f *testing.F) {
 	f.Fuzz(func(t *testing.T, placed, count, entry []byte) {
 		for name, b := range bases {
 			for _, row := range []entity.Row{scanned(t, b, nil, nil), scanned(t, b, nil, count), scanned(t, b, placed, count)} {
-				if out, err := b.QueryTableMutations(row, version, [][]byte{entry}); err == nil {
+				if out, err := b.QueryTableMutations(row, version, entry); err == nil {
 					wantOwn(t, name, "fuzz", out)
 				}
 			}

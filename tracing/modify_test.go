@@ -70,6 +70,7 @@ type watched struct {
 	out      bytes.Buffer
 	exporter *tracetest.InMemoryExporter
 	metrics  *sdkmetric.ManualReader
+	tracer   session.Tracer
 	w        *writer.Writer
 }
 
@@ -80,7 +81,8 @@ func watch(t *testing.T, c *cassandratest.Cluster) *watched {
 	meters, metrics := meter(t)
 	s.exporter, s.metrics = exporter, metrics
 	log := slog.New(slog.NewTextHandler(&s.out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: short}))
-	s.w = open(t, c, tracing.Multi(tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)), tracing.Slog(log)))
+	s.tracer = tracing.Multi(tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)), tracing.Slog(log))
+	s.w = open(t, c, s.tracer)
 	return s
 }
 
@@ -125,7 +127,8 @@ func TestResolvedConflictsAlarmNobody(t *testing.T) {
 		var calls sync.WaitGroup
 		errs := make([]error, 10)
 		for i := range errs {
-			calls.Go(func() { _, errs[i] = writer.Modify(t.Context(), s.w, "visit", guests, ann, visit) })
+			w := open(t, c, s.tracer) // another process: those of one wait for each other
+			calls.Go(func() { _, errs[i] = writer.Modify(t.Context(), w, "visit", guests, ann, visit) })
 		}
 		calls.Wait()
 		if err := errors.Join(errs...); err != nil {

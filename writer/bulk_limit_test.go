@@ -326,6 +326,9 @@ func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 						t.Error(d.Err)
 					}
 				}
+				if err := w.Wait(t.Context()); err != nil {
+					t.Error(err)
+				}
 				// One more is taken in when the rest is just below the bound, and one waits at the source.
 				if allowed := aheadBytes/row + aheadUnsized + 2; b.Err() != nil || most > allowed || most < allowed-4 {
 					t.Errorf("%d rows of a megabyte were held, want about %d: %v", most, allowed, b.Err())

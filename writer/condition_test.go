@@ -33,17 +33,17 @@ func TestConditionOutcomes(t *testing.T) {
 		conflict bool
 		asked    string
 	}{
-		"applied":                            {nil, Applied, Applied, false, "UPDATE DELETE"},
-		"refused, then applied":              {[]scripted{{err: errUnavailableAt(gocql.ErrCodeBootstrapping)}}, Applied, Applied, false, "UPDATE UPDATE DELETE"},
+		"applied":                            {nil, Applied, Applied, false, "UPDATE FINISH"},
+		"refused, then applied":              {[]scripted{{err: errUnavailableAt(gocql.ErrCodeBootstrapping)}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
 		"answer lost, another version found": {[]scripted{{err: errLost}, gone, read}, Unknown, Unknown, true, "UPDATE UPDATE SELECT"},
-		"answer lost, and it was not":        {[]scripted{{err: errLost}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE DELETE"},
-		"every answer lost":                  {[]scripted{{err: errLost}, {err: errLost}, {err: errLost}}, Unknown, Unknown, false, "UPDATE UPDATE UPDATE"},
+		"answer lost, and it was not":        {[]scripted{{err: errLost}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
+		"every answer lost":                  {[]scripted{{err: errLost}, {err: errLost}, {err: errLost}}, Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
 		"another write came first":           {[]scripted{gone, read}, NotApplied, NotApplied, true, "UPDATE SELECT"},
 		"it, and the row cannot be read":     {[]scripted{gone, {err: errSyntax}}, NotApplied, NotApplied, true, "UPDATE SELECT"},
 		"not a valid statement":              {[]scripted{{err: errSyntax}}, NotApplied, NotApplied, false, "UPDATE"},
-		"answer lost, then not a valid one":  {[]scripted{{err: errLost}, {err: errSyntax}}, Unknown, Unknown, false, "UPDATE UPDATE"},
-		"decided, but not yet seen by reads": {[]scripted{{err: errSimple}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE DELETE"},
-		"the entry cannot be cleared":        {[]scripted{{applied: true}, {err: errSyntax}}, Applied, Applied, false, "UPDATE DELETE"},
+		"answer lost, then not a valid one":  {[]scripted{{err: errLost}, {err: errSyntax}}, Unknown, Unknown, false, "UPDATE UPDATE SELECT"},
+		"decided, but not yet seen by reads": {[]scripted{{err: errSimple}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
+		"it cannot be said to be done":       {[]scripted{{applied: true}, {err: errSyntax}}, Applied, Applied, false, "UPDATE FINISH"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func TestInsertOverAFence(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	_ = w.Wait(t.Context())
-	if got := x.asked(); got != "UPDATE SELECT UPDATE SELECT UPDATE DELETE" {
+	if got := x.asked(); got != "UPDATE SELECT UPDATE SELECT UPDATE FINISH" {
 		t.Errorf("sent %s", got)
 	}
 	if want := 5 + len(e.sent()); result.Attempts != want { // what comes after the query tables is not counted
@@ -201,10 +201,10 @@ func TestModifyAfterAConflict(t *testing.T) {
 func TestUnfinishedWriteInTheWay(t *testing.T) {
 	t.Parallel()
 	before := newItem()
-	met := scripted{row: map[string]any{"version": before.Version, "pending": map[gocql.UUID][]byte{before.Version: nil}}}
+	met := scripted{row: map[string]any{"version": before.Version}}
 	read := scripted{found: func(dest []any) {
 		item("a", before.Version)(dest)
-		*dest[3].(*map[gocql.UUID][]byte) = map[gocql.UUID][]byte{before.Version: nil} //nolint:forcetypeassert // as Select gives
+		*dest[4].(*gocql.UUID) = gocql.UUID{} //nolint:forcetypeassert // it is not done
 	}}
 	w, _, e := conditional([]scripted{met, read})
 	e.answer = fail("", errSyntax, errSyntax, errSyntax, errSyntax)
@@ -437,9 +437,9 @@ func TestResumeThatCannotBegin(t *testing.T) {
 	}
 }
 
-// A write to a Versioned set returns before its entry of pending is removed, and the removal outlives the context of the write. The next
+// A write to a Versioned set returns before its row says that it is done, and that is sent though the context of the write ends. The next
 // change of the entity waits for it, that of another one does not.
-func TestRemovalAfterTheAnswer(t *testing.T) {
+func TestDoneAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, x, _ := conditional(nil)
@@ -464,7 +464,7 @@ func TestRemovalAfterTheAnswer(t *testing.T) {
 		waits, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := w.Wait(waits); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait returned %v while a removal was under way", err)
+			t.Errorf("Wait returned %v while a last step was under way", err)
 		}
 		next := make(chan error)
 		go func() { next <- write(row) }()
@@ -476,14 +476,14 @@ func TestRemovalAfterTheAnswer(t *testing.T) {
 		if err := errors.Join(<-next, w.Wait(t.Context())); err != nil {
 			t.Error(err)
 		}
-		if sent := x.asked(); !strings.HasPrefix(sent, "UPDATE UPDATE DELETE ") || strings.Count(sent, "DELETE") != 3 {
+		if sent := x.asked(); !strings.HasPrefix(sent, "UPDATE UPDATE FINISH ") || strings.Count(sent, "FINISH") != 3 {
 			t.Errorf("sent %s", sent)
 		}
 	})
 }
 
-// A removal that takes long holds up the next change of the entity for a moment only, and ends with the writer's Timeout.
-func TestRemovalThatHangs(t *testing.T) {
+// A last step that takes long holds up the next change of the entity for a moment only, and ends with the writer's Timeout.
+func TestDoneThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, x, _ := conditional(nil)
@@ -495,7 +495,7 @@ func TestRemovalThatHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		// The row is as the script says: an entry that is still there is a matter of the tests on nodes.
+		// The row is as the script says: whether it is done is a matter of the tests on nodes.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, _ = w.Write(ctx, "moveItem", set.Update(row, moved))
@@ -503,12 +503,12 @@ func TestRemovalThatHangs(t *testing.T) {
 			t.Errorf("sent %s", x.asked())
 		}
 		if err := w.Wait(t.Context()); err != nil || time.Since(start) > w.timeout {
-			t.Errorf("the removal took %v: %v", time.Since(start), err)
+			t.Errorf("the last step took %v: %v", time.Since(start), err)
 		}
 	})
 }
 
-// Wait waits for the removals of earlier writes alone, or it would not return next to a writer that goes on.
+// Wait waits for the last steps of earlier writes alone, or it would not return next to a writer that goes on.
 func TestWaitNextToWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

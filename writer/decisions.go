@@ -143,6 +143,11 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 	case p.known.Outcome == Applied:
 	case p.known.Conflict && p.known.Outcome == NotApplied:
 		p.unsent(errUnmet)
+		for i := range p.requests {
+			if p.known.Never { // earlier calls have not sent the rest either
+				p.requests[i].Outcome = NotApplied
+			}
+		}
 	default:
 		p.unsent(errCondition)
 	}
@@ -155,6 +160,22 @@ func (w *Writer) env(op string) decide.Env {
 		Now: w.clock.now, Skew: w.maxSkew, Next: w.next,
 		Grace: w.claimGrace, Ends: w.ends, FanOut: w.finishes,
 	}
+}
+
+// turn waits until no other Modify of this process is at work on an entity of a set with conditions. The error is an *Error.
+func (w *Writer) turn(ctx context.Context, op string, set *layout.Set, key any) (leave func(), err error) {
+	if !set.Conditional() {
+		return func() {}, nil
+	}
+	base, err := entity.BaseOf(set, key, w.physical)
+	if err != nil {
+		return nil, reject(op, err)
+	}
+	if leave, err = w.ends.Turn(ctx, base.String()+base.Key()); err != nil {
+		keyspace, table, _ := base.Place()
+		return nil, unread(op, keyspace, table, 0, fmt.Errorf("other changes of the entity by this process are not done: %w", err))
+	}
+	return leave, nil
 }
 
 // finishFor makes one attempt at what another client has left undone.
@@ -200,8 +221,8 @@ func (d *decided) results() []TableResult {
 }
 
 // Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
-// the change; its entry in the column pending is then removed in the background. A service calls Wait after its last write, before it ends. If
-// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of
+// the change; that is then written to the base row in the background. A service calls Wait after its last write, before it ends. If
+// it does not, the next write of such an entity does the work once more, which takes a few requests. The error is that of
 // ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
 func (w *Writer) Wait(ctx context.Context) error {
 	w = w.made()

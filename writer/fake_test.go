@@ -228,7 +228,7 @@ type scripted struct {
 type fakeTransactor struct {
 	steps []scripted
 	block chan struct{} // if not nil, a swap waits for it and ignores its context
-	hold  chan struct{} // if not nil, the removal of an entry waits for it
+	hold  chan struct{} // if not nil, what is sent without a condition waits for it
 
 	mu    sync.Mutex
 	sent  []string
@@ -283,7 +283,7 @@ func (x *fakeTransactor) Commit(_ context.Context, t *entity.Transaction, _ deci
 	return found, a.err
 }
 
-func (x *fakeTransactor) Exec(ctx context.Context, s statement.Bound, _ decide.Options) error {
+func (x *fakeTransactor) Exec(ctx context.Context, _ statement.Bound, _ decide.Options) error {
 	if x.hold != nil {
 		select {
 		case <-x.hold:
@@ -291,7 +291,7 @@ func (x *fakeTransactor) Exec(ctx context.Context, s statement.Bound, _ decide.O
 			return ctx.Err()
 		}
 	}
-	return x.next(s.Text).err
+	return x.next("FINISH").err
 }
 
 func (x *fakeTransactor) asked() string {
@@ -310,7 +310,7 @@ func conditional(steps []scripted, options ...NewOption) (*Writer, *fakeTransact
 	return w, x, e
 }
 
-// item scans the columns of an Piece, as items lies in Cassandra: shelf, count, version, pending.
+// item scans the columns of an Piece, as items lies in Cassandra: shelf, count, version, pending, done, recent.
 func item(shelf string, version gocql.UUID) func([]any) {
 	return func(dest []any) {
 		for i, data := range [][]byte{[]byte(shelf), {0, 0, 0, 7}} {
@@ -319,6 +319,9 @@ func item(shelf string, version gocql.UUID) func([]any) {
 		}
 		if len(dest) > 2 {
 			*dest[2].(*gocql.UUID) = version //nolint:forcetypeassert // that is what Select gives
+		}
+		if len(dest) > 4 {
+			*dest[4].(*gocql.UUID) = version //nolint:forcetypeassert // it is done
 		}
 	}
 }

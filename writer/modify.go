@@ -34,7 +34,8 @@ import (
 // Rows win as a whole: if two clients modify one entity at the same time, the one with the larger timestamp wins and
 // the other's edit is lost, though both are acknowledged. In a set that is Versioned or has Compare, the second
 // client meets a conflict instead. Modify then starts again with the row as it is by then, until the policy's
-// MaxElapsedTime has passed. So change may be called more than once, and must not have side effects. An error of
+// MaxElapsedTime has passed. So change may be called more than once, and must not have side effects. Calls of one
+// process for such an entity wait for each other. An error of
 // change ends Modify and is returned unchanged. change may modify the row in place, also behind pointers and in
 // slices and maps: the before-image is encoded first.
 //
@@ -82,6 +83,11 @@ func modify[T any](
 	if err := set.Update(key, key).Internal().CheckVerb(); err != nil { // not only once a row was found
 		return *new(T), reject(op, err)
 	}
+	leave, err := w.turn(ctx, op, set.Internal(), key)
+	if err != nil {
+		return *new(T), err
+	}
+	defer leave()
 	before, failed := read(ctx, w, op, set, key, true)
 	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
 	for wait := leastConflictWait; ; wait = min(2*wait, mostConflictWait) {
@@ -186,7 +192,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 		if stored == nil || !stored.Present {
 			return row, ErrNotFound
 		}
-		stored.Version = decide.Current(stored.Version, stored.Pending)
+		stored.Version = stored.Current()
 		decoded, err := base.Decode(*stored)
 		if err != nil {
 			return row, err

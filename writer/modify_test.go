@@ -351,7 +351,8 @@ func TestModifyInPlaceCompares(t *testing.T) {
 		rounds := 0
 		after, err := writer.Modify(t.Context(), w, "reserve", set, s, func(s seat) (seat, error) {
 			if rounds++; rounds == 1 { // a conflict, so that the row is frozen twice
-				if _, err := writer.Modify(t.Context(), w, "move", set, s, func(s seat) (seat, error) { s.Price++; return s, nil }); err != nil {
+				other, _ := open(t, c)
+				if _, err := writer.Modify(t.Context(), other, "move", set, s, func(s seat) (seat, error) { s.Price++; return s, nil }); err != nil {
 					t.Error(err)
 				}
 			}

@@ -34,9 +34,10 @@ const resumeWidth = 256
 // applied. If a table has a default_time_to_live, it counts from that timestamp. It is safe to call it for a write that was
 // applied after all, several times, and in several processes at once. The result and the error say what became of the tables, as those of [Writer.Write] do. failed is not changed.
 //
-// After Resume the outcome of a table without counters is Applied, Pending or Unknown, never NotApplied. This is so even if failed says
+// After Resume the outcome of a table without counters is Applied, Pending or Unknown. This is so even if failed says
 // NotApplied, and if Resume itself sends nothing: the same error may have been resumed before, or by another process at the same
-// time, and Resume cannot know what came of that. "Not applied" is certain only of the call that made the error.
+// time, and Resume cannot know what came of that. "Not applied" is certain only of the call that made the error. There is one
+// exception: where the row of a Versioned set shows that another change won, all tables are NotApplied, with [ErrConflict].
 //
 // Resume rejects an error with [ErrExpired] if it is older than half the smallest gc_grace_seconds of its tables, but at least a minute
 // old. It rejects the error of an insert whose condition is not decided after 12 hours. If a younger error has a table whose schema cannot be read, or

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // How long a stored error takes to be decoded grows with its bytes, and not with their square, whatever it has many of. An error is
@@ -47,7 +49,7 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		},
 		"keys given up for a long value": func(n int) wireError {
 			c := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Version: decide.Version(at, 0), VersionColumn: "version", Keyspace: "shop", Table: "t",
+				Entity: "e", Kind: tables.Insert, Versioned: true, Version: entity.Linked(decide.Version(at, 0), gocql.UUID{}), VersionColumn: "version", Keyspace: "shop", Table: "t",
 				Key: 1, Part: 1,
 				Columns: []forgedCell{cell("id", wireHas, "int", number(1)), cell("email", wireHas, "text", []byte(strings.Repeat(key, n/200)))},
 			}

@@ -29,7 +29,7 @@ var Users = tables.Must(tables.New[User]("user",
 	tables.Versioned("version"),
 ))
 
-// Schema creates the tables in the keyspace of the session. The columns pending and claim are the library's own.
+// Schema creates the tables in the keyspace of the session. The columns pending, done, recent and claim are the library's own.
 var Schema = schema.Must(schema.Declare(schema.Sets(Users)))
 
 // ErrTaken is returned to whoever wants an address that somebody has.

@@ -14,6 +14,8 @@ const mostEnds = 256
 // Ends are the last steps of changes, in flight after these have returned. Only the next change of the entity has to wait for that, as it would
 // otherwise meet what the step is about to remove.
 type Ends struct {
+	Turns
+
 	mu    sync.Mutex
 	under map[string]chan struct{} // by the place of the base row; closed when it is done
 }

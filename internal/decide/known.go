@@ -18,6 +18,8 @@ import (
 // Known is what is known of a decision. If it is not Applied, either Conflict and Err say why, or Err alone.
 type Known struct {
 	Outcome retry.Outcome
+	// Never says, with NotApplied, that no attempt of any call was applied or will be.
+	Never bool
 	// Conflict says that another write was first. With Unknown, a lost attempt of this one may have been applied before that.
 	Conflict bool
 	Taken    *entity.Claim // with Conflict: the key that another entity has
@@ -85,7 +87,9 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	case err != nil:
 		known = Known{Outcome: retry.Unknown, Err: err}
 	}
-	known.Outcome = earlier.Outcome.Then(known.Outcome)
+	if !known.Never {
+		known.Outcome = earlier.Outcome.Then(known.Outcome)
+	}
 	known.Err = request.MarkRefused(period.Explain(fanout.WrapTimeout(ctx, known.Err), d.PlaceOf))
 	if known.Tokens == nil {
 		known.Tokens = earlier.Tokens

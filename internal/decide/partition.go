@@ -100,6 +100,6 @@ func (b *BaseRow) Row(ctx context.Context) (*entity.Row, error) {
 	if found, err := b.Read(ctx, text, dest, b.Plain); err != nil || !found {
 		return nil, err
 	}
-	read := row()
-	return &read, nil
+	read, err := row()
+	return &read, request.Stop(err)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
@@ -28,21 +27,22 @@ func together(statements []statement.Bound) statement.Bound {
 	return statement.Bound{Text: text.String(), Args: args}
 }
 
-// Scan reads the answer to a transaction into row: its timeuuids, and pending. MapScanCAS would decode all columns, and panic at types
+// Scan reads the answer to a transaction into row: its timeuuids and blobs. MapScanCAS would decode all columns, and panic at types
 // that gocql has no Go type for, be it of columns that the set does not declare.
 func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	var dest []any
-	var pending map[gocql.UUID][]byte
 	ids := make(map[string]*gocql.UUID)
+	blobs := make(map[string]*[]byte)
 	for _, c := range iter.Columns() {
 		switch t := c.TypeInfo.Type(); {
 		case c.Name == "[applied]":
 			dest = append(dest, &applied)
-		case c.Name == layout.PendingColumn && entries(c.TypeInfo):
-			dest = append(dest, &pending)
 		case t == gocql.TypeTimeUUID, t == gocql.TypeUUID:
 			ids[c.Name] = new(gocql.UUID)
 			dest = append(dest, ids[c.Name])
+		case t == gocql.TypeBlob:
+			blobs[c.Name] = new([]byte)
+			dest = append(dest, blobs[c.Name])
 		case t == gocql.TypeTuple:
 			tuple, _ := c.TypeInfo.(gocql.TupleTypeInfo)
 			dest = append(dest, slices.Repeat([]any{skipped{}}, len(tuple.Elems))...)
@@ -54,17 +54,13 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	if err := iter.Close(); err != nil || !found {
 		return false, cmp.Or(err, gocql.ErrNotFound)
 	}
-	row[layout.PendingColumn] = pending
 	for name, id := range ids {
 		row[name] = *id
 	}
+	for name, data := range blobs {
+		row[name] = *data
+	}
 	return applied, nil
-}
-
-// entries says whether it is the type of pending: a set with Compare may have a column of that name.
-func entries(t gocql.TypeInfo) bool {
-	m, ok := t.(gocql.CollectionType)
-	return ok && m.Type() == gocql.TypeMap && m.Key.Type() == gocql.TypeTimeUUID && m.Elem.Type() == gocql.TypeBlob
 }
 
 // skipped is a column that is not decoded.

@@ -3,8 +3,6 @@ package decide
 import (
 	"bytes"
 	"cmp"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -38,13 +36,4 @@ func Timestamp(version gocql.UUID) int64 {
 // Compare orders versions by time. No entity has two versions of one microsecond; such versions are ordered by their bytes.
 func Compare(a, b gocql.UUID) int {
 	return cmp.Or(cmp.Compare(Timestamp(a), Timestamp(b)), bytes.Compare(a[:], b[:]))
-}
-
-// Current is the version of a row with these entries in its column pending. If the fence of a deleted row has expired before its removes were
-// known to be in the query tables, it is the largest key of pending, which outlives the fence. It is zero if the row has neither.
-func Current(version gocql.UUID, pending map[gocql.UUID][]byte) gocql.UUID {
-	if version != (gocql.UUID{}) || len(pending) == 0 {
-		return version
-	}
-	return slices.MaxFunc(slices.Collect(maps.Keys(pending)), Compare)
 }

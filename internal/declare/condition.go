@@ -47,8 +47,8 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 		}
 	}
 	for _, i := range t.Columns {
-		if b.set.Columns[i].Name == layout.TokenColumn && !b.Transactional {
-			b.fault(decl.Name, layout.TokenColumn, "a Unique table has a column of this name of its own")
+		if b.set.Columns[i].Name == layout.Token.Name && !b.Transactional {
+			b.fault(decl.Name, layout.Token.Name, "a Unique table has a column of this name of its own")
 		}
 	}
 	t.ColumnNames = b.set.Names(t.Columns)
@@ -169,8 +169,10 @@ func (b *builder) checkTransactional() {
 func (b *builder) checkVersioned() {
 	s := b.set
 	base := s.Tables[0]
-	if _, ok := b.of[layout.PendingColumn]; ok && !b.Transactional {
-		b.fault(base.Name, layout.PendingColumn, "the base table of a Versioned set has a column of this name of its own")
+	for _, kept := range layout.KeptInBase {
+		if _, ok := b.of[kept.Name]; ok && !b.Transactional {
+			b.fault(base.Name, kept.Name, "the base table of a Versioned set has a column of this name of its own")
+		}
 	}
 	if !slices.ContainsFunc(s.Regular(), func(i int) bool { return neverAbsent(&s.Columns[i]) }) {
 		b.fault(base.Name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): "+

@@ -30,8 +30,7 @@ type Table struct {
 	Columns  []Column
 	// Types are the user-defined types of its columns, each after those that it uses itself.
 	Types []Type
-	// Unique is Table.Unique. Columns of the library's own, claim here and pending in the base table of a Versioned set, are
-	// among Columns.
+	// Unique is Table.Unique. The columns that the library keeps are among Columns.
 	Unique bool
 	// Fingerprint is what all processes that write the table have to declare alike, as text at the end of its comment: how key
 	// columns may change and within which domains, bucket functions, conditions, and unique keys. Package schema writes it.
@@ -99,9 +98,11 @@ func Of(s *layout.Set) Description {
 		switch {
 		case s.Transactional: // a transaction keeps nothing of its own
 		case td.Unique:
-			td.Columns = append(td.Columns, Column{Name: layout.TokenColumn, Type: layout.TokenType, Kind: "regular"})
+			td.Columns = append(td.Columns, keptColumn(layout.Token))
 		case at == 0 && s.Version >= 0:
-			td.Columns = append(td.Columns, Column{Name: layout.PendingColumn, Type: layout.PendingType, Kind: "regular"})
+			for _, kept := range layout.KeptInBase {
+				td.Columns = append(td.Columns, keptColumn(kept))
+			}
 		}
 		d.Tables = append(d.Tables, td)
 	}
@@ -116,4 +117,8 @@ func (d *Table) describeTypes(t *cqltype.Type) {
 		}
 		d.Types = append(d.Types, Type{u.Name, each.Of(u.Fields, func(f cqltype.Field) Field { return Field{f.Name, f.Type.String()} })})
 	}
+}
+
+func keptColumn(kept layout.Kept) Column {
+	return Column{Name: kept.Name, Type: kept.Type, Kind: "regular"}
 }

@@ -21,10 +21,6 @@ import (
 // not be much older: below a fence that is gone it would be in the base table, and under tombstones in the others.
 const FenceTTL = 24 * time.Hour
 
-// clearAhead is how far above the time of a version, and of now, the timestamp lies that removes its entry of pending: above
-// the ballot, which is the time of a server's clock when the transaction was made. The keys of entries never recur.
-const clearAhead = time.Hour
-
 // TimeUUID is the type of versions, marks and tokens.
 var TimeUUID = cqltype.Must("timeuuid")
 
@@ -92,10 +88,21 @@ func (b *Base) VersionColumn() string { return b.Set.Columns[b.Set.Version].Name
 type Row struct {
 	Version gocql.UUID // zero if it is null, or the set has Compare
 	Present bool       // some column alongside key and version is not null
-	Pending map[gocql.UUID][]byte
+	Pending *Pending   // nil if it is null
+	Done    gocql.UUID // the last version that the query tables are known to have
+	Recent  Recent
 
 	Values []cqltype.Value
 	added  bool // it is to become one by an insert
+}
+
+// Current is the version of the row. If that of a deleted row has expired before its removes were known to be in the query tables, it is the one in
+// pending, which outlives it. It is zero if the row has neither.
+func (r Row) Current() gocql.UUID {
+	if r.Version == (gocql.UUID{}) && r.Pending != nil {
+		return r.Pending.Version
+	}
+	return r.Version
 }
 
 // regular are the columns alongside the key, the version excepted.
@@ -106,7 +113,7 @@ func (b *Base) where() statement.Terms { return statement.KeyTerms(b.Set.Tables[
 func (b *Base) table() string { return statement.Qualified(b.keyspace, b.name) }
 
 // Select reads the row. dest is what to scan it into; row gives what was scanned.
-func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
+func (b *Base) Select() (s statement.Bound, dest []any, row func() (Row, error)) {
 	columns := b.regular()
 	names := b.Set.Names(columns)
 	raw := make([]rawValue, len(columns))
@@ -114,18 +121,22 @@ func (b *Base) Select() (s statement.Bound, dest []any, row func() Row) {
 		dest = append(dest, &raw[n])
 	}
 	var out Row
+	var pending rawValue
 	if b.Set.Version >= 0 {
-		names = append(names, b.Set.Columns[b.Set.Version].Name)
-		dest = append(dest, &out.Version)
+		names, dest = append(names, b.VersionColumn()), append(dest, &out.Version)
 		if !b.Set.Transactional {
-			names, dest = append(names, layout.PendingColumn), append(dest, &out.Pending)
+			for _, c := range layout.KeptInBase {
+				names = append(names, c.Name)
+			}
+			dest = append(dest, &pending, &out.Done, &out.Recent)
 		}
 	}
 	s = statement.Bound{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.Where(b.where())
-	return s, dest, func() Row {
-		row := b.readRow(columns, raw)
-		row.Version, row.Pending = out.Version, out.Pending
-		return row
+	return s, dest, func() (row Row, err error) {
+		row = b.readRow(columns, raw)
+		row.Version, row.Done, row.Recent = out.Version, out.Done, out.Recent
+		row.Pending, err = decodePending(pending.Data)
+		return row, err
 	}
 }
 
@@ -178,16 +189,30 @@ func (b *Base) Decode(row Row) (any, error) {
 	return out.Interface(), nil
 }
 
-// Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
-// pending; of an insert, if all other columns that the set declares are null too, and of another change, if those that keys follow
-// from are what its before-image says. Without after it makes a fence. Several statements are sent in one batch.
-func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []statement.Bound {
+// Swap is a lightweight transaction of a base row: if its version is Before, and nothing is left to be done, it becomes After.
+type Swap struct {
+	Before  gocql.UUID // zero: null
+	Live    bool       // the row before it is there, and has the version Before
+	Version gocql.UUID
+	After   *Row // nil for a fence
+	Keys    Keys // of the row before it
+}
+
+// Swap renders it. Nothing is left to be done if the column done of a live row is its version, or the column pending of another one is null. An
+// insert wants all other columns that the set declares to be null too, and another change those that keys follow from to be what its
+// before-image says. Several statements are sent in one batch.
+func (b *Base) Swap(swap Swap) []statement.Bound {
 	var set, condition, fenced statement.Terms
+	after, version := swap.After, swap.Version
 	condition.Equal(b.VersionColumn(), nil)
-	if before != (gocql.UUID{}) {
-		condition.Args[0] = cqltype.TimeUUID(before)
+	if swap.Before != (gocql.UUID{}) {
+		condition.Args[0] = cqltype.TimeUUID(swap.Before)
 	}
-	condition.Null(layout.PendingColumn)
+	if swap.Live {
+		condition.Equal(layout.Done.Name, cqltype.TimeUUID(swap.Before))
+	} else {
+		condition.Null(layout.Pending.Name)
+	}
 	for _, i := range b.regular() {
 		name := b.Set.Columns[i].Name
 		switch {
@@ -196,7 +221,7 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 		case after == nil:
 			set.Null(name)
 		default:
-			set.Equal(name, bound(&after.Values[i], before != (gocql.UUID{})))
+			set.Equal(name, bound(&after.Values[i], swap.Before != (gocql.UUID{})))
 		}
 		if after != nil && after.added { // a row of before the declaration has no version either
 			condition.Null(name)
@@ -204,27 +229,33 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []state
 	}
 	update := statement.Bound{Text: "UPDATE " + b.table()}
 	fenced.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
+	recent, whole := Follow(swap.Before, version, swap.Live, after == nil)
+	if whole && after == nil {
+		fenced.Equal(layout.Recent.Name, recent.value())
+	}
 	fence := statement.Bound{
 		Text: update.Text + " USING TTL ?", Args: []any{cqltype.Int(int64(FenceTTL / time.Second))},
 	}.Set(fenced).Where(b.where())
-	if after == nil && keys == nil { // of an entity that does not exist
+	if after == nil && !swap.Live { // of an entity that does not exist
 		return []statement.Bound{fence.OnlyIf(condition)}
 	}
-	if keys != nil { // what the change removes from the query tables follows from them
+	if swap.Keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
 			condition.Equal(b.Set.Columns[i].Name, &b.before[i])
 		}
 	}
-	if after != nil {
-		set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
-	}
-	set.Texts = append(set.Texts, layout.PendingColumn+"[?] = ?")
-	set.Args = append(set.Args, cqltype.TimeUUID(version), cqltype.Blob(keys))
-	out := []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
+	set.Equal(layout.Pending.Name, cqltype.Blob(Pending{version, swap.Keys}.encode()))
 	if after == nil {
-		out = append(out, fence)
+		return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition), fence}
 	}
-	return out
+	set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
+	if whole {
+		set.Equal(layout.Recent.Name, recent.value())
+	} else {
+		set.Texts = append(set.Texts, layout.Recent.Name+"[?] = ?")
+		set.Args = append(set.Args, tinyint(slot(version)), cqltype.TimeUUID(version))
+	}
+	return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
 }
 
 // imaged are the columns of before.
@@ -276,12 +307,29 @@ func bound(v *cqltype.Value, replacing bool) any {
 	return v
 }
 
-// Clear removes an entry of pending. now is the time by the writer's clock: a write that is resumed may be old.
-func (b *Base) Clear(version gocql.UUID, now time.Time) statement.Bound {
-	at := max(version.Time().UnixMicro(), now.UnixMicro()) + clearAhead.Microseconds()
-	return statement.Bound{
-		Text: "DELETE " + layout.PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", Args: []any{cqltype.TimeUUID(version), cqltype.BigInt(at)},
-	}.Where(b.where())
+// Finish says that the query tables have a version of a live row. A later one is not undone, whatever comes first.
+func (b *Base) Finish(version gocql.UUID) statement.Bound {
+	var set statement.Terms
+	set.Equal(layout.Done.Name, cqltype.TimeUUID(version))
+	return b.at(version, "UPDATE "+b.table()+" USING TIMESTAMP ?").Set(set).Where(b.where())
+}
+
+// Forget removes what a row that is not live keeps of earlier versions than this one. Drop removes what is pending of it, and nothing later.
+func (b *Base) Forget(version gocql.UUID) statement.Bound {
+	return b.at(version, "DELETE "+layout.Done.Name+" FROM "+b.table()+" USING TIMESTAMP ?").Where(b.where())
+}
+
+// Drop is the transaction that removes what is pending, if it is still this.
+func (b *Base) Drop(p Pending) statement.Bound {
+	var set, condition statement.Terms
+	set.Null(layout.Pending.Name)
+	condition.Equal(layout.Pending.Name, cqltype.Blob(p.encode()))
+	return statement.Bound{Text: "UPDATE " + b.table()}.Set(set).Where(b.where()).OnlyIf(condition)
+}
+
+// at begins a statement at the time of a version.
+func (b *Base) at(version gocql.UUID, text string) statement.Bound {
+	return statement.Bound{Text: text, Args: []any{cqltype.BigInt(version.Time().UnixMicro())}}
 }
 
 // Format prints the table for every verb: printed in full it would show the key.
@@ -298,7 +346,7 @@ func (r Row) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) 
 
 // String says whether the row is there, and nothing of it.
 func (r Row) String() string {
-	return fmt.Sprintf("row (present: %t, pending: %d)", r.Present, len(r.Pending))
+	return fmt.Sprintf("row (present: %t, pending: %t)", r.Present, r.Pending != nil)
 }
 
 // MarshalText is [Row.String]: a structured logger would show what is pending.

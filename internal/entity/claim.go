@@ -58,7 +58,7 @@ func (c *Claim) ownerNames() []string { return c.base.Set.Tables[0].KeyNames }
 // Take is the lightweight transaction that takes a key without an owner.
 func (c *Claim) Take(token gocql.UUID) statement.Bound {
 	names, args := c.row()
-	return statement.InsertNew(c.name(), append(names, layout.TokenColumn), append(args, cqltype.TimeUUID(token)))
+	return statement.InsertNew(c.name(), append(names, layout.Token.Name), append(args, cqltype.TimeUUID(token)))
 }
 
 // row is the row that says who has the key, without a token.
@@ -80,7 +80,7 @@ func (c *Claim) Replace(token, seen gocql.UUID) statement.Bound {
 			set.Equal(name, c.base.key[k])
 		}
 	}
-	set.Equal(layout.TokenColumn, cqltype.TimeUUID(token))
+	set.Equal(layout.Token.Name, cqltype.TimeUUID(token))
 	return statement.Bound{Text: "UPDATE " + c.name()}.Set(set).Where(c.where()).OnlyIf(tokenIs(seen))
 }
 
@@ -92,10 +92,10 @@ func (c *Claim) Free(seen gocql.UUID) statement.Bound {
 // tokenIs is the condition of a token that was seen. A row that other code has made has none.
 func tokenIs(seen gocql.UUID) (t statement.Terms) {
 	if seen == (gocql.UUID{}) {
-		t.Null(layout.TokenColumn)
+		t.Null(layout.Token.Name)
 		return t
 	}
-	t.Equal(layout.TokenColumn, cqltype.TimeUUID(seen))
+	t.Equal(layout.Token.Name, cqltype.TimeUUID(seen))
 	return t
 }
 
@@ -108,7 +108,7 @@ type Holder struct {
 
 // Select reads who has the key. dest is what to scan it into; holder gives what was scanned.
 func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
-	names := append(slices.Clone(c.ownerNames()), layout.TokenColumn)
+	names := append(slices.Clone(c.ownerNames()), layout.Token.Name)
 	raw := make([]rawValue, len(c.base.key))
 	for k := range raw {
 		dest = append(dest, &raw[k])

@@ -30,8 +30,8 @@ type Condition struct {
 	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
 	// versioned sets.
 	Before, Version gocql.UUID
-	// Keys are those that the before-image has in the query tables, encoded for [Base.QueryTableMutations].
-	Keys []byte
+	// Keys are those of the before-image.
+	Keys Keys
 
 	base   *Base
 	after  []cqltype.Value // by column; nil for a delete
@@ -68,6 +68,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	if err := c.checkConditional(before); err != nil {
 		return Conditional{}, err
 	}
+	version = Linked(version, before)
 	r := Renderer{
 		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp),
 	}
@@ -120,6 +121,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 // SetVersion gives the rows of a change another version. The change was just rendered, and nothing of it was sent, stored or copied.
 func (c *Conditional) SetVersion(version gocql.UUID) {
 	s := c.Condition.base.Set
+	version = Linked(version, c.Condition.Before)
 	c.Condition.Version = version
 	for _, i := range []int{s.Version, s.Mark} {
 		if i >= 0 && c.Condition.after != nil {
@@ -176,6 +178,11 @@ func (c *Condition) After() *Row {
 	return &Row{Version: c.Version, Present: true, Values: c.after, added: c.Kind == Insert}
 }
 
+// Swap is the change in a Versioned set.
+func (c *Condition) Swap() Swap {
+	return Swap{Before: c.Before, Live: c.Kind != Insert, Version: c.Version, After: c.After(), Keys: c.Keys}
+}
+
 // Compare is the lightweight transaction of a change in a set with Compare.
 func (c *Condition) Compare() statement.Bound {
 	b := c.base
@@ -223,7 +230,7 @@ func (c *Condition) Statements() []string {
 		return []string{c.Compare().Text}
 	}
 	var out []string
-	for _, s := range c.base.Swap(c.Before, c.Version, c.After(), c.Keys) {
+	for _, s := range c.base.Swap(c.Swap()) {
 		out = append(out, s.Text)
 	}
 	return out

@@ -13,53 +13,46 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// This file is about the entries of pending: what a client that died has left to be done in the query tables.
+// This file is about the keys in pending: those that a change has left to be removed from the query tables.
 
 // QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
-// those of entries of pending that is not its own.
-func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte) ([]statement.Mutation, error) {
+// those of keys, that is not its own.
+func (b *Base) QueryTableMutations(row Row, version gocql.UUID, keys Keys) ([]statement.Mutation, error) {
 	s := b.Set
 	if b.stored {
 		return nil, errStored
 	}
-	var out []statement.Mutation
-	if len(entries) == 0 {
-		entries = [][]byte{nil}
+	before, err := b.decodeKeys(keys)
+	if err != nil {
+		return nil, err
 	}
-	for _, entry := range entries {
-		before, err := b.decodeKeys(entry)
-		if err != nil {
+	at := version.Time().UnixMicro()
+	r := Renderer{
+		Set: s, Kind: Update, Timestamp: at, version: version, Keyspace: b.physical, Before: before, At: cqltype.BigInt(at), replacing: before != nil,
+	}
+	if row.Present {
+		r.After = slices.Clone(row.Values)
+		r.After[s.Version] = *cqltype.TimeUUID(version)
+		if err := DeriveRead(s, r.After); err != nil {
 			return nil, err
 		}
-		at := version.Time().UnixMicro()
-		r := Renderer{
-			Set: s, Kind: Update, Timestamp: at, version: version, Keyspace: b.physical, Before: before, At: cqltype.BigInt(at), replacing: before != nil,
-		}
-		if row.Present {
-			r.After = slices.Clone(row.Values)
-			r.After[s.Version] = *cqltype.TimeUUID(version)
-			if err := DeriveRead(s, r.After); err != nil {
-				return nil, err
-			}
-		}
-		if r.After == nil && r.Before == nil {
-			continue
-		}
-		for _, t := range s.Tables[1:] {
-			if t.Rotation != nil && r.row()[t.Rotation.Clock].Data == nil {
-				continue // without the time the row is in none of the tables
-			}
-			if err := r.checkRotated(t, r.row()); err != nil {
-				return nil, err
-			}
-			if err := checkKey(s, t, r.After); err != nil {
-				return nil, err
-			}
-			r.table(t)
-		}
-		out = append(out, r.Out...)
 	}
-	return out, nil
+	if r.After == nil && r.Before == nil {
+		return nil, nil
+	}
+	for _, t := range s.Tables[1:] {
+		if t.Rotation != nil && r.row()[t.Rotation.Clock].Data == nil {
+			continue // without the time the row is in none of the tables
+		}
+		if err := r.checkRotated(t, r.row()); err != nil {
+			return nil, err
+		}
+		if err := checkKey(s, t, r.After); err != nil {
+			return nil, err
+		}
+		r.table(t)
+	}
+	return r.Out, nil
 }
 
 // DeriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
@@ -68,14 +61,14 @@ func DeriveRead(s *layout.Set, row []cqltype.Value) error {
 	for i := range s.Columns {
 		c, data := &s.Columns[i], row[i].Data
 		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
-			return s.Invalid(s.Tables[0], c.Name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
-				"something else than this library wrote it, so correct the row", layout.PendingColumn, len(data), c.CQL, size))
+			return s.Invalid(s.Tables[0], c.Name, fmt.Sprintf("the row, or its column %s, holds a value of %d bytes, and a %s has %d: "+
+				"something else than this library wrote it, so correct the row", layout.Pending.Name, len(data), c.CQL, size))
 		}
 	}
 	return s.Derive(row, func(i int) bool { return !s.InBaseKey(i) })
 }
 
-// keysVersion is the version of the format of entries of pending.
+// keysVersion is the version of the format of keys.
 const keysVersion = 1
 
 // encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
@@ -97,9 +90,9 @@ func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
 var errStored = errors.New("another client has left the entity unfinished, and an error that was stored does not know its query tables: " +
 	"write or modify the entity through its set, and resume then")
 
-var errKeys = errors.New("an entry of pending is of a later version, or damaged")
+var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
 
-// inEntries says whether entries of pending hold column i.
+// inEntries says whether column i is among the keys in pending.
 func inEntries(s *layout.Set, i int) bool {
 	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
@@ -124,7 +117,7 @@ func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	return row, DeriveRead(s, row)
 }
 
-// cutKeys calls visit for every column of an entry. One of no bytes has none.
+// cutKeys calls visit for every column of keys. No bytes have none.
 func cutKeys(data []byte, visit func(name string, value []byte) error) error {
 	if len(data) == 0 {
 		return nil

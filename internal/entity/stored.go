@@ -210,7 +210,7 @@ func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) s
 		}
 	}
 	row := Row{Present: c.after != nil, Values: values}
-	if _, err := NewBase(s, physical, values).QueryTableMutations(row, c.Version, [][]byte{c.Keys}); err != nil {
+	if _, err := NewBase(s, physical, values).QueryTableMutations(row, c.Version, c.Keys); err != nil {
 		return "what it leaves for other writers to finish cannot be read: " + err.Error()
 	}
 	return ""

@@ -115,7 +115,8 @@ func (w *wireCondition) Check() error {
 		return errors.New("incomplete")
 	case !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
 		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
-	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || has(w.VersionColumn) || w.Version.Version() != 1):
+	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || has(w.VersionColumn) || w.Version.Version() != 1 ||
+		!w.Transactional && w.Version != Linked(w.Version, w.Before)):
 		return errors.New("a version that is not one")
 	case w.Transactional && (!w.Versioned || w.Local):
 		return errors.New("incomplete")

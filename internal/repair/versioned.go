@@ -10,7 +10,7 @@ import (
 type Version struct {
 	// At is the time of the version, or of that of a delete that is remembered, in microseconds. 0: there is neither.
 	At int64
-	// Pending says that there are entries of pending, with or without a row.
+	// Pending says that something is left to be done in the query tables, for a row or a deleted one.
 	Pending bool
 }
 

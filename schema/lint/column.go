@@ -8,9 +8,9 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// marks says whether the column is that in which versioned sets mark what is unfinished, element by element.
-func marks(c schema.Column) bool {
-	return c.Name == layout.PendingColumn && c.Type == "map<timeuuid, blob>"
+// kept says whether the column is one that the library keeps in base rows.
+func kept(c schema.Column) bool {
+	return slices.Contains(layout.KeptInBase, layout.Kept{Name: c.Name, Type: c.Type})
 }
 
 // notFrozen reports columns that are stored as several cells, lists or others, and what to do unless they are to be frozen.
@@ -19,7 +19,7 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 		uses := r.usesOf(t)
 		for _, c := range t.Columns {
 			name, _, _ := ast.TypeParts(c.Type)
-			if !ast.MultiCellText(c.Type) || marks(c) {
+			if !ast.MultiCellText(c.Type) || kept(c) {
 				continue
 			}
 			whole, parts, repeats := uses[c.Name].whole || uses[""].whole, uses[c.Name].parts, uses[c.Name].repeats || uses[""].repeats

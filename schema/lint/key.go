@@ -227,7 +227,7 @@ func incomplete(r *review, e *family, t *schema.Table) {
 		_, _, several := ast.TypeParts(c.Type) // of which the table may have a row for each element
 		// amount may be amount_cents here
 		unit := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return strings.HasPrefix(other.Name, c.Name+"_") })
-		return e.has(t, c.Name) || marks(c) || e.guessed && (unit || len(several) > 0)
+		return e.has(t, c.Name) || kept(c) || e.guessed && (unit || len(several) > 0)
 	})
 	if len(missing) > 0 {
 		f := r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",

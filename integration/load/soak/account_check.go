@@ -17,7 +17,7 @@ import (
 // AccountRow is a row of the base table.
 type AccountRow struct {
 	Account
-	Pending map[gocql.UUID][]byte // entries of writes whose query tables are not known to be written
+	Done gocql.UUID // the last version that the query tables are known to have
 }
 
 // AccountTables is what the tables of the accounts hold.
@@ -41,7 +41,7 @@ func ReadAccounts(ctx context.Context, session *gocql.Session) (t *AccountTables
 
 func readAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, error) {
 	columns := []string{"account_id", "email", "status", "changes", "version"}
-	base, err := history.All[AccountRow](ctx, session, "accounts", append(columns, "pending")...)
+	base, err := history.All[AccountRow](ctx, session, "accounts", append(columns, "done")...)
 	byStatus, err2 := history.All[Account](ctx, session, "accounts_by_status", columns...)
 	claims, err3 := history.All[Account](ctx, session, "accounts_by_email", "email", "account_id")
 	t := &AccountTables{Base: base, ByStatus: byStatus, ByEmail: make(map[string]gocql.UUID)}
@@ -60,9 +60,9 @@ type AccountReport struct {
 	Missing   []string // a base row without its row by status
 	Differing []string // a row by status with other values than the base row
 	Owners    []string // an address of two accounts, or of one that the register does not know to have it
-	Unnoted   int      // divergences of rows without an entry of pending: nobody would finish those
+	Unnoted   int      // divergences of rows that say they are done: nobody would finish those
 	Unclaimed []string // addresses that the register keeps for an account that does not have them
-	Pending   int      // rows with entries of pending
+	Pending   int      // rows that do not say they are done
 }
 
 // Divergence is how many faults are between tables.
@@ -74,7 +74,7 @@ func (r *AccountReport) Divergence() int {
 func CheckAccounts(t *AccountTables, accounts []gocql.UUID, writes []history.Write[Account]) *AccountReport {
 	r, base := CheckChanges(t, accounts, writes), t.base()
 	for i := range t.Base {
-		if len(t.Base[i].Pending) > 0 {
+		if t.Base[i].Done != t.Base[i].Version {
 			r.Pending++
 		}
 	}
@@ -161,7 +161,7 @@ func describe(w *history.Write[Account]) string {
 func (r *AccountReport) statuses(base map[gocql.UUID]*AccountRow, t *AccountTables) {
 	seen := make(map[gocql.UUID]bool)
 	unnoted := func(row *AccountRow) {
-		if row == nil || len(row.Pending) == 0 {
+		if row == nil || row.Done == row.Version {
 			r.Unnoted++
 		}
 	}

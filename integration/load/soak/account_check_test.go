@@ -28,7 +28,7 @@ func newBank() *bank {
 			Version: gocql.UUID{6: 0x10, 15: byte(n)},
 		}
 		b.accounts = append(b.accounts, a.AccountID)
-		b.tables.Base = append(b.tables.Base, soak.AccountRow{Account: a})
+		b.tables.Base = append(b.tables.Base, soak.AccountRow{Account: a, Done: a.Version})
 		b.tables.ByStatus = append(b.tables.ByStatus, a)
 		b.tables.ByEmail[a.Email] = a.AccountID
 		for _, number := range changes {
@@ -87,7 +87,7 @@ func TestCheckAccounts(t *testing.T) {
 			ghost := b.tables.ByStatus[0]
 			ghost.Status = "old"
 			b.tables.ByStatus = append(b.tables.ByStatus, ghost)
-			b.tables.Base[0].Pending = map[gocql.UUID][]byte{{}: nil}
+			b.tables.Base[0].Done = gocql.UUID{}
 		}, []int{ghosts, pending}, true},
 		"a row of nobody's by status": {func(b *bank) {
 			b.tables.ByStatus = append(b.tables.ByStatus, soak.Account{AccountID: gocql.UUID{9}, Status: "new"})

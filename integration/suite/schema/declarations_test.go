@@ -98,7 +98,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 		"other domain": "column written: this process declares SingleWriter",
 		"contrary":     `has "shut" and lacks "it's"`,
 		"not unique":   "declares no Unique table, the table was made for Unique table(accounts_by_email)",
-		"plain":        "column pending: is kept by a Versioned set",
+		"plain":        "column recent: is kept by a Versioned set",
 		"plain email":  "column claim: is kept in a table of unique keys",
 	} {
 		if got := start(t, on, sets[name]); (got == "") != (want == "") || !strings.Contains(got, want) {

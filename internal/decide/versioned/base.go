@@ -3,8 +3,6 @@ package versioned
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -44,7 +42,7 @@ func (b *Base) Read(ctx context.Context) (out Row, err error) {
 	if err != nil || row == nil {
 		return out, err
 	}
-	out = Row{Version: row.Version, Present: row.Present, Pending: row.Pending}
+	out = Row{Version: row.Version, Present: row.Present, Pending: row.Pending, Done: row.Done, Recent: row.Recent}
 	if row.Present {
 		out.Columns = row
 	}
@@ -54,24 +52,30 @@ func (b *Base) Read(ctx context.Context) (out Row, err error) {
 // Swap implements [Store].
 func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 	after, _ := swap.After.(*entity.Row)
-	applied, row, err := b.Transact(ctx, b.Base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
+	applied, row, err := b.Transact(ctx, b.Base.Swap(entity.Swap{
+		Before: swap.Before, Live: swap.Live, Version: swap.Version, After: after, Keys: swap.Keys,
+	})...)
 	if err != nil || applied {
 		return Reply{Applied: applied}, err
 	}
 	reply.Version, _ = row[b.Base.VersionColumn()].(gocql.UUID)
-	pending, _ := row[layout.PendingColumn].(map[gocql.UUID][]byte)
-	reply.Pending = slices.Collect(maps.Keys(pending))
-	if swap.Before == (gocql.UUID{}) || reply.Version != swap.Before || len(reply.Pending) > 0 {
+	if !swap.Live {
+		pending, _ := row[layout.Pending.Name].([]byte)
+		reply.Unfinished = pending != nil
+		return reply, nil
+	}
+	done, _ := row[layout.Done.Name].(gocql.UUID)
+	if reply.Unfinished = done != swap.Before; reply.Version != swap.Before || reply.Unfinished {
 		return reply, nil
 	}
 	return b.imageOf(ctx, swap, reply)
 }
 
-// imageOf continues a swap that was not applied although the row has the version of the before-image and nothing is pending. So the
+// imageOf continues a swap that was not applied although the row has the version of the before-image and is finished. So the
 // columns that keys follow from differ. That may be a difference of bytes alone, which the swap can do without.
 func (b *Base) imageOf(ctx context.Context, swap Swap, reply Reply) (Reply, error) {
 	row, err := b.Read(ctx)
-	if err != nil || row.Version != swap.Before || len(row.Pending) > 0 {
+	if err != nil || row.Version != swap.Before || row.Unfinished() {
 		return reply, err // another write came meanwhile
 	}
 	read, ok := row.Columns.(*entity.Row)
@@ -86,7 +90,7 @@ func (b *Base) imageOf(ctx context.Context, swap Swap, reply Reply) (Reply, erro
 }
 
 // ApplyToQueryTables implements [Store].
-func (b *Base) ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys [][]byte) error {
+func (b *Base) ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys []byte) error {
 	var current entity.Row
 	if stored, ok := row.Columns.(*entity.Row); ok {
 		current = *stored
@@ -107,12 +111,16 @@ func (b *Base) ApplyToQueryTables(ctx context.Context, row Row, version gocql.UU
 	return err
 }
 
-// Clear implements [Store].
-func (b *Base) Clear(ctx context.Context, versions []gocql.UUID) error {
-	for _, v := range versions {
-		if err := b.Exec(ctx, b.Base.Clear(v, b.env.Now())); err != nil {
-			return err
-		}
+// Finish implements [Store].
+func (b *Base) Finish(ctx context.Context, version gocql.UUID) error {
+	return b.Exec(ctx, b.Base.Finish(version))
+}
+
+// Forget implements [Store].
+func (b *Base) Forget(ctx context.Context, pending entity.Pending) error {
+	if err := b.Exec(ctx, b.Base.Forget(pending.Version)); err != nil {
+		return err
 	}
-	return nil
+	_, _, err := b.Transact(ctx, b.Base.Drop(pending))
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -61,11 +62,12 @@ func (c *Change) Commit(ctx context.Context) Result {
 	s := settlement{store: c.Store, swap: c.Swap, renew: c.renew, sent: c.Sent, tried: retry.NotApplied}
 	var result Result
 	if err := c.claim(ctx); err != nil {
-		result = s.stop(err)
+		result = Result{Outcome: s.outcome(), Err: err}
 	} else {
 		result = s.settle(ctx, c.Insert)
 	}
-	if result.Outcome != retry.Applied && s.tried == retry.NotApplied {
+	// A row that is past this change needs what this call has claimed as little as one that never had it.
+	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || s.past) || result.Never {
 		c.release(ctx)
 	}
 	if c.Sent && !s.first {
@@ -108,10 +110,10 @@ func (c *Change) renew(ctx context.Context) error {
 	return nil
 }
 
-// Finish clears the change's entry of pending, when the query tables are known to have its rows, and gives up the keys
+// Finish says in the row that the query tables are known to have the change, and gives up the keys
 // that the row no longer has, as far as their Tokens are known. What fails of it is done by whoever meets it next.
 func (c *Change) Finish(ctx context.Context) {
-	_ = clearEntries(ctx, c.Store, []gocql.UUID{c.Swap.Version})
+	_ = finish(ctx, c.Store, c.Swap.After != nil, entity.Pending{Version: c.Swap.Version, Keys: c.Swap.Keys})
 	for i, token := range c.Tokens {
 		if token != (gocql.UUID{}) {
 			free(ctx, c.Store, c.Releases[i], token)

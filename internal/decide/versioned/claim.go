@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -77,13 +78,13 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 	if key.Held(row) || recent {
 		return false, &TakenError{Key: key, Owner: claim.Owner}
 	}
-	return fence(ctx, base, row, c.Next(decide.Timestamp(row.Current())))
+	return fence(ctx, base, row, nextVersion(c.Next, row))
 }
 
 // fence gives a row, there or not, a new version and changes nothing else. It says whether it has: not if somebody else
 // has written the row.
 func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool, error) {
-	result := Settle(ctx, store, Swap{Before: row.Version, Version: version, After: row.Columns}, false, nil)
+	result := Settle(ctx, store, Swap{Before: row.Version, Live: row.Live(), Version: version, After: row.Columns}, false, nil)
 	if result.Outcome != retry.Applied {
 		return false, result.Err
 	}
@@ -97,7 +98,7 @@ func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool,
 func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(above int64) gocql.UUID, grace time.Duration) Result {
 	c := Change{
 		Store: store, Claims: keys, Next: next, Grace: grace,
-		Swap: Swap{Before: row.Version, Version: next(decide.Timestamp(row.Current())), After: row.Columns},
+		Swap: Swap{Before: row.Version, Live: row.Live(), Version: nextVersion(next, row), After: row.Columns},
 	}
 	result := c.Commit(ctx)
 	if result.Outcome == retry.Applied {
@@ -106,9 +107,14 @@ func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(ab
 	return result
 }
 
-// applyToQueryTables brings a row that has just got a version to the query tables. If it fails, the next one to meet the entry does it.
+// nextVersion is a version for the next change of a row.
+func nextVersion(next func(above int64) gocql.UUID, row Row) gocql.UUID {
+	return entity.Linked(next(decide.Timestamp(row.Current())), row.Version)
+}
+
+// applyToQueryTables brings a row that has just got a version to the query tables. If it fails, the next one to meet the row does it.
 func applyToQueryTables(ctx context.Context, store Store, row Row, version gocql.UUID) {
-	row.Version, row.Pending = version, map[gocql.UUID][]byte{version: nil}
+	row.Version, row.Pending = version, nil
 	_ = RollForward(ctx, store, row)
 }
 

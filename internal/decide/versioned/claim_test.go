@@ -133,7 +133,7 @@ func TestChangeClaims(t *testing.T) {
 			[]any{errLost, errRefused},
 			uniqueRow{},
 			"unknown, refused",
-			[]string{"take 101", "swap 10 to 20", "swap 10 to 20"},
+			[]string{"take 101", "swap 10 to 20", "swap 10 to 20", "read"},
 			nil, claim("me", 101),
 		},
 		{
@@ -159,7 +159,7 @@ func TestChangeClaims(t *testing.T) {
 		},
 		{
 			"another entity has it", applied,
-			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "has it")}}},
+			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "has it", 0)}}},
 			"not applied, " + versioned.ErrTaken.Error(),
 			[]string{"take 101"},
 			[]string{"read"},
@@ -167,7 +167,7 @@ func TestChangeClaims(t *testing.T) {
 		},
 		{
 			"another entity has just claimed it", applied,
-			uniqueRow{claim: claim("it", 60), base: script{rows: []versioned.Row{rowAt(5, "x")}}},
+			uniqueRow{claim: claim("it", 60), base: script{rows: []versioned.Row{rowAt(5, "x", 0)}}},
 			"not applied, " + versioned.ErrTaken.Error(),
 			[]string{"take 101"},
 			[]string{"read"},
@@ -175,7 +175,7 @@ func TestChangeClaims(t *testing.T) {
 		},
 		{
 			"another entity has claimed it, by a clock ahead", applied,
-			uniqueRow{claim: claim("it", 5000), base: script{rows: []versioned.Row{rowAt(5, "x")}}},
+			uniqueRow{claim: claim("it", 5000), base: script{rows: []versioned.Row{rowAt(5, "x", 0)}}},
 			"not applied, " + versioned.ErrTaken.Error(),
 			[]string{"take 101"},
 			[]string{"read"},
@@ -183,10 +183,10 @@ func TestChangeClaims(t *testing.T) {
 		},
 		{
 			"another entity has left it", applied,
-			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "x")}, swaps: applied}},
+			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "x", 0)}, swaps: applied}},
 			"applied",
 			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
-			[]string{"read", "swap 5 to 102", "apply x at 102 []", "clear [102]"},
+			[]string{"read", "swap 5 to 102", "apply x at 102 []", "finish 102"},
 			claim("me", 101),
 		},
 		{
@@ -194,7 +194,7 @@ func TestChangeClaims(t *testing.T) {
 			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{{}}, swaps: applied}},
 			"not applied, conflict with 15",
 			[]string{"take 101", "replace 7 by 101", "swap 10 to 20", "read", "free 101"},
-			[]string{"read", "swap 0 to 102", "apply <nil> at 102 []", "clear [102]"},
+			[]string{"read", "swap 0 to 102"},
 			versioned.Claim{},
 		},
 		{
@@ -202,13 +202,13 @@ func TestChangeClaims(t *testing.T) {
 			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(0, nil, 200)}, swaps: applied}},
 			"applied",
 			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
-			[]string{"read", "swap 0 to 201", "apply <nil> at 201 []", "clear [201]"},
+			[]string{"read", "swap 0 to 201"},
 			claim("me", 101),
 		},
 		{
 			"another entity was written meanwhile, and has it", applied,
 			uniqueRow{claim: claim("it", 7), base: script{
-				rows: []versioned.Row{rowAt(5, "x"), rowAt(6, "y"), rowAt(6, "has it")}, swaps: []any{refused(6)},
+				rows: []versioned.Row{rowAt(5, "x", 0), rowAt(6, "y", 0), rowAt(6, "has it", 0)}, swaps: []any{refused(6)},
 			}},
 			"not applied, " + versioned.ErrTaken.Error(),
 			[]string{"take 101", "take 103"},
@@ -218,22 +218,22 @@ func TestChangeClaims(t *testing.T) {
 		{
 			"another entity claims it again meanwhile", applied,
 			uniqueRow{claim: claim("it", 7), steal: true, base: script{
-				rows: []versioned.Row{rowAt(5, "x"), rowAt(102, "x")}, swaps: applied,
+				rows: []versioned.Row{rowAt(5, "x", 0), rowAt(102, "x", 0)}, swaps: applied,
 			}},
 			"not applied, " + versioned.ErrTaken.Error(),
 			[]string{"take 101", "replace 7 by 101", "take 103"},
-			[]string{"read", "swap 5 to 102", "apply x at 102 []", "clear [102]", "read"},
+			[]string{"read", "swap 5 to 102", "apply x at 102 []", "finish 102", "read"},
 			claim("it", 90),
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(15, "x")}}
+			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(15, "x", 0)}}
 			key, token := tt.key, int64(100)
 			key.store = &store
 			c := versioned.Change{
-				Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20), After: "y"}, Claims: []versioned.Key{&key},
+				Store: &store, Swap: versioned.Swap{Before: at(10), Live: true, Version: at(20), After: "y"}, Claims: []versioned.Key{&key},
 				Next:  func(above int64) gocql.UUID { token = max(token, above) + 1; return at(token) },
 				Grace: 50 * time.Microsecond,
 			}
@@ -265,16 +265,16 @@ func TestChangeLost(t *testing.T) {
 		owner string
 		asked []string
 	}{
-		{"me", []string{"read key", "swap 10 to 20", "clear [20]", "free 7"}},
-		{"it", []string{"read key", "swap 10 to 20", "clear [20]"}},
-		{"", []string{"read key", "swap 10 to 20", "clear [20]"}},
+		{"me", []string{"read key", "swap 10 to 20", "forget 20", "free 7"}},
+		{"it", []string{"read key", "swap 10 to 20", "forget 20"}},
+		{"", []string{"read key", "swap 10 to 20", "forget 20"}},
 	} {
 		store := script{swaps: []any{versioned.Reply{Applied: true}}}
 		key := uniqueRow{store: &store}
 		if tt.owner != "" {
 			key.claim = versioned.Claim{Owner: tt.owner, Token: at(7)}
 		}
-		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20)}, Releases: []versioned.Key{&key}}
+		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Live: true, Version: at(20)}, Releases: []versioned.Key{&key}}
 		if r := c.Commit(t.Context()); r.Outcome != retry.Applied {
 			t.Fatal(result(&r))
 		}
@@ -288,7 +288,7 @@ func TestChangeLost(t *testing.T) {
 // TestChangeRenews claims again what an insert has claimed before it met a fence, and still gives it back.
 func TestChangeRenews(t *testing.T) {
 	t.Parallel()
-	store := script{swaps: []any{refused(15), refused(17)}, rows: []versioned.Row{rowAt(15, nil), rowAt(17, "x")}}
+	store := script{swaps: []any{refused(15), refused(17)}, rows: []versioned.Row{rowAt(15, nil, 0), rowAt(17, "x", 0)}}
 	key, token := uniqueRow{store: &store}, int64(100)
 	c := versioned.Change{
 		Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Claims: []versioned.Key{&key},
@@ -321,14 +321,14 @@ func TestChangeSent(t *testing.T) {
 			[]any{refused(20)},
 			versioned.Claim{},
 			"applied",
-			[]string{"read key", "take 101", "swap 0 to 20", "clear [20]"},
+			[]string{"read key", "take 101", "swap 0 to 20", "finish 20"},
 		},
 		{
 			"applied by this call",
 			[]any{versioned.Reply{Applied: true}},
 			versioned.Claim{},
 			"applied",
-			[]string{"read key", "take 101", "swap 0 to 20", "clear [20]", "free 7"},
+			[]string{"read key", "take 101", "swap 0 to 20", "finish 20", "free 7"},
 		},
 		{
 			"overwritten",
@@ -342,7 +342,7 @@ func TestChangeSent(t *testing.T) {
 			[]any{errRefused},
 			versioned.Claim{},
 			"unknown, refused",
-			[]string{"read key", "take 101", "swap 0 to 20", "free 101"},
+			[]string{"read key", "take 101", "swap 0 to 20", "read", "free 101"},
 		},
 		{
 			"taken", nil,
@@ -354,9 +354,9 @@ func TestChangeSent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(30, nil)}}
+			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(30, nil, 0)}}
 			gained, lost := uniqueRow{store: &store, claim: tt.claim}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
-			gained.base.rows = []versioned.Row{rowAt(5, "x")}
+			gained.base.rows = []versioned.Row{rowAt(5, "x", 0)}
 			c := versioned.Change{
 				Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Sent: true,
 				Claims: []versioned.Key{&gained}, Releases: []versioned.Key{&lost},

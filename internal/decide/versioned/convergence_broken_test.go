@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -20,13 +21,15 @@ func TestConvergenceBroken(t *testing.T) {
 		plan modelPlan
 		says string // what goes wrong at least in the first run that does
 	}{
-		{"plain compare-and-set, nothing pending", modelPlan{bare: true}, ""},
-		{"entries are cleared, not rolled forward", modelPlan{store: without(queryTables)}, ""},
-		{"entries are cleared at the version's own timestamp", modelPlan{clear: atVersion}, "can be removed only when the clocks are right"},
-		{"entries are cleared above the version, however old it is", modelPlan{clear: aboveVersion}, "can be removed only when the clocks are right"},
+		{"plain compare-and-set, whether the row is finished or not", modelPlan{bare: true}, ""},
+		{"rows are finished, not rolled forward", modelPlan{store: without(queryTables)}, ""},
+		{"transactions write done", modelPlan{doneBySwap: true}, "other writers changed the entity again"},
+		{"what is dropped may be of a later delete", modelPlan{dropAny: true, chaos: &chaos{lost: 100, delayed: 200, crash: 60, stall: 60, slow: 1000}}, ""},
+		{"versions have any slot", modelPlan{unlinked: true, contended: true, chaos: &chaos{lost: 100, stall: 60}}, "reported not applied and was"},
+		{"an insert is judged whatever was there before it", modelPlan{recent: withoutBefore, chaos: &chaos{lost: 200, stall: 60}}, "reported not applied and was"},
 		{"inserts are older than a fence lives", modelPlan{age: 20 * fenceTTL}, ""},
 		{"fences live shorter than requests are delayed", modelPlan{ttl: second}, ""},
-		{"not applied after an attempt of which nothing is known", modelPlan{store: without(doubt)}, "reported not applied and was"},
+		{"not applied after an attempt of which nothing is known", modelPlan{store: without(doubt)}, ""},
 		{"what was not applied is delivered again as if never sent", modelPlan{exact: true}, "reported not applied and was"},
 		{"a key is taken without a fence", modelPlan{keys: 1, base: without(swap)}, "the claim is"},
 		{"a key is taken whether the owner holds it or not", modelPlan{keys: 1, key: withKey(heldByNobody)}, "the claim is"},
@@ -69,7 +72,7 @@ func without(p part) func(versioned.Store) versioned.Store {
 	return func(s versioned.Store) versioned.Store { return &brokenStore{s, p} }
 }
 
-func (s *brokenStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, before [][]byte) error {
+func (s *brokenStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, before []byte) error {
 	if s.part != doubt {
 		return nil
 	}
@@ -83,6 +86,14 @@ func (s *brokenStore) Swap(ctx context.Context, sw versioned.Swap) (versioned.Re
 	return s.Store.Swap(ctx, sw)
 }
 
+// Finish is not asked for by a swap that was left out.
+func (s *brokenStore) Finish(ctx context.Context, version gocql.UUID) error {
+	if s.part == swap {
+		return nil
+	}
+	return s.Store.Finish(ctx, version)
+}
+
 func (s *brokenStore) Try(ctx context.Context, attempt func(context.Context) error) (retry.Outcome, error) {
 	failed, err := s.Store.Try(ctx, attempt)
 	if s.part == doubt {
@@ -91,8 +102,12 @@ func (s *brokenStore) Try(ctx context.Context, attempt func(context.Context) err
 	return failed, err
 }
 
-func atVersion(version, _ int64) int64    { return version }
-func aboveVersion(version, _ int64) int64 { return version + ahead }
+func withoutBefore(r entity.Recent) entity.Recent {
+	if first, before := r.First(); before != (gocql.UUID{}) {
+		r, _ = entity.Follow(gocql.UUID{}, first, false, false)
+	}
+	return r
+}
 
 // brokenKey does one thing otherwise.
 type brokenKey struct {

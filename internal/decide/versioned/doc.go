@@ -2,25 +2,37 @@
 // tables are written without any. It is free of CQL and of the driver: the writer runs it against Cassandra, and the
 // tests of this package against a model with crashes, delays and skewed clocks.
 //
-// The base row has two more columns, version (timeuuid) and pending (map<timeuuid, blob>). A change is
+// The base row has four more columns, see [layout.KeptInBase]. A change is
 //
-//  1. a compare-and-set of the row: the new columns, version = v and pending[v] = the keys that the row had in the query
-//     tables, if version is that of the before-image and pending is empty;
+//  1. a compare-and-set of the row: the new columns, version = v, and in pending v and the keys that the row had in the query
+//     tables, if version is that of the before-image and so is done;
 //  2. the rows of the query tables, at the timestamp in v;
-//  3. the removal of pending[v].
+//  3. done = v, at the timestamp in v.
 //
-// Whoever meets an entry in pending rolls forward: does 2 and 3 for the client that has not. A delete leaves a fence: a
-// base row without columns, whose version lives for a while.
+// Whoever meets a row whose done is not its version rolls forward: does 2 and 3 for the client that has not. A delete leaves a
+// fence: a base row without columns, whose version lives for a while. It is finished when pending is null. A transaction
+// removes that, if it is still of the delete, and before it done is deleted at the timestamp in v.
 //
 // [Settle] is step 1 and [RollForward] the steps 2 and 3 of others; [Change] is a change with its unique keys.
 //
 // # Why it converges
 //
-// The versions of a row rise, and there is one entry of pending at a time: the next change waits until the query tables
-// are known to have the last one. (A read may miss a removal of which only few replicas know, and see an older entry
-// alongside the newest. What it names is removed once more, at the newer version.) Everything that is written to a query
+// The versions of a row rise, and one of them is unfinished at a time: the next change waits until the query tables
+// are known to have the last one. Everything that is written to a query
 // table for an entity carries the timestamp of one of its versions, so whatever comes late is covered by what is newer. It
 // takes the version's own bits, not the clock, to say whose a version is.
+//
+// Transactions write version, pending and recent, and nothing else does. Plain writes alone write done: its timestamps are those
+// of versions, and not ballots, so a late one loses.
+//
+// # Who won
+//
+// A writer whose answer is lost reads the row. The column recent has the last versions of the entity, see [entity.Recent]. If its own is there,
+// the change was applied. If its Before is there, and another version follows it, the change will never be applied: a row has each
+// version once. No row, and the fence of a deleted one, come again when fences expire. So an insert is judged by the call that has sent it, and
+// only if all its attempts that may have been applied had the Before over which the other insert was made. All this is
+// true of any row that once was there, so it does not matter whether reads and rejected transactions are linearizable
+// (paxos_variant).
 //
 // # What the fence's life must be
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -15,6 +16,9 @@ import (
 // operate is one call of a client: it looks at an entity, or remembers it, and changes it.
 func (p *process) operate() {
 	w, e := p.w, p.w.rand.IntN(entities)
+	if w.contended {
+		e = 0
+	}
 	p.deadline = w.now + lifetime
 	if w.plan.repair != nil && w.chance(400) {
 		p.repair(e)
@@ -107,7 +111,11 @@ func (p *process) insert(e int, version gocql.UUID, c *columns) versioned.Result
 
 // replace is an update, or without columns a delete.
 func (p *process) replace(e int, im image, c *columns) versioned.Result {
-	swap := versioned.Swap{Before: im.version, Version: p.next(decide.Timestamp(im.version)), Keys: im.columns.entry()}
+	version := p.next(decide.Timestamp(im.version))
+	if version = entity.Linked(version, im.version); p.w.plan.unlinked {
+		version[len(version)-1] = byte(p.w.rand.IntN(256))
+	}
+	swap := versioned.Swap{Before: im.version, Live: true, Version: version, Keys: im.columns.entry()}
 	if c == nil {
 		return p.change(&stored{e: e, kind: "delete", swap: swap, before: im.columns}, false)
 	}
@@ -175,6 +183,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	}
 	c.result, c.ended = result, true
 	w.coverage.note(&result)
+	w.coverage.never = w.coverage.never || resumed && result.Never
 	w.logf("client %d: %s %d: %s", p.number, kind, e, tell(&result))
 	switch {
 	case result.Outcome == retry.Applied:
@@ -183,7 +192,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 			row.Columns = after
 		}
 		if _, err := s.Try(p, func(ctx context.Context) error {
-			return (&store{p, e}).ApplyToQueryTables(ctx, row, swap.Version, [][]byte{swap.Keys})
+			return (&store{p, e}).ApplyToQueryTables(ctx, row, swap.Version, swap.Keys)
 		}); err == nil {
 			change.Finish(p)
 		}

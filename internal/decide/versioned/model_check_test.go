@@ -7,6 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
 )
 
 // conclude lets the network come to rest, reads every entity once as anybody would, and then holds the world to its
@@ -18,11 +19,16 @@ func (w *world) conclude() {
 	p := w.processes[0]
 	p.reset(0, 0)
 	p.calm = true
-	if w.chance(256) {
+	old := w.chance(256)
+	if old {
 		w.advance(2 * fenceTTL)
 	}
+	w.chaos.stale = 0
 	for e := range w.rows {
 		w.settle(p, e)
+		if r := &w.rows[e]; old && r.columns == nil && (r.current(w.now) != gocql.UUID{} || r.pending != nil || r.done.value != gocql.UUID{} || w.now < r.forgets) {
+			w.failf("entity %d is deleted and its row does not vanish", e)
+		}
 	}
 	if w.plan.repair != nil && w.plan.repair.damage {
 		w.repairAll(p)
@@ -67,9 +73,9 @@ func (w *world) judgeCalls() {
 		switch {
 		case r.Outcome == retry.Applied && !applied:
 			w.failf("client %d: %s %s of %d is reported applied and was not", c.process, c.kind, short(c.version), c.entity)
-		case r.Outcome == retry.NotApplied && c.resumed && !w.plan.exact:
+		case r.Outcome == retry.NotApplied && c.resumed && !r.Never && !w.plan.exact:
 			w.failf("client %d: %s %s of %d is resumed and reported not applied", c.process, c.kind, short(c.version), c.entity)
-		case r.Outcome == retry.NotApplied && applied && (c.resumed || c.stored.deliveries == 0):
+		case r.Outcome == retry.NotApplied && applied && (r.Never || c.resumed || c.stored.deliveries == 0):
 			w.failf("client %d: %s %s of %d is reported not applied and was", c.process, c.kind, short(c.version), c.entity)
 		case quiet && r.Outcome == retry.Unknown && !c.resumed:
 			w.failf("client %d: %s %s of %d is unknown without any fault: %v", c.process, c.kind, short(c.version), c.entity, r.Err)
@@ -150,7 +156,7 @@ func (w *world) want(want retry.Outcome, e int, r versioned.Result) {
 
 // coverage is what a run has met. A model in which something never happens proves nothing about it.
 type coverage struct {
-	crash, delayed, unfinished, over, expired, behind, evicted, leaked, resumed, twice, together bool
+	crash, delayed, stale, unfinished, over, expired, behind, evicted, leaked, resumed, twice, together, never bool
 
 	applied, notApplied, unknown, conflict, doubtful, taken bool
 }
@@ -172,6 +178,7 @@ var coverageNames = []struct {
 }{
 	{"a client crashes", 200, func(c *coverage) bool { return c.crash }},
 	{"a request is delayed", 200, func(c *coverage) bool { return c.delayed }},
+	{"a read or a rejected swap sees an earlier row", 100, func(c *coverage) bool { return c.stale }},
 	{"a swap meets another's unfinished write", 100, func(c *coverage) bool { return c.unfinished }},
 	{"an insert goes over a fence", 50, func(c *coverage) bool { return c.over }},
 	{"a fence has expired with its entry pending", 1, func(c *coverage) bool { return c.expired }},
@@ -181,6 +188,7 @@ var coverageNames = []struct {
 	{"a change is resumed", 50, func(c *coverage) bool { return c.resumed }},
 	{"a change is resumed again", 20, func(c *coverage) bool { return c.twice }},
 	{"a change is resumed by two at the same time", 1, func(c *coverage) bool { return c.together }},
+	{"a resumed change is known never to be applied", 10, func(c *coverage) bool { return c.never }},
 	{"a change is applied", 900, func(c *coverage) bool { return c.applied }},
 	{"a change is not applied", 300, func(c *coverage) bool { return c.notApplied }},
 	{"an outcome is unknown", 100, func(c *coverage) bool { return c.unknown }},

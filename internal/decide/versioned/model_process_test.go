@@ -110,6 +110,11 @@ func (p *process) request(name string, do func()) error {
 	}
 	sent := w.now
 	p.wait(struct{}{})
+	if w.chance(w.chaos.stall) {
+		for range 1 << w.rand.IntN(8) {
+			p.wait(struct{}{})
+		}
+	}
 	if p.crash() {
 		if w.chance(512) {
 			w.later(sent, name, do)

@@ -24,7 +24,7 @@ func (p *process) reclaim(e int, tables ...int) {
 	w, plan := p.w, p.w.plan.reclaim
 	row, ok := p.look(e)
 	c, _ := row.Columns.(*columns)
-	if !ok || c == nil || len(row.Pending) > 0 {
+	if !ok || c == nil || row.Unfinished() {
 		return
 	}
 	var keys []versioned.Key

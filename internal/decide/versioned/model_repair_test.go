@@ -75,7 +75,7 @@ func (p *process) repair(e int) {
 			return
 		}
 	}
-	v := repair.Version{At: decide.Timestamp(base.Current()), Pending: len(base.Pending) > 0}
+	v := repair.Version{At: decide.Timestamp(base.Current()), Pending: base.Unfinished()}
 	if c, _ := base.Columns.(*columns); c != nil {
 		l.Base = &repair.Row{Row: spotRow("spots", e, c, v.At), At: v.At}
 	}

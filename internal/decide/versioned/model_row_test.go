@@ -2,10 +2,12 @@ package versioned_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
@@ -37,27 +39,48 @@ func (c *columns) String() string {
 }
 
 // row is a base row. Its cells are written by lightweight transactions, whose ballots rise, so that the last one to
-// be applied is what stands there; but pending is also written by plain deletes, which have timestamps of their own.
+// be applied is what stands there; but done is written by plain writes, which have timestamps of their own.
 type row struct {
 	version gocql.UUID
 	expires int64 // when version becomes null, 0: never
 	columns *columns
-	pending []entry
+	pending *entity.Pending
+	recent  entity.Recent
+	forgets int64 // when recent becomes null, 0: never
+	done    cell
+	partial cell // of a write of done that fewer than a quorum have: some reads see it
 	ballot  int64
 	applied []gocql.UUID
+
+	before *row // as it was before the last transaction
 }
 
-// entry is an element of pending.
-type entry struct {
-	version gocql.UUID
-	keys    []byte
-	written int64 // ballot
-	cleared int64 // the largest timestamp of a delete that a quorum has
-	partial int64 // of one that fewer have: some reads see it
+// cell is a value and the timestamp of its write.
+type cell struct {
+	value gocql.UUID
+	at    int64
 }
 
 func (r *row) reset() {
-	*r = row{pending: r.pending[:0], applied: r.applied[:0], ballot: merge.NoTimestamp}
+	*r = row{applied: r.applied[:0], ballot: merge.NoTimestamp}
+}
+
+// seen is the row as a read at SERIAL or a rejected transaction sees it: with a paxos_variant without linearizable reads and rejected writes,
+// sometimes as it was before the last transaction.
+func (w *world) seen(r *row) *row {
+	if r.before != nil && w.now < r.ballot+delay && w.chance(w.chaos.stale) {
+		w.coverage.stale = true
+		return r.before
+	}
+	return r
+}
+
+// done is the column as a read at a quorum sees it.
+func (w *world) done(r *row) gocql.UUID {
+	if r.partial.at > r.done.at && w.chance(512) {
+		return r.partial.value
+	}
+	return r.done.value
 }
 
 func (r *row) current(now int64) gocql.UUID {
@@ -67,52 +90,45 @@ func (r *row) current(now int64) gocql.UUID {
 	return r.version
 }
 
-// visible are the entries that a read at a quorum sees.
-func (w *world) visible(r *row) []entry {
-	var out []entry
-	for _, e := range r.pending {
-		if e.written > max(e.cleared, e.partial) || e.written > e.cleared && w.chance(512) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-func (r *row) entry(version gocql.UUID) *entry {
-	i := slices.IndexFunc(r.pending, func(e entry) bool { return e.version == version })
-	if i < 0 {
-		i = len(r.pending)
-		const never = merge.NoTimestamp
-		r.pending = append(r.pending, entry{version: version, written: never, cleared: never, partial: never})
-	}
-	return &r.pending[i]
-}
-
 // swap is the transaction of a Swap.
 func (w *world) swap(e int, s versioned.Swap) versioned.Reply {
 	r := &w.rows[e]
-	pending := w.visible(r)
-	reply := versioned.Reply{Version: r.current(w.now)}
-	for _, p := range pending {
-		reply.Pending = append(reply.Pending, p.version)
-	}
-	if reply.Version != s.Before || len(pending) > 0 {
-		w.coverage.unfinished = w.coverage.unfinished || reply.Version == s.Before
-		return reply
+	for _, as := range []*row{w.seen(r), r} {
+		reply := versioned.Reply{Version: as.current(w.now), Unfinished: as.pending != nil}
+		if s.Live {
+			reply.Unfinished = w.done(as) != s.Before
+		}
+		if reply.Version != s.Before || reply.Unfinished && !w.plan.bare {
+			w.coverage.unfinished = w.coverage.unfinished || reply.Version == s.Before
+			return reply
+		}
 	}
 	after, _ := s.After.(*columns)
 	if r.columns == nil && after != nil && s.Before != (gocql.UUID{}) {
 		w.coverage.over = true
 	}
 	w.judge(e, r, after, s)
+	if w.chaos.stale > 0 {
+		before := *r
+		before.before, before.recent = nil, maps.Clone(r.recent)
+		r.before = &before
+	}
 	r.ballot = max(w.now, r.ballot+1)
 	r.version, r.columns, r.expires = s.Version, after, 0
 	if after == nil {
 		r.expires = w.now + w.plan.fenceTTL()
 	}
-	if !w.plan.bare && (!w.lean || after != nil || s.Keys != nil) {
-		p := r.entry(s.Version)
-		p.keys, p.written = s.Keys, r.ballot
+	if after != nil || s.Live {
+		r.pending = &entity.Pending{Version: s.Version, Keys: s.Keys}
+	}
+	switch recent, whole := entity.Follow(s.Before, s.Version, s.Live, after == nil); {
+	case whole:
+		r.recent, r.forgets = recent, r.expires
+	case recent != nil:
+		maps.Copy(r.recent, recent)
+	}
+	if w.plan.doneBySwap {
+		r.done, r.partial = cell{at: r.ballot}, cell{}
 	}
 	r.applied = append(r.applied, s.Version)
 	w.judgeClaims()
@@ -144,16 +160,6 @@ func (w *world) judgeClaims() {
 			}
 		}
 	}
-}
-
-// clearEntry is the delete of an entry of pending.
-func (w *world) clearEntry(e int, version gocql.UUID, timestamp int64, partial bool) {
-	p := w.rows[e].entry(version)
-	if partial {
-		p.partial = max(p.partial, timestamp)
-		return
-	}
-	p.cleared = max(p.cleared, timestamp)
 }
 
 // put and remove write a query table.

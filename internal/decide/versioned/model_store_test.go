@@ -1,11 +1,14 @@
 package versioned_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -29,7 +32,7 @@ func (s *store) Read(context.Context) (versioned.Row, error) {
 	w := s.p.w
 	err := s.p.request(w.describe(func() string { return fmt.Sprintf("read %d", s.e) }), func() {
 		out = w.read(s.e)
-		w.logf("row %d is %s at %s, %d pending", s.e, w.rows[s.e].columns, out.Version, len(out.Pending))
+		w.logf("row %d is %s at %s, done %s", s.e, w.rows[s.e].columns, out.Version, out.Done)
 	})
 	if err != nil {
 		return versioned.Row{}, err
@@ -38,19 +41,21 @@ func (s *store) Read(context.Context) (versioned.Row, error) {
 }
 
 func (w *world) read(e int) versioned.Row {
-	r := &w.rows[e]
-	out := versioned.Row{Version: r.current(w.now), Present: r.columns != nil}
+	r := w.seen(&w.rows[e])
+	out := versioned.Row{
+		Version: r.current(w.now), Present: r.columns != nil, Pending: r.pending, Done: w.done(r), Recent: maps.Clone(r.recent),
+	}
+	if r.forgets != 0 && w.now >= r.forgets {
+		out.Recent = nil
+	}
 	if r.columns != nil {
 		out.Columns = r.columns
 	}
-	if pending := w.visible(r); len(pending) > 0 {
-		out.Pending = make(map[gocql.UUID][]byte, len(pending))
-		for _, p := range pending {
-			out.Pending[p.version] = p.keys
-		}
-		if out.Version == (gocql.UUID{}) {
-			w.coverage.expired = true
-		}
+	if out.Pending != nil && out.Version == (gocql.UUID{}) {
+		w.coverage.expired = true
+	}
+	if w.plan.recent != nil {
+		out.Recent = w.plan.recent(out.Recent)
 	}
 	return out
 }
@@ -63,7 +68,7 @@ func (s *store) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, e
 		return fmt.Sprintf("swap %d from %s to %s %s", s.e, short(swap.Before), short(swap.Version), after)
 	}), func() {
 		reply = w.swap(s.e, swap)
-		w.logf("applied %t, row at %s, %d pending", reply.Applied, reply.Version, len(reply.Pending))
+		w.logf("applied %t, row at %s, unfinished %t", reply.Applied, reply.Version, reply.Unfinished)
 	})
 	if err != nil {
 		return versioned.Reply{}, err
@@ -72,7 +77,7 @@ func (s *store) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, e
 }
 
 // ApplyToQueryTables is one request per row, each with a fate of its own.
-func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version gocql.UUID, before [][]byte) error {
+func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version gocql.UUID, places []byte) error {
 	w, at := s.p.w, decide.Timestamp(version)
 	c, _ := r.Columns.(*columns)
 	var first error
@@ -90,10 +95,7 @@ func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version g
 			note(s.p.request(w.describe(func() string { return fmt.Sprintf("put %d into %d: %s at %s", s.e, t, c, short(version)) }),
 				func() { w.put(t, s.e, c, at) }))
 		}
-		for _, places := range before {
-			if places == nil || places[t] == own || places[t] == 0 {
-				continue
-			}
+		if len(places) > 0 && places[t] != own && places[t] != 0 {
 			place := places[t]
 			note(s.p.request(w.describe(func() string {
 				return fmt.Sprintf("remove %d from %d under %d at %s", s.e, t, place, short(version))
@@ -103,28 +105,42 @@ func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version g
 	return first
 }
 
-func (s *store) Clear(_ context.Context, versions []gocql.UUID) error {
-	w, clock := s.p.w, s.p.w.now+s.p.skew
+func (s *store) Finish(_ context.Context, version gocql.UUID) error {
+	return s.mark("finish", version, version)
+}
+
+// mark writes the column done, perhaps on a few replicas only.
+func (s *store) mark(name string, version, value gocql.UUID) error {
+	w := s.p.w
 	partial := !s.p.calm && w.chance(w.chaos.partial)
-	err := s.p.request(w.describe(func() string {
-		name := fmt.Sprintf("clear %d:", s.e)
-		for _, v := range versions {
-			name += " " + short(v)
+	err := s.p.request(w.describe(func() string { return fmt.Sprintf("%s %d at %s", name, s.e, short(version)) }), func() {
+		r := &w.rows[s.e]
+		c := &r.done
+		if partial {
+			c = &r.partial
 		}
-		return name
-	}), func() {
-		for _, v := range versions {
-			at := max(decide.Timestamp(v), clock) + ahead
-			if w.plan.clear != nil {
-				at = w.plan.clear(decide.Timestamp(v), clock)
-			}
-			w.clearEntry(s.e, v, at, partial)
+		if at := decide.Timestamp(version); at > c.at {
+			*c = cell{value, at}
 		}
 	})
 	if partial && err == nil {
 		err = errLost
 	}
 	return err
+}
+
+func (s *store) Forget(_ context.Context, p entity.Pending) error {
+	if err := s.mark("forget", p.Version, gocql.UUID{}); err != nil {
+		return err
+	}
+	w := s.p.w
+	return s.p.request(w.describe(func() string { return fmt.Sprintf("drop %d: %s", s.e, short(p.Version)) }), func() {
+		r := &w.rows[s.e]
+		same := r.pending != nil && r.pending.Version == p.Version && bytes.Equal(r.pending.Keys, p.Keys)
+		if same || w.plan.dropAny {
+			r.pending = nil
+		}
+	})
 }
 
 func (s *store) Try(ctx context.Context, attempt func(context.Context) error) (retry.Outcome, error) {

@@ -23,7 +23,6 @@ const (
 	kept     = 3 * second  // the age of an insert that is sent, or sent again, at most
 	fenceTTL = kept + lifetime + delay + 2*skew
 	grace    = 1 * second
-	ahead    = 30 * second // of a version and of the clock is the delete of its entry in pending
 )
 
 const (
@@ -46,8 +45,8 @@ type world struct {
 
 	processes []*process
 	chaos     chaos
-	lean      bool // the fence of what is absent leaves nothing in pending
 	unique    int  // keys that are asked for, 0: the rows have none
+	contended bool // one entity is changed more often than it has slots
 	tokens    uint64
 	calls     []*call
 	queue     []*stored // changes that failed, in the order in which they came
@@ -58,7 +57,10 @@ type world struct {
 
 // chaos are the rates of a run's faults, in 1024ths.
 type chaos struct {
-	lost, refused, delayed, crash, partial, jump int
+	lost, refused, delayed, crash, partial, jump, stale int
+
+	stall int // of many steps of others before a request arrives
+	slow  int // of what is delayed staying so for another step
 }
 
 // delivery is a request that the network still has. It arrives at the latest when it is due.
@@ -116,7 +118,6 @@ func (w *world) reset(seed, number uint64) {
 // run is one case: clients under faults, then quiescence, then what has to hold.
 func (w *world) run(seed, number uint64) string {
 	w.reset(seed, number)
-	w.lean = w.chance(512)
 	if w.unique = w.pick(0, 0, 0, 1, 2, keys); w.plan.keys > 0 {
 		w.unique = w.plan.keys
 	}
@@ -124,17 +125,24 @@ func (w *world) run(seed, number uint64) string {
 	if !w.chance(100) {
 		w.chaos.lost, w.chaos.refused = w.pick(0, 30, 100), w.pick(0, 30, 100)
 		w.chaos.delayed, w.chaos.crash = w.pick(0, 40, 120), w.pick(0, 20, 60)
-		w.chaos.partial = w.pick(0, 100)
+		w.chaos.partial, w.chaos.stale = w.pick(0, 100), w.pick(0, 0, 200)
+		w.chaos.stall, w.chaos.slow = w.pick(0, 0, 0, 0, 0, 60), w.pick(768, 768, 1000)
+	}
+	if w.plan.chaos != nil {
+		w.chaos = *w.plan.chaos
 	}
 	most := w.pick64(0, second/2, skew)
-	live := w.processes[:2+w.rand.IntN(processes-1)]
+	live, changes := w.processes[:2+w.rand.IntN(processes-1)], 4
+	if w.contended = w.plan.contended || w.chance(6); w.contended {
+		changes = 40
+	}
 	for _, p := range live {
-		p.reset(w.pick64(-most, 0, most), 1+w.rand.IntN(4))
+		p.reset(w.pick64(-most, 0, most), 1+w.rand.IntN(changes))
 	}
 	live = append(make([]*process, 0, processes), live...)
 	for len(live) > 0 && w.wrong == "" {
 		w.pass()
-		if len(w.delayed) > 0 && w.chance(256) {
+		if len(w.delayed) > 0 && !w.chance(w.chaos.slow) {
 			w.deliver(w.rand.IntN(len(w.delayed)))
 			continue
 		}

@@ -40,14 +40,11 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 	c, cond := d.Parts[0], d.First()
 	change := &Change{
 		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion, Sent: earlier.Outcome == retry.Unknown,
-		Swap:   Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys},
+		Swap:   swapOf(cond),
 		Claims: keysOf(env, cond.Base(), c.Claims), Releases: keysOf(env, cond.Base(), c.Releases),
 	}
-	if after := cond.After(); after != nil {
-		change.Swap.After = after
-	}
 	result := change.Commit(ctx)
-	known := decide.Known{Outcome: result.Outcome, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
+	known := decide.Known{Outcome: result.Outcome, Never: result.Never, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
 		known.Conflict = true
@@ -73,13 +70,23 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 	return known
 }
 
-// conclude removes the entry of pending and gives up keys. Nobody waits for it, unless the change has given up unique keys, which others may want at
+// swapOf is the compare-and-set of a condition.
+func swapOf(c *entity.Condition) Swap {
+	s := c.Swap()
+	out := Swap{Before: s.Before, Live: s.Live, Version: s.Version, Keys: s.Keys}
+	if s.After != nil {
+		out.After = s.After
+	}
+	return out
+}
+
+// conclude says in the row that the query tables have the change, and gives up keys. Nobody waits for it, unless the change has given up unique keys, which others may want at
 // once.
 func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known decide.Known) {
 	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
 	base := d.First().Base()
 	change := &Change{
-		Store: NewBase(env, base), Swap: Swap{Version: d.Version()}, Releases: keysOf(env, base, d.Parts[0].Releases), Tokens: known.Tokens,
+		Store: NewBase(env, base), Swap: swapOf(d.First()), Releases: keysOf(env, base, d.Parts[0].Releases), Tokens: known.Tokens,
 	}
 	if len(change.Releases) == 0 {
 		if end, ok := env.Ends.Begin(d.Row()); ok {

@@ -2,8 +2,6 @@ package versioned
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/retry"
@@ -15,6 +13,8 @@ type Result struct {
 	// Outcome is Applied, Unknown or NotApplied, which is a promise: the swap has not changed the row, and no attempt that is still under
 	// way will.
 	Outcome retry.Outcome
+	// Never says, with NotApplied, that earlier calls have not changed the row either.
+	Never bool
 	// Conflict says that another write was first, and Row is what it has left, the zero Row if it could not be read. If
 	// the outcome is then Unknown, the row may have had this write's version in between.
 	Conflict bool
@@ -26,11 +26,6 @@ type Result struct {
 	// Err is why the outcome is not Applied, where a conflict or a fence does not say it.
 	Err error
 }
-
-// ErrKept is the error of a change that gave up over an entry of pending that was there in each round, though it had been removed: as
-// keys of entries never recur, the clock of the server that made it is further ahead than removals reach.
-var ErrKept = errors.New("what an earlier write of the entity left can be removed only when the clocks are right: that of a server is probably " +
-	"more than an hour ahead of this machine's")
 
 // rounds bounds how often a change begins again because of what it has met. Each time it was another writer's progress.
 const rounds = 8
@@ -53,75 +48,62 @@ type settlement struct {
 	renew func(context.Context) error
 	sent  bool          // an earlier call may have sent the swap
 	tried retry.Outcome // Unknown if some attempt of this call may have been applied, or may yet be; else NotApplied
+	mixed bool          // not all attempts that may have been applied had the same Before
 	first bool          // the swap was applied by this call: until then the row had Before
+	past  bool          // it was applied, and other changes have followed
 }
 
 func (s *settlement) settle(ctx context.Context, insert bool) Result {
 	store, swap := s.store, s.swap
-	var earlier Row // whose pending was removed
-	kept := false   // and was there again
 	for range rounds {
 		if err := ctx.Err(); err != nil {
-			return s.stop(err)
+			return s.stop(ctx, err)
 		}
 		reply, err := s.send(ctx)
 		switch {
 		case err != nil:
-			return s.stop(err)
+			return s.stop(ctx, err)
 		case reply.Applied:
 			s.first = true
 			return Result{Outcome: retry.Applied}
-		case reply.Version == swap.Version || slices.Contains(reply.Pending, swap.Version):
+		case reply.Version == swap.Version:
 			return Result{Outcome: retry.Applied}
 		case reply.Err != nil:
-			return s.stop(reply.Err)
-		case reply.Version != s.swap.Before && !insert:
-			row, _, err := Try(ctx, store, store.Read)
-			return s.conflict(ctx, row, err)
+			return s.stop(ctx, reply.Err)
 		}
 		row, _, err := Try(ctx, store, store.Read)
-		if err != nil {
-			return s.stop(err)
+		switch {
+		case reply.Version != s.swap.Before && !insert:
+			return s.conflict(ctx, row, err)
+		case err != nil:
+			return s.ended(err)
+		case row.has(swap.Version):
+			return s.applied(row)
+		case insert && row.Present:
+			return s.conflict(ctx, row, nil)
 		}
-		if row.has(swap.Version) {
-			return Result{Outcome: retry.Applied}
-		}
-		if insert {
-			if row.Present {
-				return s.conflict(ctx, row, nil)
-			}
-			if fence := row.Current(); decide.Timestamp(fence) >= decide.Timestamp(swap.Version) {
-				return s.behind(fence, row)
-			}
+		if fence := row.Current(); insert && decide.Timestamp(fence) >= decide.Timestamp(swap.Version) {
+			return s.behind(fence, row)
 		}
 		if err := RollForward(ctx, store, row); err != nil {
-			return s.stop(err)
+			return s.ended(err)
 		}
-		kept = keeps(row, earlier)
-		earlier = row
 		if insert {
 			// A fence becomes the condition of the insert. The claims are renewed even if it has expired meanwhile: whoever has set it may
 			// have been after one of them.
+			s.mixed = s.mixed || s.tried != retry.NotApplied && s.swap.Before != row.Version
 			s.swap.Before = row.Version
 			if err := s.renew(ctx); err != nil {
-				return s.stop(err)
+				return s.ended(err)
 			}
 		}
 	}
-	if kept {
-		return s.stop(ErrKept)
-	}
-	return s.stop(decide.ErrRounds)
+	return s.stop(ctx, decide.ErrRounds)
 }
 
-// keeps says whether the row has an entry of pending that it had earlier.
-func keeps(row, earlier Row) bool {
-	for v := range row.Pending {
-		if _, there := earlier.Pending[v]; there {
-			return true
-		}
-	}
-	return false
+func (s *settlement) applied(row Row) Result {
+	s.past = row.Current() != s.swap.Version
+	return Result{Outcome: retry.Applied}
 }
 
 func (s *settlement) send(ctx context.Context) (Reply, error) {
@@ -130,8 +112,8 @@ func (s *settlement) send(ctx context.Context) (Reply, error) {
 	return reply, err
 }
 
-// outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a rejected one
-// nor a read proves anything: it may have been applied and overwritten, or be applied after the read.
+// outcome of a swap that was not seen to be applied. After an attempt of which nothing is known a rejected one proves
+// nothing: the first may have been applied and overwritten, or be applied later.
 func (s *settlement) outcome() retry.Outcome {
 	if s.sent {
 		return retry.Unknown
@@ -139,19 +121,51 @@ func (s *settlement) outcome() retry.Outcome {
 	return s.tried
 }
 
-func (s *settlement) stop(err error) Result { return Result{Outcome: s.outcome(), Err: err} }
+// lost says whether a row shows that another change has followed Before, so that this one was not applied and never will be. Of an update or
+// delete Before is a version, and a row has that once. An insert's Before, no row or a deleted one, comes again when the version of a deleted row
+// expires. That is longer than this call and its attempts take, and what earlier calls have sent is not known.
+func (s *settlement) lost(row Row) bool {
+	if s.swap.Live {
+		next := row.Recent.Next(s.swap.Before)
+		return next != (gocql.UUID{}) && next != s.swap.Version
+	}
+	first, before := row.Recent.First()
+	return !s.sent && !s.mixed && first != (gocql.UUID{}) && first != s.swap.Version && before == s.swap.Before
+}
+
+// ended is the end of a swap without another look at the row.
+func (s *settlement) ended(err error) Result { return Result{Outcome: s.outcome(), Err: err} }
+
+// stop ends a swap that an error has ended. If it may have been applied, the row may say.
+func (s *settlement) stop(ctx context.Context, err error) Result {
+	if s.outcome() == retry.NotApplied || ctx.Err() != nil {
+		return s.ended(err)
+	}
+	row, _, failed := Try(ctx, s.store, s.store.Read)
+	switch {
+	case failed == nil && row.has(s.swap.Version):
+		return s.applied(row)
+	case failed == nil && s.lost(row):
+		return s.conflict(ctx, row, nil)
+	}
+	return s.ended(err)
+}
 
 // conflict ends a swap that another write has forestalled, err being why its row could not be read. If that write is
 // unfinished it is finished, as its client may be gone; should that fail, the next one to meet it does it.
 func (s *settlement) conflict(ctx context.Context, row Row, err error) Result {
-	if err != nil {
-		return Result{Outcome: s.outcome(), Conflict: true, Err: err}
-	}
-	if row.has(s.swap.Version) {
-		return Result{Outcome: retry.Applied}
+	out := Result{Outcome: s.outcome(), Conflict: true, Row: row, Err: err}
+	switch {
+	case err != nil:
+		out.Row = Row{}
+		return out
+	case row.has(s.swap.Version):
+		return s.applied(row)
+	case s.lost(row):
+		out.Outcome, out.Never = retry.NotApplied, true
 	}
 	_ = RollForward(ctx, s.store, row)
-	return Result{Outcome: s.outcome(), Conflict: true, Row: row}
+	return out
 }
 
 // behind ends an insert below a fence. If it may have been applied, that fence may be the delete of what it inserted.
@@ -160,10 +174,4 @@ func (s *settlement) behind(fence gocql.UUID, row Row) Result {
 		return Result{Conflict: true, Row: row}
 	}
 	return Result{Outcome: retry.NotApplied, Behind: fence}
-}
-
-// has says whether the row is or was at the version, as far as can be seen.
-func (r Row) has(version gocql.UUID) bool {
-	_, pending := r.Pending[version]
-	return pending || r.Version == version
 }

@@ -3,6 +3,7 @@ package versioned
 import (
 	"context"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -10,40 +11,65 @@ import (
 // Row is a base row as a read at SERIAL shows it. The zero value is a row that does not exist.
 type Row struct {
 	Version gocql.UUID // zero if the column is null
-	Present bool       // some column alongside the key, version and pending is not null: the entity exists
+	Present bool       // some column is not null that the library does not keep: the entity exists
 	Columns any        // of a row that is present, nil of others; the store's own form, which Swap.After takes too
-	Pending map[gocql.UUID][]byte
+	Pending *entity.Pending
+	Done    gocql.UUID
+	Recent  entity.Recent
 }
 
-// Swap is one compare-and-set of a base row: if its version is Before and nothing is pending, it becomes After.
+// Live says whether the entity exists and has a version.
+func (r Row) Live() bool { return r.Present && r.Version != (gocql.UUID{}) }
+
+// Unfinished says whether the query tables may lack the row's last change.
+func (r Row) Unfinished() bool {
+	if r.Live() {
+		return r.Done != r.Version
+	}
+	return r.Pending != nil
+}
+
+// Current is [entity.Row.Current].
+func (r Row) Current() gocql.UUID {
+	return entity.Row{Version: r.Version, Pending: r.Pending}.Current()
+}
+
+// has says whether the row is or was at the version, as far as can be seen.
+func (r Row) has(version gocql.UUID) bool {
+	return r.Version == version || r.Pending != nil && r.Pending.Version == version || r.Recent.Has(version)
+}
+
+// Swap is one compare-and-set of a base row: if its version is Before and it is finished, it becomes After.
 type Swap struct {
 	Before  gocql.UUID // zero: the column must be null
-	Version gocql.UUID // of the row afterwards; its timestamp is above that of Before
+	Live    bool       // of the row before it
+	Version gocql.UUID // of the row afterwards; its timestamp is above that of Before, and its slot the next one
 	After   any        // the columns, in the store's own form; nil for a fence
-	Keys    []byte     // the entry of pending, which is there even if it is empty: the keys of the before-image
+	Keys    []byte     // of the before-image, for pending; a delete has some
 }
 
 // Reply is the answer to a Swap. If it was not applied, the row has this.
 type Reply struct {
-	Applied bool
-	Version gocql.UUID
-	Pending []gocql.UUID
-	// Err says why the swap is wrong though the row has Before and nothing is pending: its before-image is not that row.
+	Applied    bool
+	Version    gocql.UUID
+	Unfinished bool
+	// Err says why the swap is wrong though the row has Before and is finished: its before-image is not that row.
 	Err error
 }
 
-// Store is one entity in its tables. Methods that return errors make one request each; the errors are those of the driver.
+// Store is one entity in its tables. Methods that return errors make one request each, or two; the errors are those of the driver.
 type Store interface {
 	// Read reads the base row at SERIAL.
 	Read(ctx context.Context) (Row, error)
 	// Swap sends a compare-and-set.
 	Swap(ctx context.Context, s Swap) (Reply, error)
 	// ApplyToQueryTables writes what row is to the query tables, at the timestamp in version: its rows under its own keys, and
-	// removes under those of keys, entries of pending, that are not its own. An empty entry has none.
-	ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys [][]byte) error
-	// Clear removes entries of pending, with a timestamp above that of the transaction which has written them. A swap that
-	// is sent again can be applied long after the time in its version, so that alone is no measure.
-	Clear(ctx context.Context, versions []gocql.UUID) error
+	// removes under those of keys that are not its own.
+	ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys []byte) error
+	// Finish makes the version Done, at the version's own timestamp.
+	Finish(ctx context.Context, version gocql.UUID) error
+	// Forget removes Done of earlier versions of a row that is not live, and then Pending by a transaction, if it is still this.
+	Forget(ctx context.Context, pending entity.Pending) error
 	// Try calls attempt until it succeeds or is not worth another attempt. failed is what is known of the attempts that failed: Unknown if
 	// what one of them sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
 	Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error)

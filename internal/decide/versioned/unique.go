@@ -64,7 +64,7 @@ func (k *UniqueKey) Replace(ctx context.Context, seen, token gocql.UUID) (now go
 	if err != nil || applied {
 		return token, err
 	}
-	now, _ = row[layout.TokenColumn].(gocql.UUID)
+	now, _ = row[layout.Token.Name].(gocql.UUID)
 	return now, nil
 }
 

@@ -110,7 +110,7 @@ func (p userTests) ReadWithGocqlx(t *testing.T) {
 	got = users.User{}
 	err = byEmail.GetQueryContext(t.Context(), session, byEmail.Metadata().Columns...).BindStruct(u).Get(&got)
 	wrong(t, err != nil || got != (users.User{UserID: u.UserID, Email: u.Email}), "by email: %+v, %v", got, err)
-	for own, of := range map[string]*table.Table{"pending": byID, "claim": byEmail} {
+	for own, of := range map[string]*table.Table{"done": byID, "claim": byEmail} {
 		err := of.GetQueryContext(t.Context(), session).BindStruct(u).Get(&got)
 		wrong(t, err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`), "SELECT * from %s: %v", of.Name(), err)
 	}

@@ -298,7 +298,9 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 	must(t, err)
 	s, into, read := b.Select()
 	must(t, query(s.Text, s.Args...).Scan(into...))
-	got, err := b.Decode(read())
+	row, err := read()
+	must(t, err)
+	got, err := b.Decode(row)
 	must(t, err)
 	set.compare(t, "base row", set.names(), reflect.ValueOf(got), reflect.ValueOf(c.After))
 }

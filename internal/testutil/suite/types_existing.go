@@ -11,7 +11,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-var grownTables = append(slices.Clone(typeTables), `ALTER TABLE rows ADD (kind text, version timeuuid, pending map<timeuuid, blob>)`)
+var grownTables = append(slices.Clone(typeTables), `ALTER TABLE rows ADD (kind text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`)
 
 // A row of before Versioned that has a column, of whichever type, is not written over by an insert.
 func (p typeTests) InsertOverAnExistingRow(t *testing.T) {

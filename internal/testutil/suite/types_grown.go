@@ -47,7 +47,7 @@ func shops[A any]() *tables.Set[typedShop[A]] {
 // While a type gets a field, a process that runs goes on, unique keys of the type keep their owners, and no field is taken away.
 func (p typeTests) TypeGrows(t *testing.T) {
 	p.Place = p.Open(t, 3, `CREATE TYPE address (street text, city text)`,
-		`CREATE TABLE shops (id text PRIMARY KEY, chain text, name text, address frozen<address>, branch address, version timeuuid, pending map<timeuuid, blob>)`,
+		`CREATE TABLE shops (id text PRIMARY KEY, chain text, name text, address frozen<address>, branch address, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`,
 		`CREATE TABLE shops_by_address (chain text, address frozen<address>, id text, name text, branch address, version timeuuid, PRIMARY KEY (chain, address, id))`,
 		`CREATE TABLE addresses (chain text, address frozen<address>, id text, claim timeuuid, PRIMARY KEY (chain, address))`)
 	const grace = time.Second

@@ -50,7 +50,7 @@ func (p userTests) RepeatedRequests(t *testing.T) {
 }
 
 var nicknameTables = []string{
-	`CREATE TABLE nicknamed (user_id uuid PRIMARY KEY, name text, nickname text, version timeuuid, pending map<timeuuid, blob>)`,
+	`CREATE TABLE nicknamed (user_id uuid PRIMARY KEY, name text, nickname text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`,
 	`CREATE TABLE by_nickname (nickname text PRIMARY KEY, user_id uuid, claim timeuuid)`,
 	`CREATE TABLE page_of_nickname (nickname text, user_id uuid, name text, version timeuuid, PRIMARY KEY (nickname, user_id))`,
 }
