@@ -66,7 +66,7 @@ func (w *Writer) conditions(p *plan, changes []tables.Change) error {
 		return err
 	}
 	p.deciding = &deciding{decided: decided{known: decide.Known{Outcome: NotApplied}}}
-	version := decide.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	version := entity.Owned(decide.Version(p.timestamp, rand.Uint64()), w.ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
 	if err := w.decideOn(p, changes, version); err != nil || !w.pinned {
 		return err
 	}

@@ -382,19 +382,21 @@ func TestResumeSaysWhoWon(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		lost   []cassandratest.Step
-		others int // changes of others before the resume
+		others int // changes of another writer before the resume; negative: of this one
 		want   writer.Outcome
 	}{
-		"applied, and changed since":               {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, 5, writer.Applied},
+		"applied, and changed since":               {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, 40, writer.Applied},
 		"not applied":                              {[]cassandratest.Step{cassandratest.Drop}, 0, writer.Applied}, // by Resume
 		"not applied, and another was":             {[]cassandratest.Step{cassandratest.Drop}, 1, writer.Conflict},
-		"not applied, and others were":             {[]cassandratest.Step{cassandratest.Drop}, 15, writer.Conflict},
-		"not applied, and too many others to tell": {[]cassandratest.Step{cassandratest.Drop}, 16, writer.Unknown},
+		"not applied, and others were":             {[]cassandratest.Step{cassandratest.Drop}, 40, writer.Conflict},
+		"not applied, and this writer changed it":  {[]cassandratest.Step{cassandratest.Drop}, -15, writer.Conflict},
+		"not applied, and too often to tell":       {[]cassandratest.Step{cassandratest.Drop}, -16, writer.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				s := start(t, c)
+				by := s.client(t)
 				bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
 				if err := s.w.Wait(t.Context()); err != nil {
 					t.Fatal(err)
@@ -405,8 +407,11 @@ func TestResumeSaysWhoWon(t *testing.T) {
 				_, err := s.w.Write(t.Context(), "move", users.Update(bob, moved))
 				rule.End()
 				failed := failedWrite(t, err)
+				if test.others < 0 {
+					by, test.others = s, -test.others
+				}
 				for n := range test.others {
-					if err := s.client(t).rename(t.Context(), bob, fmt.Sprint("bob", n)); err != nil {
+					if err := by.rename(t.Context(), bob, fmt.Sprint("bob", n)); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -60,7 +60,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 func newWriter(
 	exec fanout.Executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
-	w := &Writer{config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read}, ends: &decide.Ends{}}
+	w := &Writer{config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read}, ends: decide.NewEnds()}
 	w.sender = fanout.Sender{Exec: exec, Doubt: w.live.doubt, Groupable: w.live.groupable, Ungroup: w.live.ungroup}
 	apply(&w.config, options)
 	w.retried = true // a Timeout alone is compared with the policy too

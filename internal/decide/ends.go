@@ -3,8 +3,10 @@ package decide
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,10 +17,19 @@ const mostEnds = 256
 // otherwise meet what the step is about to remove.
 type Ends struct {
 	Turns
+	Number uint8 // of the writer, for [entity.Owned]
 
 	mu    sync.Mutex
 	under map[string]chan struct{} // by the place of the base row; closed when it is done
 }
+
+var (
+	process = rand.Uint32() //nolint:gosec // it tells processes apart
+	writers atomic.Uint32
+)
+
+// NewEnds are those of a writer. The writers of a process have numbers of their own, and those of others mostly other ones.
+func NewEnds() *Ends { return &Ends{Number: uint8((process + writers.Add(1)) % 256)} }
 
 // Begin notes an end, unless there is one for the entity or there are too many.
 func (e *Ends) Begin(key string) (end func(), ok bool) {

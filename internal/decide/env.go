@@ -53,5 +53,5 @@ func (e *Env) Base(base *entity.Base) BaseRow {
 
 // NewVersion is a version that nothing else has, above a timestamp.
 func (e *Env) NewVersion(above int64) gocql.UUID {
-	return Version(e.Next(above), rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	return entity.Owned(Version(e.Next(above), rand.Uint64()), e.Ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
 }

@@ -252,8 +252,7 @@ func (b *Base) Swap(swap Swap) []statement.Bound {
 	if whole {
 		set.Equal(layout.Recent.Name, recent.value())
 	} else {
-		set.Texts = append(set.Texts, layout.Recent.Name+"[?] = ?")
-		set.Args = append(set.Args, tinyint(slot(version)), cqltype.TimeUUID(version))
+		set.Texts, set.Args = append(set.Texts, layout.Recent.Name+" = "+layout.Recent.Name+" + ?"), append(set.Args, recent.value())
 	}
 	return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gocql/gocql"
 
@@ -54,28 +56,36 @@ func PendingOf(row map[string]any) (*Pending, error) {
 	return decodePending(data)
 }
 
-// Recent are the last versions of an entity, by slot. A change writes its version into the slot after that of the version before it, so a slot
-// is overwritten only after all others. An insert begins anew.
+// Recent are versions that an entity has had. Each change writes its own into two slots, whose numbers are in bits of the version that are random
+// otherwise: the one after that of the version before it, and the one of its writer. So it is overwritten by the 16th change after
+// it, and by the next one of its writer, or one that has the same number. A delete keeps the last two, and an insert begins anew.
 type Recent map[int8]gocql.UUID
 
 const (
-	slots = 16
+	inTurn = 16 // slots from 0 on
+	own    = 64 // slots of writers, from 16 on
 	// In these slots an insert writes its version once more, and that of the deleted row which it replaces.
-	firstSlot  = slots
-	beforeSlot = slots + 1
+	firstSlot  = -1
+	beforeSlot = -2
 )
 
 var recentType = cqltype.Must(layout.Recent.Type)
 
-// slot is kept in bits of the version that are random otherwise.
-func slot(version gocql.UUID) int8 { return int8(version[len(version)-1] % slots) }
+func slot(version gocql.UUID) int8 { return int8(version[15] % inTurn) }
 
-func slotAfter(version gocql.UUID) int8 { return (slot(version) + 1) % slots }
+func slotAfter(version gocql.UUID) int8 { return (slot(version) + 1) % inTurn }
 
-// Linked is the version with the slot of one that follows before, which is zero if there is none.
+func ownSlot(version gocql.UUID) int8 { return inTurn + int8(version[14]%own) }
+
+// Linked is the version with the slot after that of before, which is zero if there is none.
 func Linked(version, before gocql.UUID) gocql.UUID {
-	last := &version[len(version)-1]
-	*last = *last/slots*slots + byte(slotAfter(before))
+	version[15] = version[15]/inTurn*inTurn + byte(slotAfter(before))
+	return version
+}
+
+// Owned is the version with the slot of the writer of that number.
+func Owned(version gocql.UUID, writer uint8) gocql.UUID {
+	version[14] = version[14]/own*own + writer%own
 	return version
 }
 
@@ -92,28 +102,35 @@ func (r Recent) Has(version gocql.UUID) bool {
 // Follow is what a change writes into recent, and whether that replaces all of it. live says whether the row before it is there, and gone
 // whether the row is not there afterwards.
 func Follow(before, version gocql.UUID, live, gone bool) (r Recent, whole bool) {
+	r = Recent{slot(version): version, ownSlot(version): version}
 	switch {
 	case live && !gone:
-		return Recent{slot(version): version}, false
+		return r, false
 	case live:
 		return Recent{slot(before): before, slot(version): version}, true
 	case gone:
 		return nil, false
 	}
-	r = Recent{slot(version): version, firstSlot: version}
+	r[firstSlot] = version
 	if before != (gocql.UUID{}) {
 		r[beforeSlot] = before
 	}
 	return r, true
 }
 
-// Next is the version that followed another one. It is zero if that is not known.
-func (r Recent) Next(before gocql.UUID) (none gocql.UUID) {
-	next := r[slotAfter(before)]
-	if r[slot(before)] != before || !next.Time().After(before.Time()) {
-		return none
+// Missed says that a change from before, which is a version that the entity has had, to version was not applied: another one has followed before,
+// and the slots would show this one. now is the version of the row.
+func (r Recent) Missed(before, version, now gocql.UUID) bool {
+	later := func(v gocql.UUID) bool { return v.Time().After(before.Time()) }
+	next, first := r[slotAfter(before)], r[firstSlot]
+	switch {
+	case r.Has(version):
+		return false
+	case r[slot(before)] == before && later(next):
+		return true
 	}
-	return next
+	// The row is past before, was not deleted since, and no writer with the number of this one has changed it.
+	return later(now) && first != (gocql.UUID{}) && !later(first) && !later(r[ownSlot(version)])
 }
 
 // First is the version that the entity was inserted with, and that of the deleted row which it replaced, zero if there was none. Both are zero if
@@ -123,14 +140,9 @@ func (r Recent) First() (first, before gocql.UUID) { return r[firstSlot], r[befo
 // value is the column.
 func (r Recent) value() *cqltype.Value {
 	data := binary.BigEndian.AppendUint32(nil, uint32(len(r)))
-	for slot := range int8(beforeSlot + 1) {
-		if v, ok := r[slot]; ok {
-			data = cqltype.AppendValue(cqltype.AppendValue(data, []byte{byte(slot)}), v[:])
-		}
+	for _, slot := range slices.Sorted(maps.Keys(r)) {
+		v := r[slot]
+		data = cqltype.AppendValue(cqltype.AppendValue(data, []byte{byte(slot)}), v[:])
 	}
 	return &cqltype.Value{Type: recentType, Data: data}
-}
-
-func tinyint(n int8) *cqltype.Value {
-	return &cqltype.Value{Type: recentType.Elems()[0], Data: []byte{byte(n)}}
 }

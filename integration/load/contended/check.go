@@ -15,7 +15,7 @@ import (
 type Findings struct {
 	Ghosts, Missing, Differing int // rows by status
 	Lost                       int // orders with fewer changes than were acknowledged
-	Excess                     int // with more than were acknowledged or unknown
+	Excess                     int // of those in the tally, with more than were acknowledged or unknown
 }
 
 func (f Findings) String() string {
@@ -55,11 +55,11 @@ func Check(ctx context.Context, session *gocql.Session, t *Tally, byID, byStatus
 	}
 	f.Missing = len(base) - len(seen)
 	for id, o := range base {
-		c := t.order[id]
+		c, changed := t.order[id]
 		if o.Changes < c.acknowledged {
 			f.Lost++
 		}
-		if o.Changes > c.acknowledged+c.unknown {
+		if changed && o.Changes > c.acknowledged+c.unknown {
 			f.Excess++
 		}
 	}

@@ -143,7 +143,6 @@ func TestContendedOrdersByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found.Excess, foundHand.Excess = 0, 0 // they are not counted here
 	seconds := d.Seconds() * float64(rounds)
 	t.Logf("committed a second: %.1f by the library (%d unknown), %.1f by hand (%d unknown): %.2f times; library: %v; by hand: %v",
 		float64(byLibrary)/seconds, unknownLibrary, float64(byHand)/seconds, unknownHand, float64(byLibrary)/float64(max(1, byHand)), found, foundHand)

@@ -64,6 +64,28 @@ func (l Library) Change(ctx context.Context, id gocql.UUID, status string) error
 	return err
 }
 
+// Resuming is a client that resumes what is unknown, a moment later, up to three times.
+type Resuming struct{ Library }
+
+// Resumed is how many changes were unknown until they were resumed.
+var Resumed atomic.Int64
+
+// Change implements [Client].
+func (r Resuming) Change(ctx context.Context, id gocql.UUID, status string) error {
+	err := r.Library.Change(ctx, id, status)
+	for range 3 {
+		var failed *writer.Error
+		if !errors.As(err, &failed) || failed.NotApplied() || !failed.Resumable() {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+		if _, err = r.Resume(ctx, failed); err == nil || writer.OutcomeOf(err) == writer.Conflict {
+			Resumed.Add(1)
+		}
+	}
+	return err
+}
+
 // Run has each client change orders at random, until the time is over. One in kill changes, if that is not 0, is of a client
 // that dies within a few milliseconds and says nothing more.
 func Run(ctx context.Context, clients []Client, orders []gocql.UUID, d time.Duration, kill int) *Tally {

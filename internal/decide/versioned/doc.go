@@ -27,8 +27,8 @@
 //
 // # Who won
 //
-// A writer whose answer is lost reads the row. The column recent has the last versions of the entity, see [entity.Recent]. If its own is there,
-// the change was applied. If its Before is there, and another version follows it, the change will never be applied: a row has each
+// A writer whose answer is lost reads the row. The column recent has versions of the entity, see [entity.Recent]. If its own is there,
+// the change was applied. If [entity.Recent.Missed] says so, another change has followed Before, and this one will never be applied: a row has each
 // version once. No row, and the fence of a deleted one, come again when fences expire. So an insert is judged by the call that has sent it, and
 // only if all its attempts that may have been applied had the Before over which the other insert was made. All this is
 // true of any row that once was there, so it does not matter whether reads and rejected transactions are linearizable

@@ -48,7 +48,11 @@ func (p *process) operate() {
 		p.wait(struct{}{})
 		p.deadline = w.now + lifetime // it has thought before it has called
 	}
-	switch n := w.rand.IntN(10); {
+	n := w.rand.IntN(10)
+	if w.contended && w.chance(960) { // it lives long
+		n = 9
+	}
+	switch {
 	case im.columns == nil || n == 0:
 		version := p.next(0)
 		if w.chance(256) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -92,7 +93,7 @@ func (p *process) next(above int64) gocql.UUID {
 		t = above + 1 + p.w.rand.Int64N(1000)
 	}
 	p.w.tokens++
-	return decide.Version(t, p.w.tokens)
+	return entity.Owned(decide.Version(t, p.w.tokens), uint8(p.number%p.w.numbers))
 }
 
 // request sends something that does do when it arrives.

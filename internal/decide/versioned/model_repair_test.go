@@ -226,7 +226,7 @@ func TestRepairVersioned(t *testing.T) {
 		{"by the rules", false, new(repairPlan)},
 		{"by the rules, in damaged tables", false, &repairPlan{damage: true}},
 		{"the base row is read before the query tables", false, &repairPlan{baseFirst: true}},
-		{"a ghost is removed at the present time", true, &repairPlan{nowGhost: true}},
+		{"a ghost is removed at the present time", true, &repairPlan{nowGhost: true, damage: true}},
 		{"a missing row is put at the present time", true, &repairPlan{nowPut: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

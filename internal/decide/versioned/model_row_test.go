@@ -121,7 +121,11 @@ func (w *world) swap(e int, s versioned.Swap) versioned.Reply {
 	if after != nil || s.Live {
 		r.pending = &entity.Pending{Version: s.Version, Keys: s.Keys}
 	}
-	switch recent, whole := entity.Follow(s.Before, s.Version, s.Live, after == nil); {
+	recent, whole := entity.Follow(s.Before, s.Version, s.Live, after == nil)
+	if w.plan.ownless {
+		maps.DeleteFunc(recent, func(slot int8, _ gocql.UUID) bool { return slot >= 16 })
+	}
+	switch {
 	case whole:
 		r.recent, r.forgets = recent, r.expires
 	case recent != nil:

@@ -47,6 +47,7 @@ type world struct {
 	chaos     chaos
 	unique    int  // keys that are asked for, 0: the rows have none
 	contended bool // one entity is changed more often than it has slots
+	numbers   int  // of processes; some may share one
 	tokens    uint64
 	calls     []*call
 	queue     []*stored // changes that failed, in the order in which they came
@@ -132,6 +133,7 @@ func (w *world) run(seed, number uint64) string {
 		w.chaos = *w.plan.chaos
 	}
 	most := w.pick64(0, second/2, skew)
+	w.numbers = w.pick(1, 2, processes)
 	live, changes := w.processes[:2+w.rand.IntN(processes-1)], 4
 	if w.contended = w.plan.contended || w.chance(6); w.contended {
 		changes = 40

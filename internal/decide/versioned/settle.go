@@ -126,8 +126,7 @@ func (s *settlement) outcome() retry.Outcome {
 // expires. That is longer than this call and its attempts take, and what earlier calls have sent is not known.
 func (s *settlement) lost(row Row) bool {
 	if s.swap.Live {
-		next := row.Recent.Next(s.swap.Before)
-		return next != (gocql.UUID{}) && next != s.swap.Version
+		return row.Recent.Missed(s.swap.Before, s.swap.Version, row.Version)
 	}
 	first, before := row.Recent.First()
 	return !s.sent && !s.mixed && first != (gocql.UUID{}) && first != s.swap.Version && before == s.swap.Before
