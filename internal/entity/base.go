@@ -202,7 +202,7 @@ type Swap struct {
 // insert wants all other columns that the set declares to be null too, and another change those that keys follow from to be what its
 // before-image says. Several statements are sent in one batch.
 func (b *Base) Swap(swap Swap) []statement.Bound {
-	var set, condition, fenced statement.Terms
+	var set, condition statement.Terms
 	after, version := swap.After, swap.Version
 	condition.Equal(b.VersionColumn(), nil)
 	if swap.Before != (gocql.UUID{}) {
@@ -228,33 +228,37 @@ func (b *Base) Swap(swap Swap) []statement.Bound {
 		}
 	}
 	update := statement.Bound{Text: "UPDATE " + b.table()}
-	fenced.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
 	recent, whole := Follow(swap.Before, version, swap.Live, after == nil)
-	if whole && after == nil {
-		fenced.Equal(layout.Recent.Name, recent.value())
-	}
-	fence := statement.Bound{
-		Text: update.Text + " USING TTL ?", Args: []any{cqltype.Int(int64(FenceTTL / time.Second))},
-	}.Set(fenced).Where(b.where())
 	if after == nil && !swap.Live { // of an entity that does not exist
-		return []statement.Bound{fence.OnlyIf(condition)}
+		return []statement.Bound{b.fence(version, recent).OnlyIf(condition)}
 	}
 	if swap.Keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
 			condition.Equal(b.Set.Columns[i].Name, &b.before[i])
 		}
 	}
-	set.Equal(layout.Pending.Name, cqltype.Blob(Pending{version, swap.Keys}.encode()))
+	set.Equal(layout.Pending.Name, Pending{version, swap.Keys}.value())
 	if after == nil {
-		return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition), fence}
+		return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition), b.fence(version, recent)}
 	}
 	set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
 	if whole {
-		set.Equal(layout.Recent.Name, recent.value())
+		set.Equal(layout.Recent.Name, slotsValue(recent))
 	} else {
-		set.Texts, set.Args = append(set.Texts, layout.Recent.Name+" = "+layout.Recent.Name+" + ?"), append(set.Args, recent.value())
+		set.Texts, set.Args = append(set.Texts, layout.Recent.Name+" = "+layout.Recent.Name+" + ?"), append(set.Args, slotsValue(recent))
 	}
 	return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
+}
+
+// fence is the version of a deleted entity, for as long as it lives.
+func (b *Base) fence(version gocql.UUID, recent []Slot) statement.Bound {
+	var set statement.Terms
+	set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
+	if recent != nil {
+		set.Equal(layout.Recent.Name, slotsValue(recent))
+	}
+	ttl := cqltype.Int(int64(FenceTTL / time.Second))
+	return statement.Bound{Text: "UPDATE " + b.table() + " USING TTL ?", Args: []any{ttl}}.Set(set).Where(b.where())
 }
 
 // imaged are the columns of before.
@@ -322,7 +326,7 @@ func (b *Base) Forget(version gocql.UUID) statement.Bound {
 func (b *Base) Drop(p Pending) statement.Bound {
 	var set, condition statement.Terms
 	set.Null(layout.Pending.Name)
-	condition.Equal(layout.Pending.Name, cqltype.Blob(p.encode()))
+	condition.Equal(layout.Pending.Name, p.value())
 	return statement.Bound{Text: "UPDATE " + b.table()}.Set(set).Where(b.where()).OnlyIf(condition)
 }
 

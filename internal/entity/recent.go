@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/gocql/gocql"
 
@@ -34,11 +32,12 @@ const pendingFormat = 1
 
 var errPending = errors.New("column pending was not written by a version of this library: correct the row")
 
-func (p Pending) encode() []byte {
-	return append(append([]byte{pendingFormat}, p.Version[:]...), p.Keys...)
+func (p Pending) value() *cqltype.Value {
+	data := make([]byte, 0, 1+len(p.Version)+len(p.Keys))
+	return &cqltype.Value{Type: pendingType, Data: append(append(append(data, pendingFormat), p.Version[:]...), p.Keys...)}
 }
 
-// decodePending is the reverse of encode; nil of a null.
+// decodePending is the reverse of value; nil of a null.
 func decodePending(data []byte) (*Pending, error) {
 	const version = 1 + len(gocql.UUID{})
 	if data == nil {
@@ -69,7 +68,7 @@ const (
 	beforeSlot = -2
 )
 
-var recentType = cqltype.Must(layout.Recent.Type)
+var pendingType, recentType = cqltype.Must(layout.Pending.Type), cqltype.Must(layout.Recent.Type)
 
 func slot(version gocql.UUID) int8 { return int8(version[15] % inTurn) }
 
@@ -99,23 +98,29 @@ func (r Recent) Has(version gocql.UUID) bool {
 	return false
 }
 
+// Slot is an entry of recent.
+type Slot struct {
+	Number  int8
+	Version gocql.UUID
+}
+
 // Follow is what a change writes into recent, and whether that replaces all of it. live says whether the row before it is there, and gone
 // whether the row is not there afterwards.
-func Follow(before, version gocql.UUID, live, gone bool) (r Recent, whole bool) {
-	r = Recent{slot(version): version, ownSlot(version): version}
+func Follow(before, version gocql.UUID, live, gone bool) (written []Slot, whole bool) {
+	last := Slot{slot(version), version}
 	switch {
 	case live && !gone:
-		return r, false
+		return []Slot{last, {ownSlot(version), version}}, false
 	case live:
-		return Recent{slot(before): before, slot(version): version}, true
+		return []Slot{{slot(before), before}, last}, true
 	case gone:
 		return nil, false
 	}
-	r[firstSlot] = version
+	written = []Slot{last, {ownSlot(version), version}, {firstSlot, version}}
 	if before != (gocql.UUID{}) {
-		r[beforeSlot] = before
+		written = append(written, Slot{beforeSlot, before})
 	}
-	return r, true
+	return written, true
 }
 
 // Missed says that a change from before, which is a version that the entity has had, to version was not applied: another one has followed before,
@@ -137,12 +142,12 @@ func (r Recent) Missed(before, version, now gocql.UUID) bool {
 // this is not known.
 func (r Recent) First() (first, before gocql.UUID) { return r[firstSlot], r[beforeSlot] }
 
-// value is the column.
-func (r Recent) value() *cqltype.Value {
-	data := binary.BigEndian.AppendUint32(nil, uint32(len(r)))
-	for _, slot := range slices.Sorted(maps.Keys(r)) {
-		v := r[slot]
-		data = cqltype.AppendValue(cqltype.AppendValue(data, []byte{byte(slot)}), v[:])
+// slotsValue is the column with these entries.
+func slotsValue(slots []Slot) *cqltype.Value {
+	const size = 4 + 1 + 4 + len(gocql.UUID{})
+	data := binary.BigEndian.AppendUint32(make([]byte, 0, 4+size*len(slots)), uint32(len(slots)))
+	for _, s := range slots {
+		data = cqltype.AppendValue(append(binary.BigEndian.AppendUint32(data, 1), byte(s.Number)), s.Version[:])
 	}
 	return &cqltype.Value{Type: recentType, Data: data}
 }

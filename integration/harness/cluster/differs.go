@@ -49,6 +49,7 @@ var differences = []difference{
 		"column_masks", "tables.allow_auto_snapshot", "tables.incremental_backups", "views.allow_auto_snapshot", "views.incremental_backups",
 	}},
 	{"4.1", "TestTablesThatRefuseForGood", "it has no index of type sai", []string{"sai"}},
+	{"4.1", "TestVersionedIsNotAheadOfTheClock", "it has no guardrail of timestamps", []string{"maximum_timestamp_fail_threshold"}},
 	{"4.1", "TestGenerated", "it has no vectors, no UnifiedCompactionStrategy and no index of type sai", []string{
 		"vector<", "UnifiedCompactionStrategy", "'sai'",
 	}},

@@ -58,11 +58,16 @@ func (n *secureNode) settings() string {
 	if cluster.Differs(n.extra.Version(), "TestPlainTextShowsThePassword", port) {
 		port = "native_transport_port"
 	}
+	ahead := "maximum_timestamp_fail_threshold: 1m"
+	if cluster.Differs(n.extra.Version(), "TestVersionedIsNotAheadOfTheClock", "maximum_timestamp_fail_threshold") {
+		ahead = ""
+	}
 	return fmt.Sprintf(`authenticator: PasswordAuthenticator
 authorizer: CassandraAuthorizer
 credentials_validity: 0ms
 permissions_validity: 0ms
 items_per_collection_fail_threshold: %d
+%s
 %s: %d
 client_encryption_options:
   enabled: true
@@ -73,7 +78,7 @@ client_encryption_options:
     parameters:
       private_key: |
 %s      trusted_certificates: |
-%s`, maxItems, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
+%s`, maxItems, ahead, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
 }
 
 // indent makes a YAML block of a text.

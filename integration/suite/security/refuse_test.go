@@ -115,3 +115,47 @@ func TestTablesThatRefuseForGood(t *testing.T) {
 		})
 	}
 }
+
+type holder struct {
+	ID      gocql.UUID
+	Email   string
+	City    string
+	Version gocql.UUID
+}
+
+// The node rejects timestamps of more than a minute ahead. Nothing of a change of a Versioned set is sent with one.
+func TestVersionedIsNotAheadOfTheClock(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[holder]("holder",
+		tables.Table{Name: "holders", PartKey: []string{"id"}},
+		tables.Table{Name: "holders_by_city", PartKey: []string{"city"}, SortKey: []string{"id"}},
+		tables.Table{Name: "holders_by_email", PartKey: []string{"email"}, Unique: true},
+		tables.Versioned("version")))
+	administer(t, schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
+	user, password := newRole(t, "holders", "holders_by_city", "holders_by_email")
+	w := newService(user, password).writer(t)
+	row := holder{ID: gocql.MustRandomUUID(), Email: "a@example.org", City: "rome"}
+	write := func(change tables.Change) {
+		t.Helper()
+		result, err := w.Write(t.Context(), "change", change)
+		if row.Version = result.Version; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // also over what a delete leaves
+		write(set.Insert(row))
+		moved := row
+		moved.City, moved.Email = "oslo", "b@example.org"
+		write(set.Update(row, moved))
+		moved.Version = row.Version
+		var err error
+		if row, err = writer.Modify(t.Context(), w, "change", set, moved, func(h holder) (holder, error) { h.City = "bern"; return h, nil }); err != nil {
+			t.Fatal(err)
+		}
+		write(set.Delete(row))
+		row.Version = gocql.UUID{}
+	}
+	if err := w.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -121,15 +121,14 @@ func (w *world) swap(e int, s versioned.Swap) versioned.Reply {
 	if after != nil || s.Live {
 		r.pending = &entity.Pending{Version: s.Version, Keys: s.Keys}
 	}
-	recent, whole := entity.Follow(s.Before, s.Version, s.Live, after == nil)
-	if w.plan.ownless {
-		maps.DeleteFunc(recent, func(slot int8, _ gocql.UUID) bool { return slot >= 16 })
+	written, whole := entity.Follow(s.Before, s.Version, s.Live, after == nil)
+	if whole {
+		r.recent, r.forgets = make(entity.Recent), r.expires
 	}
-	switch {
-	case whole:
-		r.recent, r.forgets = recent, r.expires
-	case recent != nil:
-		maps.Copy(r.recent, recent)
+	for _, slot := range written {
+		if !w.plan.ownless || slot.Number < 16 {
+			r.recent[slot.Number] = slot.Version
+		}
 	}
 	if w.plan.doneBySwap {
 		r.done, r.partial = cell{at: r.ballot}, cell{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
@@ -106,22 +105,24 @@ func rowAt(version int64, columns any, pending int64) versioned.Row {
 }
 
 // recent is a row with these of its last versions.
-func recent(row versioned.Row, versions ...entity.Recent) versioned.Row {
+func recent(row versioned.Row, versions ...[]entity.Slot) versioned.Row {
 	row.Recent = make(entity.Recent)
-	for _, r := range versions {
-		maps.Copy(row.Recent, r)
+	for _, written := range versions {
+		for _, s := range written {
+			row.Recent[s.Number] = s.Version
+		}
 	}
 	return row
 }
 
 // follow is what a change of an entity that is there leaves in recent.
-func follow(before, version int64) entity.Recent {
+func follow(before, version int64) []entity.Slot {
 	r, _ := entity.Follow(at(before), entity.Linked(at(version), at(before)), true, false)
 	return r
 }
 
 // begin is what an insert leaves there.
-func begin(before, version int64) entity.Recent {
+func begin(before, version int64) []entity.Slot {
 	r, _ := entity.Follow(at(before), at(version), false, false)
 	return r
 }
