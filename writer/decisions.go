@@ -140,6 +140,13 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 	p.env = w.env(p.Op)
 	p.known = p.decision.Make(ctx, &p.env, p.known)
 	switch {
+	case p.known.Outcome == Applied && p.known.Past:
+		for i := range p.requests { // sent again long after, they could bring back what was removed
+			if follows := func(m *statement.Mutation) bool { return p.decision.Follows(m.Keyspace, m.Table) }; !slices.ContainsFunc(
+				p.requests[i].Mutations, func(m *statement.Mutation) bool { return !follows(m) }) {
+				p.requests[i].Outcome = Applied
+			}
+		}
 	case p.known.Outcome == Applied:
 	case p.known.Conflict && p.known.Outcome == NotApplied:
 		p.unsent(errUnmet)

@@ -34,8 +34,8 @@ import (
 // Rows win as a whole: if two clients modify one entity at the same time, the one with the larger timestamp wins and
 // the other's edit is lost, though both are acknowledged. In a set that is Versioned or has Compare, the second
 // client meets a conflict instead. Modify then starts again with the row as it is by then, until the policy's
-// MaxElapsedTime has passed. So change may be called more than once, and must not have side effects. Calls of one
-// process for such an entity wait for each other. An error of
+// MaxElapsedTime has passed. So change may be called more than once, and must not have side effects. Calls for such an
+// entity by one writer, and those derived from it, wait for each other: change must not call Modify. An error of
 // change ends Modify and is returned unchanged. change may modify the row in place, also behind pointers and in
 // slices and maps: the before-image is encoded first.
 //

@@ -371,3 +371,22 @@ func TestTransactionsAt(t *testing.T) {
 		t.Errorf("%d versions were bound: %v", seen, versions)
 	}
 }
+
+// Result.Version is that of each row of a transaction, whatever version each had before.
+func TestRowsOfATransactionHaveOneVersion(t *testing.T) {
+	t.Parallel()
+	items, one, two := transactionalItems(t), newItem(), newItem()
+	two.ItemID, two.Shelf = gocql.MustRandomUUID(), "b"
+	one.Version[15] = one.Version[15]&^15 | 3 // it was changed a few times
+	changed := one
+	changed.Count = 9
+	p, err := fakeWriter(nopExecutor{}).plan("change", []tables.Change{items.Update(one, changed), items.Insert(two)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, part := range p.decision.Parts {
+		if part.Condition.Version != p.decision.Version() {
+			t.Errorf("row %d gets %s, Result.Version is %s", i, part.Condition.Version, p.decision.Version())
+		}
+	}
+}

@@ -385,12 +385,12 @@ func TestResumeSaysWhoWon(t *testing.T) {
 		others int // changes of another writer before the resume; negative: of this one
 		want   writer.Outcome
 	}{
-		"applied, and changed since":               {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, 40, writer.Applied},
-		"not applied":                              {[]cassandratest.Step{cassandratest.Drop}, 0, writer.Applied}, // by Resume
-		"not applied, and another was":             {[]cassandratest.Step{cassandratest.Drop}, 1, writer.Conflict},
-		"not applied, and others were":             {[]cassandratest.Step{cassandratest.Drop}, 40, writer.Conflict},
-		"not applied, and this writer changed it":  {[]cassandratest.Step{cassandratest.Drop}, -15, writer.Conflict},
-		"not applied, and too often to tell":       {[]cassandratest.Step{cassandratest.Drop}, -16, writer.Unknown},
+		"applied, and changed since":              {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, 40, writer.Applied},
+		"not applied":                             {[]cassandratest.Step{cassandratest.Drop}, 0, writer.Applied}, // by Resume
+		"not applied, and another was":            {[]cassandratest.Step{cassandratest.Drop}, 1, writer.Conflict},
+		"not applied, and others were":            {[]cassandratest.Step{cassandratest.Drop}, 40, writer.Conflict},
+		"not applied, and this writer changed it": {[]cassandratest.Step{cassandratest.Drop}, -15, writer.Conflict},
+		"not applied, and too often to tell":      {[]cassandratest.Step{cassandratest.Drop}, -16, writer.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -474,6 +474,121 @@ func TestModifyWaitsForItsTurn(t *testing.T) {
 		}
 		if err := s.rename(t.Context(), bob, "robert"); err != nil {
 			t.Errorf("when the turn is over: %v", err)
+		}
+	})
+}
+
+// The column done of a row can be of a later time than its version: a base row that was restored, put back or deleted by hand, or a clock that
+// was far ahead. What it then says never becomes right, and the entity is written all the same.
+func TestDoneAheadOfTheVersion(t *testing.T) {
+	t.Parallel()
+	const restore = "INSERT INTO users (user_id, email, city, name, version, done) VALUES (?, ?, ?, ?, ?, ?)"
+	skewed := func(t *testing.T, s *service, d time.Duration) *service {
+		t.Helper()
+		return s.client(t, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(d) })))
+	}
+	exec := func(t *testing.T, s *service, text string, args ...any) {
+		t.Helper()
+		if err := s.both.Writes().Query(text, args...).Consistency(gocql.Quorum).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, spoil := range map[string]func(*testing.T, *service, user){
+		"restored, then changed by a clock behind": func(t *testing.T, s *service, bob user) {
+			exec(t, s, "TRUNCATE users")
+			exec(t, s, restore, bob.UserID, bob.Email, bob.City, bob.Name, bob.Version, bob.Version)
+			if err := skewed(t, s, -2*time.Second).rename(t.Context(), bob, "robert"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"an older row put back": func(t *testing.T, s *service, bob user) {
+			if err := errors.Join(s.rename(t.Context(), bob, "robert"), s.w.Wait(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			exec(t, s, "INSERT INTO users (user_id, name, version) VALUES (?, ?, ?)", bob.UserID, bob.Name, bob.Version)
+		},
+		"deleted by hand, inserted by a clock behind": func(t *testing.T, s *service, bob user) {
+			exec(t, s, "DELETE FROM users WHERE user_id = ?", bob.UserID)
+			bob.Version = gocql.UUID{}
+			skewed(t, s, -2*time.Second).signUp(t, bob)
+		},
+		"deleted by a clock ahead": func(t *testing.T, s *service, bob user) {
+			wrong := skewed(t, s, 30*time.Hour)
+			if _, err := wrong.w.Write(t.Context(), "leave", users.Delete(bob)); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(25 * time.Hour)
+			bob.Version = gocql.UUID{}
+			s.signUp(t, bob)
+		},
+		"restored, then a change of before resumed": func(t *testing.T, s *service, bob user) {
+			away := s.When(cassandratest.Table("users_by_city")).Do(unavailable)
+			named := bob
+			named.Name = "robert"
+			_, err := s.w.Write(t.Context(), "name", users.Update(bob, named))
+			away.End()
+			failed := failedWrite(t, err)
+			exec(t, s, "TRUNCATE users")
+			exec(t, s, restore+" USING TIMESTAMP ?", bob.UserID, bob.Email, bob.City, bob.Name, bob.Version, bob.Version, bob.Version.Time().UnixMicro())
+			if _, err := s.w.Resume(t.Context(), delivered(t, failed)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s := start(t, c)
+				bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+				if err := s.w.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Hour)
+				spoil(t, s, bob)
+				<-time.After(time.Hour)
+				for _, name := range []string{"one", "two"} {
+					if err := s.rename(t.Context(), bob, name); err != nil {
+						t.Error(err)
+					}
+				}
+				// Under the deletes of a clock that far ahead there are no rows yet.
+				if rows := s.texts(t, "SELECT city, name FROM users_by_city"); name != "deleted by a clock ahead" && !slices.Equal(rows, []string{"rome two"}) {
+					t.Errorf("by city %q", rows)
+				}
+			})
+		})
+	}
+}
+
+// A repeat of a change that others have followed sends nothing to the query tables: the deletes that would cover it may be purged.
+func TestLateRepeatLeavesQueryTables(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+		at := s.w.With(writer.At(time.Now().Add(time.Millisecond).UnixMicro()))
+		oslo := bob
+		oslo.City = "oslo"
+		result, err := at.Write(t.Context(), "move", users.Update(bob, oslo))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := oslo
+		now.Version = result.Version
+		bern := now
+		bern.City = "bern"
+		if _, err := s.w.Write(t.Context(), "move", users.Update(now, bern)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.w.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sent := len(c.Journal(cassandratest.Execute, cassandratest.Table("users_by_city")))
+		if again, err := at.Write(t.Context(), "move", users.Update(bob, oslo)); err != nil || again.Version != result.Version {
+			t.Errorf("%+v, %v", again, err)
+		}
+		if n := len(c.Journal(cassandratest.Execute, cassandratest.Table("users_by_city"))) - sent; n > 0 {
+			t.Errorf("%d requests at a time that others have followed", n)
 		}
 	})
 }

@@ -20,6 +20,8 @@ type Known struct {
 	Outcome retry.Outcome
 	// Never says, with NotApplied, that no attempt of any call was applied or will be.
 	Never bool
+	// Past says, with Applied, that the tables that follow the base row have had the change, and others since.
+	Past bool
 	// Conflict says that another write was first. With Unknown, a lost attempt of this one may have been applied before that.
 	Conflict bool
 	Taken    *entity.Claim // with Conflict: the key that another entity has

@@ -196,9 +196,12 @@ type Swap struct {
 	Version gocql.UUID
 	After   *Row // nil for a fence
 	Keys    Keys // of the row before it
+	// Finished says that the column done need not be Before.
+	Finished bool
 }
 
-// Swap renders it. Nothing is left to be done if the column done of a live row is its version, or the column pending of another one is null. An
+// Swap renders it. Nothing is left to be done if the column done of a live row is its version, or the column pending of another one is null. Where
+// this call has finished a live row, done need not say so: what it says can be of a later time than the version, and then stays. An
 // insert wants all other columns that the set declares to be null too, and another change those that keys follow from to be what its
 // before-image says. Several statements are sent in one batch.
 func (b *Base) Swap(swap Swap) []statement.Bound {
@@ -208,10 +211,11 @@ func (b *Base) Swap(swap Swap) []statement.Bound {
 	if swap.Before != (gocql.UUID{}) {
 		condition.Args[0] = cqltype.TimeUUID(swap.Before)
 	}
-	if swap.Live {
-		condition.Equal(layout.Done.Name, cqltype.TimeUUID(swap.Before))
-	} else {
+	switch {
+	case !swap.Live:
 		condition.Null(layout.Pending.Name)
+	case !swap.Finished:
+		condition.Equal(layout.Done.Name, cqltype.TimeUUID(swap.Before))
 	}
 	for _, i := range b.regular() {
 		name := b.Set.Columns[i].Name

@@ -68,7 +68,9 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	if err := c.checkConditional(before); err != nil {
 		return Conditional{}, err
 	}
-	version = Linked(version, before)
+	if s.Decided() == layout.Versioned {
+		version = Linked(version, before)
+	}
 	r := Renderer{
 		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp),
 	}
@@ -121,7 +123,9 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 // SetVersion gives the rows of a change another version. The change was just rendered, and nothing of it was sent, stored or copied.
 func (c *Conditional) SetVersion(version gocql.UUID) {
 	s := c.Condition.base.Set
-	version = Linked(version, c.Condition.Before)
+	if c.Condition.By == layout.Versioned {
+		version = Linked(version, c.Condition.Before)
+	}
 	c.Condition.Version = version
 	for _, i := range []int{s.Version, s.Mark} {
 		if i >= 0 && c.Condition.after != nil {

@@ -124,6 +124,8 @@ func (w *wireCondition) Check() error {
 		return errors.New("a mark that is no column")
 	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases)+len(w.Keys) > 0):
 		return errors.New("incomplete")
+	case w.Versioned && w.Before != gocql.UUID{} && !w.Version.Time().After(w.Before.Time()):
+		return errors.New("a version that is not later than the one before")
 	case w.Versioned && (w.Kind == Insert) != (len(w.Keys) == 0):
 		return errors.New("an insert with the keys of a row before it, or another change without them")
 	case w.Versioned && (w.Kind == Insert) != (w.Before == gocql.UUID{}):

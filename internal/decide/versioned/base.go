@@ -53,7 +53,7 @@ func (b *Base) Read(ctx context.Context) (out Row, err error) {
 func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 	after, _ := swap.After.(*entity.Row)
 	applied, row, err := b.Transact(ctx, b.Base.Swap(entity.Swap{
-		Before: swap.Before, Live: swap.Live, Version: swap.Version, After: after, Keys: swap.Keys,
+		Before: swap.Before, Live: swap.Live, Version: swap.Version, After: after, Keys: swap.Keys, Finished: swap.Finished,
 	})...)
 	if err != nil || applied {
 		return Reply{Applied: applied}, err
@@ -65,7 +65,7 @@ func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 		return reply, nil
 	}
 	done, _ := row[layout.Done.Name].(gocql.UUID)
-	if reply.Unfinished = done != swap.Before; reply.Version != swap.Before || reply.Unfinished {
+	if reply.Unfinished = done != swap.Before && !swap.Finished; reply.Version != swap.Before || reply.Unfinished {
 		return reply, nil
 	}
 	return b.imageOf(ctx, swap, reply)
@@ -75,7 +75,7 @@ func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 // columns that keys follow from differ. That may be a difference of bytes alone, which the swap can do without.
 func (b *Base) imageOf(ctx context.Context, swap Swap, reply Reply) (Reply, error) {
 	row, err := b.Read(ctx)
-	if err != nil || row.Version != swap.Before || row.Unfinished() {
+	if err != nil || row.Version != swap.Before || row.Unfinished() && !swap.Finished {
 		return reply, err // another write came meanwhile
 	}
 	read, ok := row.Columns.(*entity.Row)

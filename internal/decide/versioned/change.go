@@ -62,12 +62,12 @@ func (c *Change) Commit(ctx context.Context) Result {
 	s := settlement{store: c.Store, swap: c.Swap, renew: c.renew, sent: c.Sent, tried: retry.NotApplied}
 	var result Result
 	if err := c.claim(ctx); err != nil {
-		result = Result{Outcome: s.outcome(), Err: err}
+		result = s.stop(ctx, err)
 	} else {
 		result = s.settle(ctx, c.Insert)
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
-	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || s.past) || result.Never {
+	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || result.Past) || result.Never {
 		c.release(ctx)
 	}
 	if c.Sent && !s.first {

@@ -348,7 +348,7 @@ func TestChangeSent(t *testing.T) {
 			"taken", nil,
 			versioned.Claim{Owner: "it", Token: at(90)},
 			"unknown, " + versioned.ErrTaken.Error(),
-			[]string{"read key", "take 101"},
+			[]string{"read key", "take 101", "read"},
 		},
 	}
 	for _, tt := range tests {

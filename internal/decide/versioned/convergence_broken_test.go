@@ -24,7 +24,7 @@ func TestConvergenceBroken(t *testing.T) {
 	}{
 		{"plain compare-and-set, whether the row is finished or not", modelPlan{bare: true}, ""},
 		{"rows are finished, not rolled forward", modelPlan{store: without(queryTables)}, ""},
-		{"transactions write done", modelPlan{doneBySwap: true}, "other writers changed the entity again"},
+		{"transactions write done", modelPlan{doneBySwap: true}, "stays unfinished"},
 		{"what is dropped may be of a later delete", modelPlan{dropAny: true, chaos: &chaos{lost: 100, delayed: 200, crash: 60, stall: 60, slow: 1000}}, ""},
 		{"versions have any slot", modelPlan{unlinked: true, contended: true, chaos: &chaos{lost: 300, stall: 60}}, "reported not applied and was"},
 		{"a change does not write the slot of its writer", modelPlan{ownless: true, contended: true, chaos: &chaos{lost: 300, stall: 60}}, "reported not applied and was"},

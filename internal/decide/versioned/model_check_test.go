@@ -52,12 +52,16 @@ func (w *world) conclude() {
 	w.judgeTables()
 }
 
-// settle rolls forward until nothing is pending. A clear that only a minority has is repeated when it is not seen.
+// settle rolls forward until nothing is left to be done. What a minority says is done is said again when it is not seen.
 func (w *world) settle(p *process, e int) {
 	for range 8 {
 		if err := versioned.RollForward(p, p.store(e), w.read(e)); err != nil {
 			w.failf("entity %d: %v", e, err)
 		}
+	}
+	row := w.read(e)
+	if err := versioned.RollForward(p, p.store(e), row); err != nil || row.Unfinished() && w.read(e).Unfinished() {
+		w.failf("entity %d stays unfinished: %v", e, err)
 	}
 }
 

@@ -96,7 +96,7 @@ func (w *world) swap(e int, s versioned.Swap) versioned.Reply {
 	for _, as := range []*row{w.seen(r), r} {
 		reply := versioned.Reply{Version: as.current(w.now), Unfinished: as.pending != nil}
 		if s.Live {
-			reply.Unfinished = w.done(as) != s.Before
+			reply.Unfinished = w.done(as) != s.Before && !s.Finished
 		}
 		if reply.Version != s.Before || reply.Unfinished && !w.plan.bare {
 			w.coverage.unfinished = w.coverage.unfinished || reply.Version == s.Before

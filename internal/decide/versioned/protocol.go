@@ -44,7 +44,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		Claims: keysOf(env, cond.Base(), c.Claims), Releases: keysOf(env, cond.Base(), c.Releases),
 	}
 	result := change.Commit(ctx)
-	known := decide.Known{Outcome: result.Outcome, Never: result.Never, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
+	known := decide.Known{Outcome: result.Outcome, Never: result.Never, Past: result.Past, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
 		known.Conflict = true

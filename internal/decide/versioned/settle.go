@@ -15,6 +15,8 @@ type Result struct {
 	Outcome retry.Outcome
 	// Never says, with NotApplied, that earlier calls have not changed the row either.
 	Never bool
+	// Past says, with Applied, that other changes have followed, so all query tables have had this one.
+	Past bool
 	// Conflict says that another write was first, and Row is what it has left, the zero Row if it could not be read. If
 	// the outcome is then Unknown, the row may have had this write's version in between.
 	Conflict bool
@@ -50,7 +52,6 @@ type settlement struct {
 	tried retry.Outcome // Unknown if some attempt of this call may have been applied, or may yet be; else NotApplied
 	mixed bool          // not all attempts that may have been applied had the same Before
 	first bool          // the swap was applied by this call: until then the row had Before
-	past  bool          // it was applied, and other changes have followed
 }
 
 func (s *settlement) settle(ctx context.Context, insert bool) Result {
@@ -88,6 +89,7 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		if err := RollForward(ctx, store, row); err != nil {
 			return s.ended(err)
 		}
+		s.swap.Finished = row.Live() && row.Version == s.swap.Before
 		if insert {
 			// A fence becomes the condition of the insert. The claims are renewed even if it has expired meanwhile: whoever has set it may
 			// have been after one of them.
@@ -101,9 +103,8 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 	return s.stop(ctx, decide.ErrRounds)
 }
 
-func (s *settlement) applied(row Row) Result {
-	s.past = row.Current() != s.swap.Version
-	return Result{Outcome: retry.Applied}
+func (s *settlement) applied(row Row) Result { // by an earlier attempt
+	return Result{Outcome: retry.Applied, Past: row.Current() != s.swap.Version}
 }
 
 func (s *settlement) send(ctx context.Context) (Reply, error) {

@@ -46,6 +46,8 @@ type Swap struct {
 	Version gocql.UUID // of the row afterwards; its timestamp is above that of Before, and its slot the next one
 	After   any        // the columns, in the store's own form; nil for a fence
 	Keys    []byte     // of the before-image, for pending; a delete has some
+	// Finished says that this call has finished the live row at Before itself, so that the column done need not say it.
+	Finished bool
 }
 
 // Reply is the answer to a Swap. If it was not applied, the row has this.
