@@ -8,7 +8,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 	"github.com/denorm-go/denorm/internal/cassandra/query"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -33,7 +33,7 @@ func (n *Node) system(s Statement, page query.Page) coordinator.Reply {
 	case t.Keyspace == "system" && t.Name == "size_estimates": // of data files, and there are none
 	case t.Keyspace != "system_schema":
 		return coordinator.Reply{Err: &catalog.Error{
-			Code: gocql.ErrCodeInvalid, Message: cql.Unsupported + "a SELECT of " + t.Keyspace + "." + t.Name,
+			Code: gocql.ErrCodeInvalid, Message: ast.Unsupported + "a SELECT of " + t.Keyspace + "." + t.Name,
 		}}
 	default:
 		return n.cluster.data.Described(n.Number, coordinator.Bound{Prepared: s.prepared, Values: s.bound}, page)

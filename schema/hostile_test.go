@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/testutil/anyschema"
@@ -48,7 +47,7 @@ func TestMigrationOfHostileNamesIsNothingButItsStatements(t *testing.T) {
 				t.Fatalf("more than one statement: %q", d.Fix)
 			}
 			for _, p := range parts {
-				if _, err := ast.Parse(p); err != nil && !strings.Contains(err.Error(), cql.Unsupported) {
+				if _, err := ast.Parse(p); err != nil && !strings.Contains(err.Error(), ast.Unsupported) {
 					t.Fatalf("%v in %q", err, p)
 				}
 			}

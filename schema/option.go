@@ -162,11 +162,11 @@ func literalOf(o ast.Option) string {
 		return cql.Literal(policy(o.Text))
 	case o.Name == optReadRepair:
 		return cql.Literal(strings.ToUpper(o.Text))
-	case o.Kind == cql.String && quotable(o):
+	case o.Kind == ast.String && quotable(o):
 		return numberLiteral(strings.ToLower(o.Text))
-	case o.Kind == cql.String:
+	case o.Kind == ast.String:
 		return cql.Literal(o.Text)
-	case o.Kind == cql.Integer || o.Kind == cql.Float:
+	case o.Kind == ast.Integer || o.Kind == ast.Float:
 		return numberLiteral(o.Text)
 	}
 	return o.Text
@@ -175,7 +175,7 @@ func literalOf(o ast.Option) string {
 // quotable says whether the text of an option is a number, true or false, of which the server does not keep the quotes.
 func quotable(o ast.Option) bool {
 	is, err := ast.ParseOption(o.Text)
-	kinds := []cql.TermKind{cql.Integer, cql.Float, cql.Boolean}
+	kinds := []ast.TermKind{ast.Integer, ast.Float, ast.Boolean}
 	return err == nil && slices.Contains(kinds, is.Kind) && is.Map == nil && option.Numeric(o.Name)
 }
 

@@ -249,7 +249,7 @@ func (p *parser) createType(s *ast.CreateType, at int) error {
 	return p.once(there, at, "type", t.ID)
 }
 
-func fieldOf(d cql.ColumnDefinition) Field { return Field{d.Name, ast.Canonical(d.Type).String()} }
+func fieldOf(d ast.ColumnDefinition) Field { return Field{d.Name, ast.Canonical(d.Type).String()} }
 
 // once fails where something is created that was there before.
 func (p *parser) once(there bool, at int, kind string, id ID) error {
@@ -297,7 +297,7 @@ func (p *parser) createTable(s *ast.CreateTable, span ast.Span) error {
 }
 
 // columnOf is a column that is not in the key, or not yet.
-func columnOf(d cql.ColumnDefinition) Column {
+func columnOf(d ast.ColumnDefinition) Column {
 	c := Column{Name: d.Name, Type: ast.Canonical(d.Type).String(), Kind: Regular, Mask: d.Mask}
 	if d.Static {
 		c.Kind = Static

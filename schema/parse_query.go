@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 )
@@ -97,7 +96,7 @@ func (q *Query) names(columns ...string) {
 // terms takes down the columns in terms of a selection. Other names in these are of functions, fields, types and aliases.
 func (q *Query) terms(terms ...ast.Term) {
 	for _, t := range terms {
-		if t.Kind == cql.Column {
+		if t.Kind == ast.Column {
 			q.names(t.Text)
 		}
 		q.terms(t.Elems...)
@@ -110,7 +109,7 @@ func (q *Query) using(u ast.Using) {
 		return
 	}
 	q.TTL = -1
-	if n, err := strconv.ParseInt(u.TTL.Text, 10, 64); err == nil && u.TTL.Kind == cql.Integer {
+	if n, err := strconv.ParseInt(u.TTL.Text, 10, 64); err == nil && u.TTL.Kind == ast.Integer {
 		q.TTL = n
 	}
 }

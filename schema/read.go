@@ -314,7 +314,7 @@ func liveLiteral(name string, value any) string {
 		if name == "memtable" && v == "" {
 			return ""
 		}
-		return literalOf(ast.Option{Name: name, Kind: cql.String, Text: v})
+		return literalOf(ast.Option{Name: name, Kind: ast.String, Text: v})
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case float32:

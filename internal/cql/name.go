@@ -1,6 +1,9 @@
 package cql
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // WordSet is a set of the words of a text.
 func WordSet(text string) map[string]bool {
@@ -21,36 +24,42 @@ var reserved = WordSet(`add allow alter and apply asc authorize batch begin by c
 // (org.apache.cassandra.cql3, ReservedKeywords).
 var literals, reservedOnce = WordSet("true false nan infinity"), WordSet("default mbean mbeans replace unset")
 
-// IsName says whether the token n later is a name.
-func (p *Parser) IsName(n int) bool {
-	t := p.Ahead(n)
-	return t.Kind == Quoted && t.Text != "" || t.Kind == Word && !reserved[t.Text]
+// The rules of [IsTable] and [IsColumn], for messages.
+const (
+	ColumnRule = "lower-case letters, digits and _, a letter first, no reserved word of CQL"
+	TableRule  = ColumnRule + ", at most 48"
+)
+
+var unquoted = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// IsTable says whether name can be that of a table or a keyspace, without quotes, in every version of Cassandra from
+// 3.11 to 5.0. Names that go into statements are compared with it, so nothing else gets in.
+func IsTable(name string) bool { return len(name) <= 48 && IsColumn(name) }
+
+// IsColumn says the same of the name of a column.
+func IsColumn(name string) bool {
+	return unquoted.MatchString(name) && !reserved[name] && !reservedOnce[name] && !literals[name]
 }
 
-// Identifier takes a name.
-func (p *Parser) Identifier() string {
-	if !p.IsName(0) {
-		want := "a name"
-		if t := p.Token(); reserved[t.Text] && t.Kind == Word {
-			want = "a name, and a reserved word only in double quotes"
-		}
-		p.Unexpected(want)
-		return ""
+// Quote is a name as written in CQL: without quotes where it can.
+func Quote(name string) string {
+	if IsColumn(name) {
+		return name
 	}
-	t := p.Token()
-	p.Skip(1)
-	return t.Text
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// Keyspace takes the name of a keyspace.
-func (p *Parser) Keyspace() string {
-	p.NoMark("keyspace")
-	return p.Identifier()
-}
+// Literal is a text as written in CQL.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// NoMark fails at a mark, which cannot stand for a name.
-func (p *Parser) NoMark(what string) {
-	if p.IsSign(0, "?") {
-		p.Syntax("Bind variables cannot be used for " + what + " names")
+// Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
+// lower case.
+type Name struct{ Keyspace, Name string }
+
+// String is the name as written in CQL.
+func (n Name) String() string {
+	if n.Keyspace == "" {
+		return Quote(n.Name)
 	}
+	return Quote(n.Keyspace) + "." + Quote(n.Name)
 }

@@ -1,7 +1,6 @@
 package cql
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/each"
@@ -13,8 +12,14 @@ type Type struct {
 	Keyspace string // of a user-defined type, empty where none is written
 	Name     string // in lower case unless quoted; of a class its name, of a dimension the number
 	Frozen   bool
-	Args     []*Type            // of a collection, a tuple or a vector
-	Fields   []ColumnDefinition // of a user-defined type in the text that [ParseDefinition] reads
+	Args     []*Type // of a collection, a tuple or a vector
+	Fields   []Field // of a user-defined type in the text that [ParseDefinition] reads
+}
+
+// Field is a field of a user-defined type.
+type Field struct {
+	Name string
+	Type *Type
 }
 
 // TypeKind is what kind of type a [Type] is.
@@ -55,104 +60,6 @@ var generics = map[string]struct {
 	"vector": {Vector, 2, "vector<float, 3>"},
 }
 
-// ParseType reads a type.
-func ParseType(text string) (*Type, error) { return Alone(text, (*Parser).TypeName) }
-
-// ParseDefinition reads a type in which the fields of user-defined types follow their names, as in
-// frozen<place{city text, zip int}>.
-func ParseDefinition(text string) (*Type, error) {
-	return Alone(text, func(p *Parser) *Type {
-		p.defines = true
-		return p.TypeName()
-	})
-}
-
-// NativeType takes a type without parts.
-func (p *Parser) NativeType() string {
-	if t := p.Token(); t.Kind != Word || natives[t.Text] == nil {
-		p.Unexpected("a type without parts")
-	}
-	return p.Identifier()
-}
-
-// TypeName takes a type.
-func (p *Parser) TypeName() *Type {
-	p.Enter()
-	defer p.Leave()
-	t := p.Token()
-	generic, ok := generics[t.Text]
-	ok = ok && t.Kind == Word
-	switch {
-	case t.Literal == String:
-		p.Skip(1)
-		return &Type{Kind: Class, Name: t.Text}
-	case ok && p.IsSign(1, "<"):
-		p.Skip(1)
-		args := p.typeArguments(t.Text, generic.arity)
-		if t.Text != "frozen" {
-			return &Type{Kind: generic.kind, Name: t.Text, Args: args}
-		}
-		frozen := *args[0]
-		frozen.Frozen = true
-		return &frozen
-	case ok && p.Script:
-		p.Syntax(fmt.Sprintf("%s needs type arguments, as in %s", t.Text, generic.example))
-	case t.Kind == Word && natives[t.Text] != nil:
-		p.Skip(1)
-		return natives[t.Text]
-	}
-	if !p.IsName(0) {
-		p.Unexpected("a type")
-	}
-	name := p.UserType()
-	user := &Type{Kind: UserType, Keyspace: name.Keyspace, Name: name.Name}
-	if p.defines && p.Sign("{") {
-		user.Fields = Several(p, ",", p.Field)
-		p.Expect("}")
-	}
-	return user
-}
-
-// UserType takes the name of a user-defined type.
-func (p *Parser) UserType() Name {
-	if p.IsSign(1, ".") {
-		keyspace := p.Keyspace()
-		p.Expect(".")
-		return Name{Keyspace: keyspace, Name: p.typeIdentifier()}
-	}
-	return Name{Name: p.typeIdentifier()}
-}
-
-// typeIdentifier takes a name that a user-defined type can have.
-func (p *Parser) typeIdentifier() string {
-	if t := p.Token(); t.Kind == Word && (natives[t.Text] != nil || reservedTypes[t.Text]) {
-		p.Syntax("Invalid (reserved) user type name " + t.Text)
-	}
-	return p.Identifier()
-}
-
-// typeArguments takes <type, ...> after a name.
-func (p *Parser) typeArguments(name string, arity int) []*Type {
-	p.Expect("<")
-	args := []*Type{p.TypeName()}
-	for p.Sign(",") {
-		switch {
-		case name != "vector":
-			args = append(args, p.TypeName())
-		case p.Token().Literal == Integer:
-			args = append(args, &Type{Kind: Dimension, Name: p.number()})
-		default:
-			p.Unexpected("the dimension of a vector")
-		}
-	}
-	if arity != 0 && len(args) != arity {
-		p.Either("no viable alternative at input "+p.input(),
-			fmt.Sprintf("%s takes %d type arguments, as in %s, not %d", name, arity, generics[name].example, len(args)))
-	}
-	p.Expect(">")
-	return args
-}
-
 // String is the type as written in CQL.
 func (t *Type) String() string {
 	name := t.Name
@@ -170,24 +77,4 @@ func (t *Type) String() string {
 		name = "frozen<" + name + ">"
 	}
 	return name
-}
-
-// ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
-type ColumnDefinition struct {
-	Name   string
-	Type   *Type
-	Static bool
-	Mask   string // MASKED WITH in a [Script], as text; empty without
-}
-
-// Field takes a field of a type.
-func (p *Parser) Field() ColumnDefinition {
-	return ColumnDefinition{Name: p.Identifier(), Type: p.TypeName()}
-}
-
-// number takes an integer.
-func (p *Parser) number() string {
-	text := p.Token().Text
-	p.Skip(1)
-	return text
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -95,7 +94,7 @@ func leadingWildcard(r *review, x sent) {
 		return
 	}
 	for _, w := range s.Where {
-		if w.Operator == "LIKE" && len(w.Values) == 1 && w.Values[0].Kind == cql.String && strings.HasPrefix(w.Values[0].Text, "%") {
+		if w.Operator == "LIKE" && len(w.Values) == 1 && w.Values[0].Kind == ast.String && strings.HasPrefix(w.Values[0].Text, "%") {
 			r.finding(x.table, "a search engine; or a query table of the words or of the reversed text", "a query looks for the end or the middle of %s",
 				w.Columns[0]).of(x.query)
 		}

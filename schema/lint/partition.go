@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
@@ -160,7 +159,7 @@ func (r *review) sameAlways(t *schema.Table) bool {
 			continue
 		}
 		name, fixed := partitionOf(s, t)
-		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v ast.Term) bool { return v.Kind == cql.Mark }) {
+		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v ast.Term) bool { return v.Kind == ast.Mark }) {
 			return false
 		}
 		partition = name

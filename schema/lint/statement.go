@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
@@ -20,7 +19,7 @@ type written struct {
 
 // writes are what a statement writes into columns that are not in its WHERE.
 func writes(s ast.Statement) (out []written) {
-	null := func(t ast.Term) bool { return t.Kind == cql.Null }
+	null := func(t ast.Term) bool { return t.Kind == ast.Null }
 	switch s := s.(type) {
 	case *ast.Insert:
 		for i, c := range s.Columns {
@@ -79,15 +78,15 @@ func partitionOf(s ast.Statement, t *schema.Table) (name string, fixed bool) {
 		switch {
 		case !ok:
 			return "", false
-		case v.Kind == cql.Mark && v.Text == "":
+		case v.Kind == ast.Mark && v.Text == "":
 			text = "? " + c.Name // whatever it is bound to, it may be the same elsewhere
-		case v.Kind == cql.Mark:
+		case v.Kind == ast.Mark:
 			text = ":" + v.Text
-		case v.Kind == cql.UUID || v.Kind == cql.Blob:
+		case v.Kind == ast.UUID || v.Kind == ast.Blob:
 			text = strings.ToLower(v.Text)
 		}
 		parts = append(parts, text)
-		fixed = fixed && v.Kind > cql.Null && v.Kind <= cql.Blob
+		fixed = fixed && v.Kind > ast.Null && v.Kind <= ast.Blob
 	}
 	return strings.Join(parts, "\n"), fixed
 }
@@ -116,7 +115,7 @@ func hotRow(r *review, x sent) {
 	}
 	counts := slices.ContainsFunc(update.Set, func(a ast.Assignment) bool {
 		c := x.table.Column(a.Target.Column)
-		return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == cql.Mark &&
+		return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == ast.Mark &&
 			slices.ContainsFunc(update.If, func(w ast.Relation) bool { return slices.Contains(w.Columns, c.Name) })
 	})
 	if counts && r.once(x.table.String()+name) {

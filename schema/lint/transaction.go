@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -55,7 +54,7 @@ func (x *sent) forbidden() (reason, fix string) {
 		}
 	case *ast.Insert:
 		for _, c := range keyColumns(t) {
-			if i := slices.Index(s.Columns, c.Name); i >= 0 && i < len(s.Values) && s.Values[i].Kind == cql.Reference {
+			if i := slices.Index(s.Columns, c.Name); i >= 0 && i < len(s.Values) && s.Values[i].Kind == ast.Reference {
 				return "takes " + c.Name + ", a column of the key, from a LET", "read the row before, and bind its " + c.Name
 			}
 		}
@@ -91,7 +90,7 @@ func forbiddenRead(q *schema.Query, t *schema.Table, s *ast.Select) (reason, fix
 			return !slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "=" && !w.Token && slices.Contains(w.Columns, c.Name) })
 		})
 	}
-	first := s.Limit != nil && (s.Limit.Kind == cql.Mark || s.Limit.Text == "1")
+	first := s.Limit != nil && (s.Limit.Kind == ast.Mark || s.Limit.Text == "1")
 	one := equal(schema.PartitionKey) && (first || equal(schema.Clustering))
 	switch {
 	case q.Let != "" && !one:
@@ -105,7 +104,7 @@ func forbiddenRead(q *schema.Query, t *schema.Table, s *ast.Select) (reason, fix
 	case len(s.OrderBy)+len(s.GroupBy) > 0:
 		return "has ORDER BY or GROUP BY", "read in the order of the table, or without a transaction"
 	case slices.ContainsFunc(s.Columns, func(c ast.Selector) bool {
-		return c.Kind == cql.Call && slices.Contains(strings.Fields("count min max avg sum"), c.Text)
+		return c.Kind == ast.Call && slices.Contains(strings.Fields("count min max avg sum"), c.Text)
 	}):
 		return "has an aggregate", "read it without a transaction"
 	}

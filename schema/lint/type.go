@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
@@ -239,7 +238,7 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
 		slices.ContainsFunc(r.sent[t], func(x sent) bool {
 			return slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v ast.Term) bool {
-				return v.Kind == cql.String && timeText.MatchString(v.Text)
+				return v.Kind == ast.String && timeText.MatchString(v.Text)
 			})
 		})
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -71,7 +70,7 @@ func lostUpdate(r *review, x sent) {
 		_, _, args := ast.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
-		number := a.Value.Kind == cql.Mark && whole && (hasWord(c.Name, countNames) || len(all) > 1 && all[0] == "total")
+		number := a.Value.Kind == ast.Mark && whole && (hasWord(c.Name, countNames) || len(all) > 1 && all[0] == "total")
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		if (number || mark) && r.once(x.table.ID) {
 			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
@@ -83,7 +82,7 @@ func lostUpdate(r *review, x sent) {
 
 // generated says whether a value comes from a function of the server that gives another one each time.
 func generated(v ast.Term) bool {
-	return v.Kind == cql.Call && slices.Contains(strings.Fields("now uuid currenttimeuuid currenttimestamp"), v.Text) ||
+	return v.Kind == ast.Call && slices.Contains(strings.Fields("now uuid currenttimeuuid currenttimestamp"), v.Text) ||
 		slices.ContainsFunc(v.Elems, generated)
 }
 

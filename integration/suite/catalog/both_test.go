@@ -11,7 +11,6 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
@@ -76,7 +75,7 @@ func (b *both) refusal(text string) (code int, message string) {
 		_, err = b.schema.Define(stmt, b.keyspace)
 	}
 	var refused *catalog.Error
-	var syntax *cql.SyntaxError
+	var syntax *ast.SyntaxError
 	switch {
 	case err == nil:
 		return 0, ""

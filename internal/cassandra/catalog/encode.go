@@ -16,12 +16,12 @@ import (
 // that of the column, for the message of an [*Error]. An empty collection is one of no elements, also where the type is not
 // frozen and Cassandra makes it null.
 func Encode(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
-	if term.Kind == cql.Null {
+	if term.Kind == ast.Null {
 		return nil, nil
 	}
 	term = inner(t, term)
 	if literal := constants[term.Kind]; literal.name != "" {
-		if t.Kind() == gocql.TypeTuple && term.Kind == cql.String {
+		if t.Kind() == gocql.TypeTuple && term.Kind == ast.String {
 			return nil, unsupported("a tuple as text, as in '1:x', of %s of type %s", name, t) // Cassandra takes it
 		}
 		if !assignable(t, term) {
@@ -30,20 +30,20 @@ func Encode(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 		return encodeConstant(t, term)
 	}
 	switch term.Kind {
-	case cql.List:
+	case ast.List:
 		return encodeList(t, term, name)
-	case cql.Set:
+	case ast.Set:
 		if t.Kind() == gocql.TypeMap && len(term.Elems) == 0 {
 			return collection(nil), nil
 		}
 		return encodeSet(t, term, name)
-	case cql.Map:
+	case ast.Map:
 		return encodeMap(t, term, name)
-	case cql.Tuple:
+	case ast.Tuple:
 		return encodeTuple(t, term, name)
-	case cql.User:
+	case ast.User:
 		return encodeUser(t, term, name)
-	case cql.Cast:
+	case ast.Cast:
 		if hint, err := cql.ParseType(term.Text); err == nil && hint.Kind == cql.Native && hint.Name == t.String() {
 			return Encode(t, term.Elems[0], name)
 		}
@@ -55,33 +55,33 @@ func Encode(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 
 // inner is what is in brackets, unless they make a tuple.
 func inner(t *cqltype.Type, term ast.Term) ast.Term {
-	for term.Kind == cql.Tuple && len(term.Elems) == 1 && t.Kind() != gocql.TypeTuple {
+	for term.Kind == ast.Tuple && len(term.Elems) == 1 && t.Kind() != gocql.TypeTuple {
 		term = term.Elems[0]
 	}
 	return term
 }
 
 // constants are the literals of one token, and the native types that they are assignable to.
-var constants = map[cql.TermKind]struct {
+var constants = map[ast.TermKind]struct {
 	name  string
 	types []gocql.Type
 }{
-	cql.String: {"STRING", []gocql.Type{
+	ast.String: {"STRING", []gocql.Type{
 		gocql.TypeAscii, gocql.TypeVarchar, gocql.TypeInet, gocql.TypeDate, gocql.TypeTime, gocql.TypeTimestamp,
 	}},
-	cql.Integer: {"INTEGER", []gocql.Type{
+	ast.Integer: {"INTEGER", []gocql.Type{
 		gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeDate, gocql.TypeDecimal, gocql.TypeDouble, gocql.TypeDuration,
 		gocql.TypeFloat, gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTime, gocql.TypeTimestamp, gocql.TypeTinyInt, gocql.TypeVarint,
 	}},
-	cql.UUID:     {"UUID", []gocql.Type{gocql.TypeUUID, gocql.TypeTimeUUID}},
-	cql.Float:    {"FLOAT", []gocql.Type{gocql.TypeDecimal, gocql.TypeDouble, gocql.TypeFloat}},
-	cql.Boolean:  {"BOOLEAN", []gocql.Type{gocql.TypeBoolean}},
-	cql.Blob:     {"HEX", []gocql.Type{gocql.TypeBlob}},
-	cql.Duration: {"DURATION", []gocql.Type{gocql.TypeDuration}},
+	ast.UUID:     {"UUID", []gocql.Type{gocql.TypeUUID, gocql.TypeTimeUUID}},
+	ast.Float:    {"FLOAT", []gocql.Type{gocql.TypeDecimal, gocql.TypeDouble, gocql.TypeFloat}},
+	ast.Boolean:  {"BOOLEAN", []gocql.Type{gocql.TypeBoolean}},
+	ast.Blob:     {"HEX", []gocql.Type{gocql.TypeBlob}},
+	ast.Duration: {"DURATION", []gocql.Type{gocql.TypeDuration}},
 }
 
 func constantText(term ast.Term) string {
-	if term.Kind == cql.Blob {
+	if term.Kind == ast.Blob {
 		return "0x" + term.Text
 	}
 	return term.Text
@@ -104,17 +104,17 @@ func assignable(t *cqltype.Type, term ast.Term) bool {
 	}
 	elems := t.Elems()
 	switch term.Kind {
-	case cql.Null:
+	case ast.Null:
 		return true
-	case cql.List:
+	case ast.List:
 		return t.Kind() == gocql.TypeList && all(term.Elems, elems[0])
-	case cql.Set:
+	case ast.Set:
 		return t.Kind() == gocql.TypeMap && len(term.Elems) == 0 || t.Kind() == gocql.TypeSet && all(term.Elems, elems[0])
-	case cql.Map:
+	case ast.Map:
 		return t.Kind() == gocql.TypeMap && all(term.Elems, elems...)
-	case cql.Tuple:
+	case ast.Tuple:
 		return t.Kind() == gocql.TypeTuple && len(term.Elems) <= len(elems) && all(term.Elems, elems...)
-	case cql.User:
+	case ast.User:
 		if t.User() == nil {
 			return false
 		}
@@ -124,7 +124,7 @@ func assignable(t *cqltype.Type, term ast.Term) bool {
 			}
 		}
 		return true
-	case cql.Cast:
+	case ast.Cast:
 		return true // which Encode looks at
 	default:
 		return false

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
@@ -24,7 +23,7 @@ func collection(elems [][][]byte) []byte {
 
 // element encodes an element of a collection; what says which part of it that is.
 func element(kind, what string, t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
-	if term.Kind == cql.List && t.Kind() != gocql.TypeList {
+	if term.Kind == ast.List && t.Kind() != gocql.TypeList {
 		return Encode(t, term, name)
 	}
 	if !assignable(t, term) {
@@ -153,23 +152,23 @@ func spell(term ast.Term) string {
 		elems[i] = spell(e)
 	}
 	switch term.Kind {
-	case cql.Null:
+	case ast.Null:
 		return "NULL"
-	case cql.String:
+	case ast.String:
 		return "'" + term.Text + "'"
-	case cql.List:
+	case ast.List:
 		return "[" + strings.Join(elems, ", ") + "]"
-	case cql.Set:
+	case ast.Set:
 		return "{" + strings.Join(elems, ", ") + "}"
-	case cql.Tuple:
+	case ast.Tuple:
 		return "(" + strings.Join(elems, ", ") + ")"
-	case cql.Map:
+	case ast.Map:
 		var pairs []string
 		for i := 0; i < len(elems); i += 2 {
 			pairs = append(pairs, elems[i]+":"+elems[i+1])
 		}
 		return "{" + strings.Join(pairs, ", ") + "}"
-	case cql.User:
+	case ast.User:
 		for i := range elems {
 			elems[i] = term.Fields[i] + ": " + elems[i]
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cassandra/option"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -25,5 +25,5 @@ func unauthorized(format string, args ...any) error {
 
 // unsupported rejects what Cassandra would accept.
 func unsupported(format string, args ...any) error {
-	return &Error{Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: fmt.Sprintf(cql.Unsupported+format, args...)}
+	return &Error{Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: fmt.Sprintf(ast.Unsupported+format, args...)}
 }

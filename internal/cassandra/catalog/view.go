@@ -87,7 +87,7 @@ func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *ast.Create
 			if err != nil {
 				return nil, err
 			}
-			table.Columns = append(table.Columns, cql.ColumnDefinition{Name: c.Name, Type: typ})
+			table.Columns = append(table.Columns, ast.ColumnDefinition{Name: c.Name, Type: typ})
 		}
 	}
 	t, err := s.newTable(k, name, table)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -26,7 +26,7 @@ func mapValue(name string, value map[string]string) (map[string]string, error) {
 		return compression(value)
 	}
 	if len(value) > 0 {
-		return nil, &Error{Code: gocql.ErrCodeInvalid, Reason: Unsupported, Message: cql.Unsupported + name}
+		return nil, &Error{Code: gocql.ErrCodeInvalid, Reason: Unsupported, Message: ast.Unsupported + name}
 	}
 	return value, nil
 }

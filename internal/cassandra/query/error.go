@@ -5,7 +5,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/option"
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/gocql/gocql"
 )
 
@@ -14,7 +14,7 @@ func invalid(format string, args ...any) error {
 }
 
 func unsupported(format string, args ...any) error {
-	return because(option.Unsupported, cql.Unsupported+format, args...)
+	return because(option.Unsupported, ast.Unsupported+format, args...)
 }
 
 func because(reason option.Reason, format string, args ...any) error {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/denorm-go/denorm/internal/cassandra/option"
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
@@ -69,7 +68,7 @@ func (c *compiler) function(t ast.Term) (func(*Env) []byte, *cqltype.Type, error
 		return func(e *Env) []byte { return f.do(e, nil) }, f.typ, nil
 	}
 	f, ok := conversions[t.Text]
-	if !ok || len(t.Elems) != 1 || t.Elems[0].Kind != cql.Call {
+	if !ok || len(t.Elems) != 1 || t.Elems[0].Kind != ast.Call {
 		return nil, nil, unsupported("function %s", t.Text)
 	}
 	inner, of, err := c.function(t.Elems[0])

@@ -69,9 +69,9 @@ func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
 	stmt, err := ast.Parse(text)
 	if err != nil {
 		out := &catalog.Error{Code: gocql.ErrCodeInvalid, Message: err.Error()}
-		var no *cql.InvalidError
+		var no *ast.InvalidError
 		switch {
-		case errors.As(err, new(*cql.SyntaxError)):
+		case errors.As(err, new(*ast.SyntaxError)):
 			out.Code = gocql.ErrCodeSyntax
 		case errors.As(err, &no) && no.Unsupported:
 			out.Reason = option.Unsupported

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/murmur3"
 
@@ -46,16 +45,16 @@ func (r *Read) add(name string, t *cqltype.Type, get selector) {
 
 func (c *compiler) selector(t ast.Term, r *Read) (string, *cqltype.Type, selector, error) {
 	switch {
-	case t.Kind != cql.Call && t.Kind != cql.ColumnCall && t.Kind != cql.Cast:
+	case t.Kind != ast.Call && t.Kind != ast.ColumnCall && t.Kind != ast.Cast:
 		column, err := c.selected(t)
 		if err != nil {
 			return "", nil, nil, err
 		}
 		r.asked = append(r.asked, column)
 		return column.Name, column.Type, func(_ *Env, v *View) []byte { return v.Value(column) }, nil
-	case t.Kind == cql.Cast:
+	case t.Kind == ast.Cast:
 	case t.Text == "count":
-		if len(t.Elems) != 1 || t.Elems[0].Kind != cql.All {
+		if len(t.Elems) != 1 || t.Elems[0].Kind != ast.All {
 			return "", nil, nil, unsupported("count of a column")
 		}
 		r.count = true
@@ -75,7 +74,7 @@ func (c *compiler) selector(t ast.Term, r *Read) (string, *cqltype.Type, selecto
 
 // selected is the column that a selector without function names.
 func (c *compiler) selected(t ast.Term) (*catalog.Column, error) {
-	if t.Kind != cql.Column {
+	if t.Kind != ast.Column {
 		t = ast.Term{}
 	}
 	column := c.table.Column(t.Text)
@@ -90,10 +89,10 @@ func (c *compiler) selected(t ast.Term) (*catalog.Column, error) {
 
 // metadata compiles writetime(c) and ttl(c).
 func (c *compiler) metadata(t ast.Term, r *Read) (string, *cqltype.Type, selector, error) {
-	if t.Kind != cql.ColumnCall {
+	if t.Kind != ast.ColumnCall {
 		return "", nil, nil, unsupported("%s of anything but a column", t.Text)
 	}
-	column, err := c.selected(ast.Term{Kind: cql.Column, Text: t.Elems[0].Text})
+	column, err := c.selected(ast.Term{Kind: ast.Column, Text: t.Elems[0].Text})
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -124,7 +123,7 @@ func (c *compiler) metadata(t ast.Term, r *Read) (string, *cqltype.Type, selecto
 func (c *compiler) tokenOf(t ast.Term, r *Read) (string, *cqltype.Type, selector, error) {
 	var names []string
 	for i, a := range t.Elems {
-		if a.Kind != cql.Column || i >= len(c.table.Partition) || a.Text != c.table.Partition[i].Name {
+		if a.Kind != ast.Column || i >= len(c.table.Partition) || a.Text != c.table.Partition[i].Name {
 			return "", nil, nil, unsupported("token of anything but the partition key")
 		}
 		names = append(names, a.Text)
@@ -144,18 +143,18 @@ func (c *compiler) tokenOf(t ast.Term, r *Read) (string, *cqltype.Type, selector
 
 // withoutColumns is a function in a SELECT that has no columns in it.
 func withoutColumns(t ast.Term) (ast.Term, error) {
-	out := ast.Term{Kind: cql.Call, Text: t.Text}
+	out := ast.Term{Kind: ast.Call, Text: t.Text}
 	switch t.Kind {
-	case cql.Call:
-	case cql.ColumnCall:
+	case ast.Call:
+	case ast.ColumnCall:
 		return out, nil
-	case cql.Cast:
+	case ast.Cast:
 		out.Text = "cast"
 	default:
 		return out, unsupported("functions of columns")
 	}
 	for _, e := range t.Elems {
-		if e.Kind == cql.All {
+		if e.Kind == ast.All {
 			continue
 		}
 		inner, err := withoutColumns(e)

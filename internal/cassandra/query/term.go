@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
@@ -26,10 +25,10 @@ func (c *compiler) term(t ast.Term, name string, typ *cqltype.Type) (term, error
 	out := term{name: name, typ: typ, mark: -1}
 	var err error
 	switch {
-	case t.Kind == cql.Mark:
+	case t.Kind == ast.Mark:
 		out.mark = t.Mark
 		c.mark(t.Mark, name, typ)
-	case t.Kind == cql.Call:
+	case t.Kind == ast.Call:
 		out.call, err = c.call(t, typ)
 	case !slices.ContainsFunc(t.Elems, open):
 		out.literal, err = catalog.Encode(typ, t, name)
@@ -41,15 +40,15 @@ func (c *compiler) term(t ast.Term, name string, typ *cqltype.Type) (term, error
 
 // open says whether there is a mark or a call in a value.
 func open(t ast.Term) bool {
-	return t.Kind == cql.Mark || t.Kind == cql.Call || slices.ContainsFunc(t.Elems, open)
+	return t.Kind == ast.Mark || t.Kind == ast.Call || slices.ContainsFunc(t.Elems, open)
 }
 
 // parts reads a collection that has marks or calls inside.
 func (c *compiler) parts(out *term, t ast.Term) error {
 	elems := out.typ.Elems()
 	kind := out.typ.Kind()
-	ok := t.Kind == cql.List && kind == gocql.TypeList || t.Kind == cql.Set && kind == gocql.TypeSet ||
-		t.Kind == cql.Map && kind == gocql.TypeMap || t.Kind == cql.Tuple && kind == gocql.TypeTuple && len(t.Elems) <= len(elems)
+	ok := t.Kind == ast.List && kind == gocql.TypeList || t.Kind == ast.Set && kind == gocql.TypeSet ||
+		t.Kind == ast.Map && kind == gocql.TypeMap || t.Kind == ast.Tuple && kind == gocql.TypeTuple && len(t.Elems) <= len(elems)
 	if !ok {
 		return unsupported("marks inside of a value of type %s", out.typ)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cassandra/replica"
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
@@ -185,7 +184,7 @@ func (c *compiler) restriction(column *catalog.Column, r ast.Relation) (*restric
 
 // tuple reads (a, b) > (?, ?).
 func (c *compiler) tuple(r ast.Relation) (*limit, error) {
-	if !strings.ContainsAny(r.Operator, "<>") || len(r.Values) != 1 || r.Values[0].Kind != cql.Tuple ||
+	if !strings.ContainsAny(r.Operator, "<>") || len(r.Values) != 1 || r.Values[0].Kind != ast.Tuple ||
 		len(r.Values[0].Elems) != len(r.Columns) {
 		return nil, unsupported("%s of several columns", r.Operator)
 	}

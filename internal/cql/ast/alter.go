@@ -7,7 +7,7 @@ type AlterTable struct {
 	Table       cql.Name
 	View        bool
 	IfExists    bool
-	Add         []cql.ColumnDefinition
+	Add         []ColumnDefinition
 	Drop        []string
 	DropCompact bool        // DROP COMPACT STORAGE
 	IfNotExists bool        // of ADD; of DROP and RENAME it is IF EXISTS
@@ -60,7 +60,7 @@ func (p *parser) alterTable() *AlterTable {
 		}
 	case p.Word("rename"):
 		s.IfNotExists = p.ifExists()
-		s.Rename = cql.Several(p.Parser, "and", p.rename)
+		s.Rename = several(p.reader, "and", p.rename)
 	case p.IsWord(0, "with"):
 		s.Options = p.options()
 	case p.Word("alter"):
@@ -92,7 +92,7 @@ func (p *parser) alterType() *CreateType {
 	switch {
 	case p.Word("add"):
 		s.IfNotExists = p.ifNotExists()
-		s.Fields = []cql.ColumnDefinition{p.Field()}
+		s.Fields = []ColumnDefinition{p.Field()}
 	case p.Word("rename"):
 		p.unsupported("ALTER TYPE ... RENAME")
 	case p.Word("alter"):

@@ -26,11 +26,11 @@ func TestParseSchema(t *testing.T) {
 		}},
 		{
 			"ALTER TABLE t ADD a int",
-			&ast.AlterTable{Table: named("", "t"), Add: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}},
+			&ast.AlterTable{Table: named("", "t"), Add: []ast.ColumnDefinition{{Name: "a", Type: native("int")}}},
 		},
 		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &ast.AlterTable{
 			Table: named("ks", "t"), IfExists: true, IfNotExists: true,
-			Add: []cql.ColumnDefinition{
+			Add: []ast.ColumnDefinition{
 				{Name: "a", Type: native("int"), Static: true},
 				{Name: "b", Type: &cql.Type{Kind: cql.Collection, Name: "set", Args: []*cql.Type{native("text")}}},
 			},
@@ -51,15 +51,15 @@ func TestParseSchema(t *testing.T) {
 		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &ast.AlterTable{
 			Table: named("", "t"),
 			Options: []ast.Option{
-				{Name: "comment", Kind: cql.String}, {Name: "default_time_to_live", Kind: cql.Integer, Text: "5"},
+				{Name: "comment", Kind: ast.String}, {Name: "default_time_to_live", Kind: ast.Integer, Text: "5"},
 			},
 		}},
 		{"ALTER MATERIALIZED VIEW IF EXISTS ks.v WITH comment = ''", &ast.AlterTable{
-			Table: named("ks", "v"), View: true, IfExists: true, Options: []ast.Option{{Name: "comment", Kind: cql.String}},
+			Table: named("ks", "v"), View: true, IfExists: true, Options: []ast.Option{{Name: "comment", Kind: ast.String}},
 		}},
 		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &ast.CreateType{
 			Type: named("", "u"), Alter: true, IfExists: true, IfNotExists: true,
-			Fields: []cql.ColumnDefinition{{Name: "a", Type: native("int")}},
+			Fields: []ast.ColumnDefinition{{Name: "a", Type: native("int")}},
 		}},
 		{"DROP KEYSPACE IF EXISTS ks", &ast.Drop{What: "KEYSPACE", Name: named("", "ks"), IfExists: true}},
 		{"DROP TABLE ks.t", &ast.Drop{What: "TABLE", Name: named("ks", "t")}},
@@ -81,20 +81,20 @@ func TestParseSchemaErrors(t *testing.T) {
 		"DROP", "DROP t", "DROP TABLE IF NOT EXISTS t", "DROP TYPE text",
 	} {
 		s, err := ast.Parse(text)
-		if syntax := new(*cql.SyntaxError); !errors.As(err, syntax) {
+		if syntax := new(*ast.SyntaxError); !errors.As(err, syntax) {
 			t.Errorf("%s: %#v, %v", text, s, err)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"ALTER TABLE t ALTER a TYPE text", cql.Unsupported + "ALTER TABLE ... ALTER"},
-		{"ALTER TABLE t DROP a USING TIMESTAMP 1", cql.Unsupported + "DROP of a column USING TIMESTAMP"},
-		{"ALTER TABLE t DROP COMPACT STORAGE", cql.Unsupported + "DROP COMPACT STORAGE"},
-		{"ALTER TYPE t RENAME a TO b", cql.Unsupported + "ALTER TYPE ... RENAME"},
-		{"ALTER TYPE t ALTER a TYPE text", cql.Unsupported + "ALTER TYPE ... ALTER"},
-		{"DROP ROLE r", cql.Unsupported + "DROP ROLE"},
+		{"ALTER TABLE t ALTER a TYPE text", ast.Unsupported + "ALTER TABLE ... ALTER"},
+		{"ALTER TABLE t DROP a USING TIMESTAMP 1", ast.Unsupported + "DROP of a column USING TIMESTAMP"},
+		{"ALTER TABLE t DROP COMPACT STORAGE", ast.Unsupported + "DROP COMPACT STORAGE"},
+		{"ALTER TYPE t RENAME a TO b", ast.Unsupported + "ALTER TYPE ... RENAME"},
+		{"ALTER TYPE t ALTER a TYPE text", ast.Unsupported + "ALTER TYPE ... ALTER"},
+		{"DROP ROLE r", ast.Unsupported + "DROP ROLE"},
 	} {
 		s, err := ast.Parse(c.text)
-		if invalid := new(*cql.InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
+		if invalid := new(*ast.InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
 			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestParseScripts(t *testing.T) {
 			for _, _, more := script.Next(); more; _, _, more = script.Next() {
 				span := script.PassOver()
 				_, err := ast.Parse(string(text[span.From:span.To]))
-				if err != nil && err.Error() == cql.Unsupported+"ALTER TYPE ... RENAME" {
+				if err != nil && err.Error() == ast.Unsupported+"ALTER TYPE ... RENAME" {
 					continue
 				}
 				if err != nil {

@@ -3,8 +3,6 @@ package ast
 import (
 	"errors"
 	"testing"
-
-	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Whatever the text: no panic, an end, and either a statement whose marks can be counted or one of the two errors.
@@ -29,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse(text)
-		syntax, invalid := new(*cql.SyntaxError), new(*cql.InvalidError)
+		syntax, invalid := new(*SyntaxError), new(*InvalidError)
 		switch {
 		case err == nil && s == nil:
 			t.Error("neither a statement nor an error")

@@ -1,7 +1,5 @@
 package ast
 
-import "github.com/denorm-go/denorm/internal/cql"
-
 // Marks gives the names of the marks of a statement, in their order; that of ? is empty.
 func Marks(s Statement) []string {
 	var m marks
@@ -73,7 +71,7 @@ func (m *marks) term(t *Term) {
 	if t == nil {
 		return
 	}
-	if t.Kind != cql.Mark {
+	if t.Kind != Mark {
 		m.terms(t.Elems)
 		return
 	}

@@ -42,7 +42,7 @@ func (p *parser) json() {
 	switch {
 	case p.isMark():
 		p.mark()
-	case p.Token().Literal == cql.String:
+	case p.Token().Literal == String:
 		p.Skip(1)
 	default:
 		p.Unexpected("a string or a mark")
@@ -122,7 +122,7 @@ func (p *parser) given() Term {
 
 // value takes what follows c =.
 func (p *parser) value(a *Assignment) {
-	next := p.Ahead(1)
+	next := p.later(1)
 	switch {
 	case !p.IsName(0):
 	case p.IsSign(1, "+", "-"):
@@ -131,7 +131,7 @@ func (p *parser) value(a *Assignment) {
 		a.Operator = map[string]Operator{"+": Add, "-": Remove}[next.Text]
 		a.Value = p.term()
 		return
-	case next.Literal == cql.Integer: // c -3 is a name and a number
+	case next.Literal == Integer: // c -3 is a name and a number
 		p.same(a.Target.Column, "X - <value>")
 		a.Operator, a.Value = Add, p.term()
 		return
@@ -174,7 +174,7 @@ func (p *parser) target() Target {
 func (p *parser) deletion() *Delete {
 	s := &Delete{}
 	if !p.IsWord(0, "from") {
-		s.Columns = cql.Several(p.Parser, ",", p.target)
+		s.Columns = several(p.reader, ",", p.target)
 	}
 	p.words("from")
 	s.From = p.name()
@@ -197,7 +197,7 @@ func (p *parser) conditions() (exists bool, conditions []Relation) {
 		p.Skip(1)
 		return true, nil
 	}
-	return false, cql.Several(p.Parser, "and", p.condition)
+	return false, several(p.reader, "and", p.condition)
 }
 
 // batch takes what follows BEGIN.

@@ -14,11 +14,11 @@ func TestInsert(t *testing.T) {
 			Into: cql.Name{Keyspace: "ks", Name: "t"}, Columns: []string{"a", "b"}, Values: []Term{mark(0), number("1")},
 		}},
 		{"INSERT INTO t (a) VALUES (:A) IF NOT EXISTS USING TTL ? AND TIMESTAMP 5", &Insert{
-			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{{Kind: cql.Mark, Text: "a"}}, IfNotExists: true,
+			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{{Kind: Mark, Text: "a"}}, IfNotExists: true,
 			Using: Using{TTL: pointer(mark(1)), Timestamp: pointer(number("5"))},
 		}},
 		{"INSERT INTO t (key) VALUES (null) USING TIMESTAMP ? AND TTL ?", &Insert{
-			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"key"}, Values: []Term{{Kind: cql.Null}},
+			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"key"}, Values: []Term{{Kind: Null}},
 			Using: Using{Timestamp: pointer(mark(0)), TTL: pointer(mark(1))},
 		}},
 	})
@@ -67,10 +67,10 @@ func TestUpdate(t *testing.T) {
 		{
 			"UPDATE t SET f = now() WHERE k = 1 IF a = null AND m[?] != 1 AND u.f IN (1, 2) AND exists IN ? AND exists > 1 AND s CONTAINS 3",
 			&Update{
-				Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target: Target{Column: "f"}, Value: Term{Kind: cql.Call, Text: "now"}}},
+				Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target: Target{Column: "f"}, Value: Term{Kind: Call, Text: "now"}}},
 				Where: []Relation{equals("k", number("1"))},
 				If: []Relation{
-					equals("a", Term{Kind: cql.Null}),
+					equals("a", Term{Kind: Null}),
 					{Columns: []string{"m"}, Key: pointer(mark(0)), Operator: "!=", Values: []Term{number("1")}},
 					{Columns: []string{"u"}, Field: "f", Operator: "IN", Values: []Term{number("1"), number("2")}},
 					{Columns: []string{"exists"}, Operator: "IN", Values: []Term{mark(1)}, Marked: true},
@@ -102,7 +102,7 @@ func TestDelete(t *testing.T) {
 		{"DELETE FROM t WHERE (a, b) IN ((1, 2)) IF v = ?", &Delete{
 			From: cql.Name{Keyspace: "", Name: "t"},
 			Where: []Relation{{Columns: []string{"a", "b"}, Tuple: true, Operator: "IN", Values: []Term{
-				{Kind: cql.Tuple, Elems: []Term{number("1"), number("2")}},
+				{Kind: Tuple, Elems: []Term{number("1"), number("2")}},
 			}}},
 			If: []Relation{equals("v", mark(0))},
 		}},
@@ -122,7 +122,7 @@ func TestBatch(t *testing.T) {
 				},
 				&Update{
 					Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target{Column: "a"}, Add, number("1")}},
-					Where: []Relation{equals("k", Term{Kind: cql.Mark, Mark: 2, Text: "k"})},
+					Where: []Relation{equals("k", Term{Kind: Mark, Mark: 2, Text: "k"})},
 				},
 			},
 		}},

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // options takes WITH name = value AND ..., if it comes next.
@@ -25,7 +23,7 @@ func (p *parser) tableOptions() (order []Order, options []Option) {
 		switch {
 		case p.IsWord(0, "compact") && p.IsWord(1, "storage") && p.beyond("COMPACT STORAGE"):
 			p.Skip(2)
-			options = append(options, Option{Name: CompactStorage, Kind: cql.Boolean, Text: "true"})
+			options = append(options, Option{Name: CompactStorage, Kind: Boolean, Text: "true"})
 		case p.IsWord(0, "clustering") && p.IsWord(1, "order"):
 			p.words("clustering", "order", "by")
 			order = append(order, bracketed(p, p.clusteringOrder)...)
@@ -101,7 +99,7 @@ func (p *parser) property() string {
 		return ""
 	}
 	t := p.literal()
-	if t.Kind == cql.Blob {
+	if t.Kind == Blob {
 		return "0x" + t.Text
 	}
 	return t.Text
@@ -120,7 +118,7 @@ func (p *parser) keyspaceAndOptions(s *CreateKeyspace) *CreateKeyspace {
 			s.Replication = o.Map
 		case o.Name == "durable_writes" && o.Map == nil: // as Cassandra reads what is true or false
 			s.Durable, s.KeepDurable = slices.Contains([]string{"true", "1", "yes"}, strings.ToLower(o.Text)), false
-		case o.Name == "replication" && o.Kind == cql.Mark: // a template
+		case o.Name == "replication" && o.Kind == Mark: // a template
 		case o.Name == "replication", o.Name == "durable_writes":
 			p.refuse("Invalid value for property '" + o.Name + "'")
 		default:

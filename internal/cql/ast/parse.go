@@ -7,10 +7,10 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Parse reads one statement; semicolons may follow it. The error is a [cql.SyntaxError], or a [cql.InvalidError].
+// Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or a [InvalidError].
 func Parse(text string) (s Statement, err error) {
-	if err := cql.With(text, false, func(core *cql.Parser) {
-		p := &parser{Parser: core}
+	if err := with(text, false, func(core *reader) {
+		p := &parser{reader: core}
 		s = p.statement()
 		for p.Sign(";") {
 		}
@@ -23,7 +23,7 @@ func Parse(text string) (s Statement, err error) {
 
 // parser reads statements from tokens.
 type parser struct {
-	*cql.Parser
+	*reader
 
 	marks   int
 	selects bool // there may be columns in a term

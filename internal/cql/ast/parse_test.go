@@ -10,9 +10,9 @@ import (
 )
 
 // Shorter names for what the tables below repeat.
-func mark(n int) Term      { return Term{Kind: cql.Mark, Mark: n} }
-func number(s string) Term { return Term{Kind: cql.Integer, Text: s} }
-func text(s string) Term   { return Term{Kind: cql.String, Text: s} }
+func mark(n int) Term      { return Term{Kind: Mark, Mark: n} }
+func number(s string) Term { return Term{Kind: Integer, Text: s} }
+func text(s string) Term   { return Term{Kind: String, Text: s} }
 func pointer(t Term) *Term { return &t }
 func equals(c string, v Term) Relation {
 	return Relation{Columns: []string{c}, Operator: "=", Values: []Term{v}}
@@ -58,7 +58,7 @@ func TestPlace(t *testing.T) {
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
 		}
-		if syntax := new(*cql.SyntaxError); err != nil && !errors.As(err, syntax) {
+		if syntax := new(*SyntaxError); err != nil && !errors.As(err, syntax) {
 			t.Errorf("%q: %T", c.text, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"SELECT * FROM t /* open", "SELECT $$a FROM t", "SELECT * FROM t WHERE a ! 1",
 	} {
 		s, err := Parse(c)
-		if syntax := new(*cql.SyntaxError); !errors.As(err, syntax) {
+		if syntax := new(*SyntaxError); !errors.As(err, syntax) {
 			t.Errorf("%s: %#v, %v", c, s, err)
 		}
 	}
@@ -112,39 +112,39 @@ func TestSyntaxErrors(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
-		{"SELECT JSON * FROM t", cql.Unsupported + "SELECT JSON"},
-		{"SELECT a FROM t GROUP BY a", cql.Unsupported + "GROUP BY"},
-		{"SELECT a FROM t ORDER BY a ANN OF ?", cql.Unsupported + "ORDER BY ... ANN OF"},
-		{"SELECT -a FROM t", cql.Unsupported + "arithmetic"},
-		{"SELECT a + 1 FROM t", cql.Unsupported + "arithmetic"},
-		{"SELECT (int) a FROM t", cql.Unsupported + "a selection of tuples, collections and values with their type"},
-		{"SELECT a[1..2] FROM t", cql.Unsupported + "a slice of a collection"},
-		{"SELECT a.b.c FROM t", cql.Unsupported + "an element or a field of what is no column"},
-		{"SELECT f(a).b FROM t", cql.Unsupported + "an element or a field of what is no column"},
-		{"SELECT * FROM t WHERE expr(i, 'x')", cql.Unsupported + "expr(...)"},
-		{"SELECT * FROM t WHERE a = -?", cql.Unsupported + "arithmetic"},
-		{"SELECT * FROM t WHERE a = CAST(1 AS text)", cql.Unsupported + "CAST of a value"},
-		{"INSERT INTO t JSON ?", cql.Unsupported + "INSERT JSON"},
+		{"SELECT JSON * FROM t", Unsupported + "SELECT JSON"},
+		{"SELECT a FROM t GROUP BY a", Unsupported + "GROUP BY"},
+		{"SELECT a FROM t ORDER BY a ANN OF ?", Unsupported + "ORDER BY ... ANN OF"},
+		{"SELECT -a FROM t", Unsupported + "arithmetic"},
+		{"SELECT a + 1 FROM t", Unsupported + "arithmetic"},
+		{"SELECT (int) a FROM t", Unsupported + "a selection of tuples, collections and values with their type"},
+		{"SELECT a[1..2] FROM t", Unsupported + "a slice of a collection"},
+		{"SELECT a.b.c FROM t", Unsupported + "an element or a field of what is no column"},
+		{"SELECT f(a).b FROM t", Unsupported + "an element or a field of what is no column"},
+		{"SELECT * FROM t WHERE expr(i, 'x')", Unsupported + "expr(...)"},
+		{"SELECT * FROM t WHERE a = -?", Unsupported + "arithmetic"},
+		{"SELECT * FROM t WHERE a = CAST(1 AS text)", Unsupported + "CAST of a value"},
+		{"INSERT INTO t JSON ?", Unsupported + "INSERT JSON"},
 		{"INSERT INTO t (a, b) VALUES (?)", "Unmatched column names/values"},
-		{"INSERT INTO t (a) VALUES (1 + 2)", cql.Unsupported + "arithmetic"},
+		{"INSERT INTO t (a) VALUES (1 + 2)", Unsupported + "arithmetic"},
 		{"INSERT INTO t (a) VALUES (1) USING TTL 1 AND TTL 2", "TIMESTAMP or TTL is given twice after USING"},
-		{"UPDATE t SET a = a + 1 + 2 WHERE k = 1", cql.Unsupported + "arithmetic"},
+		{"UPDATE t SET a = a + 1 + 2 WHERE k = 1", Unsupported + "arithmetic"},
 		{"CREATE TABLE t (a int PRIMARY KEY, PRIMARY KEY (a))", "Multiple PRIMARY KEY specified for table 't' (exactly one required)"},
-		{"CREATE TABLE t (a int MASKED WITH DEFAULT PRIMARY KEY)", cql.Unsupported + "MASKED WITH"},
-		{"CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE", cql.Unsupported + "COMPACT STORAGE"},
+		{"CREATE TABLE t (a int MASKED WITH DEFAULT PRIMARY KEY)", Unsupported + "MASKED WITH"},
+		{"CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE", Unsupported + "COMPACT STORAGE"},
 		{"CREATE CUSTOM INDEX ON t (a)", "CUSTOM index requires specifying the index class"},
-		{"CREATE INDEX ON t (a, b)", cql.Unsupported + "an index of several columns"},
+		{"CREATE INDEX ON t (a, b)", Unsupported + "an index of several columns"},
 		{
 			"CREATE MATERIALIZED VIEW v AS SELECT a AS b FROM t PRIMARY KEY (a)",
 			"Can only select columns by name when defining a materialized view",
 		},
-		{"CREATE FUNCTION f()", cql.Unsupported + "CREATE FUNCTION"},
-		{"CREATE OR REPLACE FUNCTION f()", cql.Unsupported + "CREATE OR"},
-		{"GRANT ALL ON t TO r", cql.Unsupported + "GRANT"},
-		{"DESC TABLE t", cql.Unsupported + "DESC"},
+		{"CREATE FUNCTION f()", Unsupported + "CREATE FUNCTION"},
+		{"CREATE OR REPLACE FUNCTION f()", Unsupported + "CREATE OR"},
+		{"GRANT ALL ON t TO r", Unsupported + "GRANT"},
+		{"DESC TABLE t", Unsupported + "DESC"},
 	} {
 		s, err := Parse(c.text)
-		if invalid := new(*cql.InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
+		if invalid := new(*InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
 			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
 		}
 	}

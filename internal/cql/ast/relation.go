@@ -8,7 +8,7 @@ import (
 )
 
 // where takes the conditions after WHERE.
-func (p *parser) where() []Relation { return cql.Several(p.Parser, "and", p.relation) }
+func (p *parser) where() []Relation { return several(p.reader, "and", p.relation) }
 
 // relation takes one condition of WHERE.
 func (p *parser) relation() (r Relation) {
@@ -24,7 +24,7 @@ func (p *parser) relation() (r Relation) {
 		r.Columns = bracketed(p, p.column)
 		p.operator(&r, "in")
 		for _, v := range r.Values { // all tuples or all marks
-			if v.Kind != cql.Tuple && v.Kind != cql.Mark || v.Kind != r.Values[0].Kind {
+			if v.Kind != Tuple && v.Kind != Mark || v.Kind != r.Values[0].Kind {
 				p.Syntax("tuples or marks must follow " + r.Operator)
 			}
 		}

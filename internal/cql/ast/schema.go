@@ -73,8 +73,8 @@ func (p *parser) createTable() *CreateTable {
 }
 
 // definition takes a column with its type.
-func (p *parser) definition() cql.ColumnDefinition {
-	d := cql.ColumnDefinition{Name: p.Identifier(), Type: p.TypeName(), Static: p.Word("static")}
+func (p *parser) definition() ColumnDefinition {
+	d := ColumnDefinition{Name: p.Identifier(), Type: p.TypeName(), Static: p.Word("static")}
 	if p.IsWord(0, "masked") && p.beyond("MASKED WITH") {
 		p.words("masked", "with")
 		from := p.Token().Start
@@ -98,7 +98,7 @@ func (p *parser) primaryKey() (partition, clustering []string) {
 	p.Expect("(")
 	partition = perhapsBracketed(p, p.Identifier)
 	if p.Sign(",") {
-		clustering = cql.Several(p.Parser, ",", p.Identifier)
+		clustering = several(p.reader, ",", p.Identifier)
 	}
 	p.Expect(")")
 	return partition, clustering
@@ -114,14 +114,14 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	s.Table = p.name()
 	p.Expect("(")
 	if !p.Script || !custom || !p.IsSign(0, ")") {
-		s.Targets = cql.Several(p.Parser, ",", p.indexTarget)
+		s.Targets = several(p.reader, ",", p.indexTarget)
 		if len(s.Targets) > 1 && (!p.Script || !custom) {
 			p.unsupported("an index of several columns")
 		}
 	}
 	p.Expect(")")
 	if p.Word("using") {
-		if p.Token().Literal != cql.String {
+		if p.Token().Literal != String {
 			p.Unexpected("the class of the index in quotes")
 			return s
 		}
@@ -156,7 +156,7 @@ func (p *parser) createView() *CreateView {
 	s := &CreateView{IfNotExists: p.ifNotExists(), View: p.name()}
 	p.words("as", "select")
 	for _, c := range p.selectors() {
-		if c.Kind != cql.Column || c.Elems != nil || c.Fields != nil || c.As != "" {
+		if c.Kind != Column || c.Elems != nil || c.Fields != nil || c.As != "" {
 			p.Invalid("Can only select columns by name when defining a materialized view")
 		}
 		s.Columns = append(s.Columns, c.Text)

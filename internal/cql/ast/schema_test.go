@@ -28,7 +28,7 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"CREATE TABLE t (k int PRIMARY KEY)", &CreateTable{
-			Table: cql.Name{Keyspace: "", Name: "t"}, Columns: []cql.ColumnDefinition{{Name: "k", Type: native("int")}}, Partition: []string{"k"},
+			Table: cql.Name{Keyspace: "", Name: "t"}, Columns: []ColumnDefinition{{Name: "k", Type: native("int")}}, Partition: []string{"k"},
 		}},
 		{
 			`CREATE COLUMNFAMILY IF NOT EXISTS ks."T" (a INT, b map<text,frozen<list< "U">>>, s text static, c ks.u, d tuple<int,text>,` +
@@ -38,7 +38,7 @@ func TestTables(t *testing.T) {
 				` AND extensions = {'a': 0xff} AND crc_check_chance = 0.5`,
 			&CreateTable{
 				Table: cql.Name{Keyspace: "ks", Name: "T"}, IfNotExists: true,
-				Columns: []cql.ColumnDefinition{
+				Columns: []ColumnDefinition{
 					{Name: "a", Type: native("int")},
 					{Name: "b", Type: &cql.Type{Kind: cql.Collection, Name: "map", Args: []*cql.Type{
 						native("text"), {Kind: cql.Collection, Name: "list", Frozen: true, Args: []*cql.Type{{Kind: cql.UserType, Name: "U"}}},
@@ -51,18 +51,18 @@ func TestTables(t *testing.T) {
 				},
 				Partition: []string{"a", "b"}, Clustering: []string{"c", "d"}, Order: []Order{{Column: "c", Descending: true}, {Column: "d"}},
 				Options: []Option{
-					{Name: "comment", Kind: cql.String, Text: "it's"},
-					{Name: "gc_grace_seconds", Kind: cql.Integer, Text: "-1"},
-					{Name: "cdc", Kind: cql.Boolean, Text: "true"},
-					{Name: "id", Kind: cql.UUID, Text: "123e4567-e89b-12d3-a456-426614174000"},
+					{Name: "comment", Kind: String, Text: "it's"},
+					{Name: "gc_grace_seconds", Kind: Integer, Text: "-1"},
+					{Name: "cdc", Kind: Boolean, Text: "true"},
+					{Name: "id", Kind: UUID, Text: "123e4567-e89b-12d3-a456-426614174000"},
 					{Name: "compaction", Map: map[string]string{"class": "X", "n": "4", "on": "true"}},
 					{Name: "extensions", Map: map[string]string{"a": "0xff"}},
-					{Name: "crc_check_chance", Kind: cql.Float, Text: "0.5"},
+					{Name: "crc_check_chance", Kind: Float, Text: "0.5"},
 				},
 			},
 		},
 		{"CREATE TABLE t (a int, PRIMARY KEY (a, b))", &CreateTable{
-			Table: cql.Name{Keyspace: "", Name: "t"}, Columns: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}, Partition: []string{"a"}, Clustering: []string{"b"},
+			Table: cql.Name{Keyspace: "", Name: "t"}, Columns: []ColumnDefinition{{Name: "a", Type: native("int")}}, Partition: []string{"a"}, Clustering: []string{"b"},
 		}},
 	})
 }
@@ -71,7 +71,7 @@ func TestTypesAndViews(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"CREATE TYPE IF NOT EXISTS ks.u (a int, \"B\" frozen<v>)", &CreateType{
-			Type: cql.Name{Keyspace: "ks", Name: "u"}, IfNotExists: true, Fields: []cql.ColumnDefinition{{Name: "a", Type: native("int")}, {Name: "B", Type: &cql.Type{Kind: cql.UserType, Name: "v", Frozen: true}}},
+			Type: cql.Name{Keyspace: "ks", Name: "u"}, IfNotExists: true, Fields: []ColumnDefinition{{Name: "a", Type: native("int")}, {Name: "B", Type: &cql.Type{Kind: cql.UserType, Name: "v", Frozen: true}}},
 		}},
 		{
 			"CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT a, b FROM ks.t WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY ((b), a)" +
@@ -80,7 +80,7 @@ func TestTypesAndViews(t *testing.T) {
 				View: cql.Name{Keyspace: "", Name: "v"}, IfNotExists: true, From: cql.Name{Keyspace: "ks", Name: "t"}, Columns: []string{"a", "b"},
 				Where:     []Relation{{Columns: []string{"a"}, Operator: "IS NOT NULL"}, {Columns: []string{"b"}, Operator: "IS NOT NULL"}},
 				Partition: []string{"b"}, Clustering: []string{"a"}, Order: []Order{{Column: "a", Descending: true}},
-				Options: []Option{{Name: "comment", Kind: cql.String, Text: "x"}},
+				Options: []Option{{Name: "comment", Kind: String, Text: "x"}},
 			},
 		},
 		{"CREATE MATERIALIZED VIEW v AS SELECT * FROM t PRIMARY KEY (a)", &CreateView{

@@ -22,16 +22,16 @@ type Span struct{ From, To int }
 
 // NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
-	p, comments, err := cql.NewParser(text)
+	p, comments, err := newReader(text)
 	if err != nil {
 		return nil, lined(err)
 	}
-	return &Script{comments, parser{Parser: p}}, nil
+	return &Script{comments, parser{reader: p}}, nil
 }
 
 // lined is an error with its line, but not its column.
 func lined(err error) error {
-	if syntax := new(*cql.SyntaxError); errors.As(err, syntax) {
+	if syntax := new(*SyntaxError); errors.As(err, syntax) {
 		return fmt.Errorf("line %d: %s", (*syntax).Line, (*syntax).Text)
 	}
 	return err
@@ -121,8 +121,8 @@ func (s *Script) Find(span Span, name string, n int) int {
 }
 
 // in are the tokens of a part of the text.
-func (s *Script) in(span Span) []cql.Token {
-	place := func(t cql.Token, at int) int { return int(t.Start) - at }
+func (s *Script) in(span Span) []token {
+	place := func(t token, at int) int { return int(t.Start) - at }
 	from, _ := slices.BinarySearchFunc(s.p.Tokens, span.From, place)
 	to, _ := slices.BinarySearchFunc(s.p.Tokens, span.To, place)
 	return s.p.Tokens[from:to]
@@ -175,8 +175,8 @@ func one(text string) (*Script, Statement) {
 
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
-	return cql.Alone(text, func(core *cql.Parser) (o Option) {
-		p := &parser{Parser: core}
+	return alone(text, func(core *reader) (o Option) {
+		p := &parser{reader: core}
 		p.optionValue(&o)
 		return o
 	})

@@ -92,37 +92,37 @@ func TestOnlyInScripts(t *testing.T) {
 		"SELECT JSON a FROM t": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a")},
 		"SELECT a FROM t GROUP BY a, floor(b, 1h) LIMIT 1": &Select{
 			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), Limit: pointer(number("1")),
-			GroupBy: []Term{column("a"), call(cql.Call, "floor", column("b"), Term{Kind: cql.Duration, Text: "1h"})},
+			GroupBy: []Term{column("a"), call(Call, "floor", column("b"), Term{Kind: Duration, Text: "1h"})},
 		},
 		"SELECT a FROM t ORDER BY v ANN OF [1] LIMIT 1": &Select{
 			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v", Near: true}}, Limit: pointer(number("1")),
 		},
-		"SELECT -a + 1 FROM t": selects(call(cql.Arithmetic, "", column("a"), number("1"))),
+		"SELECT -a + 1 FROM t": selects(call(Arithmetic, "", column("a"), number("1"))),
 		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{
-			{Term: call(cql.List, "", column("a"), column("b"))},
-			{Term: call(cql.Set, "", column("a"))},
-			{Term: Term{Kind: cql.User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
-			{Term: call(cql.Map, "", number("1"), column("b"))},
-			{Term: Term{Kind: cql.User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
-			{Term: call(cql.Tuple, "", column("a"))},
-			{Term: call(cql.Cast, "int", column("a"))},
-			{Term: call(cql.Cast, "set<int>", column("a")), As: "b"},
+			{Term: call(List, "", column("a"), column("b"))},
+			{Term: call(Set, "", column("a"))},
+			{Term: Term{Kind: User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
+			{Term: call(Map, "", number("1"), column("b"))},
+			{Term: Term{Kind: User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
+			{Term: call(Tuple, "", column("a"))},
+			{Term: call(Cast, "int", column("a"))},
+			{Term: call(Cast, "set<int>", column("a")), As: "b"},
 		}},
 		"SELECT (u) a, (k.u) ?, (u) FROM t": selects(
-			call(cql.Cast, "u", column("a")), call(cql.Cast, "k.u", mark(0)), call(cql.Tuple, "", column("u")),
+			call(Cast, "u", column("a")), call(Cast, "k.u", mark(0)), call(Tuple, "", column("u")),
 		),
-		"SELECT (int), (int, text) FROM t": selects(call(cql.Tuple, "", column("int")), call(cql.Tuple, "", column("int"), column("text"))),
+		"SELECT (int), (int, text) FROM t": selects(call(Tuple, "", column("int")), call(Tuple, "", column("int"), column("text"))),
 		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": selects(
-			field("a", "b"), call(cql.Call, "f", column("a")), element(number("1")), element(Term{}), element(number("1")),
+			field("a", "b"), call(Call, "f", column("a")), element(number("1")), element(Term{}), element(number("1")),
 		),
 		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{
 			{Operator: "EXPR"},
-			equals("a", call(cql.Arithmetic, "", mark(0), number("2"), call(cql.Cast, "text", number("1")), number("3"))),
+			equals("a", call(Arithmetic, "", mark(0), number("2"), call(Cast, "text", number("1")), number("3"))),
 		}},
 		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: cql.Name{Keyspace: "", Name: "t"}, IfNotExists: true},
 		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: cql.Name{Keyspace: "", Name: "t"}, Using: Using{TTL: pointer(number("1"))}},
 	} {
-		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), cql.Unsupported) {
+		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
 			t.Errorf("%s: Parse: %v", text, err)
 		}
 		s, err := NewScript(text)

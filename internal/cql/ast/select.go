@@ -19,10 +19,10 @@ func (p *parser) selectStatement() *Select {
 	}
 	if p.Word("group") && p.beyond("GROUP BY") {
 		p.words("by")
-		s.GroupBy = cql.Several(p.Parser, ",", p.selector)
+		s.GroupBy = several(p.reader, ",", p.selector)
 	}
 	if p.clause("order", "by") {
-		s.OrderBy = cql.Several(p.Parser, ",", p.order)
+		s.OrderBy = several(p.reader, ",", p.order)
 	}
 	if p.clause("per", "partition", "limit") {
 		s.PerLimit = p.integer()
@@ -47,7 +47,7 @@ func (p *parser) selectors() []Selector {
 	if p.Sign("*") {
 		return nil
 	}
-	return cql.Several(p.Parser, ",", p.aliased)
+	return several(p.reader, ",", p.aliased)
 }
 
 func (p *parser) aliased() Selector {
@@ -77,26 +77,26 @@ func (p *parser) selected() Term {
 	case called && t.Text == "count" && p.IsSign(2, "*"):
 		p.Skip(3)
 		p.Expect(")")
-		return Term{Kind: cql.Call, Text: t.Text, Elems: []Term{{Kind: cql.All}}}
+		return Term{Kind: Call, Text: t.Text, Elems: []Term{{Kind: All}}}
 	case called && (t.Text == "writetime" || t.Text == "maxwritetime" || t.Text == "ttl"):
 		p.Skip(2)
 		column := p.path()
 		p.Expect(")")
-		return Term{Kind: cql.ColumnCall, Text: t.Text, Elems: []Term{column}}
+		return Term{Kind: ColumnCall, Text: t.Text, Elems: []Term{column}}
 	case called && t.Text == "cast":
 		p.Skip(2)
 		arg := p.term()
 		p.words("as")
 		typ := p.NativeType()
 		p.Expect(")")
-		return Term{Kind: cql.Cast, Text: typ, Elems: []Term{arg}}
+		return Term{Kind: Cast, Text: typ, Elems: []Term{arg}}
 	}
 	return p.path()
 }
 
 // path takes a column, column[key] or column.field.
 func (p *parser) path() Term {
-	t := Term{Kind: cql.Column, Text: p.Identifier()}
+	t := Term{Kind: Column, Text: p.Identifier()}
 	switch {
 	case p.Sign("["):
 		t.Elems = []Term{p.slice()}
@@ -145,7 +145,7 @@ func (p *parser) isCast() bool {
 	case p.IsSign(2, "."):
 		next = 5
 	}
-	return p.IsSign(next, "(", "[", "{", "?", ":") || p.IsName(next) && !p.IsWord(next, "as") || p.Ahead(next).Kind == cql.Constant
+	return p.IsSign(next, "(", "[", "{", "?", ":") || p.IsName(next) && !p.IsWord(next, "as") || p.later(next).Literal != Mark
 }
 
 // order takes one column of ORDER BY.

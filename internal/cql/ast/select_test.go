@@ -4,7 +4,7 @@ import "github.com/denorm-go/denorm/internal/cql"
 
 import "testing"
 
-func column(name string) Term { return Term{Kind: cql.Column, Text: name} }
+func column(name string) Term { return Term{Kind: Column, Text: name} }
 
 func columns(names ...string) []Selector {
 	var ss []Selector
@@ -15,14 +15,14 @@ func columns(names ...string) []Selector {
 }
 
 func element(key Term) Term {
-	return Term{Kind: cql.Column, Text: "a", Elems: []Term{key}}
+	return Term{Kind: Column, Text: "a", Elems: []Term{key}}
 }
 
 func field(column, name string) Term {
-	return Term{Kind: cql.Column, Text: column, Fields: []string{name}}
+	return Term{Kind: Column, Text: column, Fields: []string{name}}
 }
 
-func call(kind cql.TermKind, name string, args ...Term) Term {
+func call(kind TermKind, name string, args ...Term) Term {
 	return Term{Kind: kind, Text: name, Elems: args}
 }
 
@@ -47,9 +47,9 @@ func TestSelect(t *testing.T) {
 			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"),
 			Where: []Relation{
 				equals("k", mark(0)),
-				{Columns: []string{"c"}, Operator: ">=", Values: []Term{{Kind: cql.Mark, Mark: 1, Text: "start"}}},
+				{Columns: []string{"c"}, Operator: ">=", Values: []Term{{Kind: Mark, Mark: 1, Text: "start"}}},
 			},
-			Limit: &Term{Kind: cql.Mark, Mark: 2, Text: "N"},
+			Limit: &Term{Kind: Mark, Mark: 2, Text: "N"},
 		}},
 		{"SELECT a FROM t ORDER BY c DESC, d ASC, e PER PARTITION LIMIT 2 LIMIT ? ALLOW FILTERING", &Select{
 			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "c", Descending: true}, {Column: "d"}, {Column: "e"}},
@@ -68,23 +68,23 @@ func TestSelectors(t *testing.T) {
 		{"a[?]", Selector{Term: element(mark(0))}},
 		{"a['x'] AS x", Selector{element(text("x")), "x"}},
 		{"a.b", Selector{Term: field("a", "b")}},
-		{"count(*)", Selector{Term: call(cql.Call, "count", Term{Kind: cql.All})}},
-		{"COUNT(1) as n", Selector{call(cql.Call, "count", Term{Kind: cql.All}), "n"}},
-		{"count(a)", Selector{Term: call(cql.Call, "count", column("a"))}},
-		{"count(?)", Selector{Term: call(cql.Call, "count", mark(0))}},
-		{"count()", Selector{Term: call(cql.Call, "count")}},
-		{"writetime(a)", Selector{Term: call(cql.ColumnCall, "writetime", column("a"))}},
-		{"WriteTime(a[1])", Selector{Term: call(cql.ColumnCall, "writetime", element(number("1")))}},
-		{"maxwritetime(a)", Selector{Term: call(cql.ColumnCall, "maxwritetime", column("a"))}},
-		{"ttl(a.f)", Selector{Term: call(cql.ColumnCall, "ttl", field("a", "f"))}},
-		{"token(a, b)", Selector{Term: call(cql.Call, "token", column("a"), column("b"))}},
-		{"CAST(a AS TEXT)", Selector{Term: call(cql.Cast, "text", column("a"))}},
-		{"toTimestamp(now())", Selector{Term: call(cql.Call, "totimestamp", call(cql.Call, "now"))}},
-		{"system.now()", Selector{Term: call(cql.Call, "now")}},
-		{"ks.\"F\"(1, a)", Selector{Term: call(cql.Call, "ks.F", number("1"), column("a"))}},
+		{"count(*)", Selector{Term: call(Call, "count", Term{Kind: All})}},
+		{"COUNT(1) as n", Selector{call(Call, "count", Term{Kind: All}), "n"}},
+		{"count(a)", Selector{Term: call(Call, "count", column("a"))}},
+		{"count(?)", Selector{Term: call(Call, "count", mark(0))}},
+		{"count()", Selector{Term: call(Call, "count")}},
+		{"writetime(a)", Selector{Term: call(ColumnCall, "writetime", column("a"))}},
+		{"WriteTime(a[1])", Selector{Term: call(ColumnCall, "writetime", element(number("1")))}},
+		{"maxwritetime(a)", Selector{Term: call(ColumnCall, "maxwritetime", column("a"))}},
+		{"ttl(a.f)", Selector{Term: call(ColumnCall, "ttl", field("a", "f"))}},
+		{"token(a, b)", Selector{Term: call(Call, "token", column("a"), column("b"))}},
+		{"CAST(a AS TEXT)", Selector{Term: call(Cast, "text", column("a"))}},
+		{"toTimestamp(now())", Selector{Term: call(Call, "totimestamp", call(Call, "now"))}},
+		{"system.now()", Selector{Term: call(Call, "now")}},
+		{"ks.\"F\"(1, a)", Selector{Term: call(Call, "ks.F", number("1"), column("a"))}},
 		{"'x'", Selector{Term: text("x")}},
-		{"null", Selector{Term: Term{Kind: cql.Null}}},
-		{"min(cast(a as int))", Selector{Term: call(cql.Call, "min", call(cql.Cast, "int", column("a")))}},
+		{"null", Selector{Term: Term{Kind: Null}}},
+		{"min(cast(a as int))", Selector{Term: call(Call, "min", call(Cast, "int", column("a")))}},
 	} {
 		compare(t, []parsed{{"SELECT " + c.text + " FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{c.want}}}})
 	}
@@ -92,7 +92,7 @@ func TestSelectors(t *testing.T) {
 
 func TestRelations(t *testing.T) {
 	t.Parallel()
-	tuple := Term{Kind: cql.Tuple, Elems: []Term{mark(0), mark(1)}}
+	tuple := Term{Kind: Tuple, Elems: []Term{mark(0), mark(1)}}
 	for _, c := range []struct {
 		text string
 		want Relation
@@ -108,7 +108,7 @@ func TestRelations(t *testing.T) {
 		{"a IN (?, 2)", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{mark(0), number("2")}}},
 		{"a IN ()", Relation{Columns: []string{"a"}, Operator: "IN"}},
 		{"a IN ?", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{mark(0)}, Marked: true}},
-		{"a IN :as", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{{Kind: cql.Mark, Text: "as"}}, Marked: true}},
+		{"a IN :as", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{{Kind: Mark, Text: "as"}}, Marked: true}},
 		{"a CONTAINS ?", Relation{Columns: []string{"a"}, Operator: "CONTAINS", Values: []Term{mark(0)}}},
 		{"a CONTAINS KEY ?", Relation{Columns: []string{"a"}, Operator: "CONTAINS KEY", Values: []Term{mark(0)}}},
 		{"a LIKE '%x'", Relation{Columns: []string{"a"}, Operator: "LIKE", Values: []Term{text("%x")}}},
@@ -117,7 +117,7 @@ func TestRelations(t *testing.T) {
 		{"token(a, b) > ?", Relation{Columns: []string{"a", "b"}, Token: true, Operator: ">", Values: []Term{mark(0)}}},
 		{"token(a)<=token(?)", Relation{
 			Columns: []string{"a"}, Token: true, Operator: "<=",
-			Values: []Term{{Kind: cql.Call, Text: "token", Elems: []Term{mark(0)}}},
+			Values: []Term{{Kind: Call, Text: "token", Elems: []Term{mark(0)}}},
 		}},
 		{"(a, b) > (?, ?)", Relation{Columns: []string{"a", "b"}, Tuple: true, Operator: ">", Values: []Term{tuple}}},
 		{"(a) = ?", Relation{Columns: []string{"a"}, Tuple: true, Operator: "=", Values: []Term{mark(0)}}},

@@ -122,7 +122,7 @@ type Relation struct {
 
 // Term is a value.
 type Term struct {
-	Kind cql.TermKind
+	Kind TermKind
 	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a column, a function or a named
 	// mark, in lower case unless quoted.
 	Text string
@@ -150,11 +150,19 @@ type CreateKeyspace struct {
 	KeepDurable bool // it is not given: ALTER KEYSPACE keeps what was
 }
 
+// ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
+type ColumnDefinition struct {
+	Name   string
+	Type   *cql.Type
+	Static bool
+	Mask   string // MASKED WITH in a [Script], as text; empty without
+}
+
 // CreateTable is CREATE TABLE.
 type CreateTable struct {
 	Table       cql.Name
 	IfNotExists bool
-	Columns     []cql.ColumnDefinition
+	Columns     []ColumnDefinition
 	Partition   []string // of the primary key
 	Clustering  []string
 	Order       []Order // CLUSTERING ORDER BY
@@ -164,7 +172,7 @@ type CreateTable struct {
 // Option is name = value of WITH. A value that is a map has Map; another has Kind and Text, as of a [Term].
 type Option struct {
 	Name string
-	Kind cql.TermKind
+	Kind TermKind
 	Text string
 	Map  map[string]string // nil unless it is one
 }
@@ -175,7 +183,7 @@ type CreateType struct {
 	IfNotExists bool
 	Alter       bool // and IfNotExists is that of ADD
 	IfExists    bool // of ALTER TYPE
-	Fields      []cql.ColumnDefinition
+	Fields      []ColumnDefinition
 }
 
 // CreateView is CREATE MATERIALIZED VIEW. Only what matters to those who read the schema is kept.

@@ -6,8 +6,8 @@ import "github.com/denorm-go/denorm/internal/cql"
 func (p *parser) term() Term {
 	t := p.simpleTerm()
 	for p.arithmetic() {
-		if t.Kind != cql.Arithmetic {
-			t = Term{Kind: cql.Arithmetic, Elems: []Term{t}}
+		if t.Kind != Arithmetic {
+			t = Term{Kind: Arithmetic, Elems: []Term{t}}
 		}
 		t.Elems = append(t.Elems, p.simpleTerm())
 	}
@@ -19,7 +19,7 @@ func (p *parser) terms(closing string) []Term {
 	if p.Sign(closing) {
 		return nil
 	}
-	ts := cql.Several(p.Parser, ",", p.term)
+	ts := several(p.reader, ",", p.term)
 	p.Expect(closing)
 	return ts
 }
@@ -43,7 +43,7 @@ func (p *parser) simpleTerm() (t Term) {
 	case p.isLiteral():
 		t = p.literal()
 	case p.Word("null"):
-		t.Kind = cql.Null
+		t.Kind = Null
 	case p.selects && p.IsWord(0, "count") && p.IsSign(2, "*"):
 		return p.selected()
 	case p.isFunction():
@@ -73,12 +73,12 @@ func (p *parser) simpleTerm() (t Term) {
 
 // call takes a function.
 func (p *parser) call() Term {
-	t := Term{Kind: cql.Call, Text: p.function()}
+	t := Term{Kind: Call, Text: p.function()}
 	p.Expect("(")
 	t.Elems = p.terms(")")
 	// Cassandra counts rows if what is counted is the same in all of them.
-	if p.selects && t.Text == "count" && len(t.Elems) == 1 && t.Elems[0].Kind >= cql.String && t.Elems[0].Kind <= cql.Duration {
-		t.Elems[0] = Term{Kind: cql.All}
+	if p.selects && t.Text == "count" && len(t.Elems) == 1 && t.Elems[0].Kind >= String && t.Elems[0].Kind <= Duration {
+		t.Elems[0] = Term{Kind: All}
 	}
 	return t
 }
@@ -91,25 +91,25 @@ func (p *parser) composite() Term {
 	}
 	switch {
 	case p.Sign("["):
-		return Term{Kind: cql.List, Elems: p.terms("]")}
+		return Term{Kind: List, Elems: p.terms("]")}
 	case p.Sign("{"):
 		return p.braces()
 	case isType():
 		p.Skip(1)
-		t := Term{Kind: cql.Cast, Text: p.TypeName().String()}
+		t := Term{Kind: Cast, Text: p.TypeName().String()}
 		p.Expect(")")
 		t.Elems = []Term{p.simpleTerm()}
 		return t
 	}
 	p.Expect("(")
-	t := Term{Kind: cql.Tuple, Elems: p.terms(")")}
+	t := Term{Kind: Tuple, Elems: p.terms(")")}
 	if t.Elems == nil {
 		p.Unexpected("a value")
 	}
 	return t
 }
 
-func (p *parser) isLiteral() bool { return p.Token().Kind == cql.Constant }
+func (p *parser) isLiteral() bool { return p.Token().Literal != Mark }
 
 // literal takes a literal, which comes next.
 func (p *parser) literal() Term {
@@ -127,7 +127,7 @@ func (p *parser) isTemplate() bool {
 }
 
 func (p *parser) mark() Term {
-	t := Term{Kind: cql.Mark, Mark: p.marks}
+	t := Term{Kind: Mark, Mark: p.marks}
 	p.marks++
 	if p.isTemplate() {
 		p.Skip(1)
@@ -144,7 +144,7 @@ func (p *parser) integer() *Term {
 	switch {
 	case p.isMark():
 		t = p.mark()
-	case p.Token().Literal == cql.Integer:
+	case p.Token().Literal == Integer:
 		t = p.literal()
 	default:
 		p.Unexpected("an integer")
@@ -154,23 +154,23 @@ func (p *parser) integer() *Term {
 
 // braces takes a set, a map or a value of a user-defined type, after its brace.
 func (p *parser) braces() Term {
-	t := Term{Kind: cql.Set}
+	t := Term{Kind: Set}
 	if p.Sign("}") {
 		return t
 	}
 	if p.IsName(0) && p.IsSign(1, ":") {
-		t.Kind = cql.User
+		t.Kind = User
 	}
 	for more := true; more; more = p.Sign(",") {
-		if t.Kind == cql.User {
+		if t.Kind == User {
 			t.Fields = append(t.Fields, p.Identifier())
 			p.Expect(":")
 		}
 		t.Elems = append(t.Elems, p.term())
-		if t.Kind == cql.Set && len(t.Elems) == 1 && p.IsSign(0, ":") {
-			t.Kind = cql.Map
+		if t.Kind == Set && len(t.Elems) == 1 && p.IsSign(0, ":") {
+			t.Kind = Map
 		}
-		if t.Kind == cql.Map {
+		if t.Kind == Map {
 			p.Expect(":")
 			t.Elems = append(t.Elems, p.term())
 		}

@@ -39,13 +39,13 @@ func (p *parser) transaction() *Transaction {
 			p.part(p.statement)
 		} else {
 			p.Skip(1)
-			cql.Several(p.Parser, ",", p.columnReference)
+			several(p.reader, ",", p.columnReference)
 		}
 		p.Expect(";")
 	}
 	conditional := p.Word("if")
 	if conditional {
-		cql.Several(p.Parser, "and", p.transactionCondition)
+		several(p.reader, "and", p.transactionCondition)
 		p.words("then")
 	}
 	read := len(s.Statements)
@@ -75,7 +75,7 @@ func (p *parser) let() Statement {
 	s := &Select{}
 	p.words("select")
 	if !p.Sign("*") {
-		s.Columns = cql.Several(p.Parser, ",", func() Selector { return Selector{Term: p.selector()} })
+		s.Columns = several(p.reader, ",", func() Selector { return Selector{Term: p.selector()} })
 	}
 	p.words("from")
 	s.From = p.name()
@@ -139,7 +139,7 @@ func (p *parser) reference() Term {
 	if let < 0 && p.outer.Lets != nil {
 		p.Unexpected("the name of a LET")
 	}
-	t := Term{Kind: cql.Reference, Text: p.Identifier()}
+	t := Term{Kind: Reference, Text: p.Identifier()}
 	if p.Sign(".") {
 		if let >= 0 && !reads(p.outer.Statements[let].(*Select), p.Token().Text) {
 			p.Unexpected("a column that LET " + t.Text + " reads")
@@ -158,7 +158,7 @@ func reads(s *Select, column string) bool {
 
 // hasColumn says whether a term of a selection has a column.
 func hasColumn(t Term, column string) bool {
-	return t.Kind == cql.Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool { return hasColumn(t, column) })
+	return t.Kind == Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool { return hasColumn(t, column) })
 }
 
 // Bound is a statement of a transaction with a mark for each reference, as it can be prepared without the transaction.

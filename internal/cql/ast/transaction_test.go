@@ -19,7 +19,7 @@ func first(t *testing.T, text string) (Statement, Span, error) {
 }
 
 func reference(let string, column ...string) Term {
-	return Term{Kind: cql.Reference, Text: let, Fields: column}
+	return Term{Kind: Reference, Text: let, Fields: column}
 }
 
 // The forms that the parser of Cassandra 6.0-alpha2 takes, and, as all are of scripts only, the server in the process does not.
@@ -51,7 +51,7 @@ func TestTransaction(t *testing.T) {
 				{Target: Target{Column: "d"}, Operator: Add, Value: reference("o", "b")},
 				{Target: Target{Column: "e", Key: pointer(number("1"))}, Value: reference("o", "a")},
 				{Target: Target{Column: "p"}, Operator: Add, Value: number("1")},
-				{Target: Target{Column: "g"}, Value: call(cql.Call, "f", number("1"))},
+				{Target: Target{Column: "g"}, Value: call(Call, "f", number("1"))},
 			}, Where: []Relation{equals("c", mark(1))}}, insert(reference("o", "b"))},
 			References: []Term{reference("o", "a"), reference("o", "b"), reference("o", "a"), reference("o", "b")},
 		},
@@ -69,7 +69,7 @@ func TestTransaction(t *testing.T) {
 		},
 	} {
 		text := "BEGIN TRANSACTION " + body + " COMMIT TRANSACTION"
-		if _, err := Parse(text); err == nil || err.Error() != cql.Unsupported+"BEGIN TRANSACTION" {
+		if _, err := Parse(text); err == nil || err.Error() != Unsupported+"BEGIN TRANSACTION" {
 			t.Errorf("%s: Parse: %v", text, err)
 		}
 		statement, span, err := first(t, text+" -- batch\n; USE k")

@@ -7,14 +7,14 @@ import (
 )
 
 // refuse fails because of an option.
-func (p *parser) refuse(text string) { p.Reject(&cql.SyntaxError{Text: text}) }
+func (p *parser) refuse(text string) { p.Reject(&SyntaxError{Text: text}) }
 
 // unsupported fails because of something that is CQL.
 func (p *parser) unsupported(what string) {
 	if p.Script {
 		p.Invalid(what + " is not understood here")
 	} else {
-		p.Reject(&cql.InvalidError{Text: cql.Unsupported + what, Unsupported: true})
+		p.Reject(&InvalidError{Text: Unsupported + what, Unsupported: true})
 	}
 }
 
@@ -50,7 +50,7 @@ func (p *parser) ifExists() bool { return p.clause("if", "exists") }
 // ifNotExists takes IF NOT EXISTS, if it comes next.
 func (p *parser) ifNotExists() bool { return p.clause("if", "not", "exists") }
 
-// perhapsBracketed takes one thing, or [cql.Several] in brackets.
+// perhapsBracketed takes one thing, or [several] in brackets.
 func perhapsBracketed[T any](p *parser, one func() T) []T {
 	if p.IsSign(0, "(") {
 		return bracketed(p, one)
@@ -61,7 +61,7 @@ func perhapsBracketed[T any](p *parser, one func() T) []T {
 // bracketed takes (one, ...).
 func bracketed[T any](p *parser, one func() T) []T {
 	p.Expect("(")
-	all := cql.Several(p.Parser, ",", one)
+	all := several(p.reader, ",", one)
 	p.Expect(")")
 	return all
 }

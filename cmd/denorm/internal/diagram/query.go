@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
@@ -54,7 +53,7 @@ func clip(s string) string {
 }
 
 func number(t *ast.Term) string {
-	if t.Kind == cql.Integer {
+	if t.Kind == ast.Integer {
 		return t.Text
 	}
 	return "?"
@@ -65,11 +64,11 @@ func selected(s *ast.Select) string {
 	var names []string
 	for _, c := range s.Columns {
 		switch plain := c.Elems == nil && c.Fields == nil; {
-		case c.Kind == cql.Column && plain:
+		case c.Kind == ast.Column && plain:
 			names = append(names, c.Text)
-		case c.Kind == cql.Call && len(c.Elems) == 1 && c.Elems[0].Kind == cql.All:
+		case c.Kind == ast.Call && len(c.Elems) == 1 && c.Elems[0].Kind == ast.All:
 			names = append(names, c.Text+"(*)")
-		case (c.Kind == cql.Call || c.Kind == cql.ColumnCall) && len(c.Elems) == 1 && c.Elems[0].Kind == cql.Column && c.Elems[0].Elems == nil:
+		case (c.Kind == ast.Call || c.Kind == ast.ColumnCall) && len(c.Elems) == 1 && c.Elems[0].Kind == ast.Column && c.Elems[0].Elems == nil:
 			names = append(names, c.Text+"("+c.Elems[0].Text+")")
 		default:
 			return ""
