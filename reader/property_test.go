@@ -144,7 +144,7 @@ func (x *trial) fill(t *testing.T) {
 		}
 	}
 	// A rotating table is there for any time.
-	if r, ok := x.set.Internal().Rotation("", "readings"); ok {
+	if r, ok := x.set.Internal().Tables[0].Rotates(); ok {
 		for at := x.from.Add(-100 * 24 * time.Hour); at.Before(x.from.Add(70 * x.step)); {
 			name, _, next := r.At(at)
 			if x.fake.tables[name] == nil {

@@ -3,10 +3,10 @@ package schema
 import (
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
-func comment(text string) string { return printable.Comment(text) }
+func comment(text string) string { return ast.CommentLine(text) }
 
 // commentedOut is a statement as comment, and why it is one. A reader who runs it after all has to know if it is not spelled
 // as it must be.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -152,7 +153,7 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	if settings.Err != nil {
 		return nil, fmt.Errorf("schema: %w", settings.Err)
 	}
-	if err := settings.Stray(slices.DeleteFunc(slices.Clone(names), settings.Owns), "the schema", "declare all sets in one schema"); err != nil {
+	if err := stray(settings.Keyspaces, slices.DeleteFunc(slices.Clone(names), settings.Owns)); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	for _, name := range names {
@@ -168,4 +169,22 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 		}
 	}
 	return declared.In(in), nil
+}
+
+// stray rejects a map of keyspaces that names one in which nothing is declared, while something is declared in one that it does not name: a
+// name is misspelt, or the empty one is missing.
+func stray(keyspaces map[string]string, declared []string) error {
+	slices.Sort(declared)
+	declared = slices.Compact(declared)
+	unmapped := slices.ContainsFunc(declared, func(name string) bool {
+		_, ok := keyspaces[name]
+		return !ok
+	})
+	for _, from := range slices.Sorted(maps.Keys(keyspaces)) {
+		if unmapped && !slices.Contains(declared, from) {
+			return fmt.Errorf("session.Keyspaces maps %q, and no table of the schema is declared in that keyspace, but in %q: name one of these "+
+				"(the empty name is that of tables without a keyspace), or declare all sets in one schema", from, declared)
+		}
+	}
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/each"
-	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -130,9 +129,19 @@ func writeErrorType(err error, reason string) string {
 // readErrorType is the error.type of a read that ended with err. reason is that of its requests, if any failed.
 func readErrorType(err error, reason string) string {
 	if reason == "" { // no request was tried, or the tracer was not told of it
-		reason = retry.Classify(req.Last(err), retry.Partition).Reason
+		reason = retry.Classify(last(err), retry.Partition).Reason
 	}
 	return requestErrorType(err, reason)
+}
+
+// last is the last error of a read that was given up, without why no attempt followed: as Classify takes them together, the two
+// have no reason in common. It is err if err does not hold both.
+func last(err error) error {
+	var ended interface{ Last() error }
+	for errors.As(err, &ended) {
+		err = ended.Last()
+	}
+	return err
 }
 
 // requestErrorType is the error.type of a request or attempt.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/literal"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // Values come from servers and files: no bytes end the process, and a text is no longer than the bytes allow.
@@ -46,7 +47,7 @@ func TestAnyBytesOfAType(t *testing.T) {
 			typ.Compare(data, other)
 			typ.Same(data, other)
 			typ.Exceeds(data)
-			if out := typ.AsDeclared(data); len(out) > 100+50*len(data) {
+			if out := tablerow.AsDeclared(typ, data); len(out) > 100+50*len(data) {
 				t.Fatalf("%s: %d bytes become %d", text, len(data), len(out))
 			}
 		}

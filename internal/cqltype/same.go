@@ -33,8 +33,8 @@ func (t *Type) Parts(data []byte) (parts [][]byte, ok bool) {
 	return parts, !t.Collection() || len(parts) == count*len(t.elems)
 }
 
-// known are the parts of a value whose types are known, and the fields after them.
-func (t *Type) known(parts [][]byte) (known, more [][]byte) {
+// Known are the parts of a value whose types are known, and the fields after them.
+func (t *Type) Known(parts [][]byte) (known, more [][]byte) {
 	n := len(parts)
 	if !t.Collection() {
 		n = min(n, len(t.Elems()))
@@ -42,8 +42,8 @@ func (t *Type) known(parts [][]byte) (known, more [][]byte) {
 	return parts[:n], parts[n:]
 }
 
-// join encodes a value with these parts.
-func (t *Type) join(parts [][]byte) []byte {
+// Join encodes a value with these parts.
+func (t *Type) Join(parts [][]byte) []byte {
 	out := []byte{}
 	if t.Collection() {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(parts)/len(t.elems))) // not more than there were
@@ -68,7 +68,7 @@ func (t *Type) Exceeds(data []byte) bool {
 		return false
 	}
 	parts, _ := t.Parts(data)
-	known, more := t.known(parts)
+	known, more := t.Known(parts)
 	types := t.Elems()
 	for n, part := range known {
 		if types[n%len(types)].Exceeds(part) {
@@ -76,27 +76,6 @@ func (t *Type) Exceeds(data []byte) bool {
 		}
 	}
 	return slices.ContainsFunc(more, present)
-}
-
-// AsDeclared is an encoded value with the fields that its user-defined types have here: those that it lacks are null, and further ones that
-// are null are left out. The server takes both as equal in a clustering key. What is no value of the type stays as it is.
-func (t *Type) AsDeclared(data []byte) []byte {
-	if len(data) == 0 || !t.Contains(hasUser) {
-		return data
-	}
-	parts, ok := t.Parts(data)
-	known, more := t.known(parts)
-	if !ok || slices.ContainsFunc(more, present) {
-		return data
-	}
-	types := t.Elems()
-	if !t.Collection() {
-		known = append(known, make([][]byte, len(types)-len(known))...)
-	}
-	for n, part := range known {
-		known[n] = types[n%len(types)].AsDeclared(part)
-	}
-	return t.join(known)
 }
 
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the server, each once.
@@ -109,7 +88,7 @@ func (t *Type) sorted(data []byte) []byte {
 		return data
 	}
 	types := t.Elems()
-	known, _ := t.known(parts)
+	known, _ := t.Known(parts)
 	for n, part := range known {
 		known[n] = types[n%len(types)].sorted(part)
 	}
@@ -119,7 +98,7 @@ func (t *Type) sorted(data []byte) []byte {
 		slices.SortStableFunc(elements, order)
 		parts = slices.Concat(slices.CompactFunc(elements, func(a, b [][]byte) bool { return order(a, b) == 0 })...)
 	}
-	return t.join(parts)
+	return t.Join(parts)
 }
 
 // unordered says whether the elements of a value may be sent in any order.
@@ -132,7 +111,7 @@ func (t *Type) Ordered(data []byte) []byte {
 	}
 	types := t.Elems()
 	parts, ok := t.Parts(data)
-	if _, more := t.known(parts); !ok || len(more) > 0 {
+	if _, more := t.Known(parts); !ok || len(more) > 0 {
 		return data // as a type that encodes itself may make it
 	}
 	for n, part := range parts {
@@ -141,7 +120,7 @@ func (t *Type) Ordered(data []byte) []byte {
 		}
 	}
 	if !t.unordered() {
-		return t.join(parts)
+		return t.Join(parts)
 	}
 	var elements [][]byte
 	for element := range slices.Chunk(parts, len(types)) {

@@ -1,7 +1,6 @@
 package cqltype_test
 
 import (
-	"bytes"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -95,41 +94,6 @@ func TestExceeds(t *testing.T) {
 		if got := mustKnow(t, ts, tt.name).Exceeds(unhex(t, tt.value)); got != tt.want {
 			t.Errorf("%s: %s: %t", tt.name, tt.value, got)
 		}
-	}
-}
-
-// A value from before a user-defined type got a field has the same bytes as one from since in which it is null.
-func TestAsDeclared(t *testing.T) {
-	t.Parallel()
-	ts := known(t)
-	const (
-		whole = "00000001 61 00000004 00000001" // a place
-		short = "00000001 61"
-		full  = short + "ffffffff"
-		null  = whole + "ffffffff"
-		more  = whole + "00000001 62"
-	)
-	for _, tt := range []struct{ name, value, want string }{
-		{"text", "61", "61"},
-		{"place", whole, whole},
-		{"place", short, full},
-		{"place", "", ""}, // no value, but one that the server has an order for
-		{"place", null, whole},
-		{"place", null + "ffffffff", whole},
-		{"place", more, more}, // another value
-		{"place", "00000009 61", "00000009 61"},
-		{"frozen<list<place>>", "00000002 00000005" + short + "00000011" + null, "00000002 00000009" + full + "0000000d" + whole},
-		{"frozen<list<place>>", "0000", "0000"},
-		{"frozen<map<text, place>>", "00000001 00000001 61 00000005" + short, "00000001 00000001 61 00000009" + full},
-	} {
-		typ := mustKnow(t, ts, tt.name)
-		value, want := unhex(t, tt.value), unhex(t, tt.want)
-		if got := typ.AsDeclared(value); !bytes.Equal(got, want) || !bytes.Equal(typ.AsDeclared(got), got) || !typ.Same(got, value) {
-			t.Errorf("%s: %s: %x", tt.name, tt.value, got)
-		}
-	}
-	if got := mustKnow(t, ts, "place").AsDeclared(nil); got != nil {
-		t.Errorf("null: %x", got)
 	}
 }
 

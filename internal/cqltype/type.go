@@ -179,9 +179,6 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 	return slices.EqualFunc(mine, live[:len(mine)], (*Type).Matches)
 }
 
-// Equal says whether both are the same type, frozen and the fields of user-defined types included.
-func (t *Type) Equal(other *Type) bool { return t.Definition() == other.Definition() }
-
 // Takes says whether a value of type other is one of t: both are the same type, or user-defined types in t have got fields since.
 func (t *Type) Takes(other *Type) bool {
 	mine, theirs := t.Elems(), other.Elems()

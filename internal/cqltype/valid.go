@@ -174,26 +174,3 @@ func (t *Type) malformedParts(data []byte) string {
 func (t *Type) Collection() bool {
 	return t.kind == gocql.TypeList || t.kind == gocql.TypeSet || t.kind == gocql.TypeMap
 }
-
-// Storable says whether the server can have data as a value of type t. It can have what this library rejects in a key, such as NaN, an empty
-// text, or an empty number; and a user-defined type has values from before it got a field, and some with fields that are not declared yet.
-func (t *Type) Storable(data []byte) bool {
-	if len(data) == 0 {
-		return t.HasEmpty()
-	}
-	if !t.composite() {
-		return t.Malformed(data) == ""
-	}
-	parts, ok := t.Parts(data)
-	known, more := t.known(parts)
-	if !ok || len(more) > 0 && t.user == nil {
-		return false
-	}
-	types := t.Elems()
-	for n, part := range known {
-		if part == nil && t.Collection() || part != nil && !types[n%len(types)].Storable(part) {
-			return false
-		}
-	}
-	return true
-}

@@ -193,9 +193,3 @@ func (r *Renderer) merge(t Placed, key []*cqltype.Value, columns []statement.Mer
 	m.SetMerge(t.KeyNames, key, r.At, columns, expiresAt)
 	r.Out = append(r.Out, m)
 }
-
-// MergeOne is a Merge that puts one column of the row at hand into t.
-func (r *Renderer) MergeOne(t *layout.Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
-	r.merge(r.Place(t), t.KeyOf(r.Before), []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
-	return r.Out[len(r.Out)-1]
-}

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -46,18 +45,6 @@ func (t *Table) Rotates() (Rotation, bool) {
 type Rotation struct {
 	name   string
 	bucket Bucket
-}
-
-// Rotation gives that of a declared table, and false if it does not rotate.
-func (s *Set) Rotation(keyspace, name string) (Rotation, bool) {
-	if s == nil {
-		return Rotation{}, false
-	}
-	i := slices.IndexFunc(s.Tables, func(t *Table) bool { return t.Keyspace == keyspace && t.Name == name })
-	if i < 0 {
-		return Rotation{}, false
-	}
-	return s.Tables[i].Rotates()
 }
 
 // String is the time bucket function, for example month(event_time).

@@ -19,13 +19,6 @@ func Line(text string) string { return escaped(text, "", escape) }
 // Lines is [Line], but line breaks (\n) and tabs stay.
 func Lines(text string) string { return escaped(text, "\n\t", escape) }
 
-// Comment is text as one line of a comment in CQL. Whatever the text, nothing of it leaves the comment: neither by a character that some
-// reader of CQL takes for the end of a line, nor by the marks of another kind of comment. cqlsh looks for /* and */ before it looks for --:
-// those in one comment would hide the statements after it, and what follows those in the next one would be executed.
-func Comment(text string) string {
-	return "-- " + strings.ReplaceAll(strings.ReplaceAll(Line(text), "/*", `/\*`), "*/", `*\/`) + "\n"
-}
-
 // Commands says whether text has what the service whose job prints it may take for a command.
 func Commands(text string) bool {
 	begins := func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "::") }

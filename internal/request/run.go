@@ -160,13 +160,4 @@ type endedError struct{ last, ended error }
 
 func (e *endedError) Error() string   { return fmt.Sprintf("%v, last error: %v", e.ended, e.last) }
 func (e *endedError) Unwrap() []error { return []error{e.last, e.ended} }
-
-// Last is the last error of a write or read that was given up, without why no attempt followed: as Classify takes them together, the two
-// have no reason in common. It is err if err does not hold both.
-func Last(err error) error {
-	var ended *endedError
-	for errors.As(err, &ended) {
-		err = ended.last
-	}
-	return err
-}
+func (e *endedError) Last() error     { return e.last }

@@ -5,7 +5,6 @@ package settings
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -33,24 +32,6 @@ func (s *Shared) Use(other Shared) error {
 // Owns says whether a keyspace is one that Keyspaces maps to.
 func (s *Shared) Owns(keyspace string) bool {
 	return slices.Contains(slices.Collect(maps.Values(s.Keyspaces)), keyspace)
-}
-
-// Stray rejects a map that names a keyspace in which nothing is declared, while something is declared in one that it does not name: a
-// name is misspelt, or the empty one is missing. things are what is declared, for the text.
-func (s *Shared) Stray(declared []string, things, advice string) error {
-	slices.Sort(declared)
-	declared = slices.Compact(declared)
-	unmapped := slices.ContainsFunc(declared, func(name string) bool {
-		_, ok := s.Keyspaces[name]
-		return !ok
-	})
-	for _, from := range slices.Sorted(maps.Keys(s.Keyspaces)) {
-		if unmapped && !slices.Contains(declared, from) {
-			return fmt.Errorf("session.Keyspaces maps %q, and no table of %s is declared in that keyspace, but in %q: name one of these "+
-				"(the empty name is that of tables without a keyspace), or %s", from, things, declared, advice)
-		}
-	}
-	return nil
 }
 
 // ErrUnmapped says why a table has no keyspace.

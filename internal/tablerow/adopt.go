@@ -41,5 +41,5 @@ func (r Row) Restamp(as statement.Written, keyspace func(string) string) (statem
 	if err != nil {
 		return statement.Mutation{}, err
 	}
-	return x.MergeOne(r.layout.Table, StampColumn(r.layout), x.At, as.Last()), nil
+	return mergeOne(x, r.layout.Table, StampColumn(r.layout), x.At, as.Last()), nil
 }

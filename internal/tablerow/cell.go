@@ -21,15 +21,23 @@ func (r Row) Cell(name string, from *Row, to Layout, as statement.Written, keysp
 	c := slices.IndexFunc(s.Columns, func(c layout.Column) bool { return c.Name == name })
 	switch {
 	case from == nil:
-		return x.MergeOne(t, name, &cqltype.Value{Type: s.Columns[c].CQL}, 0), nil
+		return mergeOne(x, t, name, &cqltype.Value{Type: s.Columns[c].CQL}, 0), nil
 	case as.Ends != 0:
-		return x.MergeOne(t, name, &from.values[c], as.Last()), nil
+		return mergeOne(x, t, name, &from.values[c], as.Last()), nil
 	}
 	p, key := x.Place(t), t.KeyOf(x.Before)
 	m := x.Mutation(p, statement.Put, key)
 	m.Statement, m.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), append(slices.Clone(t.KeyNames), name), false)
 	m.Args = append(statement.AppendArgs(nil, key), &from.values[c], x.At)
 	return m, nil
+}
+
+// mergeOne is a Merge that puts one column of the row at hand into t.
+func mergeOne(x *entity.Renderer, t *layout.Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
+	key := t.KeyOf(x.Before)
+	m := x.Mutation(x.Place(t), statement.Merge, key)
+	m.SetMerge(t.KeyNames, key, x.At, []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
+	return m
 }
 
 // KeyRow renders the row of the entity in a table, with its key alone: what an Insert leaves there of an entity whose other columns in that table

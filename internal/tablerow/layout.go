@@ -141,7 +141,7 @@ func (l Layout) Raw(i int, data []byte) *cqltype.Value {
 // Fits is the check that goes before [Layout.Raw]. data may be anything. It is not the check of writes: a row that was read may have been
 // written by somebody else, or when a type had fewer fields.
 func (l Layout) Fits(i int, data []byte) bool {
-	return len(data) <= statement.MaxKeyBytes && l.clustering(i).CQL.Storable(data)
+	return len(data) <= statement.MaxKeyBytes && storable(l.clustering(i).CQL, data)
 }
 
 // PartitionKey encodes the columns of the partition key, in order.

@@ -70,7 +70,7 @@ func (r Row) takeOlder(m *statement.Mutation, t *layout.Table, written map[strin
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, x.MergeOne(t, t.ColumnNames[n], &r.values[i], w.Last()))
+		out = append(out, mergeOne(x, t, t.ColumnNames[n], &r.values[i], w.Last()))
 		m.Args[n] = gocql.UnsetValue
 	}
 	return out, nil

@@ -153,7 +153,7 @@ func normalize(l Layout, columns []int, values [][]byte) error {
 		if !c.Key {
 			continue
 		}
-		values[n] = c.CQL.AsDeclared(values[n])
+		values[n] = AsDeclared(c.CQL, values[n])
 		if n >= len(l.Table.Key) {
 			continue
 		}

@@ -28,7 +28,7 @@ func OfBase(b *entity.Base, row entity.Row) Row {
 	values := slices.Clone(row.Values)
 	for i := range values {
 		if c := &b.Set.Columns[i]; c.Key {
-			values[i].Data = c.CQL.AsDeclared(values[i].Data)
+			values[i].Data = AsDeclared(c.CQL, values[i].Data)
 		}
 	}
 	version := &cqltype.Value{Type: entity.TimeUUID}

@@ -92,7 +92,7 @@ func newTables(
 	if err != nil {
 		return nil, err
 	}
-	rotation, _ := set.Internal().Rotation(t.Keyspace, t.Name)
+	rotation, _ := rotationOf(set, t.ID)
 	if keyspace == "" {
 		if keyspace, err = physical(t.Keyspace); err != nil {
 			return nil, fmt.Errorf("rotation: table %s has no keyspace: %w", t.ID, err)
@@ -104,6 +104,16 @@ func newTables(
 	return &Tables{cluster: c, keyspace: keyspace, name: t.Name, rotation: rotation, definition: t.Definition()}, nil
 }
 
+// rotationOf says how a table of the set rotates, and false if it does not.
+func rotationOf(set tables.Described, id schema.ID) (layout.Rotation, bool) {
+	for _, t := range set.Internal().All() {
+		if t.Keyspace == id.Keyspace && t.Name == id.Name {
+			return t.Rotates()
+		}
+	}
+	return layout.Rotation{}, false
+}
+
 // rotating is the table of the set that rotates and has this name, with or without its keyspace.
 func rotating(declared *schema.Schema, set tables.Described, name string) (*schema.Table, error) {
 	id := schema.ID{Name: name}
@@ -113,7 +123,7 @@ func rotating(declared *schema.Schema, set tables.Described, name string) (*sche
 	var found []*schema.Table
 	for i := range declared.Tables {
 		t := &declared.Tables[i]
-		if _, ok := set.Internal().Rotation(t.Keyspace, t.Name); !ok {
+		if _, ok := rotationOf(set, t.ID); !ok {
 			continue
 		}
 		if t.ID == id {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
@@ -40,7 +41,7 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 			for _, statement := range found.Statements() {
 				if printable.Commands(statement) {
 					err = errors.New("a statement is commented out: it has a command to a CI service (##, or a line that begins with ::) in it")
-					text = strings.Replace(text, statement+";\n", printable.Comment(statement+";"), 1)
+					text = strings.Replace(text, statement+";\n", ast.CommentLine(statement+";"), 1)
 				}
 			}
 			return cmp.Or(s.config.writeText(c, text), err)
@@ -135,7 +136,7 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 		return err
 	}
 	breaking := schema.Breaking(found)
-	head := printable.Comment(fmt.Sprintf("%d differences%s, of which %d matter.", len(found), in(declared), len(breaking)))
+	head := ast.CommentLine(fmt.Sprintf("%d differences%s, of which %d matter.", len(found), in(declared), len(breaking)))
 	if err := s.config.writeText(c, head+"\n"+schema.Migration(found)); err != nil {
 		return err
 	}

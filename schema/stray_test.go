@@ -1,10 +1,8 @@
-package settings_test
+package schema
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/denorm-go/denorm/internal/settings"
 )
 
 // A map that names no keyspace of the sets leaves their tables where they are, in the session's keyspace.
@@ -20,8 +18,7 @@ func TestStray(t *testing.T) {
 		"all, and one of other sets": {map[string]string{"": "t", "people": "t", "others": "t"}, ""},
 		"none":                       {nil, ""},
 	} {
-		s := settings.Shared{Keyspaces: test.mapped}
-		err := s.Stray([]string{"", "people"}, "the schema", "declare all sets in one schema")
+		err := stray(test.mapped, []string{"", "people"})
 		want := "session.Keyspaces maps " + test.stray + `, and no table of the schema is declared in that keyspace, but in ["" "people"]`
 		if (err == nil) != (test.stray == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
