@@ -107,7 +107,7 @@ func advised(set *layout.Set, userType, column, live, otherwise string) string {
 	if set == nil {
 		return otherwise
 	}
-	if advice := set.TypeAdvice(userType, column, live); advice != "" {
+	if advice := typeAdvice(set, userType, column, live); advice != "" {
 		return "the declared type " + advice
 	}
 	return otherwise

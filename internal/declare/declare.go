@@ -20,7 +20,7 @@ import (
 func New(name string, typ reflect.Type, d Declaration, faults ...layout.Fault) (*layout.Set, error) {
 	b := &builder{
 		Declaration: d, faults: faults,
-		set: &layout.Set{Name: name, Go: typ, Stamp: -1, Expiry: -1, Version: -1, Mark: -1},
+		set: &layout.Set{Name: name, Go: typ, Declaration: d, Stamp: -1, Expiry: -1, Version: -1, Mark: -1},
 		of:  make(map[string]int),
 		bad: make(map[*layout.Table]bool),
 
@@ -28,7 +28,6 @@ func New(name string, typ reflect.Type, d Declaration, faults ...layout.Fault) (
 		unparsed:  make(map[int]bool),
 		underived: make(map[string]bool),
 	}
-	b.set.TypeAdvice = func(userType, column, live string) string { return d.typeAdvice(b.set, userType, column, live) }
 	if !entityName.MatchString(name) {
 		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
 	}

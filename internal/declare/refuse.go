@@ -126,9 +126,16 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 		}
 	}
 	if undecoded.Decode("", c.Info(), nil, reflect.New(t).Interface()) != nil {
-		return ": the driver could not read it; declare the field as " + fieldOf[c.String()]
+		return ": the driver could not read it; declare the field as " + FieldOf[c.String()]
 	}
 	return ""
+}
+
+// FieldOf are the Go types of the fields that columns of CQL types want.
+var FieldOf = map[string]string{
+	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32",
+	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int", "uuid": "gocql.UUID",
+	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time", "duration": "gocql.Duration",
 }
 
 var integerBits = map[gocql.Type]int{gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64}

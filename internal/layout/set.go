@@ -94,10 +94,9 @@ func (s *Set) SetVersion(row any, version gocql.UUID) {
 
 // Set is the validated declaration of a tables.Set. It is immutable and safe for concurrent use.
 type Set struct {
-	Name string
-	Go   reflect.Type
-	// TypeAdvice says how to declare a column, or a field of a user-defined type, that is of another type in the live table.
-	TypeAdvice    func(userType, column, live string) string
+	Name          string
+	Go            reflect.Type
+	Declaration   any // the declare.Declaration that it was made of, for package schema
 	Columns       []Column
 	Tables        []*Table // the base table first
 	Derived       []int    // columns of Derive

@@ -1,4 +1,4 @@
-package declare
+package schema
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
@@ -15,11 +16,15 @@ import (
 // follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it names one that does. userType is
 // empty, or names the user-defined type that column is a field of. The advice is empty where a Type option has chosen the declared type, and
 // where neither would do: for a collection, or a column that has to be of its type, such as a Stamp.
-func (d Declaration) typeAdvice(s *layout.Set, userType, column, live string) string {
+func typeAdvice(s *layout.Set, userType, column, live string) string {
+	d, ok := s.Declaration.(declare.Declaration)
+	if !ok {
+		return ""
+	}
 	where := ""
 	types := &d.Types
 	if userType != "" {
-		i := slices.IndexFunc(d.UserTypes, func(o UserType) bool { return o.Name == userType })
+		i := slices.IndexFunc(d.UserTypes, func(o declare.UserType) bool { return o.Name == userType })
 		if i < 0 {
 			return ""
 		}
@@ -27,17 +32,17 @@ func (d Declaration) typeAdvice(s *layout.Set, userType, column, live string) st
 		types, where = &d.UserTypes[i].Fields.Types, " in UserType"
 	}
 	source, free := sourceOf(s, userType, column)
-	if source == "" || slices.ContainsFunc(*types, func(o TypeOption) bool { return o.Column == column }) {
+	if source == "" || slices.ContainsFunc(*types, func(o declare.TypeOption) bool { return o.Column == column }) {
 		return ""
 	}
 	option := fmt.Sprintf("tables.Type(%q, %q)%s", column, live, where)
-	*types = append(slices.Clip(*types), TypeOption{column, live})
-	if _, err := New(s.Name, s.Go, d); err == nil {
+	*types = append(slices.Clip(*types), declare.TypeOption{Column: column, CQL: live})
+	if _, err := declare.New(s.Name, s.Go, d); err == nil {
 		return "follows from " + source + ": declare " + option
 	}
-	field := fieldOf[live]
+	field := declare.FieldOf[live]
 	if field == "" {
-		field = d.structOf(live)
+		field = structOf(d.UserTypes, live)
 	}
 	if field == "" || !free {
 		return ""
@@ -51,20 +56,13 @@ func (d Declaration) typeAdvice(s *layout.Set, userType, column, live string) st
 	return "follows from " + source + ": declare the field as " + field
 }
 
-// fieldOf are the Go types of the fields that columns of CQL types want.
-var fieldOf = map[string]string{
-	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32",
-	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int", "uuid": "gocql.UUID",
-	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time", "duration": "gocql.Duration",
-}
-
 // structOf is the Go type of a field that a live user-defined type wants, and empty if the type is none.
-func (d *Declaration) structOf(live string) string {
+func structOf(types []declare.UserType, live string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(live, "frozen<"), ">")
 	if _, err := cqltype.Parse(name); err == nil || !cql.IsTable(name) {
 		return ""
 	}
-	for _, o := range d.UserTypes {
+	for _, o := range types {
 		if o.Name == name {
 			return o.Go.String()
 		}
