@@ -92,7 +92,7 @@ func (j *job) checkAdopt() error {
 		return invalid("Adopt: say with option Writers when the last process that wrote without the library had ended")
 	case j.writers.After(time.Now()):
 		return invalid("Adopt: the time of Writers is in the future: processes that write without the library may still write")
-	case j.base().version < 0 && !j.set.Stamped():
+	case j.base().version < 0 && j.set.Stamp < 0:
 		return invalid("Adopt: set %s has neither Stamp nor Versioned, and Adopt writes one of them: declare it, and add its column to the tables", j.entity)
 	case slices.ContainsFunc(j.tables, func(t *table) bool { return t.live.GCGrace < leastGrace }):
 		return invalid("Adopt: gc_grace_seconds of a table is less than an hour, so a delete could be purged before the stamp of its row is put: raise it first")

@@ -169,9 +169,6 @@ func (s *Set) Invalid(t *Table, column, reason string) error {
 // Counts says whether the column is a counter.
 func (c *Column) Counts() bool { return c.CQL != nil && c.CQL.Kind() == gocql.TypeCounter }
 
-// Stamped says whether the set has [Stamp].
-func (s *Set) Stamped() bool { return s.Stamp >= 0 }
-
 // Patchable rejects a set in which the row of an entity may be under another key than the one at hand.
 func (s *Set) Patchable() error {
 	for _, t := range s.Tables {
