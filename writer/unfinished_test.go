@@ -495,6 +495,7 @@ func TestDoneAheadOfTheVersion(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*testing.T, *service, user){
 		"restored, then changed by a clock behind": func(t *testing.T, s *service, bob user) {
+			t.Helper()
 			exec(t, s, "TRUNCATE users")
 			exec(t, s, restore, bob.UserID, bob.Email, bob.City, bob.Name, bob.Version, bob.Version)
 			if err := skewed(t, s, -2*time.Second).rename(t.Context(), bob, "robert"); err != nil {
@@ -502,17 +503,20 @@ func TestDoneAheadOfTheVersion(t *testing.T) {
 			}
 		},
 		"an older row put back": func(t *testing.T, s *service, bob user) {
+			t.Helper()
 			if err := errors.Join(s.rename(t.Context(), bob, "robert"), s.w.Wait(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 			exec(t, s, "INSERT INTO users (user_id, name, version) VALUES (?, ?, ?)", bob.UserID, bob.Name, bob.Version)
 		},
 		"deleted by hand, inserted by a clock behind": func(t *testing.T, s *service, bob user) {
+			t.Helper()
 			exec(t, s, "DELETE FROM users WHERE user_id = ?", bob.UserID)
 			bob.Version = gocql.UUID{}
 			skewed(t, s, -2*time.Second).signUp(t, bob)
 		},
 		"deleted by a clock ahead": func(t *testing.T, s *service, bob user) {
+			t.Helper()
 			wrong := skewed(t, s, 30*time.Hour)
 			if _, err := wrong.w.Write(t.Context(), "leave", users.Delete(bob)); err != nil {
 				t.Fatal(err)
@@ -522,6 +526,7 @@ func TestDoneAheadOfTheVersion(t *testing.T) {
 			s.signUp(t, bob)
 		},
 		"restored, then a change of before resumed": func(t *testing.T, s *service, bob user) {
+			t.Helper()
 			away := s.When(cassandratest.Table("users_by_city")).Do(unavailable)
 			named := bob
 			named.Name = "robert"
