@@ -127,7 +127,7 @@ func TestResolvedConflictsAlarmNobody(t *testing.T) {
 		var calls sync.WaitGroup
 		errs := make([]error, 10)
 		for i := range errs {
-			w := open(t, c, s.tracer) // another process: those of one wait for each other
+			w := open(t, c, s.tracer) // another writer: calls of one take turns
 			calls.Go(func() { _, errs[i] = writer.Modify(t.Context(), w, "visit", guests, ann, visit) })
 		}
 		calls.Wait()

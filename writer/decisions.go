@@ -169,7 +169,7 @@ func (w *Writer) env(op string) decide.Env {
 	}
 }
 
-// turn waits until no other Modify of this process is at work on an entity of a set with conditions. The error is an *Error.
+// turn waits until no other Modify by this writer is at work on the entity, in a set with conditions. The error is an *Error.
 func (w *Writer) turn(ctx context.Context, op string, set *layout.Set, key any) (leave func(), err error) {
 	if !set.Conditional() {
 		return func() {}, nil
@@ -180,7 +180,7 @@ func (w *Writer) turn(ctx context.Context, op string, set *layout.Set, key any) 
 	}
 	if leave, err = w.ends.Turn(ctx, base.String()+base.Key()); err != nil {
 		keyspace, table, _ := base.Place()
-		return nil, unread(op, keyspace, table, 0, fmt.Errorf("other changes of the entity by this process are not done: %w", err))
+		return nil, unread(op, keyspace, table, 0, fmt.Errorf("other calls of Modify for the entity by this writer have not ended: %w", err))
 	}
 	return leave, nil
 }

@@ -256,7 +256,8 @@ func Current[T any](err error) (T, bool) {
 // the claim is older than [ClaimGrace], and gets the key then. The same entity gets it at once, so make the request again under the same id.
 //
 // It describes the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
-// resume it, rely only on the error that Resume returns. Its NotApplied is false in most cases: see Resume.
+// resume it, rely only on the error that Resume returns. Its NotApplied is true only if
+// the write has nothing but counters, or the row of a Versioned set shows that another change won: see Resume.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
 		return e.refusal != nil && !errors.Is(e.refusal, errNoError) && !errors.Is(e.refusal, errNotDecoded)

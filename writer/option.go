@@ -196,9 +196,9 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // first try has written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is
 // [ErrConflict]. So is the repeat by a release of the service that writes another column, unless that column is absent (a nil pointer).
 //
-// An earlier try may have been applied whatever happens to this one. So a write with a condition that fails with At is Unknown and
-// never NotApplied; once others have changed the row, it also matches ErrConflict and has a Current row. In other sets NotApplied
-// describes this call alone. Where a repeat is not recognised, store in the row which request has made it, and look for that:
+// An earlier try may have been applied whatever happens to this one. So a write with a condition that fails with At is Unknown;
+// once others have changed the row, it also matches ErrConflict and has a Current row. It is NotApplied only where the row of a
+// Versioned set shows that another change won. In sets without conditions NotApplied describes this call alone. Where a repeat is not recognised, store in the row which request has made it, and look for that:
 //   - with Compare and no Mark, in the Current row of a conflict.
 //   - with Compare and Mark: if the compared columns can return to former values, compare the Mark too, or a repeat is carried out
 //     again once they have. The repeat of an insert is carried out again once the row was deleted. The repeat of a delete

@@ -396,7 +396,7 @@ func TestResumeSaysWhoWon(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				s := start(t, c)
-				by := s.client(t)
+				by := s.client(t) // made right after: a number of its own
 				bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
 				if err := s.w.Wait(t.Context()); err != nil {
 					t.Fatal(err)
@@ -427,7 +427,7 @@ func TestResumeSaysWhoWon(t *testing.T) {
 	}
 }
 
-// Calls of Modify in one process do not keep each other from ending: each reads the row once, and its transaction is the only one.
+// Calls of Modify by one writer do not keep each other from ending: each reads the row once, and its transaction is the only one.
 func TestModifiesOfOneProcessTakeTurns(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

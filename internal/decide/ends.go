@@ -13,11 +13,11 @@ import (
 // mostEnds is how many ends are left to goroutines at a time. Further ones are a part of their write.
 const mostEnds = 256
 
-// Ends are the last steps of changes, in flight after these have returned. Only the next change of the entity has to wait for that, as it would
-// otherwise meet what the step is about to remove.
+// Ends is what a writer knows of its changes under way: turns, its number, and last steps that are in flight after the changes have returned. Only
+// the next change of the entity waits for a last step: without that it would find the row unfinished, and finish it once more.
 type Ends struct {
 	Turns
-	Number uint8 // of the writer, for [entity.Owned]
+	Number uint8 // of the writer; [entity.Owned] keeps it modulo 64
 
 	mu    sync.Mutex
 	under map[string]chan struct{} // by the place of the base row; closed when it is done
@@ -28,7 +28,7 @@ var (
 	writers atomic.Uint32
 )
 
-// NewEnds are those of a writer. The writers of a process have numbers of their own, and those of others mostly other ones.
+// NewEnds makes it. Up to 64 writers of a process have different numbers. Writers of other processes may share them.
 func NewEnds() *Ends { return &Ends{Number: uint8((process + writers.Add(1)) % 256)} }
 
 // Begin notes an end, unless there is one for the entity or there are too many.

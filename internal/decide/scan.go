@@ -27,12 +27,11 @@ func together(statements []statement.Bound) statement.Bound {
 	return statement.Bound{Text: text.String(), Args: args}
 }
 
-// Scan reads the answer to a transaction into row: its timeuuids and blobs. MapScanCAS would decode all columns, and panic at types
+// Scan reads the answer to a transaction into row: its timeuuids. MapScanCAS would decode all columns, and panic at types
 // that gocql has no Go type for, be it of columns that the set does not declare.
 func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	var dest []any
 	ids := make(map[string]*gocql.UUID)
-	blobs := make(map[string]*[]byte)
 	for _, c := range iter.Columns() {
 		switch t := c.TypeInfo.Type(); {
 		case c.Name == "[applied]":
@@ -40,9 +39,6 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 		case t == gocql.TypeTimeUUID, t == gocql.TypeUUID:
 			ids[c.Name] = new(gocql.UUID)
 			dest = append(dest, ids[c.Name])
-		case t == gocql.TypeBlob:
-			blobs[c.Name] = new([]byte)
-			dest = append(dest, blobs[c.Name])
 		case t == gocql.TypeTuple:
 			tuple, _ := c.TypeInfo.(gocql.TupleTypeInfo)
 			dest = append(dest, slices.Repeat([]any{skipped{}}, len(tuple.Elems))...)
@@ -56,9 +52,6 @@ func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	}
 	for name, id := range ids {
 		row[name] = *id
-	}
-	for name, data := range blobs {
-		row[name] = *data
 	}
 	return applied, nil
 }

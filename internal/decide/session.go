@@ -14,7 +14,7 @@ import (
 // Session sends what lightweight transactions need alongside the requests of a write. It is the seam between protocol and driver. Every
 // method makes one request.
 type Session interface {
-	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids and blobs of the
+	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids of the
 	// row as it is, by column.
 	Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error)
 	// Read reads one row into dest, at the serial level or, if plain, at the level of the commit, and says whether there is one.

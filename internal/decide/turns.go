@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// Turns make those of one process who read an entity and then change it do so one after the other. Two at the same time would only keep each
-// other from ending.
+// Turns let calls of one writer that read and then change an entity run one after the other. Two at a time would only meet conflicts.
 type Turns struct {
 	mu    sync.Mutex
 	taken map[string]*turn // by the place of the base row

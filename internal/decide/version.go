@@ -1,8 +1,6 @@
 package decide
 
 import (
-	"bytes"
-	"cmp"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -31,9 +29,4 @@ func Timestamp(version gocql.UUID) int64 {
 		return 0
 	}
 	return (version.Timestamp() - epoch) / ticks
-}
-
-// Compare orders versions by time. No entity has two versions of one microsecond; such versions are ordered by their bytes.
-func Compare(a, b gocql.UUID) int {
-	return cmp.Or(cmp.Compare(Timestamp(a), Timestamp(b)), bytes.Compare(a[:], b[:]))
 }

@@ -96,8 +96,8 @@ type Row struct {
 	added  bool // it is to become one by an insert
 }
 
-// Current is the version of the row. If that of a deleted row has expired before its removes were known to be in the query tables, it is the one in
-// pending, which outlives it. It is zero if the row has neither.
+// Current is the version of the row. A deleted row's version can expire before its removes are known to be in the query tables. Then it is the
+// version in pending, which lives longer. It is zero if the row has neither.
 func (r Row) Current() gocql.UUID {
 	if r.Version == (gocql.UUID{}) && r.Pending != nil {
 		return r.Pending.Version
@@ -200,10 +200,9 @@ type Swap struct {
 	Finished bool
 }
 
-// Swap renders it. Nothing is left to be done if the column done of a live row is its version, or the column pending of another one is null. Where
-// this call has finished a live row, done need not say so: what it says can be of a later time than the version, and then stays. An
-// insert wants all other columns that the set declares to be null too, and another change those that keys follow from to be what its
-// before-image says. Several statements are sent in one batch.
+// Swap renders it. A live row is finished if done is its version, and another row if pending is null. Where this call has finished a live row, it does
+// not ask: done can be of a later time than the version, and then stays. An insert also wants all declared columns to be null. Another change
+// wants the columns that keys follow from to be as its before-image says. Several statements are sent in one batch.
 func (b *Base) Swap(swap Swap) []statement.Bound {
 	var set, condition statement.Terms
 	after, version := swap.After, swap.Version

@@ -96,7 +96,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		cond.Keys = encodeKeys(s, r.Before)
 		cond.base.before = make([]cqltype.Value, len(s.Columns))
 		for i := range s.Columns {
-			if inEntries(s, i) {
+			if inKeys(s, i) {
 				cond.base.before[i] = r.Before[i]
 			}
 		}

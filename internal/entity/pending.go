@@ -13,7 +13,45 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// This file is about the keys in pending: those that a change has left to be removed from the query tables.
+// This file is about the column pending of a base row of a Versioned set, and the keys in it.
+
+// Pending is what a change has left to be done in the query tables, unless the column done says that it is.
+type Pending struct {
+	Version gocql.UUID
+	Keys    Keys // of the row before the change; none of an insert
+}
+
+// Keys are what the keys of a row in the query tables follow from, encoded, see [Base.QueryTableMutations].
+type Keys []byte
+
+// Format says how long they are: printed in full they would show values.
+func (k Keys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "keys of %d bytes", len(k)) }
+
+// MarshalText is the text of Format, for structured loggers.
+func (k Keys) MarshalText() ([]byte, error) { return fmt.Append(nil, k), nil }
+
+const pendingFormat = 1
+
+var pendingType = cqltype.Must(layout.Pending.Type)
+
+var errPending = errors.New("column pending was not written by a version of this library: correct the row")
+
+func (p Pending) value() *cqltype.Value {
+	data := make([]byte, 0, 1+len(p.Version)+len(p.Keys))
+	return &cqltype.Value{Type: pendingType, Data: append(append(append(data, pendingFormat), p.Version[:]...), p.Keys...)}
+}
+
+// decodePending is the reverse of value; nil of a null.
+func decodePending(data []byte) (*Pending, error) {
+	const version = 1 + len(gocql.UUID{})
+	if data == nil {
+		return nil, nil //nolint:nilnil // nothing is pending
+	}
+	if len(data) < version || data[0] != pendingFormat {
+		return nil, errPending
+	}
+	return &Pending{Version: gocql.UUID(data[1:version]), Keys: data[version:]}, nil
+}
 
 // QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
 // those of keys, that is not its own.
@@ -77,7 +115,7 @@ func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
 	out := []byte{keysVersion}
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		if !inEntries(s, i) || row[i].Data == nil {
+		if !inKeys(s, i) || row[i].Data == nil {
 			continue
 		}
 		out = binary.BigEndian.AppendUint16(out, uint16(len(c.Name))) // names and keys have less than 64 KiB
@@ -92,8 +130,8 @@ var errStored = errors.New("another client has left the entity unfinished, and a
 
 var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
 
-// inEntries says whether column i is among the keys in pending.
-func inEntries(s *layout.Set, i int) bool {
+// inKeys says whether column i is among the keys in pending.
+func inKeys(s *layout.Set, i int) bool {
 	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
 
@@ -106,7 +144,7 @@ func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	s, row := b.Set, slices.Clone(b.row)
 	if err := cutKeys(data, func(name string, value []byte) error {
 		for i := range s.Columns {
-			if c := &s.Columns[i]; c.Name == name && inEntries(s, i) {
+			if c := &s.Columns[i]; c.Name == name && inKeys(s, i) {
 				row[i] = cqltype.Value{Type: c.CQL, Data: value}
 			}
 		}

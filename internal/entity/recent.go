@@ -2,8 +2,6 @@ package entity
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 
 	"github.com/gocql/gocql"
 
@@ -11,53 +9,11 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// This file is about the columns pending and recent of a base row of a Versioned set.
+// This file is about the column recent of a base row of a Versioned set.
 
-// Pending is what a change has left to be done in the query tables, unless the column done says that it is.
-type Pending struct {
-	Version gocql.UUID
-	Keys    Keys // of the row before the change; none of an insert
-}
-
-// Keys are what the keys of a row in the query tables follow from, encoded, see [Base.QueryTableMutations].
-type Keys []byte
-
-// Format says how long they are: printed in full they would show values.
-func (k Keys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "keys of %d bytes", len(k)) }
-
-// MarshalText is the text of Format, for structured loggers.
-func (k Keys) MarshalText() ([]byte, error) { return fmt.Append(nil, k), nil }
-
-const pendingFormat = 1
-
-var errPending = errors.New("column pending was not written by a version of this library: correct the row")
-
-func (p Pending) value() *cqltype.Value {
-	data := make([]byte, 0, 1+len(p.Version)+len(p.Keys))
-	return &cqltype.Value{Type: pendingType, Data: append(append(append(data, pendingFormat), p.Version[:]...), p.Keys...)}
-}
-
-// decodePending is the reverse of value; nil of a null.
-func decodePending(data []byte) (*Pending, error) {
-	const version = 1 + len(gocql.UUID{})
-	if data == nil {
-		return nil, nil //nolint:nilnil // nothing is pending
-	}
-	if len(data) < version || data[0] != pendingFormat {
-		return nil, errPending
-	}
-	return &Pending{Version: gocql.UUID(data[1:version]), Keys: data[version:]}, nil
-}
-
-// PendingOf reads the column pending of the answer to a transaction.
-func PendingOf(row map[string]any) (*Pending, error) {
-	data, _ := row[layout.Pending.Name].([]byte)
-	return decodePending(data)
-}
-
-// Recent are versions that an entity has had. Each change writes its own into two slots, whose numbers are in bits of the version that are random
-// otherwise: the one after that of the version before it, and the one of its writer. So it is overwritten by the 16th change after
-// it, and by the next one of its writer, or one that has the same number. A delete keeps the last two, and an insert begins anew.
+// Recent are versions that an entity has had. Each change writes its version into two slots, whose numbers are in bits of the version that are
+// random otherwise. One slot follows the slot of the version before, and is overwritten by the 16th change after it. The other one is of
+// the writer's number, and is overwritten by the next change with that number. A delete keeps the last two versions. An insert keeps its own.
 type Recent map[int8]gocql.UUID
 
 const (
@@ -68,7 +24,7 @@ const (
 	beforeSlot = -2
 )
 
-var pendingType, recentType = cqltype.Must(layout.Pending.Type), cqltype.Must(layout.Recent.Type)
+var recentType = cqltype.Must(layout.Recent.Type)
 
 func slot(version gocql.UUID) int8 { return int8(version[15] % inTurn) }
 

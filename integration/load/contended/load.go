@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -78,7 +79,9 @@ func (r Resuming) Change(ctx context.Context, id gocql.UUID, status string) erro
 		if !errors.As(err, &failed) || failed.NotApplied() || !failed.Resumable() {
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
+		if sleep.For(ctx, 100*time.Millisecond) != nil {
+			break
+		}
 		if _, err = r.Resume(ctx, failed); err == nil || writer.OutcomeOf(err) == writer.Conflict {
 			Resumed.Add(1)
 		}

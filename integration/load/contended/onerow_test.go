@@ -77,14 +77,14 @@ func TestOneRow(t *testing.T) {
 		}
 	}
 	lost := new(faulty.Dialer)
-	stop := time.NewTicker(100 * time.Millisecond)
-	defer stop.Stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
 	ended := make(chan struct{})
 	defer close(ended)
 	go func() {
 		for {
 			select {
-			case <-stop.C:
+			case <-tick.C:
 				lost.LoseReplies(1)
 			case <-ended:
 				return

@@ -40,7 +40,7 @@ func crossed(t *testing.T, s *gocql.Session, id gocql.UUID) (most int) {
 	return most
 }
 
-// However often an entity is changed, a read of its base row crosses a few tombstones. It takes as long as that of an entity of few changes.
+// However often an entity is changed, a read of its base row crosses a few tombstones.
 func TestChangesLeaveNoTombstones(t *testing.T) {
 	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	orders := create(t, p)

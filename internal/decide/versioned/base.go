@@ -59,13 +59,8 @@ func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 		return Reply{Applied: applied}, err
 	}
 	reply.Version, _ = row[b.Base.VersionColumn()].(gocql.UUID)
-	if !swap.Live {
-		pending, _ := row[layout.Pending.Name].([]byte)
-		reply.Unfinished = pending != nil
-		return reply, nil
-	}
 	done, _ := row[layout.Done.Name].(gocql.UUID)
-	if reply.Unfinished = done != swap.Before && !swap.Finished; reply.Version != swap.Before || reply.Unfinished {
+	if !swap.Live || reply.Version != swap.Before || done != swap.Before && !swap.Finished {
 		return reply, nil
 	}
 	return b.imageOf(ctx, swap, reply)

@@ -24,8 +24,8 @@ type Change struct {
 	Insert bool // Swap.Before is zero, and the fence of a delete is not a conflict
 	// Sent says that this very swap may have been sent before, by an earlier call or by another process that was given the
 	// same change, and that it is not known what has come of it. It is true of everything that was kept to be sent again,
-	// be it said to be NotApplied. Then the outcome is Applied or Unknown, and a claim of Releases is freed only if the swap is applied
-	// by this call: those that are there now may be of later writes.
+	// be it said to be NotApplied. Then the outcome is Applied, Unknown, or NotApplied with Never. A claim of Releases is freed only if this
+	// call applies the swap: those that are there now may be of later writes.
 	Sent bool
 
 	Claims   []Key // unique keys that the row has afterwards and had not before
@@ -110,8 +110,8 @@ func (c *Change) renew(ctx context.Context) error {
 	return nil
 }
 
-// Finish says in the row that the query tables are known to have the change, and gives up the keys
-// that the row no longer has, as far as their Tokens are known. What fails of it is done by whoever meets it next.
+// Finish says in the row that the query tables have the change. It gives up the keys that the row no longer has, if their
+// Tokens are known. What fails of it is done by whoever meets it next.
 func (c *Change) Finish(ctx context.Context) {
 	_ = finish(ctx, c.Store, c.Swap.After != nil, entity.Pending{Version: c.Swap.Version, Keys: c.Swap.Keys})
 	for i, token := range c.Tokens {

@@ -88,7 +88,7 @@ func (s *brokenStore) Swap(ctx context.Context, sw versioned.Swap) (versioned.Re
 	return s.Store.Swap(ctx, sw)
 }
 
-// Finish is not asked for by a swap that was left out.
+// Finish does nothing where the swap was left out, too.
 func (s *brokenStore) Finish(ctx context.Context, version gocql.UUID) error {
 	if s.part == swap {
 		return nil

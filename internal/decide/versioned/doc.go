@@ -2,10 +2,10 @@
 // tables are written without any. It is free of CQL and of the driver: the writer runs it against Cassandra, and the
 // tests of this package against a model with crashes, delays and skewed clocks.
 //
-// The base row has four more columns, see [layout.KeptInBase]. A change is
+// The base row also has the columns version, pending, done and recent, see [layout.KeptInBase]. A change is
 //
-//  1. a compare-and-set of the row: the new columns, version = v, and in pending v and the keys that the row had in the query
-//     tables, if version is that of the before-image and so is done;
+//  1. a compare-and-set of the row, if its version is the one in the before-image and done says the same. It writes the new columns,
+//     version = v, v into recent, and into pending v and the keys that the row had in the query tables;
 //  2. the rows of the query tables, at the timestamp in v;
 //  3. done = v, at the timestamp in v.
 //
@@ -29,16 +29,16 @@
 //
 // A writer whose answer is lost reads the row. The column recent has versions of the entity, see [entity.Recent]. If its own is there,
 // the change was applied. If [entity.Recent.Missed] says so, another change has followed Before, and this one will never be applied: a row has each
-// version once. No row, and the fence of a deleted one, come again when fences expire. So an insert is judged by the call that has sent it, and
-// only if all its attempts that may have been applied had the Before over which the other insert was made. All this is
+// version once. No row, and the fence of a deleted one, come again when fences expire. So an insert is judged only by the call that has sent it. All
+// its attempts that may have been applied must have had the Before of the other insert. All this is
 // true of any row that once was there, so it does not matter whether reads and rejected transactions are linearizable
 // (paxos_variant).
 //
 // # What the fence's life must be
 //
-// Only while a fence lives does it stop what was begun before it. It must outlive, taken together, the age that the
-// version of an insert can have when a call first sends it (a kept timestamp, or a write that is resumed), that call with
-// its attempts, the time that the network and a coordinator can hold a request back, and two clock errors. An insert that
+// Only while a fence lives does it stop what was begun before it. It must outlive the sum of four times: the age that the
+// version of an insert can have when a call first sends it (a kept timestamp, or a write that is resumed); that call with
+// its attempts; the time that the network and a coordinator can hold a request back; two clock errors. An insert that
 // comes later, below a fence which has expired, is in the base table and under tombstones in the query tables, and a claim
 // for one that comes later may be somebody else's. A fence is one small row, so it may well live much longer. Updates and
 // deletes have no such limit: a version that was theirs never comes back.

@@ -119,7 +119,7 @@ func (p *process) replace(e int, im image, c *columns) versioned.Result {
 	if version = entity.Linked(version, im.version); p.w.plan.unlinked {
 		version[len(version)-1] = byte(p.w.rand.IntN(256))
 	}
-	swap := versioned.Swap{Before: im.version, Live: true, Version: version, Keys: im.columns.entry()}
+	swap := versioned.Swap{Before: im.version, Live: true, Version: version, Keys: im.columns.before()}
 	if c == nil {
 		return p.change(&stored{e: e, kind: "delete", swap: swap, before: im.columns}, false)
 	}

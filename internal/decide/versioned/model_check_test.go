@@ -185,7 +185,7 @@ var coverageNames = []struct {
 	{"a read or a rejected swap sees an earlier row", 100, func(c *coverage) bool { return c.stale }},
 	{"a swap meets another's unfinished write", 100, func(c *coverage) bool { return c.unfinished }},
 	{"an insert goes over a fence", 50, func(c *coverage) bool { return c.over }},
-	{"a fence has expired with its entry pending", 1, func(c *coverage) bool { return c.expired }},
+	{"a fence has expired while something is pending", 1, func(c *coverage) bool { return c.expired }},
 	{"an insert is behind a fence", 1, func(c *coverage) bool { return c.behind }},
 	{"a claim is taken from another entity", 20, func(c *coverage) bool { return c.evicted }},
 	{"a claim has leaked", 10, func(c *coverage) bool { return c.leaked }},

@@ -18,8 +18,8 @@ type columns struct {
 	count  int      // what each update adds 1 to
 }
 
-// entry is that of pending: where the row was.
-func (c *columns) entry() []byte {
+// before is what pending says: where the row was.
+func (c *columns) before() []byte {
 	if c == nil {
 		return nil
 	}
@@ -94,11 +94,11 @@ func (r *row) current(now int64) gocql.UUID {
 func (w *world) swap(e int, s versioned.Swap) versioned.Reply {
 	r := &w.rows[e]
 	for _, as := range []*row{w.seen(r), r} {
-		reply := versioned.Reply{Version: as.current(w.now), Unfinished: as.pending != nil}
+		reply, unfinished := versioned.Reply{Version: as.current(w.now)}, as.pending != nil
 		if s.Live {
-			reply.Unfinished = w.done(as) != s.Before && !s.Finished
+			unfinished = w.done(as) != s.Before && !s.Finished
 		}
-		if reply.Version != s.Before || reply.Unfinished && !w.plan.bare {
+		if reply.Version != s.Before || unfinished && !w.plan.bare {
 			w.coverage.unfinished = w.coverage.unfinished || reply.Version == s.Before
 			return reply
 		}

@@ -68,7 +68,7 @@ func (s *store) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, e
 		return fmt.Sprintf("swap %d from %s to %s %s", s.e, short(swap.Before), short(swap.Version), after)
 	}), func() {
 		reply = w.swap(s.e, swap)
-		w.logf("applied %t, row at %s, unfinished %t", reply.Applied, reply.Version, reply.Unfinished)
+		w.logf("applied %t, row at %s", reply.Applied, reply.Version)
 	})
 	if err != nil {
 		return versioned.Reply{}, err

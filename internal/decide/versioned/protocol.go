@@ -80,8 +80,8 @@ func swapOf(c *entity.Condition) Swap {
 	return out
 }
 
-// conclude says in the row that the query tables have the change, and gives up keys. Nobody waits for it, unless the change has given up unique keys, which others may want at
-// once.
+// conclude says in the row that the query tables have the change, and gives up keys. Nobody waits for it, unless the change gives up unique keys:
+// others may want these at once.
 func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known decide.Known) {
 	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
 	base := d.First().Base()

@@ -91,10 +91,6 @@ func (s *script) Try(ctx context.Context, attempt func(context.Context) error) (
 
 func refused(version int64) versioned.Reply { return versioned.Reply{Version: at(version)} }
 
-func unfinished(version int64) versioned.Reply {
-	return versioned.Reply{Version: at(version), Unfinished: true}
-}
-
 // rowAt is a row with what is pending of a version, 0 if it is finished.
 func rowAt(version int64, columns any, pending int64) versioned.Row {
 	r := versioned.Row{Version: at(version), Present: columns != nil, Columns: columns, Done: at(version)}
@@ -166,7 +162,7 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			"conflict with an unfinished write", false,
-			script{swaps: []any{unfinished(15)}, rows: []versioned.Row{rowAt(15, "x", 15)}},
+			script{swaps: []any{refused(15)}, rows: []versioned.Row{rowAt(15, "x", 15)}},
 			nil, "not applied, conflict with 15",
 			[]string{"swap 10 to 20", "read", "apply x at 15 [keys15]", "finish 15"},
 		},
@@ -246,13 +242,13 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			"an unfinished write", false,
-			script{swaps: []any{unfinished(10), applied}, rows: []versioned.Row{rowAt(10, "x", 10)}},
+			script{swaps: []any{refused(10), applied}, rows: []versioned.Row{rowAt(10, "x", 10)}},
 			nil, "applied",
 			[]string{"swap 10 to 20", "read", "apply x at 10 [keys10]", "finish 10", "swap 10 to 20"},
 		},
 		{
 			"an unfinished write that cannot be finished", false,
-			script{swaps: []any{unfinished(10)}, rows: []versioned.Row{rowAt(10, "x", 10)}, fails: "finish 10"},
+			script{swaps: []any{refused(10)}, rows: []versioned.Row{rowAt(10, "x", 10)}, fails: "finish 10"},
 			nil,
 			"not applied, refused",
 			[]string{"swap 10 to 20", "read", "apply x at 10 [keys10]", "finish 10"},
@@ -265,13 +261,13 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			"an insert over an unfinished fence", true,
-			script{swaps: []any{unfinished(15), applied}, rows: []versioned.Row{rowAt(15, nil, 15)}},
+			script{swaps: []any{refused(15), applied}, rows: []versioned.Row{rowAt(15, nil, 15)}},
 			nil, "applied",
 			[]string{"swap 0 to 20", "read", "apply <nil> at 15 [keys15]", "forget 15", "renew", "swap 15 to 20"},
 		},
 		{
 			"an insert over an unfinished fence that has expired", true,
-			script{swaps: []any{unfinished(0), applied}, rows: []versioned.Row{rowAt(0, nil, 15)}},
+			script{swaps: []any{refused(0), applied}, rows: []versioned.Row{rowAt(0, nil, 15)}},
 			nil, "applied",
 			[]string{"swap 0 to 20", "read", "apply <nil> at 15 [keys15]", "forget 15", "renew", "swap 0 to 20"},
 		},
@@ -291,7 +287,7 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			"an insert behind a fence that has expired", true,
-			script{swaps: []any{unfinished(0)}, rows: []versioned.Row{rowAt(0, nil, 30)}},
+			script{swaps: []any{refused(0)}, rows: []versioned.Row{rowAt(0, nil, 30)}},
 			nil,
 			"not applied, behind 30",
 			[]string{"swap 0 to 20", "read"},
@@ -366,14 +362,14 @@ func result(r *versioned.Result) string {
 func TestSettleEnds(t *testing.T) {
 	t.Parallel()
 	swap := versioned.Swap{Before: at(10), Live: true, Version: at(20)}
-	s := script{swaps: []any{unfinished(10)}, rows: slices.Repeat([]versioned.Row{rowAt(10, "x", 10)}, 100)}
+	s := script{swaps: []any{refused(10)}, rows: slices.Repeat([]versioned.Row{rowAt(10, "x", 10)}, 100)}
 	r := versioned.Settle(t.Context(), &s, swap, false, nil)
 	if r.Outcome != retry.NotApplied || !errors.Is(r.Err, decide.ErrRounds) {
 		t.Errorf("%s", result(&r))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s = script{swaps: []any{unfinished(10)}}
+	s = script{swaps: []any{refused(10)}}
 	r = versioned.Settle(ctx, &s, swap, false, nil)
 	if r.Outcome != retry.NotApplied || !errors.Is(r.Err, context.Canceled) || s.asked != nil {
 		t.Errorf("%s, asked %q", result(&r), s.asked)

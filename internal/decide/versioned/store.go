@@ -43,7 +43,7 @@ func (r Row) has(version gocql.UUID) bool {
 type Swap struct {
 	Before  gocql.UUID // zero: the column must be null
 	Live    bool       // of the row before it
-	Version gocql.UUID // of the row afterwards; its timestamp is above that of Before, and its slot the next one
+	Version gocql.UUID // of the row afterwards, later than Before; made by [entity.Linked]
 	After   any        // the columns, in the store's own form; nil for a fence
 	Keys    []byte     // of the before-image, for pending; a delete has some
 	// Finished says that this call has finished the live row at Before itself, so that the column done need not say it.
@@ -52,9 +52,8 @@ type Swap struct {
 
 // Reply is the answer to a Swap. If it was not applied, the row has this.
 type Reply struct {
-	Applied    bool
-	Version    gocql.UUID
-	Unfinished bool
+	Applied bool
+	Version gocql.UUID
 	// Err says why the swap is wrong though the row has Before and is finished: its before-image is not that row.
 	Err error
 }
