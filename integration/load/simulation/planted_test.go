@@ -49,7 +49,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"what a dead client has begun is not finished by the next one", "internal/decide/versioned/forward.go",
-		"return store.ApplyToQueryTables(ctx, row, row.Current(), keys)", "return nil",
+		"return store.ApplyToQueryTables(ctx, row, row.Current(), pending.Keys)", "return nil",
 		"Versioned: account",
 	},
 	{
