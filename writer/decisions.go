@@ -142,8 +142,8 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 	switch {
 	case p.known.Outcome == Applied && p.known.Past:
 		for i := range p.requests { // sent again long after, they could bring back what was removed
-			if follows := func(m *statement.Mutation) bool { return p.decision.Follows(m.Keyspace, m.Table) }; !slices.ContainsFunc(
-				p.requests[i].Mutations, func(m *statement.Mutation) bool { return !follows(m) }) {
+			other := func(m *statement.Mutation) bool { return !p.decision.Follows(m.Keyspace, m.Table) }
+			if !slices.ContainsFunc(p.requests[i].Mutations, other) {
 				p.requests[i].Outcome = Applied
 			}
 		}

@@ -46,12 +46,7 @@ func Owned(version gocql.UUID, writer uint8) gocql.UUID {
 
 // Has says whether the entity has had the version.
 func (r Recent) Has(version gocql.UUID) bool {
-	for _, v := range r {
-		if v == version {
-			return true
-		}
-	}
-	return false
+	return r[slot(version)] == version || r[ownSlot(version)] == version || r[firstSlot] == version
 }
 
 // Slot is an entry of recent.

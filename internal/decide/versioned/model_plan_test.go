@@ -15,7 +15,7 @@ type modelPlan struct {
 
 	chaos      *chaos                            // of each run, nil: as drawn
 	contended  bool                              // each run, not only some
-	unlinked   bool                              // versions do not have the slot after that of the version before
+	unlinked   bool                              // versions do not have the slot after their predecessor's
 	ownless    bool                              // changes do not write the slot of their writer
 	doneBySwap bool                              // transactions write the column done
 	dropAny    bool                              // what is pending of a deleted row is dropped, whatever it is

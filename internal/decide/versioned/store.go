@@ -65,7 +65,7 @@ type Store interface {
 	// Swap sends a compare-and-set.
 	Swap(ctx context.Context, s Swap) (Reply, error)
 	// ApplyToQueryTables writes what row is to the query tables, at the timestamp in version: its rows under its own keys, and
-	// removes under those of keys that are not its own.
+	// removes under the other ones among keys.
 	ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys []byte) error
 	// Finish makes the version Done, at the version's own timestamp.
 	Finish(ctx context.Context, version gocql.UUID) error
