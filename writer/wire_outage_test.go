@@ -380,7 +380,7 @@ func TestWireClosedConnections(t *testing.T) {
 			if again > 0 {
 				return
 			}
-			if round == 60 {
+			if round == 200 { // it may keep none for 60 rounds on a loaded machine
 				t.Fatal("gocql has never kept a closed connection: what Connect does about it may go")
 			}
 		}
