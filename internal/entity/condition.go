@@ -30,7 +30,7 @@ type Condition struct {
 	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
 	// versioned sets.
 	Before, Version gocql.UUID
-	// Keys are those of the before-image.
+	// Keys are the before-image's.
 	Keys Keys
 
 	base   *Base

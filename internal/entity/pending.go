@@ -53,8 +53,8 @@ func decodePending(data []byte) (*Pending, error) {
 	return &Pending{Version: gocql.UUID(data[1:version]), Keys: data[version:]}, nil
 }
 
-// QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
-// those of keys, that is not its own.
+// QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every one of
+// keys that is not its own.
 func (b *Base) QueryTableMutations(row Row, version gocql.UUID, keys Keys) ([]statement.Mutation, error) {
 	s := b.Set
 	if b.stored {

@@ -19,7 +19,7 @@ type Recent map[int8]gocql.UUID
 const (
 	inTurn = 16 // slots from 0 on
 	own    = 64 // slots of writers, from 16 on
-	// In these slots an insert writes its version once more, and that of the deleted row which it replaces.
+	// In these slots an insert writes its version once more, and the version of the deleted row which it replaces.
 	firstSlot  = -1
 	beforeSlot = -2
 )
@@ -32,7 +32,7 @@ func slotAfter(version gocql.UUID) int8 { return (slot(version) + 1) % inTurn }
 
 func ownSlot(version gocql.UUID) int8 { return inTurn + int8(version[14]%own) }
 
-// Linked is the version with the slot after that of before, which is zero if there is none.
+// Linked is the version with the slot after the slot of before, which is zero if no version came before.
 func Linked(version, before gocql.UUID) gocql.UUID {
 	version[15] = version[15]/inTurn*inTurn + byte(slotAfter(before))
 	return version

@@ -58,7 +58,7 @@ type Reply struct {
 	Err error
 }
 
-// Store is one entity in its tables. Methods that return errors make one request each, or two; the errors are those of the driver.
+// Store is one entity in its tables. Methods that return errors make one request each, or two; the errors are the driver's.
 type Store interface {
 	// Read reads the base row at SERIAL.
 	Read(ctx context.Context) (Row, error)
