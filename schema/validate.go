@@ -66,7 +66,11 @@ func differences(ctx context.Context, s *session.Session, declared *Schema) ([]D
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(compareOn(server, declared, live), noPresent(declared, live), onServer(server, declared, live)), nil
+	rejected, err := guarded(ctx, newReader(s), declared)
+	if err != nil {
+		return nil, fmt.Errorf("schema: read the guardrails of a node: %w", err)
+	}
+	return slices.Concat(compareOn(server, declared, live), noPresent(declared, live), onServer(server, declared, live), rejected), nil
 }
 
 // noPresent gives the tables of the present period that do not exist, of those that rotate.
@@ -92,6 +96,8 @@ func noPresent(declared, live *Schema) []Difference {
 // order, declared options, a gc_grace_seconds of 0 in sets of several tables, and a default_time_to_live that the tables of a set do not share, or
 // that those of a Versioned set have. A live column that is not declared is no error: writes leave it alone. Give all sets to one Validate: those
 // that declare the same table are compared with each other, too. Nothing is changed. [Differences] returns the notes as well.
+//
+// A guardrail of the node that is asked is an error if it rejects every write, or the default level of writes or reads.
 //
 // Validate also compares what all processes that write a table must declare alike, by the fingerprint in the comment of the table, which [Ensure]
 // and the command write: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and

@@ -27,6 +27,7 @@ type page struct {
 	alone        bool // client CPU and allocations are measured without nodes
 	sections     []section
 	contenders   []turn.Contender
+	only         string                                             // -only
 	more         func(context.Context, *turn.Place) (string, error) // after the tables; nil: nothing
 }
 
@@ -35,17 +36,26 @@ type section struct {
 	title string
 	base  string
 	names []string
+	order turn.Order // of a turn with nodes; zero: that of the page
 }
 
 const again = ", again"
 
 func (p *page) flags(f *flag.FlagSet) {
 	f.DurationVar(&p.limit, "for", p.limit, "for about so long")
+	f.StringVar(&p.only, "only", "", "measure only sections whose title begins so, and no client alone")
 }
 
 // run measures the sections in turn, and writes the page into the folder.
 func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
 	place.Servers = cluster.CPU
+	p.sections = slices.DeleteFunc(slices.Clone(p.sections), func(s section) bool { return !strings.HasPrefix(s.title, p.only) })
+	if len(p.sections) == 0 {
+		return fmt.Errorf("no section begins with %q", p.only)
+	}
+	if p.only != "" {
+		p.alone = false
+	}
 	var alone []*heat
 	if p.alone {
 		if err := p.withoutNodes(ctx, &alone); err != nil {
@@ -79,7 +89,7 @@ func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
 func (p *page) heats(place *turn.Place) (heats []*heat) {
 	stage := &turn.Stage{Place: place, Contenders: slices.Clone(p.contenders)}
 	for _, s := range p.sections {
-		h := &heat{}
+		h := &heat{order: s.order}
 		for _, name := range append([]string{s.base, s.base + again}, s.names...) {
 			h.list = append(h.list, contender{name, stage.Turn})
 		}
@@ -97,6 +107,9 @@ func (p *page) withoutNodes(ctx context.Context, heats *[]*heat) error {
 	}
 	defer place.Close()
 	*heats = p.heats(place)
+	for _, h := range *heats {
+		h.order = turn.Order{}
+	}
 	return ruler{limit: p.limit / 3, order: withoutNodes}.run(ctx, *heats...)
 }
 
@@ -134,6 +147,9 @@ func (p *page) table(section int, alone, heats []*heat) string {
 				h = alone[section]
 			}
 			cell := m.cell(h.versus(i, m), h.versus(1, m))
+			if r := h.versus(i, m); i > 0 && cell == notShown {
+				progress("not shown: %s, %s: %.2f (%.2f to %.2f)", c.name, m.name, r.is, r.low, r.high)
+			}
 			if i == 0 {
 				series := slices.Sorted(slices.Values(h.series(0, m)))
 				cell = strings.TrimSpace(fmt.Sprintf("%.*f %s", m.decimals, stat.Quantile(0.5, stat.LinInterp, series, nil), m.unit))
@@ -172,11 +188,11 @@ createOrder inserts an order into ` + "`orders_by_id`, `orders_by_user` and `ord
 gocql queries and a pinned timestamp, no retry and no bookkeeping. The newest ten rows by hand are ten reads at the same time. [What a change costs](changes.md) is about updates and moves.
 `,
 		sections: []section{
-			{"createOrder", "fan-out by hand", []string{
+			{title: "createOrder", base: "fan-out by hand", names: []string{
 				"createOrder", "createOrder, Group", "createOrder, Logged", "createOrder, traced", "one INSERT by hand", "unlogged batch by hand", "logged batch by hand",
 				"INSERT with two materialized views",
 			}},
-			{"The newest ten rows of ten buckets", "ten reads by hand, sorted", []string{
+			{title: "The newest ten rows of ten buckets", base: "ten reads by hand, sorted", names: []string{
 				"newest ten of ten buckets", "ten reads by hand, not merged", "one IN of ten buckets by hand",
 			}},
 		},
@@ -189,12 +205,14 @@ An entity is in two tables, by id and by status. No two changes meet: the figure
 ` + "`paxos_variant: v1`" + `, Cassandra's default.
 `,
 		sections: []section{
-			{"Insert", "insert by hand", []string{
+			{title: "Insert", base: "insert by hand", names: []string{
 				"insert", "insert, Group", "insert, OneOf", "insert if not exists by hand", "insert, Versioned", "insert, Versioned, Unique",
 			}},
-			{"Update", "update by hand", []string{"update", "update, Group", "update, OneOf", "update, OneOf, Concurrent", "update, OneOf, Concurrent, Group"}},
-			{"Move", "move by hand, logged batch", []string{"move, SingleWriter", "move, OneOf", "move, OneOf, Concurrent, Group"}},
-			{"Under a condition", "compare-and-set by hand", []string{"update, Versioned", "move by hand, compare-and-set", "move, Versioned", "update"}},
+			{title: "Update", base: "update by hand", names: []string{"update", "update, Group", "update, OneOf", "update, OneOf, Concurrent", "update, OneOf, Concurrent, Group"}},
+			{title: "Move", base: "move by hand, logged batch", names: []string{"move, SingleWriter", "move, OneOf", "move, OneOf, Concurrent, Group"}},
+			{title: "Under a condition", base: "compare-and-set by hand", names: []string{"update, Versioned", "move by hand, compare-and-set", "move, Versioned", "update"}},
+			{title: "Under a condition, 16 at a time", base: "compare-and-set by hand", names: []string{"update, Versioned"}, order: turn.Order{N: 320, AtATime: 16}},
+			{title: "Under a condition, 64 at a time", base: "compare-and-set by hand", names: []string{"update, Versioned"}, order: turn.Order{N: 640, AtATime: 64}},
 		},
 	},
 	"accord": {
@@ -205,12 +223,12 @@ The nodes are an alpha of Cassandra 6. An entity is in two tables, by id, and by
 a partition, but in the line “shared”, where the second table is by status alone. Sets that are [Transactional](accord.md) use QUORUM.
 `,
 		sections: []section{
-			{"Insert", "insert, fan-out", []string{
+			{title: "Insert", base: "insert, fan-out", names: []string{
 				"insert, owned, OneOf", "insert, owned, Versioned", "insert, Transactional", "insert, owned, Versioned, Unique", "insert, Transactional, Unique",
 				"insert, Transactional, shared",
 			}},
-			{"Update", "update, fan-out", []string{"update, owned, OneOf", "update, owned, Versioned", "update, Transactional"}},
-			{"Move", "move, owned, SingleWriter", []string{"move, owned, OneOf", "move, owned, Versioned", "move, Transactional"}},
+			{title: "Update", base: "update, fan-out", names: []string{"update, owned, OneOf", "update, owned, Versioned", "update, Transactional"}},
+			{title: "Move", base: "move, owned, SingleWriter", names: []string{"move, owned, OneOf", "move, owned, Versioned", "move, Transactional"}},
 		},
 	},
 	"bulk": {
@@ -221,9 +239,9 @@ a partition, but in the line “shared”, where the second table is by status a
 A turn inserts 1,000 rows of two tables, by WriteAll and by loops of 64 goroutines.
 `,
 		sections: []section{
-			{"All partitions in common: both tables by channel, of which there are 200", "by_channel: Write", importerNames("by_channel")},
-			{"Half in common: one table by channel, one by author, of whom there are 100,000", "by_author: Write", importerNames("by_author")},
-			{"None in common: one table by message, one by author", "by_message: Write", importerNames("by_message")},
+			{title: "All partitions in common: both tables by channel, of which there are 200", base: "by_channel: Write", names: importerNames("by_channel")},
+			{title: "Half in common: one table by channel, one by author, of whom there are 100,000", base: "by_author: Write", names: importerNames("by_author")},
+			{title: "None in common: one table by message, one by author", base: "by_message: Write", names: importerNames("by_message")},
 		},
 	},
 	"reads": {
@@ -234,7 +252,7 @@ A turn inserts 1,000 rows of two tables, by WriteAll and by loops of 64 goroutin
 A turn reads 24,000 rows of about 100 bytes, of 24 hours by ten hash buckets. Reads by hand use the paging of the driver, 5,000 rows a page, and do not merge.
 reader.Read returns the rows in order. The newest ten rows are in the [benchmark](benchmark.md).
 `,
-		sections: []section{{"All rows", scanned, []string{"ten partitions at a time, by hand, not merged", "reader.Read"}}},
+		sections: []section{{title: "All rows", base: scanned, names: []string{"ten partitions at a time, by hand, not merged", "reader.Read"}}},
 	},
 	"reconcile": {
 		ruler: ruler{limit: 8 * time.Minute, order: turn.Order{N: compared}}, file: "reconcile-benchmark.md", target: "reconcilebench", contenders: reconciling,
@@ -246,8 +264,8 @@ hand decodes the rows and compares nothing. To say which of two rows is newer ta
 base table and puts each row into one query table at the time in its stamp, 64 at a time. It does not know when columns were written or how long a row has to live.
 `,
 		sections: []section{
-			{"Verify and a scan", scanByHand, []string{scanByHand + ", with WRITETIMEs and TTL", "Verify"}},
-			{"Backfill and a copy", copyByHand, []string{"Backfill, until all rows are put"}},
+			{title: "Verify and a scan", base: scanByHand, names: []string{scanByHand + ", with WRITETIMEs and TTL", "Verify"}},
+			{title: "Backfill and a copy", base: copyByHand, names: []string{"Backfill, until all rows are put"}},
 		},
 	},
 	"tombstones": tombstonePage(),

@@ -29,6 +29,7 @@ type contender struct {
 // heat is contenders that meet each other, and what they did.
 type heat struct {
 	list    []contender
+	order   turn.Order      // of its turns; zero: the ruler's
 	results [][]turn.Result // by contender, in the order of the turns: two a block
 }
 
@@ -55,12 +56,13 @@ func (r ruler) run(ctx context.Context, heats ...*heat) error {
 }
 
 func (r ruler) block(ctx context.Context, h *heat, counts bool) error {
-	order := rand.Perm(len(h.list))
-	back := slices.Clone(order)
+	turns := rand.Perm(len(h.list))
+	back := slices.Clone(turns)
 	slices.Reverse(back)
-	for _, i := range append(order, back...) {
-		r.order.Name = h.list[i].name
-		result, err := h.list[i].turn(ctx, r.order)
+	for _, i := range append(turns, back...) {
+		order := cmp.Or(h.order, r.order)
+		order.Name = h.list[i].name
+		result, err := h.list[i].turn(ctx, order)
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.list[i].name, err)
 		}
@@ -122,10 +124,12 @@ func (h *heat) versus(own int, m metric) ratio {
 // shown says whether a ratio may be: narrow enough, while the same contender, under two names, is the same.
 func (m metric) shown(r, null ratio) bool { return r.width() <= m.width && null.contains(1) }
 
+const notShown = "not shown"
+
 // cell is a ratio, or the reason why it is not shown.
 func (m metric) cell(r, null ratio) string {
 	if !m.shown(r, null) {
-		return "not shown"
+		return notShown
 	}
 	return fmt.Sprintf("**%.2f** (%.2f to %.2f)", r.is, r.low, r.high)
 }

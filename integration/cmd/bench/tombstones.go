@@ -103,7 +103,8 @@ func listings() (list []turn.Contender, sections []section) {
 	for _, status := range listed {
 		of := func(how string) string { return fmt.Sprintf("%s, %s", status, how) }
 		sections = append(sections, section{
-			fmt.Sprintf("Status %s, %.1f %% of the orders", status, 100*stay(status)), of("OneOf"), []string{of("SingleWriter"), of("SingleWriter, Confirm")},
+			title: fmt.Sprintf("Status %s, %.1f %% of the orders", status, 100*stay(status)),
+			base:  of("OneOf"), names: []string{of("SingleWriter"), of("SingleWriter, Confirm")},
 		})
 		for how, name := range []string{"OneOf", "OneOf" + again, "SingleWriter", "SingleWriter, Confirm"} {
 			q := reader.From(ways[how/2].orders, ways[how/2].status).Eq("status", status).Limit(listLimit)

@@ -55,7 +55,7 @@ func disagree(t *testing.T, p *suite.Place) contended.Findings {
 // move moves orders with the library until stop ends, and gives of each the row that was acknowledged last.
 func move(ctx, stop context.Context, w *writer.Writer, set *tables.Set[contended.HandOrder], ids []gocql.UUID) (map[gocql.UUID]contended.Order, error) {
 	out := make(map[gocql.UUID]contended.Order)
-	for stop.Err() == nil {
+	for stop.Err() == nil || len(out) == 0 {
 		var key contended.HandOrder
 		key.OrderID = ids[rand.IntN(len(ids))]
 		before, err := writer.Load(ctx, w, "load", set, key)
@@ -96,10 +96,15 @@ func TestAdoptContendedOrders(t *testing.T) {
 			hand = append(hand, contended.Few{Client: contended.Hand{Writes: client.Writes(), Reads: client.Reads()}})
 		}
 	}
-	tally := contended.Run(t.Context(), hand, orders, length(10*time.Second, time.Minute), 20)
+	var tally *contended.Tally
+	var drifted contended.Findings
+	for tries := 0; tries < 5 && drifted == (contended.Findings{}); tries++ { // a slow server has few changes
+		tally = contended.Run(t.Context(), hand, orders, length(10*time.Second, time.Minute), 20)
+		drifted = disagree(t, p)
+	}
 	p.ChangeSchema(t, p.Keyspace, contended.AddStamp...)
 	ended := time.Now()
-	before, drifted := handRows(t, p), disagree(t, p)
+	before := handRows(t, p)
 
 	meanwhile, adopted := contended.HandOrders(tables.UnstampedRows()), contended.HandOrders()
 	stop, end := context.WithCancel(t.Context())

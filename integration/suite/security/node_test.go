@@ -58,9 +58,9 @@ func (n *secureNode) settings() string {
 	if cluster.Differs(n.extra.Version(), "TestPlainTextShowsThePassword", port) {
 		port = "native_transport_port"
 	}
-	ahead := "maximum_timestamp_fail_threshold: 1m"
+	timestamps := "maximum_timestamp_fail_threshold: 1m\nminimum_timestamp_fail_threshold: 3650d"
 	if cluster.Differs(n.extra.Version(), "TestVersionedIsNotAheadOfTheClock", "maximum_timestamp_fail_threshold") {
-		ahead = ""
+		timestamps = ""
 	}
 	return fmt.Sprintf(`authenticator: PasswordAuthenticator
 authorizer: CassandraAuthorizer
@@ -78,7 +78,7 @@ client_encryption_options:
     parameters:
       private_key: |
 %s      trusted_certificates: |
-%s`, maxItems, ahead, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
+%s`, maxItems, timestamps, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
 }
 
 // indent makes a YAML block of a text.

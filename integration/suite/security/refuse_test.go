@@ -2,6 +2,7 @@ package security
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -157,5 +159,23 @@ func TestVersionedIsNotAheadOfTheClock(t *testing.T) {
 	}
 	if err := w.Wait(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A service learns which guardrails of a node reject what the library sends.
+func TestGuardrailsAreNamed(t *testing.T) {
+	t.Parallel()
+	const name = "minimum_timestamp_fail_threshold"
+	set := tables.Must(tables.New[holder]("holder", tables.Table{Name: "guarded_holders", PartKey: []string{"id"}}))
+	administer(t, schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
+	user, password := newRole(t, "guarded_holders")
+	service := newService(user, password)
+	found, err := schema.Differences(t.Context(), testsession.New(t, service.connect(t), service.connect(t)), schema.Sets(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := slices.ContainsFunc(found, func(d schema.Difference) bool { return d.Note && strings.Contains(d.Reason, name+": 3650d") })
+	if missing := cluster.Differs(node.extra.Version(), t.Name(), name); named == missing {
+		t.Errorf("found %v; the node has no such guardrail: %v", found, missing)
 	}
 }
