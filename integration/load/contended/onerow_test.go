@@ -36,14 +36,17 @@ func resuming(t *testing.T, p *suite.Place, clients, processes int, lost *faulty
 	return out
 }
 
-// oneRow runs a load on an order of its own, and says what came of it.
-func oneRow(t *testing.T, p *suite.Place, name string, clients []contended.Client, d time.Duration) {
+// oneRow runs a load on an order of its own, and says what came of it. It looks when all nodes are up, after end.
+func oneRow(t *testing.T, p *suite.Place, name string, clients []contended.Client, d time.Duration, end ...func()) {
 	t.Helper()
 	id := gocql.MustRandomUUID()
 	if _, err := p.Writer.Write(t.Context(), "createOrder", contended.Orders.Insert(contended.Order{OrderID: id, Status: "new"})); err != nil {
 		t.Fatal(err)
 	}
 	tally := contended.Run(t.Context(), clients, []gocql.UUID{id}, d, 0)
+	for _, end := range end {
+		end()
+	}
 	if err := contended.Finish(t.Context(), p.Writer, []gocql.UUID{id}); err != nil {
 		t.Fatal(err)
 	}
