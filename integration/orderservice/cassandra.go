@@ -3,9 +3,7 @@ package orderservice
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -31,8 +29,7 @@ type Cassandra struct {
 	LocalDC  string // empty: all nodes are equally near
 	// Orders is the set whose tables have to be there. Nil is orders.Orders.
 	Orders *tables.Set[orders.Order]
-	// CreateSchema creates keyspace and tables if they are not there. For development; several instances that create at
-	// once can make Cassandra disagree about a table.
+	// CreateSchema creates keyspace and tables if they are not there. For development.
 	CreateSchema bool
 	// Trace is told of the writes. It may be nil.
 	Trace session.Tracer
@@ -51,7 +48,7 @@ type Database struct {
 // Open connects, and checks that the tables are as they are declared.
 func (c Cassandra) Open(ctx context.Context) (*Database, error) {
 	if c.CreateSchema {
-		if err := c.createKeyspace(ctx); err != nil {
+		if err := c.create(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -79,11 +76,6 @@ func (d *Database) open(ctx context.Context, c Cassandra) error {
 		return err
 	}
 	d.sessions = append(d.sessions, writes)
-	if c.CreateSchema {
-		if err := c.createTables(ctx); err != nil {
-			return err
-		}
-	}
 	d.Reader = orders.NewReader(reads)
 	s, err := session.New(writes, reads, session.Trace(c.Trace))
 	if err != nil {
@@ -125,42 +117,25 @@ func (c Cassandra) session(keyspace string, changes ...func(*gocql.ClusterConfig
 	return opened, nil
 }
 
-// patient is for schema statements, which take seconds on a small machine.
-func patient(config *gocql.ClusterConfig) { config.Timeout = time.Minute }
-
-var keyspaceName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
-
-// createKeyspace creates the keyspace, with up to three replicas.
-func (c Cassandra) createKeyspace(ctx context.Context) error {
-	if !keyspaceName.MatchString(c.Keyspace) {
-		return errors.New("the keyspace must be named by lower-case letters, digits and _, a letter first")
-	}
-	session, err := c.session("", patient)
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	var peers int
-	if err := session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
-		return fmt.Errorf("count the nodes: %w", err)
-	}
-	create := fmt.Sprintf(`CREATE KEYSPACE IF NOT EXISTS %s WITH replication =
-		{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, c.Keyspace, min(peers+1, 3))
-	if err := session.Query(create).WithContext(ctx).Exec(); err != nil {
-		return fmt.Errorf("create keyspace %s: %w", c.Keyspace, err)
-	}
-	return nil
-}
-
-func (c Cassandra) createTables(ctx context.Context) error {
-	admin, err := c.session(c.Keyspace, patient)
+// create creates keyspace and tables. The keyspace has up to three replicas.
+func (c Cassandra) create(ctx context.Context) error {
+	admin, err := c.session("", func(config *gocql.ClusterConfig) { config.Timeout = time.Minute }) // a small machine takes seconds
 	if err != nil {
 		return err
 	}
 	defer admin.Close()
-	s, err := session.New(nil, admin)
+	var peers int
+	if err := admin.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
+		return fmt.Errorf("count the nodes: %w", err)
+	}
+	s, err := session.New(nil, admin, session.Keyspaces(map[string]string{"": c.Keyspace}))
 	if err != nil {
 		return err
 	}
-	return schema.Ensure(ctx, s, orders.Schema)
+	replicas := schema.Replication(map[string]int{"": min(peers+1, 3)})
+	declared, err := schema.Declare(schema.Sets(orders.Orders), schema.Keyspaces(schema.Keyspace{Replication: replicas}))
+	if err != nil {
+		return err
+	}
+	return schema.Ensure(ctx, s, declared)
 }

@@ -43,7 +43,19 @@ type Problem struct {
 
 const repeat = "repeat the request with the same " + KeyHeader
 
-var notFound = &Problem{Status: http.StatusNotFound, Outcome: Refused, Error: "there is no such order"}
+var (
+	notFound = &Problem{Status: http.StatusNotFound, Outcome: Refused, Error: "there is no such order"}
+	// notApplied is the problem of a try of which nothing is in any table.
+	notApplied = &Problem{
+		Status: http.StatusServiceUnavailable, Outcome: NotApplied, Retry: repeat,
+		Error: "the database cannot be reached; nothing was written by this request",
+	}
+	// unknown is the problem of a try of which anything may be true. Some tables may have it, or all, now or later.
+	unknown = &Problem{
+		Status: http.StatusAccepted, Outcome: Unknown, Retry: repeat,
+		Error: "it is not known yet whether the request was carried out",
+	}
+)
 
 func malformed(format string, args ...any) *Problem {
 	return &Problem{Status: http.StatusBadRequest, Outcome: Refused, Error: fmt.Sprintf(format, args...)}
@@ -51,22 +63,6 @@ func malformed(format string, args ...any) *Problem {
 
 func invalid(format string, args ...any) *Problem {
 	return &Problem{Status: http.StatusUnprocessableEntity, Outcome: Refused, Error: fmt.Sprintf(format, args...)}
-}
-
-// notApplied is the problem of a try of which nothing is in any table.
-func notApplied() *Problem {
-	return &Problem{
-		Status: http.StatusServiceUnavailable, Outcome: NotApplied, Retry: repeat,
-		Error: "the database cannot be reached; nothing was written by this request",
-	}
-}
-
-// unknown is the problem of a try of which anything may be true. Some tables may have it, or all, now or later.
-func unknown() *Problem {
-	return &Problem{
-		Status: http.StatusAccepted, Outcome: Unknown, Retry: repeat,
-		Error: "it is not known yet whether the request was carried out",
-	}
 }
 
 // conflict is the problem of a change that the order, as it is, does not allow.
@@ -82,19 +78,17 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string
 	// A client that hangs up does not interrupt the write: it would leave it half done, with nobody to repeat it. The
 	// writer has a time limit of its own.
 	_, err := s.WriterAt(k.timestamp()).Write(context.WithoutCancel(r.Context()), op, change)
-	switch writer.OutcomeOf(err) {
-	case writer.Applied:
+	switch outcome := writer.OutcomeOf(err); {
+	case outcome == writer.Applied:
 		return nil
-	case writer.Invalid:
+	case outcome == writer.Invalid:
 		return invalid("the order cannot be written like this: %v", err)
-	case writer.NotApplied:
-		if change.Internal().StampOf() != k.timestamp() {
-			return notApplied()
-		}
-		return unknown() // this try did nothing, but an earlier one did, whose timestamp the row has
-	default: // some tables have it, or may have it; the set has no conditions, so a conflict is not among it
-		return unknown()
+	case outcome == writer.NotApplied && change.Internal().StampOf() != k.timestamp():
+		return notApplied
 	}
+	// Some tables have it, or may have it: from this try, or from an earlier one, whose timestamp the row has. The set has no conditions,
+	// so it is no conflict.
+	return unknown
 }
 
 func (p *Problem) answer(w http.ResponseWriter) {

@@ -36,7 +36,7 @@ func (s *Service) read(r *http.Request, id gocql.UUID) (orders.Order, *Problem) 
 	case errors.Is(err, gocql.ErrNotFound):
 		return order, notFound
 	case err != nil:
-		return order, notApplied()
+		return order, notApplied
 	}
 	return order, nil
 }
@@ -72,7 +72,7 @@ func list(w http.ResponseWriter, r *http.Request, read func(context.Context, uin
 	defer cancel()
 	found, err := read(ctx, limit)
 	if err != nil {
-		return notApplied()
+		return notApplied
 	}
 	answer := List{Orders: make([]Order, len(found))} // never null
 	for i, o := range found {
