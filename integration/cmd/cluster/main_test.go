@@ -41,15 +41,3 @@ func TestExitCodeOfTheCommandIsPassedOn(t *testing.T) {
 		}
 	}
 }
-
-func TestParseTerminalGroup(t *testing.T) {
-	t.Parallel()
-	if got, err := parseTerminalGroup("42 (a) b (c) S 1 42 42 34816 4711 4194560 0"); got != 4711 || err != nil {
-		t.Errorf("%d, %v", got, err)
-	}
-	for _, stat := range []string{"", "42 (a) S 1"} {
-		if _, err := parseTerminalGroup(stat); err == nil {
-			t.Errorf("%q was understood", stat)
-		}
-	}
-}

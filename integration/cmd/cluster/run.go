@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	ps "github.com/shirou/gopsutil/v4/process"
+
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
@@ -84,5 +86,6 @@ func fromTerminal(sig os.Signal) bool {
 	if sig != os.Interrupt && sig != syscall.SIGQUIT {
 		return false
 	}
-	return inForeground()
+	foreground, err := (&ps.Process{Pid: int32(os.Getpid())}).Foreground()
+	return err == nil && foreground
 }

@@ -42,14 +42,10 @@ func (m machine) choose(ctx context.Context) (Mode, error) {
 }
 
 func (m machine) start(ctx context.Context, s *state) error {
-	switch s.Mode {
-	case Compose:
+	if s.Mode == Compose {
 		return startCompose(ctx, m.home, s, m.log)
-	case Local:
-		return startLocal(ctx, m.home, s, m.log)
-	default:
-		return fmt.Errorf("cluster of mode %q cannot be started", s.Mode)
 	}
+	return startLocal(ctx, m.home, s, m.log)
 }
 
 func (m machine) check(ctx context.Context, s *state) error {

@@ -45,14 +45,9 @@ func (e Extra) Start(ctx context.Context, out io.Writer) (*Lease, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("directory of an extra node: %w", err)
 	}
-	only, err := openLock(filepath.Join(home, "only.lock"))
-	if err != nil {
-		return nil, err
-	}
 	log := shared.log
-	err = only.acquire(ctx, func() { log.say("waiting for another run that uses %s ...", e.Host()) })
+	only, err := acquireLock(ctx, filepath.Join(home, "only.lock"), func() { log.say("waiting for another run that uses %s ...", e.Host()) })
 	if err != nil {
-		only.close()
 		return nil, err
 	}
 	own := machine{home: home, log: log}

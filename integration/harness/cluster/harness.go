@@ -248,15 +248,12 @@ func (h *Harness) stopUnused(ctx context.Context) error {
 // used reports whether anybody uses the cluster. A guard that wakes up and others that ask this very question hold the
 // users' lock for an instant too, so one look is not enough.
 func (h *Harness) used(ctx context.Context) (bool, error) {
-	users, err := openLock(h.path("users.lock"))
-	if err != nil {
-		return false, err
-	}
-	defer users.close()
 	patience, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
 	defer cancel()
-	err = users.acquire(patience, nil)
-	if patience.Err() != nil && ctx.Err() == nil {
+	users, err := acquireLock(patience, h.path("users.lock"), nil)
+	if err == nil {
+		users.close()
+	} else if patience.Err() != nil && ctx.Err() == nil {
 		return true, nil
 	}
 	return false, err
@@ -264,16 +261,7 @@ func (h *Harness) used(ctx context.Context) (bool, error) {
 
 // transition takes the lock under which the cluster changes.
 func (h *Harness) transition(ctx context.Context) (*lock, error) {
-	l, err := openLock(h.path("transition.lock"))
-	if err != nil {
-		return nil, err
-	}
-	err = l.acquire(ctx, func() { h.log.say("waiting for another process that starts or stops the cluster ...") })
-	if err != nil {
-		l.close()
-		return nil, err
-	}
-	return l, nil
+	return acquireLock(ctx, h.path("transition.lock"), func() { h.log.say("waiting for another process that starts or stops the cluster ...") })
 }
 
 func (h *Harness) path(name string) string { return filepath.Join(h.home, name) }

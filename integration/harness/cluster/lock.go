@@ -28,15 +28,24 @@ func openLock(path string) (*lock, error) {
 
 // Lock waits until nobody else has the lock of the file at path, in this process or another, and takes it until release is called.
 func Lock(ctx context.Context, path string) (release func(), err error) {
+	l, err := acquireLock(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.close, nil // which unlocks it
+}
+
+// acquireLock opens a lock and takes it exclusively, see [lock.acquire].
+func acquireLock(ctx context.Context, path string, waiting func()) (*lock, error) {
 	l, err := openLock(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.acquire(ctx, nil); err != nil {
+	if err := l.acquire(ctx, waiting); err != nil {
 		l.close()
 		return nil, err
 	}
-	return l.close, nil // which unlocks it
+	return l, nil
 }
 
 func (l *lock) flock(how int) error {

@@ -102,23 +102,13 @@ func inspect(ctx context.Context, pid int) (start string, condition byte, err er
 	return parsePS(string(out))
 }
 
-// StatFields splits a line of /proc/PID/stat from the state letter on, up to a last field or further. The command name before it is in
-// parentheses and may itself contain some.
-func StatFields(line string, last int) ([]string, error) {
-	end := strings.LastIndexByte(line, ')')
-	fields := strings.Fields(line[end+1:])
-	if end < 0 || len(fields) <= last {
-		return nil, fmt.Errorf("not a process status: %q", line)
-	}
-	return fields, nil
-}
-
-// parseStat reads a line of /proc/PID/stat.
+// parseStat reads a line of /proc/PID/stat. The command name in it is in parentheses and may itself contain some.
 func parseStat(line string) (start string, condition byte, err error) {
 	const startField = 22 - 3 // counted from the state letter, which is the third
-	fields, err := StatFields(line, startField)
-	if err != nil {
-		return "", 0, err
+	end := strings.LastIndexByte(line, ')')
+	fields := strings.Fields(line[end+1:])
+	if end < 0 || len(fields) <= startField {
+		return "", 0, fmt.Errorf("not a process status: %q", line)
 	}
 	return living(fields[startField], fields[0][0])
 }
