@@ -7,21 +7,6 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 )
 
-func TestParseActivity(t *testing.T) {
-	t.Parallel()
-	for activity, want := range map[string]seen{
-		"Read 20 live rows and 19980 tombstone cells": {live: 20, tombstones: 19980},
-		"Read 1 live rows and 0 tombstone cells":      {live: 1},
-	} {
-		if got, ok := parseActivity(activity); !ok || got != want {
-			t.Errorf("%q: %+v, %v", activity, got, ok)
-		}
-	}
-	if got, ok := parseActivity("Executing single-partition query on orders_by_status"); ok {
-		t.Errorf("%+v of a line that says nothing of it", got)
-	}
-}
-
 // The lives are what the table says of the shares.
 func TestLives(t *testing.T) {
 	t.Parallel()

@@ -1,9 +1,7 @@
 package suite
 
 import (
-	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/useractivity"
+	"github.com/denorm-go/denorm/internal/testutil/traced"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -28,19 +27,19 @@ func (p userActivityTests) Details(t *testing.T) {
 		write       func(useractivity.Activity) tables.Change
 		want        activityDetails
 		covered     bool
-		tombstones  string
+		tombstones  int
 	}{
-		"absent":              {nil, nil, first, nil, false, "0"},
-		"empty":               {nil, activityDetails{}, first, nil, false, "0"},
-		"recorded":            {nil, some, first, some, false, "0"},
-		"recorded by Insert":  {nil, some, useractivity.Activities.Insert, some, true, "0"},
-		"added to":            {some, activityDetails{"ref": "ad"}, useractivity.Add, activityDetails{"page": "/home", "agent": "x", "ref": "ad"}, false, "0"},
-		"one overwritten":     {some, other, useractivity.Add, activityDetails{"page": "/cart", "agent": "x"}, false, "0"},
-		"all overwritten":     {some, other, useractivity.Replace, other, true, "0"},
-		"cleared":             {some, nil, useractivity.Replace, nil, true, "0"},
-		"one forgotten":       {some, nil, func(a useractivity.Activity) tables.Change { return useractivity.Forget(a, "page") }, activityDetails{"agent": "x"}, false, "1"},
-		"one and one unknown": {some, nil, func(a useractivity.Activity) tables.Change { return useractivity.Forget(a, "page", "nope") }, activityDetails{"agent": "x"}, false, "2"},
-		"whole row updated":   {some, other, func(a useractivity.Activity) tables.Change { return useractivity.Activities.Update(a, a) }, other, true, "0"},
+		"absent":              {nil, nil, first, nil, false, 0},
+		"empty":               {nil, activityDetails{}, first, nil, false, 0},
+		"recorded":            {nil, some, first, some, false, 0},
+		"recorded by Insert":  {nil, some, useractivity.Activities.Insert, some, true, 0},
+		"added to":            {some, activityDetails{"ref": "ad"}, useractivity.Add, activityDetails{"page": "/home", "agent": "x", "ref": "ad"}, false, 0},
+		"one overwritten":     {some, other, useractivity.Add, activityDetails{"page": "/cart", "agent": "x"}, false, 0},
+		"all overwritten":     {some, other, useractivity.Replace, other, true, 0},
+		"cleared":             {some, nil, useractivity.Replace, nil, true, 0},
+		"one forgotten":       {some, nil, func(a useractivity.Activity) tables.Change { return useractivity.Forget(a, "page") }, activityDetails{"agent": "x"}, false, 1},
+		"one and one unknown": {some, nil, func(a useractivity.Activity) tables.Change { return useractivity.Forget(a, "page", "nope") }, activityDetails{"agent": "x"}, false, 2},
+		"whole row updated":   {some, other, func(a useractivity.Activity) tables.Change { return useractivity.Activities.Update(a, a) }, other, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +56,7 @@ func (p userActivityTests) Details(t *testing.T) {
 				for until := time.Now().Add(10 * time.Second); got != test.tombstones && time.Now().Before(until); got = p.tombstones(t, a) {
 					time.Sleep(100 * time.Millisecond) // the write may not have reached this replica yet
 				}
-				wrong(t, got != test.tombstones, "a read meets %s tombstones of elements, want %s", got, test.tombstones)
+				wrong(t, got != test.tombstones, "a read meets %d tombstones of elements, want %d", got, test.tombstones)
 			}
 			covered := p.covered(t, a, written)
 			wrong(t, covered != test.covered, "a range tombstone: %t, want %t", covered, test.covered)
@@ -94,39 +93,14 @@ func (p userActivityTests) covered(t *testing.T, a useractivity.Activity, timest
 	return got["late"] == ""
 }
 
-// traced learns under which id a request was traced.
-type traceID struct{ id []byte }
-
-// Trace implements gocql.Tracer.
-func (t *traceID) Trace(id []byte) { t.id = id }
-
-var readActivity = regexp.MustCompile(`^Read \d+ live rows and (\d+) tombstone`)
-
-// tombstones is how many a replica meets that reads the row, as it says itself in the trace.
-func (p userActivityTests) tombstones(t *testing.T, a useractivity.Activity) string {
+// tombstones is how many a replica meets that reads the row.
+func (p userActivityTests) tombstones(t *testing.T, a useractivity.Activity) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var tr traceID
-	must(t, p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.One).WithContext(ctx).Trace(&tr).Exec())
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		iter := p.Session.Reads().Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, tr.id).WithContext(ctx).Iter()
-		var activity string
-		for iter.Scan(&activity) {
-			if match := readActivity.FindStringSubmatch(activity); match != nil {
-				_ = iter.Close()
-				return match[1]
-			}
-		}
-		must(t, iter.Close())
-		select {
-		case <-ctx.Done():
-			t.Fatal("the trace does not come")
-		case <-ticker.C: // traces are written behind
-		}
-	}
+	session := p.Session.Reads()
+	query := session.Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.One)
+	n, err := traced.Tombstones(t.Context(), session, query)
+	must(t, err)
+	return n
 }
 
 // A range of time that crosses midnight is read from two partitions, the newest first.
