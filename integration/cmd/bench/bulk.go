@@ -44,7 +44,6 @@ var importWays = []struct {
 	write   func(ctx context.Context, p *turn.Place, w *writer.Writer, s *tables.Set[line], rows []line) error
 }{
 	{": Write", nil, inLoop},
-	{": Write" + again, nil, inLoop},
 	{": Write, Group", []writer.Option{writer.Group(4 << 10)}, inLoop},
 	{": INSERTs by hand", nil, inLoopByHand},
 	{": WriteAll", nil, inBulk},
@@ -52,7 +51,7 @@ var importWays = []struct {
 }
 
 func importerNames(sample string) (names []string) {
-	for _, way := range importWays[2:] {
+	for _, way := range importWays[1:] {
 		names = append(names, sample+way.name)
 	}
 	return names

@@ -89,6 +89,9 @@ func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
 func (p *page) heats(place *turn.Place) (heats []*heat) {
 	stage := &turn.Stage{Place: place, Contenders: slices.Clone(p.contenders)}
 	for _, s := range p.sections {
+		null := p.contenders[slices.IndexFunc(p.contenders, func(c turn.Contender) bool { return c.Name == s.base })]
+		null.Name += again
+		stage.Contenders = append(stage.Contenders, null)
 		h := &heat{order: s.order}
 		for _, name := range append([]string{s.base, s.base + again}, s.names...) {
 			h.list = append(h.list, contender{name, stage.Turn})

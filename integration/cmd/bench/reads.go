@@ -21,7 +21,6 @@ const (
 
 var scans = []turn.Contender{
 	scan(scanned, partitions(1)),
-	scan(scanned+again, partitions(1)),
 	scan("ten partitions at a time, by hand, not merged", partitions(buckets)),
 	scan("reader.Read", func(ctx context.Context, p *turn.Place) (n int, err error) {
 		q := reader.From(turn.Measurements, "measurements").Eq("stream", turn.StreamName).GtOrEq("ts", turn.Begins).Lt("ts", turn.Begins.Add(hours*time.Hour))

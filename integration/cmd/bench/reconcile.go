@@ -29,7 +29,6 @@ const (
 
 var reconciling = []turn.Contender{
 	reconciles(scanByHand, scanOrders(columns)),
-	reconciles(scanByHand+again, scanOrders(columns)),
 	reconciles(scanByHand+", with WRITETIMEs and TTL", scanOrders(columns+", WRITETIME(updated_at), WRITETIME(total), TTL(updated_at)")),
 	reconciles("Verify", func(ctx context.Context, p *turn.Place) error {
 		r, err := reconcile.New(p.Session, reconcile.InFlight(inFlight), reconcile.Target(time.Minute))
@@ -39,7 +38,6 @@ var reconciling = []turn.Contender{
 		return err
 	}),
 	reconciles(copyByHand, copyOrders),
-	reconciles(copyByHand+again, copyOrders),
 	reconciles("Backfill, until all rows are put", func(ctx context.Context, p *turn.Place) error {
 		r, err := reconcile.New(p.Session, reconcile.InFlight(fillInFlight), reconcile.Target(time.Minute), reconcile.Settle(time.Millisecond))
 		if err != nil {
