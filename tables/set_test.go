@@ -23,7 +23,7 @@ const (
 
 func orders(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 	tb.Helper()
-	return shop.Orders(tb, more...)
+	return shop.Orders(more...)
 }
 
 func order() Order {

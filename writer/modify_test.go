@@ -421,7 +421,7 @@ func TestModifyOfARowWithoutStamp(t *testing.T) {
 // are under another status become what the base row says.
 func TestModifyOfNothingRepairs(t *testing.T) {
 	t.Parallel()
-	set := testshop.Orders(t)
+	set := testshop.Orders()
 	for name, damage := range map[string]string{
 		"missing":   "DELETE FROM orders_by_user WHERE user_id = %[2]v AND order_id = %[1]v",
 		"differing": "DELETE total FROM orders_by_user WHERE user_id = %[2]v AND order_id = %[1]v",

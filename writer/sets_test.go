@@ -26,7 +26,7 @@ const (
 
 func orderSet(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 	tb.Helper()
-	return shop.Orders(tb, more...)
+	return shop.Orders(more...)
 }
 
 // newOrder is an order as it was read, with a stamp that is not ahead of virtual time.

@@ -18,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/integration/orderservice"
+	"github.com/denorm-go/denorm/internal/testutil/shop"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -42,18 +43,7 @@ func Set(s Stage) *tables.Set[orders.Order] {
 	if s == Today {
 		return orders.Orders
 	}
-	return tables.Must(tables.New[orders.Order]("order",
-		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
-		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
-		tables.Table{
-			Name: Table, PartKey: []string{"user_id", "status"}, SortKey: []string{"order_id DESC"},
-			Hidden: s == Hidden,
-		},
-		tables.OneOf("status", orders.Statuses...),
-		tables.Stamp("updated_at"),
-		tables.Type("order_id", "timeuuid"),
-	))
+	return shop.Orders(tables.Table{Name: Table, PartKey: []string{"user_id", "status"}, SortKey: []string{"order_id DESC"}, Hidden: s == Hidden})
 }
 
 // Command is a command of denorm, mounted as in the order service, in a process of its own.

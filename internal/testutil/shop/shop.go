@@ -2,8 +2,6 @@
 package shop
 
 import (
-	"testing"
-
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
@@ -12,20 +10,15 @@ import (
 )
 
 // Orders is a set with the tables of [orders.Orders] and more options.
-func Orders(tb testing.TB, more ...tables.Option) *tables.Set[orders.Order] {
-	tb.Helper()
-	s, err := tables.New[orders.Order]("order", append([]tables.Option{
+func Orders(more ...tables.Option) *tables.Set[orders.Order] {
+	return tables.Must(tables.New[orders.Order]("order", append([]tables.Option{
 		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
 		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
 		tables.OneOf("status", orders.Statuses...),
 		tables.Stamp("updated_at"),
 		tables.Type("order_id", "timeuuid"),
-	}, more...)...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
+	}, more...)...))
 }
 
 // NewOrder is an open one of a user of its own.
