@@ -4,7 +4,6 @@ package suite
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/denorm-go/denorm/examples/accounts"
@@ -30,7 +29,7 @@ import (
 func Exercise(t *testing.T, c Cassandra) {
 	shared := c.open(t, schema.Add(accounts.Schema, baskets.Schema.In(map[string]string{"customer": ""}), bucketedlogs.Schema, conversations.Schema,
 		hourlylogs.Schema, ordersplit.Schema, pageviews.Schema, sensors.Schema, slots.Schema.In(map[string]string{"order_delivery": ""}),
-		tenants.SharedSchema, useractivity.Schema, usermessages.Schema), slices.Concat(hitTables, docTables, ticketTables)...)
+		tenants.SharedSchema, useractivity.Schema, usermessages.Schema, schemaOf(docs, tickets, shelfTickets)), hitTables...)
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +97,6 @@ var systems = []struct {
 	{"useractivity", func(_ *testing.T, shared *Place) any { return userActivityTests{shared} }},
 	{"usermessages", func(_ *testing.T, shared *Place) any { return userMessageTests{shared} }},
 	{"users", func(t *testing.T, shared *Place) any {
-		return userTests{shared.open(t, users.Schema, append(nicknameTables, seatTable)...)}
+		return userTests{shared.open(t, schema.Add(users.Schema, schemaOf(nicknames)), seatTable)}
 	}},
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/testutil/pairs"
 	"github.com/denorm-go/denorm/internal/undecoded"
-	"github.com/denorm-go/denorm/schema"
 )
 
 // pairTests write and read each pair of a Go and a CQL type that a declaration takes.
@@ -231,10 +230,8 @@ func openPairs(t *testing.T, shared *Place) pairTests {
 	}
 	b.d.Tables = []declare.Table{{Name: "counted_pairs", PartKey: []string{"id"}}}
 	counters := b.build(t)
-	declared, err := schema.Declare(schema.Sets(set, counters))
-	must(t, err)
 	t.Logf("%d pairs, in %d columns", len(all)+len(counted), len(set.columns)+len(counters.columns))
-	return pairTests{shared.open(t, declared), set, counters}
+	return pairTests{shared.open(t, schemaOf(set, counters)), set, counters}
 }
 
 // Every value comes back as it was written: inserted, in the place of none, and after none.

@@ -29,13 +29,6 @@ var (
 	shelfTickets = declareTickets("shelf", tables.Table{Name: "shelf", PartKey: []string{"desk"}, SortKey: []string{"n"}})
 )
 
-var ticketTables = []string{
-	`CREATE TABLE tickets (desk text, n bigint, state text, title text, PRIMARY KEY ((desk, n)))`,
-	`CREATE TABLE tickets_by_state (state text, shard int, n bigint, desk text, PRIMARY KEY ((state, shard), n, desk)) WITH CLUSTERING ORDER BY (n DESC, desk ASC)`,
-	`CREATE TABLE shelf (desk text, n bigint, state text, title text, PRIMARY KEY (desk, n))`,
-	`CREATE TABLE shelf_by_state (state text, shard int, n bigint, desk text, PRIMARY KEY ((state, shard), n, desk)) WITH CLUSTERING ORDER BY (n DESC, desk ASC)`,
-}
-
 func declareTickets(name string, base tables.Table) *tables.Set[Ticket] {
 	return tables.Must(tables.New[Ticket](name, base,
 		tables.Table{Name: name + "_by_state", PartKey: []string{"state", "shard"}, SortKey: []string{"n DESC", "desk"}, Columns: []string{}},

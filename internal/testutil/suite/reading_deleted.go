@@ -27,13 +27,6 @@ var docs = tables.Must(tables.New[Doc]("doc",
 	tables.Versioned("version"),
 ))
 
-var docTables = []string{
-	`CREATE TABLE docs (tenant text, n bigint, title text, label text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>, PRIMARY KEY (tenant, n))`,
-	`CREATE TABLE docs_by_title (title text, tenant text, n bigint, label text, version timeuuid, PRIMARY KEY (title, tenant, n))`,
-	`CREATE TABLE docs_by_n (n bigint, tenant text, title text, label text, version timeuuid, PRIMARY KEY (n, tenant))`,
-	`CREATE TABLE docs_by_label (tenant text, label text, n bigint, claim timeuuid, PRIMARY KEY (tenant, label))`,
-}
-
 // A deleted entity of a Versioned set is no row, and pages and tokens go on behind it.
 func (p readTests) DeletedEntitiesAreNoRows(t *testing.T) {
 	p.check(t, docs)

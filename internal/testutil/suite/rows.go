@@ -20,8 +20,11 @@ import (
 // Create makes the tables of sets.
 func Create(t *testing.T, p *Place, sets ...tables.Described) {
 	t.Helper()
-	p.ChangeSchema(t, p.Keyspace, schema.Must(schema.Declare(schema.Sets(sets...))).Statements()...)
+	p.ChangeSchema(t, p.Keyspace, schemaOf(sets...).Statements()...)
 }
+
+// declared is the tables of sets.
+func schemaOf(sets ...tables.Described) *schema.Schema { return schema.Must(schema.Declare(schema.Sets(sets...))) }
 
 // Write carries out a write that must succeed.
 func Write(t *testing.T, w *writer.Writer, op string, changes ...tables.Change) writer.Result {

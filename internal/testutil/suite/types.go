@@ -274,10 +274,9 @@ func (p typeTests) Stored(t *testing.T) {
 // Package schema creates types and tables as they are declared.
 func (p typeTests) DeclaredSchema(t *testing.T) {
 	p.Place = p.Open(t, 3)
-	declared := schema.Must(schema.Declare(schema.Sets(Rows)))
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // other tests change the schema meanwhile
 	defer cancel()
-	must(t, schema.Ensure(ctx, testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared))
+	must(t, schema.Ensure(ctx, testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), schemaOf(Rows)))
 	p.check(t, Rows)
 	row := typeRows["greatest"]
 	row.ID = gocql.MustRandomUUID()

@@ -49,12 +49,6 @@ func (p userTests) RepeatedRequests(t *testing.T) {
 	}
 }
 
-var nicknameTables = []string{
-	`CREATE TABLE nicknamed (user_id uuid PRIMARY KEY, name text, nickname text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`,
-	`CREATE TABLE by_nickname (nickname text PRIMARY KEY, user_id uuid, claim timeuuid)`,
-	`CREATE TABLE page_of_nickname (nickname text, user_id uuid, name text, version timeuuid, PRIMARY KEY (nickname, user_id))`,
-}
-
 // nicknamed has a key behind a pointer.
 type nicknamed struct {
 	UserID   gocql.UUID
