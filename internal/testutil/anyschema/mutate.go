@@ -58,27 +58,9 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 			return []string{"WITH " + o.name + " = " + value}
 		})
 	}
-	m.recreate("turn the order of a clustering column", func(t *schema.Table) bool {
-		return m.some(t, schema.Clustering, func(c *schema.Column) { c.Desc = !c.Desc })
-	})
-	m.recreate("change the type of a column", func(t *schema.Table) bool {
-		return m.some(t, schema.Regular, func(c *schema.Column) {
-			if c.Type == "bigint" {
-				c.Type = "varint"
-			} else {
-				c.Type = "bigint"
-			}
-		})
-	})
-	m.recreate("change the type of a key column", func(t *schema.Table) bool {
-		return m.some(t, schema.PartitionKey, func(c *schema.Column) {
-			if c.Type == "uuid" {
-				c.Type = "timeuuid"
-			} else {
-				c.Type = "uuid"
-			}
-		})
-	})
+	m.recreate("turn the order of a clustering column", first(schema.Clustering, func(c *schema.Column) { c.Desc = !c.Desc }))
+	m.recreate("change the type of a column", first(schema.Regular, retype("bigint", "varint")))
+	m.recreate("change the type of a key column", first(schema.PartitionKey, retype("uuid", "timeuuid")))
 	m.recreate("swap two key columns", func(t *schema.Table) bool {
 		for i := 1; i < len(t.Columns); i++ {
 			if t.Columns[i].Kind == t.Columns[i-1].Kind && t.Columns[i].Kind != schema.Regular {
@@ -104,9 +86,7 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 		last.Kind, last.Desc = schema.Regular, false
 		return true
 	})
-	m.recreate("make a static column a regular one", func(t *schema.Table) bool {
-		return m.some(t, schema.Static, func(c *schema.Column) { c.Kind = schema.Regular })
-	})
+	m.recreate("make a static column a regular one", first(schema.Static, func(c *schema.Column) { c.Kind = schema.Regular }))
 	dropped := m.copy()
 	last := dropped.Tables[len(dropped.Tables)-1]
 	dropped.Tables = dropped.Tables[:len(dropped.Tables)-1]
@@ -213,14 +193,26 @@ func (m *mutator) create(name, statement string) {
 	m.add(name, schema.Add(m.copy(), more), statement)
 }
 
-func (m *mutator) some(t *schema.Table, kind schema.Kind, change func(*schema.Column)) bool {
-	for i := range t.Columns {
-		if t.Columns[i].Kind == kind {
+// first changes the first column of a kind.
+func first(kind schema.Kind, change func(*schema.Column)) func(*schema.Table) bool {
+	return func(t *schema.Table) bool {
+		i := slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.Kind == kind })
+		if i >= 0 {
 			change(&t.Columns[i])
-			return true
+		}
+		return i >= 0
+	}
+}
+
+// retype makes a column of a type, or of the other one if it is of that.
+func retype(typ, other string) func(*schema.Column) {
+	return func(c *schema.Column) {
+		if c.Type == typ {
+			c.Type = other
+		} else {
+			c.Type = typ
 		}
 	}
-	return false
 }
 
 func (m *mutator) indexed(t *schema.Table, column string) bool {

@@ -23,8 +23,10 @@ func Create(t *testing.T, p *Place, sets ...tables.Described) {
 	p.ChangeSchema(t, p.Keyspace, schemaOf(sets...).Statements()...)
 }
 
-// declared is the tables of sets.
-func schemaOf(sets ...tables.Described) *schema.Schema { return schema.Must(schema.Declare(schema.Sets(sets...))) }
+// schemaOf is the tables of sets.
+func schemaOf(sets ...tables.Described) *schema.Schema {
+	return schema.Must(schema.Declare(schema.Sets(sets...)))
+}
 
 // Write carries out a write that must succeed.
 func Write(t *testing.T, w *writer.Writer, op string, changes ...tables.Change) writer.Result {
