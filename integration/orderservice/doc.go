@@ -67,8 +67,8 @@
 //
 // # Where to look
 //
-// service.go is the routes and what they need; create.go and change.go are the writes, read.go the reads; key.go is the
-// idempotency key and outcome.go the table above. cassandra.go opens sessions and writer, server.go runs and stops,
+// service.go is the routes and what they need; write.go is the writes, read.go the reads; key.go is the idempotency key and
+// outcome.go the table above. cassandra.go opens sessions and writer, server.go runs, stops and answers probes,
 // observe.go joins the spans of the writes to that of the request. The command is in integration/cmd/orderservice.
 // The clients in integration/load/orderservice do as they are told here, and check what they are told.
 package orderservice

@@ -1,14 +1,11 @@
 package orderservice
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 // Outcome is what became of a request that was not answered with success.
@@ -69,26 +66,6 @@ func invalid(format string, args ...any) *Problem {
 func conflict(reason Reason, current orders.Order, sentence string) *Problem {
 	order := Show(current)
 	return &Problem{Status: http.StatusConflict, Outcome: Refused, Reason: reason, Error: sentence, Order: &order}
-}
-
-// write carries out a change at the timestamp of the key. It tells the client the key in any case, as a request that came
-// without one can be repeated with it.
-func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string, change tables.Change) *Problem {
-	w.Header().Set(KeyHeader, k.String())
-	// A client that hangs up does not interrupt the write: it would leave it half done, with nobody to repeat it. The
-	// writer has a time limit of its own.
-	_, err := s.WriterAt(k.timestamp()).Write(context.WithoutCancel(r.Context()), op, change)
-	switch outcome := writer.OutcomeOf(err); {
-	case outcome == writer.Applied:
-		return nil
-	case outcome == writer.Invalid:
-		return invalid("the order cannot be written like this: %v", err)
-	case outcome == writer.NotApplied && change.Internal().StampOf() != k.timestamp():
-		return notApplied
-	}
-	// Some tables have it, or may have it: from this try, or from an earlier one, whose timestamp the row has. The set has no conditions,
-	// so it is no conflict.
-	return unknown
 }
 
 func (p *Problem) answer(w http.ResponseWriter) {

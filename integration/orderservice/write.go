@@ -1,12 +1,60 @@
 package orderservice
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
 )
+
+// create answers POST /orders. It reads nothing: a repeat is the same insert of the same row at the same timestamp, and
+// whatever was done to the order since is later and stays. Its answer is that to the first try.
+func (s *Service) create(w http.ResponseWriter, r *http.Request) *Problem {
+	k, given, p := s.keyOf(r)
+	if p != nil {
+		return p
+	}
+	if !given {
+		k = s.newKey(0)
+	}
+	order, p := newOrder(w, r, k)
+	if p != nil {
+		return p
+	}
+	if p := s.write(w, r, k, "createOrder", s.Orders.Insert(order)); p != nil {
+		return p
+	}
+	w.Header().Set("Location", "/orders/"+order.OrderID.String())
+	respond(w, http.StatusCreated, Show(order))
+	return nil
+}
+
+// newOrder is the order that the body asks for.
+func newOrder(w http.ResponseWriter, r *http.Request, k key) (orders.Order, *Problem) {
+	var body struct {
+		UserID gocql.UUID `json:"user_id"`
+		Total  *string    `json:"total"`
+	}
+	if p := decode(w, r, &body); p != nil {
+		return orders.Order{}, p
+	}
+	if body.UserID == (gocql.UUID{}) {
+		return orders.Order{}, invalid("user_id is missing")
+	}
+	total, p := parseTotal(body.Total)
+	if p != nil {
+		return orders.Order{}, p
+	}
+	return orders.Order{
+		OrderID: k.orderID(body.UserID, total), UserID: body.UserID, Status: orders.Open, Total: total, UpdatedAt: k.timestamp(),
+	}, nil
+}
 
 // next are the statuses that may follow a status.
 var next = map[orders.Status][]orders.Status{
@@ -83,4 +131,24 @@ func allowed(current orders.Order, to orders.Status, timestamp int64) *Problem {
 		return conflict(Transition, current, fmt.Sprintf("an order that is %s cannot become %s", current.Status, to))
 	}
 	return nil
+}
+
+// write carries out a change at the timestamp of the key. It tells the client the key in any case, as a request that came
+// without one can be repeated with it.
+func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string, change tables.Change) *Problem {
+	w.Header().Set(KeyHeader, k.String())
+	// A client that hangs up does not interrupt the write: it would leave it half done, with nobody to repeat it. The
+	// writer has a time limit of its own.
+	_, err := s.WriterAt(k.timestamp()).Write(context.WithoutCancel(r.Context()), op, change)
+	switch outcome := writer.OutcomeOf(err); {
+	case outcome == writer.Applied:
+		return nil
+	case outcome == writer.Invalid:
+		return invalid("the order cannot be written like this: %v", err)
+	case outcome == writer.NotApplied && change.Internal().StampOf() != k.timestamp():
+		return notApplied
+	}
+	// Some tables have it, or may have it: from this try, or from an earlier one, whose timestamp the row has. The set has no conditions,
+	// so it is no conflict.
+	return unknown
 }
