@@ -2,8 +2,11 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"time"
 )
 
 // backend starts and stops what a state describes. Unit tests put another one in place.
@@ -64,4 +67,67 @@ func (m machine) stop(ctx context.Context, s *state) error {
 		return stopCompose(ctx, s)
 	}
 	return stopLocal(ctx, m.home)
+}
+
+// Mode is where a cluster comes from.
+type Mode string
+
+// The modes, in the order in which they are tried.
+const (
+	External Mode = "external" // CASSANDRA_HOSTS, never started or stopped here
+	Compose  Mode = "compose"  // services of docker-compose.yml
+	Local    Mode = "jvm"      // processes of this machine
+)
+
+// ModeEnv names the environment variable that picks compose or jvm where both would do.
+const ModeEnv = "DENORM_MODE"
+
+// ErrNothingToRun is part of the error of [Harness.Join] on a machine that has nothing to run Cassandra with: no engine for
+// containers, no JDK or no Maven, and no right to install them. Where the environment picks the mode it is not.
+var ErrNothingToRun = errors.New("nothing to run Cassandra with")
+
+// wantedMode returns the mode that the environment picks, or none.
+func wantedMode() (Mode, error) {
+	switch mode := Mode(os.Getenv(ModeEnv)); mode {
+	case "", Compose, Local:
+		return mode, nil
+	default:
+		return "", fmt.Errorf("%s=%s: want %s or %s", ModeEnv, mode, Compose, Local)
+	}
+}
+
+// chooseMode decides how a new cluster is started.
+func chooseMode(ctx context.Context, log *progress) (Mode, error) {
+	wanted, err := wantedMode()
+	if err != nil || wanted == Local {
+		return wanted, err
+	}
+	why := engineMissing(ctx)
+	switch {
+	case why == nil:
+		return Compose, nil
+	case wanted == Compose:
+		return "", fmt.Errorf("%s=%s: %w: start the engine, or set %[1]s=%[4]s", ModeEnv, wanted, why, Local)
+	default:
+		if _, err := exec.LookPath("docker"); err == nil {
+			log.say("%v; using local processes", why)
+		}
+		return Local, nil
+	}
+}
+
+// engineMissing returns why docker compose cannot be used, or nil.
+func engineMissing(ctx context.Context) error {
+	if _, err := exec.LookPath("docker"); err != nil {
+		return fmt.Errorf("no docker: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := command(ctx, "docker", "info", "--format", "{{.ServerVersion}}").Run(); err != nil {
+		return fmt.Errorf("docker is installed but no engine answers (docker info: %w)", err)
+	}
+	if err := command(ctx, "docker", "compose", "version").Run(); err != nil {
+		return fmt.Errorf("docker has no compose plug-in (docker compose version: %w)", err)
+	}
+	return nil
 }

@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -31,4 +34,52 @@ func LastLines(out []byte, limit int) string {
 		return "    (no output)"
 	}
 	return strings.Join(lines[max(0, len(lines)-limit):], "\n")
+}
+
+// aptUsable reports whether packages can be installed without asking anybody: as root on a Debian-like machine, which in
+// practice is a container or a build machine.
+func aptUsable() bool {
+	if os.Geteuid() != 0 {
+		return false
+	}
+	_, err := exec.LookPath("apt-get")
+	return err == nil
+}
+
+// aptInstall installs packages and says so.
+func aptInstall(ctx context.Context, log *progress, packages ...string) error {
+	done := log.step("installing %s with apt-get", strings.Join(packages, " and "))
+	if err := apt(ctx, "update", "-q"); err != nil {
+		return err
+	}
+	if err := apt(ctx, append([]string{"install", "-q", "-y", "--no-install-recommends"}, packages...)...); err != nil {
+		return err
+	}
+	done("installed")
+	return nil
+}
+
+func apt(ctx context.Context, args ...string) error {
+	cmd := command(ctx, "apt-get", args...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("apt-get %s: %w; its last lines:\n%s", strings.Join(args, " "), err, LastLines(out, 10))
+	}
+	return nil
+}
+
+// progress tells a developer what takes long and how long it took.
+type progress struct{ out io.Writer }
+
+func (p *progress) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.out, "cluster: "+format+"\n", args...)
+}
+
+// step says what begins, and the function it returns says how it ended and after what time.
+func (p *progress) step(format string, args ...any) (done func(result string)) {
+	start := time.Now()
+	p.say(format+" ...", args...)
+	return func(result string) {
+		p.say("%s after %.1f s", result, time.Since(start).Seconds())
+	}
 }

@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -204,4 +207,81 @@ func keyspaceName(test string) string {
 	}, strings.ToLower(test))
 	name := "t" + hex.EncodeToString(random) + "_" + readable
 	return name[:min(len(name), limit)]
+}
+
+// faultsLock is locked shared by every test that uses the cluster and exclusively by one that takes nodes away, so that
+// two runs at once do not fail each other's tests.
+const faultsLock = "faults.lock"
+
+// isAlone says that a test of this process has the cluster to itself, so that its own sessions do not wait for it.
+var isAlone atomic.Bool
+
+// Alone waits until no other test uses the cluster, in this process or another, and keeps others from it until the test
+// ends. It is for tests that stop nodes; they must not run in parallel with others, and call it first.
+func Alone(tb testing.TB) {
+	tb.Helper()
+	lockFaults(tb, syscall.LOCK_EX)
+	isAlone.Store(true)
+	tb.Cleanup(func() { isAlone.Store(false) })
+}
+
+// share waits until no other process has the cluster to itself.
+func share(tb testing.TB) {
+	tb.Helper()
+	if !isAlone.Load() {
+		lockFaults(tb, syscall.LOCK_SH)
+	}
+}
+
+func lockFaults(tb testing.TB, how int) {
+	tb.Helper()
+	release, err := lockNodes(how)
+	must(tb, err, "lock the nodes")
+	tb.Cleanup(release)
+}
+
+// Share keeps tests that stop nodes away from the cluster until release is called, and waits for one that runs. It is for
+// commands that measure.
+func Share() (release func(), err error) { return lockNodes(syscall.LOCK_SH) }
+
+func lockNodes(how int) (release func(), err error) {
+	h, err := New(io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	l, err := openLock(h.path(faultsLock))
+	if err != nil {
+		return nil, err
+	}
+	if err := l.flock(how); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l.close, nil // which unlocks it
+}
+
+// patience asks again where the servers have given up a read, as they may on a busy machine, above all at SERIAL alongside
+// transactions. It repeats nothing else, and nothing that the library sends, which has a policy of its own.
+type patience struct{}
+
+// Attempt implements [gocql.RetryPolicy].
+func (patience) Attempt(q gocql.RetryableQuery) bool {
+	query, ok := q.(*gocql.Query)
+	return ok && strings.HasPrefix(query.Statement(), "SELECT") && query.Attempts() <= 8
+}
+
+// GetRetryType implements [gocql.RetryPolicy]. A read at SERIAL completes transactions of others, so it can also end as a write does.
+func (patience) GetRetryType(err error) gocql.RetryType {
+	var (
+		read      *gocql.RequestErrReadTimeout
+		failed    *gocql.RequestErrReadFailure
+		write     *gocql.RequestErrWriteTimeout
+		undecided *gocql.RequestErrCASWriteUnknown
+	)
+	if errors.As(err, &read) || errors.As(err, &failed) || errors.As(err, &write) || errors.As(err, &undecided) ||
+		errors.Is(err, gocql.ErrTimeoutNoResponse) {
+		<-time.After(rand.N(500 * time.Millisecond)) // rivals that ask at the same time again meet again
+		return gocql.Retry
+	}
+	return gocql.Rethrow
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/program"
@@ -148,4 +149,46 @@ func environment() []string {
 		}
 	}
 	return env
+}
+
+var allInOne = program.Program{
+	Name: "Jaeger", Package: "github.com/jaegertracing/jaeger/cmd/all-in-one", Folder: "integration/harness/jaeger/server", Takes: "two minutes",
+	Else: ", or set " + URLEnv,
+}
+
+// Build builds what [Start] starts, unless that is done already. Tests would do it themselves, but they have a time limit.
+func Build(ctx context.Context, out io.Writer) error {
+	_, err := allInOne.Binary(ctx, out)
+	return err
+}
+
+// Serve returns the server that the environment names, or else one of the test's own, which is stopped when the test
+// ends.
+func Serve(tb testing.TB) *Server {
+	tb.Helper()
+	if s := FromEnv(); s != nil {
+		if err := s.ready(context.Background()); err != nil {
+			tb.Fatalf("%s=%s: %v", URLEnv, s.URL, err)
+		}
+		return s
+	}
+	s, err := Start(context.Background(), Config{Out: tb.Output()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("stop Jaeger: %v", err)
+		}
+	})
+	return s
+}
+
+// FromEnv returns the server that the environment names, or nil.
+func FromEnv() *Server {
+	url := os.Getenv(URLEnv)
+	if url == "" {
+		return nil
+	}
+	return &Server{URL: strings.TrimRight(url, "/"), OTLP: cmp.Or(os.Getenv(OTLPEnv), "http://127.0.0.1:4317")}
 }

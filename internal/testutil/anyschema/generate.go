@@ -1,3 +1,4 @@
+// Package anyschema makes up schemas that Cassandra takes, and single changes of them, for property tests.
 package anyschema
 
 import (

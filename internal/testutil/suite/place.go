@@ -1,6 +1,12 @@
 package suite
 
 import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -118,4 +125,141 @@ func (c Cassandra) open(t *testing.T, declared *schema.Schema, more ...string) *
 func (c Cassandra) openIn(t *testing.T, name string, declared *schema.Schema) *Place {
 	t.Helper()
 	return c.open(t, declared.In(map[string]string{name: ""})).mapped(name)
+}
+
+// Create makes the tables of sets.
+func Create(t *testing.T, p *Place, sets ...tables.Described) {
+	t.Helper()
+	p.ChangeSchema(t, p.Keyspace, schemaOf(sets...).Statements()...)
+}
+
+// schemaOf is the tables of sets.
+func schemaOf(sets ...tables.Described) *schema.Schema {
+	return schema.Must(schema.Declare(schema.Sets(sets...)))
+}
+
+// Write carries out a write that must succeed.
+func Write(t *testing.T, w *writer.Writer, op string, changes ...tables.Change) writer.Result {
+	t.Helper()
+	result, err := w.Write(t.Context(), op, changes...)
+	must(t, err)
+	return result
+}
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wrong reports what must not be.
+func wrong(t *testing.T, is bool, format string, args ...any) {
+	t.Helper()
+	if is {
+		t.Errorf(format, args...)
+	}
+}
+
+// wantError reports an error that is not the one that is wanted, which may be nil, or that does not say what it should.
+func wantError(t *testing.T, what string, err, want error, says ...string) {
+	t.Helper()
+	if !errors.Is(err, want) || slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(err.Error(), s) }) {
+		t.Errorf("%s: %v, want %v %q", what, err, want, says)
+	}
+}
+
+// errorOf is the error of a call.
+func errorOf[T any](_ T, err error) error { return err }
+
+// errorOfRead is that of a read of a page.
+func errorOfRead[T any](_ T, _ reader.Token, err error) error { return err }
+
+// wantInvalid makes a change that must be rejected before anything is sent.
+func wantInvalid(t *testing.T, w *writer.Writer, what string, changes ...tables.Change) {
+	t.Helper()
+	wantError(t, what, errorOf(w.Write(t.Context(), "write", changes...)), writer.ErrInvalid)
+}
+
+// check wants the tables to be as sets declare them.
+func (p *Place) check(t *testing.T, sets ...tables.Described) {
+	t.Helper()
+	must(t, schema.Validate(t.Context(), p.Session, schema.Sets(sets...)))
+}
+
+// exec executes a statement by hand.
+func (p *Place) exec(t *testing.T, statement string, values ...any) {
+	t.Helper()
+	must(t, p.Session.Reads().Query(statement, values...).Exec())
+}
+
+// count is what a SELECT count(*) gives at ALL.
+func (p *Place) count(t *testing.T, statement string, values ...any) (rows int) {
+	t.Helper()
+	must(t, p.Session.Reads().Query(statement, values...).Consistency(gocql.All).Scan(&rows))
+	return rows
+}
+
+// all are the rows of a read that must succeed.
+func all[T any](t *testing.T, rows iter.Seq2[T, error]) (out []T) {
+	t.Helper()
+	for row, err := range rows {
+		must(t, err)
+		out = append(out, row)
+	}
+	return out
+}
+
+// each is what f gives of each row.
+func each[T, V any](rows []T, f func(T) V) (out []V) {
+	for _, row := range rows {
+		out = append(out, f(row))
+	}
+	return out
+}
+
+// Insert writes rows, several at a time.
+func Insert[T any](t *testing.T, p *Place, set *tables.Set[T], rows []T) {
+	t.Helper()
+	var wg sync.WaitGroup
+	limit := make(chan struct{}, 16)
+	for _, row := range rows {
+		limit <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			wantError(t, "write", errorOf(p.Writer.Write(context.WithoutCancel(t.Context()), "insert", set.Insert(row))), nil)
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// List reads a query whole.
+func List[T any](t *testing.T, p *Place, q reader.Query[T]) []T {
+	t.Helper()
+	rows, _, err := reader.List(t.Context(), p.Reader, "list", q)
+	must(t, err)
+	return rows
+}
+
+// Pieces reads a query so many rows at a time, continued by token.
+func Pieces[T any](t *testing.T, p *Place, q reader.Query[T], size int) (rows []T, times int) {
+	t.Helper()
+	return pages(t, func(token reader.Token) ([]T, reader.Token, error) {
+		return reader.List(t.Context(), p.Reader, "list", q.Limit(size).After(token))
+	})
+}
+
+// pages reads page after page, until there is no token.
+func pages[T any](t *testing.T, read func(reader.Token) ([]T, reader.Token, error)) (rows []T, times int) {
+	t.Helper()
+	for token, more := reader.Token(""), true; more; more = token != "" {
+		page, next, err := read(token)
+		must(t, err)
+		rows, token, times = append(rows, page...), next, times+1
+	}
+	return rows, times
 }
