@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -197,15 +195,13 @@ func drop(hosts []string, keyspace string) (failed error) {
 // keyspaceName makes a unique keyspace name that shows which test it is of.
 func keyspaceName(test string) string {
 	const limit = 48 // of Cassandra
-	random := make([]byte, 4)
-	_, _ = rand.Read(random) // never fails
 	readable := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '_'
 	}, strings.ToLower(test))
-	name := "t" + hex.EncodeToString(random) + "_" + readable
+	name := fmt.Sprintf("t%08x_%s", rand.Uint32(), readable)
 	return name[:min(len(name), limit)]
 }
 

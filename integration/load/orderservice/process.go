@@ -18,7 +18,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/integration/orderservice"
-	"github.com/denorm-go/denorm/internal/testutil/shop"
+	testshop "github.com/denorm-go/denorm/internal/testutil/shop"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -43,7 +43,7 @@ func Set(s Stage) *tables.Set[orders.Order] {
 	if s == Today {
 		return orders.Orders
 	}
-	return shop.Orders(tables.Table{Name: Table, PartKey: []string{"user_id", "status"}, SortKey: []string{"order_id DESC"}, Hidden: s == Hidden})
+	return testshop.Orders(tables.Table{Name: Table, PartKey: []string{"user_id", "status"}, SortKey: []string{"order_id DESC"}, Hidden: s == Hidden})
 }
 
 // Command is a command of denorm, mounted as in the order service, in a process of its own.
