@@ -29,7 +29,7 @@ type Cassandra struct {
 	LocalDC  string // empty: all nodes are equally near
 	// Orders is the set whose tables have to be there. Nil is orders.Orders.
 	Orders *tables.Set[orders.Order]
-	// CreateSchema creates keyspace and tables if they are not there. For development.
+	// CreateSchema creates keyspace and tables if they are not there. A keyspace with other replicas is an error. For development.
 	CreateSchema bool
 	// Trace is told of the writes. It may be nil.
 	Trace session.Tracer
