@@ -49,13 +49,10 @@ func shops[A any]() *tables.Set[typedShop[A]] {
 
 // While a type gets a field, a process that runs goes on, unique keys of the type keep their owners, and no field is taken away.
 func (p typeTests) TypeGrows(t *testing.T) {
-	p.Place = p.Open(t, 3, `CREATE TYPE address (street text, city text)`,
-		`CREATE TABLE shops (id text PRIMARY KEY, chain text, name text, address frozen<address>, branch address, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`,
-		`CREATE TABLE shops_by_address (chain text, address frozen<address>, id text, name text, branch address, version timeuuid, PRIMARY KEY (chain, address, id))`,
-		`CREATE TABLE addresses (chain text, address frozen<address>, id text, claim timeuuid, PRIMARY KEY (chain, address))`)
+	old, today := shops[address](), shops[addressToday]()
+	p.Place = p.open(t, schemaOf(old))
 	const grace = time.Second
 	p.Writer = NewWriter(t, p.Session, writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
-	old, today := shops[address](), shops[addressToday]()
 	rename := func(name string) error {
 		_, err := writer.Modify(t.Context(), p.Writer, "rename", old, typedShop[address]{ID: "a"}, func(s typedShop[address]) (typedShop[address], error) {
 			s.Name = name
