@@ -10,17 +10,6 @@ import (
 	"go.opentelemetry.io/otel/semconv/v1.43.0/dbconv"
 )
 
-// Names of the instruments that the conventions do not have.
-const (
-	writeDurationName = "denorm.write.duration"
-	readDurationName  = "denorm.read.duration"
-	unconfirmedName   = "denorm.read.unconfirmed"
-	retriesName       = "denorm.retries"
-	rejectionsName    = "denorm.retry.rejections"
-	stragglersName    = "denorm.stragglers"
-	outcomesName      = "denorm.outcomes"
-)
-
 // buckets of durations in seconds, as the conventions give them for db.client.operation.duration.
 var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
 
@@ -35,15 +24,17 @@ func (m *maker) metrics() *metrics {
 	var standard dbconv.ClientOperationDuration
 	return &metrics{
 		requestDuration: m.histogram(standard.Name(), standard.Unit(), standard.Description()),
-		writeDuration: m.histogram(writeDurationName, "s",
+		writeDuration: m.histogram("denorm.write.duration", "s",
 			"Duration of logical writes, over all their tables and with retries."),
-		readDuration: m.histogram(readDurationName, "s",
+		readDuration: m.histogram("denorm.read.duration", "s",
 			"Duration of reads, over all their partitions, with what the caller does with the rows."),
-		unconfirmed: m.counter(unconfirmedName, "{row}", "Rows that a query with Confirm left out, as their base rows do not confirm them."),
-		retries:     m.counter(retriesName, "{retry}", "Attempts that failed and were followed by another."),
-		rejections:  m.counter(rejectionsName, "{request}", "Requests given up because the budget for retries was spent."),
-		stragglers:  m.counter(stragglersName, "{request}", "Requests that had not ended when the write did."),
-		outcomes: m.counter(outcomesName, "{table}",
+		unconfirmed: m.counter("denorm.read.unconfirmed", "{row}",
+			"Rows that a query with Confirm left out, as their base rows do not confirm them."),
+		retries: m.counter("denorm.retries", "{retry}", "Attempts that failed and were followed by another."),
+		rejections: m.counter("denorm.retry.rejections", "{request}",
+			"Requests given up because the budget for retries was spent."),
+		stragglers: m.counter("denorm.stragglers", "{request}", "Requests that had not ended when the write did."),
+		outcomes: m.counter("denorm.outcomes", "{table}",
 			"Tables of logical writes by what is known of them when the write ends."),
 		serverAddress: m.config.serverAddress,
 	}

@@ -13,17 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Names of the instruments of runs of package reconcile.
+// The attributes of runs of package reconcile.
 const (
-	runRowsName     = "denorm.reconcile.rows"
-	runFindingsName = "denorm.reconcile.findings"
-	runRepairsName  = "denorm.reconcile.repairs"
-	runInFlightName = "denorm.reconcile.in_flight"
-	runLimitName    = "denorm.reconcile.limit"
-	runProgressName = "denorm.reconcile.progress"
-	driftRatioName  = "denorm.drift.ratio"
-	coverageAgeName = "denorm.drift.coverage.age"
-
 	kindKey      = attribute.Key("denorm.reconcile.kind")
 	setKey       = attribute.Key("denorm.set")
 	classKey     = attribute.Key("denorm.reconcile.class")
@@ -43,7 +34,7 @@ type runMetrics struct {
 
 func (m *maker) runs() *runMetrics {
 	r := &runMetrics{config: m.config, covered: make(map[string]time.Time)}
-	age, err := m.Float64ObservableGauge(coverageAgeName, metric.WithUnit("s"),
+	age, err := m.Float64ObservableGauge("denorm.drift.coverage.age", metric.WithUnit("s"),
 		metric.WithDescription("Time since all rows of the table were compared last, or since the first run began."))
 	if err == nil { // registered apart from the gauge: of several tracers that make it, the SDK takes the callback of the first only
 		_, err = m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
@@ -52,15 +43,17 @@ func (m *maker) runs() *runMetrics {
 		}, age)
 	}
 	if err != nil {
-		m.rejected(coverageAgeName, err)
+		m.rejected("denorm.drift.coverage.age", err)
 	}
-	r.rows = m.counter(runRowsName, "{row}", "Rows that runs of reconcile have read.")
-	r.findings = m.counter(runFindingsName, "{row}", "Rows that disagree with their base row, and were not repaired.")
-	r.repairs = m.counter(runRepairsName, "{row}", "Rows that disagreed, by what a repair did about them.")
-	r.inFlight = m.number(runInFlightName, "{entity}", "Entities that are to be looked at again.")
-	r.limit = m.number(runLimitName, "{request}", "Requests that a run may have in flight.")
-	r.progress = m.share(runProgressName, "How much of a run is done.")
-	r.ratio = m.share(driftRatioName, "Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
+	r.rows = m.counter("denorm.reconcile.rows", "{row}", "Rows that runs of reconcile have read.")
+	r.findings = m.counter("denorm.reconcile.findings", "{row}",
+		"Rows that disagree with their base row, and were not repaired.")
+	r.repairs = m.counter("denorm.reconcile.repairs", "{row}", "Rows that disagreed, by what a repair did about them.")
+	r.inFlight = m.number("denorm.reconcile.in_flight", "{entity}", "Entities that are to be looked at again.")
+	r.limit = m.number("denorm.reconcile.limit", "{request}", "Requests that a run may have in flight.")
+	r.progress = m.share("denorm.reconcile.progress", "How much of a run is done.")
+	r.ratio = m.share("denorm.drift.ratio",
+		"Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
 	return r
 }
 
