@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/session"
 )
@@ -93,7 +94,7 @@ func (s *stream[T]) lookups(p *page[T]) ([]*lookup, error) {
 			continue
 		}
 		shared := key[:max(c.partition, c.key-1)]
-		id := table + "\x00" + string(c.base.PartitionKey(shared))
+		id := table + "\x00" + string(statement.PartitionKey(shared))
 		l := open[id]
 		if l == nil || len(l.last) == maxLookup {
 			l = &lookup{table: table, key: shared, rows: make(map[string][]candidate)}
@@ -114,7 +115,7 @@ func (l *lookup) attempt(r *Reader, c *confirmation, state []byte) attempt {
 	if c.key > c.partition {
 		values = append(values, tablerow.ListOf(l.last))
 	}
-	return attempt{c.head + l.table + c.tail, values, c.base.PartitionKey(l.key[:c.partition]), maxLookup + 1, state, r.consistency}
+	return attempt{c.head + l.table + c.tail, values, statement.PartitionKey(l.key[:c.partition]), maxLookup + 1, state, r.consistency}
 }
 
 // confirm checks the rows of a page. Those that their base rows confirm become what these say, the others are marked.
@@ -155,7 +156,7 @@ func (s *stream[T]) confirm(ctx context.Context, p *page[T]) error {
 func (s *stream[T]) tracedLookups(ctx context.Context, first *lookup) context.Context {
 	c := s.read.plan.confirm
 	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
-		Op: s.read.op, Keyspace: c.keyspace, Tables: []string{first.table}, Statements: []string{c.head + first.table + c.tail},
+		Op: s.read.plan.op, Keyspace: c.keyspace, Tables: []string{first.table}, Statements: []string{c.head + first.table + c.tail},
 		Consistency: session.Consistency(s.read.consistency), Idempotent: true, Partition: s.partition.number, Buckets: s.partition.shown,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
@@ -56,8 +57,10 @@ func (e *optionError) Error() string        { return "denorm: reader: " + e.caus
 func (e *optionError) Is(target error) bool { return target == ErrInvalid }
 func (e *optionError) Unwrap() error        { return e.cause }
 
-func (q *query) invalid(column, reason string) error {
-	return &queryError{Table: q.name, Column: column, Reason: reason}
+func (q *query) invalid(column, reason string) error { return q.rejected(column, reason, nil) }
+
+func (q *query) rejected(column, reason string, cause error) error {
+	return &queryError{q.op, q.name, column, reason, cause}
 }
 
 // reason is the sentence of an error of package tables, without what queryError says itself.
@@ -101,15 +104,9 @@ func (e *Error) Error() string {
 	if e.Partitions > 0 {
 		fmt.Fprintf(&b, ": partition %d of %d", e.Partition, e.Partitions)
 	}
-	for i, bucket := range e.Buckets {
-		sep := ", "
-		if i == 0 {
-			sep = " ("
-		}
-		b.WriteString(sep + bucket.Column + " " + bucket.Value)
-	}
 	if len(e.Buckets) > 0 {
-		b.WriteString(")")
+		buckets := each.Of(e.Buckets, func(b session.Bucket) string { return b.Column + " " + b.Value })
+		b.WriteString(" (" + strings.Join(buckets, ", ") + ")")
 	}
 	b.WriteString(" not read")
 	if e.Attempts > 1 {

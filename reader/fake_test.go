@@ -18,7 +18,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/tablerow"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 
@@ -260,7 +260,7 @@ func (f *fakeSource) transaction(r attempt) (*fakeAnswer, error) {
 		for n := range f.tables[name].part {
 			key = append(key, one.values[n].(*cqltype.Value))
 		}
-		one.key = tablerow.Layout{}.PartitionKey(key)
+		one.key = statement.PartitionKey(key)
 		found, err := f.answer(one)
 		if err != nil {
 			return nil, err

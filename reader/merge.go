@@ -13,7 +13,7 @@ type merger[T any] struct {
 }
 
 // errDisorder says that a partition's rows came in another order than they are merged in.
-var errDisorder = errors.New("rows came in another order than that of the declared clustering key: does the live table agree with it?")
+var errDisorder = errors.New("rows came in another order than the declared clustering key: compare the live table with the declaration")
 
 // newMerger waits for the first page of every stream.
 func newMerger[T any](r *read[T], streams []*stream[T]) (*merger[T], error) {

@@ -77,7 +77,7 @@ func Session(s *session.Session) Option {
 			c.fail("Session: the session is nil")
 			return
 		case s.Reads() != c.reads:
-			c.fail("Session: it has other connections than the reader: derive it by With from the session that New was given")
+			c.fail("Session: it has other connections than the reader: derive it from the session that New was given")
 			return
 		}
 		c.use(s)

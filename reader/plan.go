@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,9 @@ type scan struct {
 
 // plan works out what a query asks.
 func (r *Reader) plan(q *query) (*plan, error) {
+	if r.err != nil {
+		return nil, q.rejected("", r.err.Error(), r.err)
+	}
 	b, err := q.bind()
 	if err != nil {
 		return nil, err
@@ -73,7 +77,7 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	}
 	slots, err := b.slots(p.from, r.partitions)
 	if err != nil {
-		return nil, slotsError(b.name, err)
+		return nil, b.slotsError(err)
 	}
 	var group []*partition
 	ordered := slots.Clock != "" && b.fixed < len(b.columns) && slots.Clock == b.columns[b.fixed]
@@ -109,15 +113,16 @@ func selectFrom(keyspace string, columns []string) string {
 	return head
 }
 
-func slotsError(table string, err error) error {
-	e := &queryError{Table: table, Reason: err.Error(), cause: err}
+func (q *query) slotsError(err error) error {
+	column, reason := "", err.Error()
 	switch err := err.(type) { //nolint:errorlint // both come as they are
 	case *slots.MissingError:
-		e.Column, e.Reason = err.Column, err.Reason
+		column, reason = err.Column, err.Reason
 	case *slots.TooManyError:
-		e.Reason = "the query asks more than " + strconv.Itoa(err.Limit) + " partitions: narrow its range of time, or see the option Partitions"
+		reason = fmt.Sprintf("the query asks more than %d partitions: narrow its range of time, or see the option Partitions",
+			err.Limit)
 	}
-	return e
+	return q.rejected(column, reason, err)
 }
 
 func (p *plan) place(s *slots.Slot) *partition {
@@ -143,21 +148,14 @@ func (p *plan) place(s *slots.Slot) *partition {
 
 // shown is a bucket as text.
 func shown(v *cqltype.Value) string {
-	data := v.Data
 	switch v.Type.String() {
 	case "text":
-		return string(data)
+		return string(v.Data)
 	case "date":
-		days := int64(binary.BigEndian.Uint32(data)) - 1<<31
+		days := int64(binary.BigEndian.Uint32(v.Data)) - 1<<31
 		return time.Unix(days*24*60*60, 0).UTC().Format(time.DateOnly)
 	}
-	n := int64(0)
-	for i, b := range data {
-		if n = n<<8 | int64(b); i == 0 {
-			n = int64(int8(b)) // two's complement
-		}
-	}
-	return strconv.FormatInt(n, 10)
+	return strconv.FormatInt(cqltype.Number(v.Data), 10)
 }
 
 // scans are the statements that return the rows of a partition in order. From the beginning it is one statement. The rows

@@ -24,6 +24,7 @@ type Query[T any] struct {
 
 // query is a Query without its row type.
 type query struct {
+	op         string // of the read
 	layout     tablerow.Layout
 	name       string // of the table, as given
 	known      bool   // the table is declared
@@ -157,7 +158,7 @@ func (q *query) bind() (*bound, error) {
 	case !q.known:
 		return nil, q.invalid("", "no table of this name is declared in the set, or several are, in "+
 			"different keyspaces: name one of these with its keyspace, as in shop.orders")
-	case q.layout.Hidden():
+	case q.layout.Table.Hidden:
 		return nil, q.invalid("", "the table is Hidden until its backfill is complete: read another table until then, and remove Hidden "+
 			"from its declaration once Reconciler.Backfill has returned no error")
 	case q.limit < 0:
@@ -251,7 +252,7 @@ func (b *bound) value(c condition) (v *cqltype.Value, open bool, err error) {
 	}
 	v, err = b.layout.Encode(c.column, c.value)
 	if err != nil {
-		return nil, false, &queryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
+		return nil, false, b.rejected(c.column, reason(err), err)
 	}
 	if fault := slots.BucketFault(b.layout, c.column, v); fault != "" && c.op == eq {
 		return nil, false, b.invalid(c.column, fault)

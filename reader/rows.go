@@ -3,39 +3,29 @@ package reader
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"sync"
 
 	"github.com/denorm-go/denorm/session"
 )
 
-// Rows is a query that is ready to be read. It is not safe for concurrent use.
+// Rows is a query that is ready to be read. It prints as the name of its table. It is not safe for concurrent use.
 type Rows[T any] struct {
-	ctx    context.Context //nolint:containedctx // of the one call that All makes
-	reader *Reader
-	op     string
-	query  Query[T]
-	plan   *plan
-	given  *position // the last row that was given; nil for none
-	count  int
+	query
+	unconfirmed []func(T)
+	ctx         context.Context //nolint:containedctx // of the one call that All makes
+	reader      *Reader
+	plan        *plan
+	given       *position // the last row that was given; nil for none
+	count       int
 }
-
-// String names the table that is read.
-func (r Rows[T]) String() string { return "rows of " + r.query.name }
-
-// Format prints the table for every verb: printed in full, rows would show the values of their query.
-func (r Rows[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
-
-// MarshalText is the table, for structured loggers.
-func (r Rows[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Read prepares a query under ctx. op names it in errors and traces, for example newestLogs, and must not be empty.
 // Nothing is sent before the rows are ranged over. ctx limits the whole read; without a deadline only its requests are
 // limited, by the retry policy.
 func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T] {
-	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q}
+	q.op = op
+	return &Rows[T]{query: q.query, unconfirmed: q.unconfirmed, ctx: ctx, reader: r}
 }
 
 // List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token continues the query. It is empty
@@ -79,10 +69,10 @@ func (r *Rows[T]) All() iter.Seq2[T, error] {
 func (r *Rows[T]) all(yield func(T) bool) error {
 	q := r.query
 	if r.ctx == nil && r.reader == nil && r.op == "" && !q.made {
-		return &queryError{Reason: "the Rows are a zero value: they are made by reader.Read"}
+		return q.invalid("", "the Rows are a zero value: they are made by reader.Read")
 	}
 	if fault := unusable(r.ctx, r.reader, r.op); fault != "" {
-		return &queryError{Op: r.op, Table: q.name, Reason: fault}
+		return q.invalid("", fault)
 	}
 	if r.given != nil {
 		q.token = r.Token()
@@ -98,24 +88,17 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 	end := session.OperationEnd{Operation: session.OperationRead, Op: r.op, Err: errPanicked}
 	defer func() { r.reader.tracer.TraceEnd(ctx, end) }()
 	err := func() error {
-		if r.reader.err != nil {
-			return &queryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
-		}
-		p, err := r.reader.plan(&q.query)
+		p, err := r.reader.plan(&q)
 		if err != nil {
-			var refused *queryError
-			if errors.As(err, &refused) {
-				refused.Op = r.op
-			}
 			return err
 		}
 		r.plan = p
 		end.Keyspace, end.Partitions = p.keyspace, p.partitions
-		return newRead[T](ctx, r.reader, r.op, p, &end).run(func(s *stream[T]) bool {
+		return newRead[T](ctx, r.reader, p, &end).run(func(s *stream[T]) bool {
 			row := s.page.rows[s.pos]
 			if s.page.drops(s.pos) {
 				end.Unconfirmed++
-				for _, tell := range q.unconfirmed {
+				for _, tell := range r.unconfirmed {
 					if tell != nil {
 						tell(row)
 					}
@@ -149,7 +132,6 @@ type read[T any] struct {
 	caller context.Context //nolint:containedctx // lives as long as the run, as does ctx
 	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelFunc
-	op     string
 	plan   *plan
 	limit  int           // rows still wanted, 0 for all
 	slots  chan struct{} // one for each request in flight
@@ -158,12 +140,12 @@ type read[T any] struct {
 	end    *session.OperationEnd
 }
 
-func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *session.OperationEnd) *read[T] {
-	if level := p.layout.Level(r.consistency); level != r.consistency {
+func newRead[T any](ctx context.Context, r *Reader, p *plan, end *session.OperationEnd) *read[T] {
+	if level := p.layout.Set.Level(r.consistency); level != r.consistency {
 		own := *r
 		own.consistency, r = level, &own
 	}
-	x := &read[T]{Reader: r, caller: ctx, op: op, plan: p, limit: p.limit, slots: make(chan struct{}, r.parallel), end: end}
+	x := &read[T]{Reader: r, caller: ctx, plan: p, limit: p.limit, slots: make(chan struct{}, r.parallel), end: end}
 	x.ctx, x.cancel = context.WithCancel(ctx) //nolint:gosec // run calls it
 	return x
 }

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
+	"github.com/gocql/gocql"
 )
 
 // stream reads one partition, a page ahead of its consumer.
@@ -39,7 +43,7 @@ func (s *stream[T]) fetch(ctx context.Context) {
 		ctx = s.traced(ctx)
 	}
 	p := s.read.plan
-	s.decoder, s.key = newDecoder[T](p.layout, p.selected, p.kept), p.layout.PartitionKey(s.partition.key)
+	s.decoder, s.key = newDecoder[T](p.layout, p.selected, p.kept), statement.PartitionKey(s.partition.key)
 	failed := false // while the read went on
 	defer func() {
 		if !failed && s.read.stopped() {
@@ -92,7 +96,7 @@ func (s *stream[T]) fetch(ctx context.Context) {
 func (s *stream[T]) traced(ctx context.Context) context.Context {
 	p := s.partition
 	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
-		Op: s.read.op, Keyspace: s.read.plan.keyspace, Tables: []string{p.table}, Statements: []string{p.scans[0].statement},
+		Op: s.read.plan.op, Keyspace: s.read.plan.keyspace, Tables: []string{p.table}, Statements: []string{p.scans[0].statement},
 		Consistency: session.Consistency(s.read.consistency), Idempotent: true, Partition: p.number, Buckets: p.shown,
 	})
 }
@@ -185,7 +189,7 @@ func (s *stream[T]) fail(err error, attempts int) error {
 		err = fmt.Errorf("%w; create it, or let the range begin later", err)
 	}
 	return &Error{
-		Op: s.read.op, Keyspace: p.keyspace, Table: s.partition.table, Partition: s.partition.number, Partitions: p.partitions,
+		Op: p.op, Keyspace: p.keyspace, Table: s.partition.table, Partition: s.partition.number, Partitions: p.partitions,
 		Buckets: s.partition.shown, Attempts: attempts, Err: err,
 	}
 }
@@ -196,3 +200,48 @@ type group[T any] struct {
 	exhausted atomic.Int64 // streams whose last page was fetched, though perhaps not given
 	fetched   atomic.Int64 // rows
 }
+
+// source sends requests. It is the seam to the driver: tests put a fake behind it.
+type source interface {
+	// page asks for one page and waits for it.
+	page(ctx context.Context, r attempt) answer
+}
+
+// attempt is one at one page.
+type attempt struct {
+	statement   string
+	values      []any
+	key         []byte // the encoded partition key
+	size        int    // rows at most
+	state       []byte // where the page begins; nil is the beginning
+	consistency gocql.Consistency
+}
+
+// answer is a page. A [gocql.Iter] is one.
+type answer interface {
+	NumRows() int
+	Scan(dest ...any) bool
+	PageState() []byte
+	Host() *gocql.HostInfo
+	Close() error
+}
+
+// gocqlSource reads through gocql, with everything switched off that would act on its own: retries, whose errors it hides, and
+// paging, which would go on behind the reader's back.
+type gocqlSource struct{ session *gocql.Session }
+
+func (s gocqlSource) page(ctx context.Context, r attempt) answer {
+	return s.session.Query(r.statement, r.values...).
+		Consistency(r.consistency).
+		RoutingKey(r.key).
+		PageSize(r.size).
+		PageState(r.state). // also when it is nil: it turns automatic paging off
+		Idempotent(true).
+		RetryPolicy(driver.NoRetry).
+		WithContext(ctx).
+		Iter()
+}
+
+// leastSilence is how long an attempt must have waited for its end to say something of the host: the limits of interactive reads are shorter
+// than a second.
+const leastSilence = 200 * time.Millisecond

@@ -40,7 +40,7 @@ type position struct {
 // mark tells queries apart: by table, keyspace, values, range, order, and row identity; not by limit.
 func (b *bound) mark(keyspace string) []byte {
 	var table, values, order, bounds hashed
-	table.text(b.layout.Entity())
+	table.text(b.layout.Set.Name)
 	table.text(keyspace)
 	table.text(b.name)
 	for _, names := range [][]string{b.partition, b.columns} {
@@ -103,9 +103,7 @@ func (b *bound) position(mark []byte) (*position, error) {
 	if b.token == "" {
 		return nil, nil
 	}
-	refuse := func(reason string) error {
-		return &queryError{Table: b.name, Reason: reason, cause: ErrToken}
-	}
+	refuse := func(reason string) error { return b.rejected("", reason, ErrToken) }
 	data, err := base64.RawURLEncoding.DecodeString(string(b.token))
 	if err != nil || len(data) < 1+markSize || data[0] != tokenVersion {
 		return nil, refuse("the token was not made by this library, or by another version of it")

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -27,12 +29,7 @@ func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Qu
 	if len(queries) == 0 {
 		return nil, &queryError{Op: op, Reason: "there is no query: give one for each row"}
 	}
-	var names []string
-	for _, q := range queries {
-		if !slices.Contains(names, q.name) {
-			names = append(names, q.name)
-		}
-	}
+	names := each.Once(each.Of(queries, func(q Query[T]) string { return q.name }))
 	ctx = r.tracer.TraceStart(ctx, session.OperationStart{Operation: session.OperationRead, Op: op, Table: strings.Join(names, ", ")})
 	end := session.OperationEnd{Operation: session.OperationRead, Op: op}
 	rows, err := transaction(ctx, r, op, queries, &end)
@@ -57,27 +54,21 @@ func unusable(ctx context.Context, r *Reader, op string) string {
 }
 
 func transaction[T any](ctx context.Context, r *Reader, op string, queries []Query[T], end *session.OperationEnd) ([]*T, error) {
-	if r.err != nil {
-		return nil, &queryError{Op: op, Reason: r.err.Error(), cause: r.err}
-	}
 	if len(queries) > r.partitions {
 		return nil, &queryError{Op: op, Reason: strconv.Itoa(len(queries)) + " queries are more than the option Partitions allows"}
 	}
 	var plans rowPlans
 	for _, q := range queries {
+		q.op = op
 		p, err := r.rowPlan(q.query)
 		if err != nil {
-			var refused *queryError
-			if errors.As(err, &refused) {
-				refused.Op = op
-			}
 			return nil, err
 		}
 		plans = append(plans, p)
 	}
 	first, names := plans[0], plans.tables()
 	end.Keyspace, end.Partitions = first.keyspace, len(plans)
-	x := newRead[T](ctx, r, op, first, end)
+	x := newRead[T](ctx, r, first, end)
 	defer x.cancel()
 	text, values := plans.statement()
 	request := session.RequestEnd{}
@@ -89,7 +80,7 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 		defer func() { r.tracer.TraceRequestEnd(ctx, request) }()
 	}
 	var rows []*T
-	page := attempt{text, values, first.layout.PartitionKey(first.only().key), 1, nil, x.consistency}
+	page := attempt{text, values, statement.PartitionKey(first.only().key), 1, nil, x.consistency}
 	_, attempts, err := x.send(ctx, first.keyspace, page, &request, func(a answer) { rows = decodeRows[T](plans, a) })
 	if err == nil && rows == nil {
 		err = errNoAnswer
@@ -131,17 +122,13 @@ func (all rowPlans) statement() (text string, values []any) {
 }
 
 // tables are the names of the tables, with their keyspaces where these are not that of the first.
-func (all rowPlans) tables() (names []string) {
-	for _, p := range all {
-		name := p.only().table
+func (all rowPlans) tables() []string {
+	return each.Once(each.Of(all, func(p *plan) string {
 		if p.keyspace != all[0].keyspace && p.keyspace != "" {
-			name = p.keyspace + "." + name
+			return p.keyspace + "." + p.only().table
 		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+		return p.only().table
+	}))
 }
 
 // keyspace is that of a table, for [period.Explain].
@@ -166,7 +153,7 @@ func (r *Reader) rowPlan(q query) (*plan, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !p.layout.Transactional():
+	case !p.layout.Set.Transactional:
 		return nil, q.invalid("", "the set is not Transactional: declare tables.Transactional, or read each row by List")
 	case p.fixed < len(p.columns):
 		return nil, q.invalid(p.columns[p.fixed], "is missing: a transaction reads single rows, so each query gives the whole key with Eq")

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/gocql/gocql"
 )
 
 // Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable and
@@ -56,17 +55,8 @@ func (l Layout) FollowsKey() bool {
 	return !slices.ContainsFunc(l.Table.Key, open)
 }
 
-// Entity is the name of the set.
-func (l Layout) Entity() string { return l.Set.Name }
-
 // Name and Keyspace are as declared.
 func (l Layout) Name() string { return l.Table.Name }
-
-// Hidden says whether package reader must not read the table.
-func (l Layout) Hidden() bool { return l.Table.Hidden }
-
-// Transactional says whether the table is one of transactions.
-func (l Layout) Transactional() bool { return l.Set.Transactional }
 
 // Keyspace is the logical keyspace, empty for the session's.
 func (l Layout) Keyspace() string { return l.Table.Keyspace }
@@ -144,10 +134,7 @@ func (l Layout) Fits(i int, data []byte) bool {
 	return len(data) <= statement.MaxKeyBytes && storable(l.clustering(i).CQL, data)
 }
 
-// PartitionKey encodes the columns of the partition key, in order.
-func (l Layout) PartitionKey(values []*cqltype.Value) []byte { return statement.PartitionKey(values) }
-
-// PartitionKeyOf is [Layout.PartitionKey] of values that are encoded already. It may share memory with them.
+// PartitionKeyOf is the encoded partition key of values that are encoded already. It may share memory with them.
 func (l Layout) PartitionKeyOf(encoded [][]byte) []byte {
 	values := make([]*cqltype.Value, len(encoded))
 	for i, data := range encoded {
@@ -311,6 +298,3 @@ func ListOf(values []*cqltype.Value) *cqltype.Value {
 	}
 	return &cqltype.Value{Type: cqltype.ListOf(values[0].Type), Data: data}
 }
-
-// Level is [layout.Set.Level] of the set that has the table.
-func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.Set.Level(c) }

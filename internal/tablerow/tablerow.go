@@ -11,13 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/literal"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/gocql/gocql"
 )
 
 // Row is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
@@ -373,3 +372,54 @@ func (r Row) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) 
 
 // MarshalText is [Row.String].
 func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// BaseKey is the physical table of the entity's base row, with the primary key of the row, of which the table of this row must have the
+// columns. It is false if one of them is null.
+func (r Row) BaseKey() (table string, key []*cqltype.Value, ok bool) {
+	base, values := r.layout.Set.Tables[0], r.all()
+	if key = base.KeyOf(values); !statement.Present(key) {
+		return "", nil, false
+	}
+	if base.Rotation == nil {
+		return base.Name, key, true
+	}
+	at := &values[base.Rotation.Clock]
+	if len(at.Data) == 0 { // as Cassandra allows it in a clustering column
+		return "", nil, false
+	}
+	clock := layout.InstantOf(at)
+	if _, err := base.Rotation.Versions[0].Bucket.Text(clock); err != nil {
+		return "", nil, false // no table is named so, and no base row can be there
+	}
+	return base.Rotated(clock), key, true
+}
+
+// BaseRow is the base row with a key that [Row.Key] has encoded. l is the base table.
+func BaseRow(l Layout, key string, keyspace func(string) string) *entity.Base {
+	row := make([]cqltype.Value, len(l.Set.Columns))
+	for k, v := range decodedKey(l, key) {
+		row[l.Table.Key[k]] = *v
+	}
+	return entity.NewBase(l.Set, entity.OrDeclared(keyspace), row)
+}
+
+// ClaimOf is the claim of the entity with an encoded base key to an encoded key of the table, which is [Layout.Unique].
+func ClaimOf(l Layout, owner, key string, keyspace func(string) string) *entity.Claim {
+	return entity.NewClaim(l.Table, decodedKey(l, key), BaseRow(l.Base(), owner, keyspace))
+}
+
+// OfBase is the row as one of the base table, with keys as of [Normalize].
+func OfBase(b *entity.Base, row entity.Row) Row {
+	values := slices.Clone(row.Values)
+	for i := range values {
+		if c := &b.Set.Columns[i]; c.Key {
+			values[i].Data = AsDeclared(c.CQL, values[i].Data)
+		}
+	}
+	version := &cqltype.Value{Type: entity.TimeUUID}
+	if row.Version != (gocql.UUID{}) {
+		version = cqltype.TimeUUID(row.Version)
+	}
+	values[b.Set.Version] = *version
+	return Row{layout: Layout{Set: b.Set, Table: b.Set.Tables[0]}, values: values}
+}
