@@ -192,10 +192,21 @@ func (c *Cluster) Config() *gocql.ClusterConfig {
 	return config
 }
 
+// hold does something with the lock.
+func (c *Cluster) hold(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do()
+}
+
+// held is what get gives with the lock.
+func held[T any](c *Cluster, get func() T) (out T) {
+	c.hold(func() { out = get() })
+	return out
+}
+
 // Replicas returns the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded partition key,
 // like the driver's routing key.
 func (c *Cluster) Replicas(keyspace string, key []byte) []int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.data.Replicas(keyspace, key)
+	return held(c, func() []int { return c.data.Replicas(keyspace, key) })
 }

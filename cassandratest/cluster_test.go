@@ -264,8 +264,8 @@ func TestCreateText(t *testing.T) {
 		t.Errorf("there is %v", found)
 	}
 	for text, want := range map[string]string{
-		"CREATE TABLE t (id int PRIMARY KEY)": `CREATE TABLE t (id int PRIMARY KEY): no keyspace is named: name it, for the sets of a schema by ` +
-			`Schema.In(map[string]string{"": "shop"}).Statements(), in CQL as in shop.orders or by USE`,
+		"CREATE TABLE t (id int PRIMARY KEY)": `CREATE TABLE t (id int PRIMARY KEY): no keyspace is named: name it by Schema.In, ` +
+			`or in CQL as in shop.orders or by USE`,
 		"USE nosuch": "USE nosuch: keyspace nosuch does not exist: create it first",
 		"DROP TABLE shop.notes; CREATE shop.x (id int); DROP TABLE shop.orders": "CREATE shop.x (id int): ",
 	} {

@@ -57,27 +57,20 @@ func (n *Node) serve(nc net.Conn) {
 
 // heard says whether the node still has what it was sent on the connection: it lives, and is not silent.
 func (c *conn) heard() bool {
-	c.node.cluster.mu.Lock()
-	defer c.node.cluster.mu.Unlock()
-	return c.life == c.node.lives && c.node.state != silent && c.node.state != vanished
+	n := c.node
+	return held(n.cluster, func() bool { return c.life == n.lives && n.state != silent && n.state != vanished })
 }
 
 func (c *conn) close() {
 	c.once.Do(func() {
 		close(c.done)
 		_ = c.net.Close()
-		c.node.cluster.mu.Lock()
-		defer c.node.cluster.mu.Unlock()
-		delete(c.node.conns, c)
+		c.node.cluster.hold(func() { delete(c.node.conns, c) })
 	})
 }
 
 // listens says whether the client has asked for events.
-func (c *conn) listens() bool {
-	c.node.cluster.mu.Lock()
-	defer c.node.cluster.mu.Unlock()
-	return c.events
-}
+func (c *conn) listens() bool { return held(c.node.cluster, func() bool { return c.events }) }
 
 // read reads requests until the connection ends.
 func (c *conn) read() {

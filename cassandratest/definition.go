@@ -97,8 +97,7 @@ func (c *Cluster) keyspace(s ast.Statement, used string) error {
 		return nil
 	}
 	if name == "" {
-		return errors.New("no keyspace is named: name it, for the sets of a schema by " +
-			"Schema.In(map[string]string{\"\": \"shop\"}).Statements(), in CQL as in shop.orders or by USE")
+		return errors.New("no keyspace is named: name it by Schema.In, or in CQL as in shop.orders or by USE")
 	}
 	if c.data.Schema.Keyspace(name) != nil {
 		return nil

@@ -2,7 +2,9 @@ package cassandratest
 
 import (
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
@@ -72,11 +74,7 @@ func (n *Node) Stop() {
 
 // Skew sets the clock of the node ahead, or back if by is negative. The clock is used for lightweight transactions, TTL, and
 // writes without a timestamp.
-func (n *Node) Skew(by time.Duration) {
-	n.cluster.mu.Lock()
-	defer n.cluster.mu.Unlock()
-	n.cluster.data.Skew(n.Number, by)
-}
+func (n *Node) Skew(by time.Duration) { n.cluster.hold(func() { n.cluster.data.Skew(n.Number, by) }) }
 
 // Restore makes the node healthy again.
 func (n *Node) Restore() { n.become(healthy) }
@@ -104,22 +102,12 @@ func (n *Node) Cut() {
 
 // open are the connections that the node has now.
 func (n *Node) open() []*conn {
-	n.cluster.mu.Lock()
-	defer n.cluster.mu.Unlock()
-	var out []*conn
-	for c := range n.conns {
-		out = append(out, c)
-	}
-	return out
+	return held(n.cluster, func() []*conn { return slices.Collect(maps.Keys(n.conns)) })
 }
 
 // Forget makes the node forget all prepared statements, as a restart does: it answers UNPREPARED until they are prepared
 // again.
-func (n *Node) Forget() {
-	n.cluster.mu.Lock()
-	defer n.cluster.mu.Unlock()
-	clear(n.prepared)
-}
+func (n *Node) Forget() { n.cluster.hold(func() { clear(n.prepared) }) }
 
 // Announce tells the clients that have registered for events that this node is now up or down, as its peers would.
 func (n *Node) Announce(up bool) {
@@ -138,11 +126,7 @@ func (n *Node) Announce(up bool) {
 }
 
 // now is the state of the node.
-func (n *Node) now() state {
-	n.cluster.mu.Lock()
-	defer n.cluster.mu.Unlock()
-	return n.state
-}
+func (n *Node) now() state { return held(n.cluster, func() state { return n.state }) }
 
 // thawed waits until the node is not frozen, and says whether it is so before done.
 func (n *Node) thawed(done <-chan struct{}) bool {

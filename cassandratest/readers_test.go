@@ -60,8 +60,13 @@ var mall = schema.Must(schema.Declare(
 		Comment: "who's who", GCGrace: time.Hour, TTL: 24 * time.Hour, Compaction: schema.TimeWindow(24 * time.Hour),
 		Other: map[string]string{"speculative_retry": "'95p'", "bloom_filter_fp_chance": "0.1", "caching": "{'keys': 'NONE', 'rows_per_partition': '10'}"},
 	}),
-	schema.With("mall.shoppers_by_name", schema.Options{GCGrace: time.Minute, TTL: 24 * time.Hour, Compaction: schema.Leveled(), Compression: map[string]string{"enabled": "false"}}),
-	schema.With("mall.views_by_day", schema.Options{Compression: schema.Chunks(4)}),
+	schema.With("mall.shoppers_by_name", schema.Options{
+		GCGrace: time.Minute, TTL: 24 * time.Hour, Compaction: map[string]string{"class": "LeveledCompactionStrategy"},
+		Compression: map[string]string{"enabled": "false"},
+	}),
+	schema.With("mall.views_by_day", schema.Options{
+		Compression: map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": "4"},
+	}),
 ))
 
 func TestSchemaIsReadAsDeclared(t *testing.T) {

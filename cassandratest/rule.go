@@ -109,8 +109,8 @@ func (c *Cluster) contradiction(what string, matchers []Matcher) error {
 			}
 		case Kind:
 			if kinds = append(kinds, m); m != kinds[0] {
-				return fmt.Errorf("a %[1]s with the kinds %[2]v and %[3]v, and a request has one, while all matchers must match: "+
-					"leave the kinds out, or make a %[1]s for each", what, kinds[0], m)
+				return fmt.Errorf("a %[1]s with the kinds %[2]v and %[3]v, and a request has one: make a %[1]s for each",
+					what, kinds[0], m)
 			}
 		case onTable:
 			if table = true; len(m) == 0 {
@@ -121,21 +121,19 @@ func (c *Cluster) contradiction(what string, matchers []Matcher) error {
 				return err
 			}
 			if on = common(on, m); len(on) == 0 {
-				return fmt.Errorf("a %s with several On that have no node in common, while all matchers must match: "+
-					"name the nodes in one On", what)
+				return fmt.Errorf("a %s with several On that have no node in common: name the nodes in one On", what)
 			}
 		case ordinal:
 			if len(m) == 0 || slices.Min(m) < 1 {
 				return fmt.Errorf("a %s with Nth of requests %v: name one or more, counted from 1", what, []int(m))
 			}
 			if nth = common(nth, m); len(nth) == 0 {
-				return fmt.Errorf("a %s with several Nth that have no request in common, while all matchers must match: "+
-					"name the requests in one Nth", what)
+				return fmt.Errorf("a %s with several Nth that have no request in common: name the requests in one Nth", what)
 			}
 		}
 	}
 	if table && slices.Contains(kinds, Startup) {
-		return fmt.Errorf("a %s with Startup and Table, and the first request of a connection is of no table: leave one of them out", what)
+		return fmt.Errorf("a %s with Startup and Table, and the first request is of no table: leave one of them out", what)
 	}
 	return nil
 }
@@ -231,7 +229,7 @@ func (c Condition) end(choose func(Request) []Step, fixed []Step) *Rule {
 		case step.do == nil:
 			err = noStep(i)
 		case step.answers && slices.ContainsFunc(fixed[:i], func(before Step) bool { return before.ends }):
-			err = fmt.Errorf("a rule whose step %d, %s, comes after the end of the request: one step answers it, drops it or cuts the connection",
+			err = fmt.Errorf("a rule whose step %d, %s, comes after the end of the request: leave it out",
 				i+1, step)
 		case step.wrong != nil:
 			err = step.wrong(s)
@@ -251,8 +249,7 @@ func (c Condition) end(choose func(Request) []Step, fixed []Step) *Rule {
 }
 
 func noStep(i int) error {
-	return fmt.Errorf("a rule whose step %d is Step{}, which does nothing: give one of the package, such as Apply or Drop, "+
-		"or leave it out", i+1)
+	return fmt.Errorf("a rule whose step %d is Step{}, which does nothing: give one of the package, or leave it out", i+1)
 }
 
 // fail is an error of the test, or a panic outside of one.
@@ -265,25 +262,17 @@ func (c *Cluster) fail(err error) {
 }
 
 // Handled returns how many requests the rule has handled.
-func (r *Rule) Handled() int {
-	r.cluster.mu.Lock()
-	defer r.cluster.mu.Unlock()
-	return r.handled
-}
+func (r *Rule) Handled() int { return held(r.cluster, func() int { return r.handled }) }
 
 // End ends the rule: it handles no further request.
 func (r *Rule) End() {
 	s := r.cluster
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rules = slices.DeleteFunc(s.rules, func(other *Rule) bool { return other == r })
+	s.hold(func() { s.rules = slices.DeleteFunc(s.rules, func(other *Rule) bool { return other == r }) })
 }
 
 // Heal ends all rules and restores all nodes.
 func (c *Cluster) Heal() {
-	c.mu.Lock()
-	c.rules = nil
-	c.mu.Unlock()
+	c.hold(func() { c.rules = nil })
 	for _, n := range c.nodes {
 		n.Restore()
 	}
@@ -314,9 +303,7 @@ func (c *Cluster) script(q *Request) []Step {
 	if taken == nil {
 		return nil
 	}
-	c.mu.Lock()
-	taken.handled++
-	c.mu.Unlock()
+	c.hold(func() { taken.handled++ })
 	steps := taken.steps(asked)
 	if i := slices.IndexFunc(steps, func(step Step) bool { return step.do == nil }); i >= 0 {
 		c.fail(noStep(i))

@@ -80,8 +80,7 @@ func short(what string, d time.Duration) error {
 	if d == 0 || d >= time.Millisecond {
 		return nil
 	}
-	return fmt.Errorf("a rule with %s of %v: less than a millisecond, and a number without a unit is of nanoseconds: "+
-		"give a time.Duration, such as 100 * time.Millisecond", what, d)
+	return fmt.Errorf("a rule with %s of %v: less than a millisecond: give a time.Duration, such as 100 * time.Millisecond", what, d)
 }
 
 // part rejects a number of bytes that is negative.

@@ -1,6 +1,7 @@
 package cassandratest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,18 +16,11 @@ func (c *Cluster) opening(session context.Context) {
 	if c.tb == nil { // nobody will be told
 		return
 	}
-	c.mu.Lock()
-	_, known := c.sessions[session]
-	c.mu.Unlock()
-	if known {
+	if held(c, func() bool { _, known := c.sessions[session]; return known }) {
 		return
 	}
 	at := caller()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.sessions[session]; !known {
-		c.sessions[session] = at
-	}
+	c.hold(func() { c.sessions[session] = cmp.Or(c.sessions[session], at) })
 }
 
 // caller is where a session is being opened, as " at file:line". It is empty where no session is, but a connection of one.
@@ -49,9 +43,7 @@ func caller() string {
 
 // unclosed tells of the sessions that nobody has closed.
 func (c *Cluster) unclosed(tell func(format string, args ...any)) {
-	c.mu.Lock()
-	sessions := maps.Clone(c.sessions)
-	c.mu.Unlock()
+	sessions := held(c, func() map[context.Context]string { return maps.Clone(c.sessions) })
 	maps.DeleteFunc(sessions, func(session context.Context, _ string) bool { return session.Err() != nil })
 	for _, at := range slices.Sorted(maps.Values(sessions)) {
 		tell("cassandratest: the session opened%s is still open: close it with the test, by t.Cleanup(session.Close) right after it is opened, "+
