@@ -167,7 +167,14 @@ SELECT * FROM shop.t WHERE "{0}" = ?;
 		t.Fatal(err)
 	}
 	out, _ := execute(t, false, "lint", "--format", "sarif", file)
-	var report sarifReport
+	var report struct {
+		Runs []struct {
+			Results []struct {
+				RuleID  string
+				Message struct{ Text string }
+			}
+		}
+	}
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}

@@ -15,91 +15,31 @@ const (
 	home   = "https://" + module
 )
 
-// What denorm says of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0), which code review tools show at the lines of
-// a file. A package for it would be in the build list of every service; integration/suite/schema checks the output with one.
-type (
-	sarifReport struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool struct {
-			Driver sarifDriver `json:"driver"`
-		} `json:"tool"`
-		Results []sarifResult `json:"results"`
-	}
-	sarifDriver struct {
-		Name           string      `json:"name"`
-		Version        string      `json:"version,omitempty"`
-		InformationURI string      `json:"informationUri"`
-		Rules          []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID                   string       `json:"id"`
-		Name                 string       `json:"name"`
-		ShortDescription     sarifMessage `json:"shortDescription"`
-		HelpURI              string       `json:"helpUri"`
-		DefaultConfiguration struct {
-			Level string `json:"level"`
-		} `json:"defaultConfiguration"`
-	}
-	sarifResult struct {
-		RuleID       string             `json:"ruleId"`
-		RuleIndex    int                `json:"ruleIndex"`
-		Level        string             `json:"level"`
-		Message      sarifMessage       `json:"message"`
-		Locations    []sarifLocation    `json:"locations"`
-		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
-	}
-	sarifMessage struct {
-		Text string `json:"text"`
-	}
-	sarifLocation struct {
-		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-		Logical  []sarifLogical `json:"logicalLocations"`
-	}
-	sarifPhysical struct {
-		Artifact struct {
-			URI string `json:"uri"`
-		} `json:"artifactLocation"`
-		Region struct {
-			StartLine int `json:"startLine"`
-		} `json:"region"`
-	}
-	sarifLogical struct {
-		Name               string `json:"name"`
-		FullyQualifiedName string `json:"fullyQualifiedName"`
-		Kind               string `json:"kind"`
-	}
-	sarifSuppression struct {
-		Kind          string `json:"kind"`
-		Justification string `json:"justification"`
-	}
-)
+// object is an object of JSON.
+type object map[string]any
 
-// writeSARIF writes a report of one run.
+// writeSARIF writes a report of one run in SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0), which code
+// review tools show at the lines of a file. A package for it would be in the build list of every service;
+// integration/suite/schema checks the output with one.
 func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
-	run := sarifRun{Results: []sarifResult{}}
-	driver := &run.Tool.Driver
-	driver.Name, driver.InformationURI = "denorm", home
-	if v := version(); v != "(devel)" {
-		driver.Version = v
-	}
-	index := make(map[string]int)
+	index, rules, results := make(map[string]int), []object{}, []object{}
 	for i, r := range lint.Rules() {
 		index[r.Code] = i
-		rule := sarifRule{ID: r.Code, Name: r.Name, ShortDescription: sarifMessage{r.Doc}, HelpURI: home + "/blob/main/docs/lint.md#" + r.Name}
-		rule.DefaultConfiguration.Level = r.Severity.String()
-		driver.Rules = append(driver.Rules, rule)
+		rules = append(rules, object{
+			"id": r.Code, "name": r.Name, "shortDescription": object{"text": r.Doc},
+			"helpUri": home + "/blob/main/docs/lint.md#" + r.Name, "defaultConfiguration": object{"level": r.Severity},
+		})
 	}
 	for _, f := range found {
-		run.Results = append(run.Results, sarifOf(f, index[f.Code]))
+		results = append(results, sarifOf(f, index[f.Code]))
 	}
-	return writeIndented(out, sarifReport{
-		Schema:  "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json",
-		Version: "2.1.0",
-		Runs:    []sarifRun{run},
+	driver := object{"name": "denorm", "informationUri": home, "rules": rules}
+	if v := version(); v != "" && v != "(devel)" {
+		driver["version"] = v
+	}
+	return writeIndented(out, object{
+		"$schema": "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json",
+		"version": "2.1.0", "runs": []object{{"tool": object{"driver": driver}, "results": results}},
 	})
 }
 
@@ -121,7 +61,7 @@ func uriOf(file string) string {
 var plain = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`)
 
 // sarifOf is the result of a finding. One in a live cluster has its table as a logical location only.
-func sarifOf(f lint.Finding, rule int) sarifResult {
+func sarifOf(f lint.Finding, rule int) object {
 	end := ". "
 	if strings.HasSuffix(f.Reason, "?") { // it asks what was meant
 		end = " "
@@ -130,16 +70,19 @@ func sarifOf(f lint.Finding, rule int) sarifResult {
 	if f.Query != "" {
 		text += " Query: " + f.Query
 	}
-	location := sarifLocation{Logical: []sarifLogical{{Name: f.Table.Name, FullyQualifiedName: f.Table.String(), Kind: "type"}}}
+	table := object{"name": f.Table.Name, "fullyQualifiedName": f.Table.String(), "kind": "type"}
+	location := object{"logicalLocations": []object{table}}
 	if f.At.Line > 0 {
-		location.Physical = new(sarifPhysical)
-		location.Physical.Artifact.URI, location.Physical.Region.StartLine = uriOf(f.At.File), f.At.Line
+		location["physicalLocation"] = object{
+			"artifactLocation": object{"uri": uriOf(f.At.File)}, "region": object{"startLine": f.At.Line},
+		}
 	}
-	result := sarifResult{
-		RuleID: f.Code, RuleIndex: rule, Level: f.Severity.String(), Message: sarifMessage{plain.Replace(text)}, Locations: []sarifLocation{location},
+	result := object{
+		"ruleId": f.Code, "ruleIndex": rule, "level": f.Severity, "message": object{"text": plain.Replace(text)},
+		"locations": []object{location},
 	}
 	if f.Suppressed != "" {
-		result.Suppressions = []sarifSuppression{{"inSource", f.Suppressed}}
+		result["suppressions"] = []object{{"kind": "inSource", "justification": f.Suppressed}}
 	}
 	return result
 }

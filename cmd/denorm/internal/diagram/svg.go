@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	_ "embed"
 	"fmt"
 	"html"
 	"maps"
@@ -35,59 +36,17 @@ func SVG(s *schema.Schema) string {
 		y = p.group(&g, y) + gapY
 	}
 	y = p.legend(y)
-	return fmt.Sprintf(frame, int(math.Ceil(p.width))+padding, int(y)+padding, p.body.String())
+	return fmt.Sprintf(frame, int(math.Ceil(p.width))+padding, int(y)+padding, style, p.body.String())
 }
+
+//go:embed style.css
+var style string
 
 const frame = `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img">
 <style>
-  text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .entity, .role, .label { fill: #59636e; }
-  .page { fill: #ffffff; }
-  .box { fill: #ffffff; stroke: #8c959f; }
-  .base { fill: #dafbe1; stroke: #8c959f; }
-  .other { fill: #ddf4ff; stroke: #8c959f; }
-  .view { fill: #fbefff; stroke: #8c959f; }
-  .alone { fill: #eaeef2; stroke: #8c959f; }
-  .key { fill: #0969da; }
-  .query { fill: #1a7f37; }
-  .index { fill: #9a6700; }
-  text.moves { fill: #bc4c00; }
-  text.derives { fill: #8250df; }
-  .edge { stroke: #818b98; fill: none; }
-  .edge.moves { stroke: #bc4c00; }
-  .edge.derives { stroke: #8250df; }
-  .edge.guess, .guessed { stroke: #818b98; fill: none; stroke-dasharray: 5 4; }
-  .rule { stroke: #d1d9e0; fill: none; }
-  .tip { fill: #818b98; }
-  .tip.moves { fill: #bc4c00; }
-  .tip.derives { fill: #8250df; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .entity, .role, .label { fill: #9198a1; }
-    .page { fill: #0d1117; }
-    .box { fill: #151b23; stroke: #656c76; }
-    .base { fill: #0f3d22; stroke: #656c76; }
-    .other { fill: #0c2d6b; stroke: #656c76; }
-    .view { fill: #3c1e70; stroke: #656c76; }
-    .alone { fill: #2a313c; stroke: #656c76; }
-    .key { fill: #58a6ff; }
-    .query { fill: #3fb950; }
-    .index { fill: #d29922; }
-    text.moves { fill: #f0883e; }
-    text.derives { fill: #bc8cff; }
-    .edge { stroke: #9198a1; }
-    .edge.moves { stroke: #f0883e; }
-    .edge.derives { stroke: #bc8cff; }
-    .edge.guess, .guessed { stroke: #9198a1; }
-    .rule { stroke: #3d444d; }
-    .tip { fill: #9198a1; }
-    .tip.moves { fill: #f0883e; }
-    .tip.derives { fill: #bc8cff; }
-  }
-</style>
+%[3]s</style>
 <rect class="page" width="100%%" height="100%%"/>
-%[3]s</svg>
+%[4]s</svg>
 `
 
 type picture struct {
