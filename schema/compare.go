@@ -19,9 +19,9 @@ import (
 // Compare compares a live schema with a declared one and returns all differences, in the order of the declaration, but what others are made of
 // first, and first of all the views and indexes that are not declared. Both name physical keyspaces, see [Schema.In]. Live keyspaces that the
 // declaration does not mention are ignored.
-func Compare(declared, live *Schema) []Difference { return compareOn("", declared, live) }
+func Compare(declared, live *Schema) []Difference { return compared("", declared, live).found }
 
-func compareOn(server dialect.Server, declared, live *Schema) []Difference {
+func compared(server dialect.Server, declared, live *Schema) *comparison {
 	c := &comparison{server: server, declared: declared, live: live, unversioned: make(map[*layout.Set]bool)}
 	c.noKeyspaces()
 	for _, k := range declared.Keyspaces {
@@ -45,7 +45,7 @@ func compareOn(server dialect.Server, declared, live *Schema) []Difference {
 		c.set(&declared.Entities[i])
 	}
 	c.more()
-	return c.found
+	return c
 }
 
 // Breaking returns the differences that hurt something declared: those without Extra and Note.

@@ -73,8 +73,7 @@ func (s *Schema) unusedKeyspaces(parts []Declaration) []error {
 		keyspaces, _ := p.(replicated)
 		for _, k := range keyspaces {
 			if !slices.Contains(used, k.Name) {
-				errs = append(errs, fmt.Errorf("schema: Keyspaces: nothing is declared in keyspace %q%s: name it as tables.Table.Keyspace does, "+
-					"or leave the name empty for tables declared without one", k.Name, cql.Meant(k.Name, used)))
+				errs = append(errs, fmt.Errorf("schema: Keyspaces: nothing is declared in keyspace %q%s: name it as tables.Table.Keyspace does", k.Name, cql.Meant(k.Name, used)))
 			}
 		}
 	}
@@ -326,8 +325,8 @@ func Expect(table string, v Volume) Declaration {
 		}
 		// A number without a unit is of nanoseconds.
 		if v.Per < 0 || v.Window < 0 || v.Per > 0 && v.Per < time.Second || v.Window > 0 && v.Window < time.Second {
-			return fmt.Errorf("Expect %s: Per %v, Window %v: less than a second, so not the days that were meant: "+
-				"give a time.Duration, such as 30 * schema.Day", table, v.Per, v.Window)
+			return fmt.Errorf("Expect %s: Per %v, Window %v: less than a second: give a time.Duration, such as 30 * schema.Day",
+				table, v.Per, v.Window)
 		}
 		s.Volumes = append(s.Volumes, v)
 		return nil
@@ -356,3 +355,34 @@ func parseID(s string) ID {
 	}
 	return ID{Name: s}
 }
+
+// declareType adds a type, unless it is declared already. With other fields that is an error: there can be only one of them, and values of the
+// other would lose fields, or be rejected.
+func (s *Schema) declareType(t Type) error {
+	known := named(s.Types, t.ID)
+	if known == nil {
+		s.Types = append(s.Types, t)
+		return nil
+	}
+	if len(compareFields(nil, "", "", known.Fields, t.Fields, true)) == 0 {
+		if known.set == nil {
+			known.set = t.set
+		}
+		return nil
+	}
+	return fmt.Errorf("type %s is declared with different fields, %s as %s, and %s as %s: declare the same ones, or another name", t.ID, known.by(), known.fieldsText(), t.by(), t.fieldsText())
+}
+
+// by says what declares a type.
+func (t *Type) by() string {
+	if t.set == nil {
+		return "by CQL"
+	}
+	return "by set " + describe.Of(t.set.Internal()).Entity
+}
+
+func (t *Type) fieldsText() string {
+	return "(" + strings.Join(each.Of(t.Fields, Field.text), ", ") + ")"
+}
+
+func (f Field) text() string { return cql.Quote(f.Name) + " " + f.Type }

@@ -42,7 +42,8 @@ func TestDeclare(t *testing.T) {
 		schema.Keyspaces(schema.Keyspace{Name: "shop", Replication: schema.Replication(map[string]int{"dc1": 3, "dc2": 2}), NonDurable: true}),
 		schema.Sets(orders(t)),
 		schema.With("shop.orders_by_user", schema.Options{
-			Comment: "a user's page", Compaction: schema.Leveled(), Compression: schema.Chunks(4), GCGrace: 3 * time.Hour,
+			Comment: "a user's page", Compaction: map[string]string{"class": "LeveledCompactionStrategy"},
+			Compression: map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": "4"}, GCGrace: 3 * time.Hour,
 		}),
 		schema.With("orders_by_status", schema.Options{
 			Compaction: schema.TimeWindow(36 * time.Hour), Compression: map[string]string{"enabled": "false"}, TTL: 90 * 24 * time.Hour, GCGrace: schema.NoGCGrace,
@@ -78,7 +79,7 @@ func TestTimeWindow(t *testing.T) {
 	t.Parallel()
 	for window, fits := range map[time.Duration]bool{24: false, 0: false, 90 * time.Second: false, -time.Hour: false, time.Hour: true, 36 * time.Hour: true} {
 		_, err := schema.Declare(schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Compaction: schema.TimeWindow(window)}))
-		if fits && err != nil || !fits && (err == nil || !strings.Contains(err.Error(), "the window is "+window.String()+", and must be whole minutes")) {
+		if fits && err != nil || !fits && (err == nil || !strings.Contains(err.Error(), "the window is "+window.String()+", not whole minutes")) {
 			t.Errorf("%v: %v", window, err)
 		}
 	}
@@ -128,9 +129,9 @@ func TestDeclareRefuses(t *testing.T) {
 		"gc_grace_seconds must be whole seconds":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: -time.Hour})},
 		"Accept DN101: a reason is missing":          {schema.Accept("DN101", "t", "")},
 		`Expect: no table "t" has been declared`:     {schema.Expect("t", schema.Volume{Rows: 1})},
-		`Expect orders_by_id: Per 365ns, Window 0s: less than a second, so not the days that were meant`: {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: 365})},
-		`Expect orders_by_id: Per 0s, Window 30ns: less than a second`:                                   {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Window: 30})},
-		`Expect orders_by_id: Per -24h0m0s, Window 0s: less than a second`:                               {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: -schema.Day})},
+		`Expect orders_by_id: Per 365ns, Window 0s: less than a second: give a time.Duration`: {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: 365})},
+		`Expect orders_by_id: Per 0s, Window 30ns: less than a second`:                        {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Window: 30})},
+		`Expect orders_by_id: Per -24h0m0s, Window 0s: less than a second`:                    {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: -schema.Day})},
 		`Expect orders_by_id: Width names a column stats, which the table does not have: did you mean status?`: {
 			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Width: map[string]float64{"stats": 4}}),
 		},
@@ -160,7 +161,7 @@ func TestDeclareRefuses(t *testing.T) {
 		`Keyspaces: nothing is declared in keyspace "shp": did you mean shop?: name it`: {
 			schema.Keyspaces(schema.Keyspace{Name: "shp"}), schema.Sets(orders(t)),
 		},
-		"not 864µs: a plain number is of nanoseconds, write it with a unit": {
+		"not 864µs: write it with a unit": {
 			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: 864_000}),
 		},
 		`option comment: want a literal, not "no": text goes in its quotes: 'no'`: {

@@ -38,7 +38,7 @@ func homes[T any](name, keyspace string) schema.Declaration {
 // Two declarations of one type with other fields are an error: one of them was left out without a word, and values of the other lost fields.
 func TestTypeDeclaredTwice(t *testing.T) {
 	t.Parallel()
-	const do = ": declare the same fields in the same order in both, or give one of the types another name"
+	const do = ": declare the same ones, or another name"
 	const one = "(street text, tags frozen<list<text>>)"
 	text := schema.CQL("CREATE TYPE k.address (street text, tags list<text>)")
 	for name, of := range map[string]struct {

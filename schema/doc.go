@@ -6,7 +6,7 @@
 //
 //	var Shop = schema.Must(schema.Declare(
 //		schema.Sets(Orders, Baskets),
-//		schema.With("orders_by_user", schema.Options{Comment: "the page of a user's orders", Compaction: schema.Leveled()}),
+//		schema.With("orders_by_user", schema.Options{Comment: "the page of a user's orders", TTL: 90 * schema.Day}),
 //		schema.CQL(`SELECT * FROM orders_by_user WHERE user_id = ?`), // a query of the service, for the review
 //	))
 //

@@ -129,7 +129,8 @@ func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
 			return nil
 		}
 		if k := e.declared.Keyspace(unknown[0]); k == nil || len(k.Replication) == 0 {
-			return fmt.Errorf("keyspace %s does not exist, and its replication is not declared: create it, or declare it with schema.Keyspaces", unknown[0])
+			return fmt.Errorf("keyspace %s does not exist: create it, or declare its replication with schema.Keyspaces",
+				unknown[0])
 		}
 		if err := wait(ctx, 100*time.Millisecond); err != nil { // the node that was asked has not heard of it yet
 			return err
@@ -229,8 +230,7 @@ func (e *ensurer) agree(ctx context.Context, l *lock) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("the nodes do not agree on the schema, because one is down or others change it all the time "+
-				"(nodetool describecluster shows its version by node): %w", err)
+			return fmt.Errorf("the nodes do not agree on the schema (see nodetool describecluster): %w", err)
 		}
 		if l != nil {
 			if err := l.renew(ctx); err != nil {

@@ -21,7 +21,7 @@ var bookings = tables.Must(tables.New[booking]("booking",
 var hotel = schema.Must(schema.Declare(
 	schema.Keyspaces(schema.Keyspace{Replication: schema.Replication(map[string]int{"dc1": 3})}),
 	schema.Sets(bookings),
-	schema.With("bookings_by_guest", schema.Options{Compaction: schema.Leveled()}),
+	schema.With("bookings_by_guest", schema.Options{Compaction: map[string]string{"class": "LeveledCompactionStrategy"}}),
 )).In(map[string]string{"": "hotel"})
 
 // The CQL follows from the sets that the service writes.

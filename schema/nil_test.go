@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/rotation"
@@ -52,7 +51,7 @@ func TestNil(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *session.Session, *schema.Schema) error{
 		"Validate": validate, "Ensure": schema.Ensure,
 	} {
-		const want = "schema: no table is declared, so nothing would be compared or created: pass schema.Declare your sets by schema.Sets"
+		const want = "schema: no table is declared: pass schema.Declare your sets by schema.Sets"
 		if err := call(t.Context(), reads, schema.Must(schema.Declare())); err == nil || err.Error() != want {
 			t.Errorf("%s of nothing: %v, want %s", name, err, want)
 		}
@@ -61,11 +60,8 @@ func TestNil(t *testing.T) {
 	_, noSession := schema.Read(t.Context(), nil, "shop")
 	_, noContextList := schema.Read(none, reads)
 	_, noSessionList := schema.Read(t.Context(), nil)
-	_, noContextSize := estimate.Measure(none, reads, schema.ID{})
-	_, noSessionSize := estimate.Measure(t.Context(), nil, schema.ID{})
 	_, zeroRead := schema.Read(t.Context(), new(session.Session), "shop")
 	_, zeroList := schema.Read(t.Context(), new(session.Session))
-	_, zeroSize := estimate.Measure(t.Context(), new(session.Session), schema.ID{})
 	_, zeroRotation := rotation.New(new(session.Session), "", orders(t), "orders_by_id")
 	_, noSetDeclared := schema.Declare(schema.Sets(orders(t), noSet))
 	_, nilDeclared := schema.Declare(schema.Sets(nil))
@@ -77,11 +73,8 @@ func TestNil(t *testing.T) {
 		{noSession, "schema: " + noneMade},
 		{noContextList, "schema: " + noContext},
 		{noSessionList, "schema: " + noneMade},
-		{noContextSize, "estimate: " + noContext},
-		{noSessionSize, "estimate: " + noneMade},
 		{zeroRead, "schema: " + noneMade},
 		{zeroList, "schema: " + noneMade},
-		{zeroSize, "estimate: " + noneMade},
 		{zeroRotation, "rotation: " + noneMade},
 		{noSetDeclared, "schema: set 2 is nil"},
 		{nilDeclared, "schema: set 1 is nil"},

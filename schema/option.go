@@ -21,9 +21,11 @@ import (
 // Options are what a declaration says about a table besides its columns. A field that is zero leaves the choice to the
 // server, except for TTL: 0 declares that rows stay.
 type Options struct {
-	// Compaction is the option of that name; see [TimeWindow] and [Leveled].
+	// Compaction is the option of that name: [TimeWindow] for time series, or {"class": "LeveledCompactionStrategy"} for
+	// tables that are read much more than written.
 	Compaction map[string]string
-	// Compression is the option of that name; see [Chunks]. {"enabled": "false"} turns it off.
+	// Compression is the option of that name. {"enabled": "false"} turns it off. Small chunks suit small rows that are read
+	// one by one: {"class": "LZ4Compressor", "chunk_length_in_kb": "4"}.
 	Compression map[string]string
 	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is compared with
 	// the live table even if it is 0. A query table may have a shorter TTL than the base table of its set, but not a longer
@@ -62,15 +64,6 @@ func TimeWindow(window time.Duration) map[string]string {
 
 // windowSize is the entry of a compaction that says how long its windows are, as a number of its unit.
 const windowSize = "compaction_window_size"
-
-// Leveled returns the compaction for tables that are read much more than written.
-func Leveled() map[string]string { return map[string]string{"class": "LeveledCompactionStrategy"} }
-
-// Chunks returns LZ4 compression in chunks of kib KiB, a power of two. A read decompresses whole chunks: small ones suit
-// small rows that are read one by one.
-func Chunks(kib int) map[string]string {
-	return map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": strconv.Itoa(kib)}
-}
 
 // The options that this package knows by name.
 const (
@@ -111,8 +104,7 @@ func (o Options) literals() (map[string]string, error) {
 	if o.Compaction != nil {
 		if size, ok := o.Compaction[windowSize]; ok {
 			if n, err := strconv.Atoi(size); err != nil || n < 1 {
-				return nil, fmt.Errorf("compaction: the window is %s, and must be whole minutes: a plain number is of nanoseconds, write it with "+
-					"a unit, as in TimeWindow(24*time.Hour)", size)
+				return nil, fmt.Errorf("compaction: the window is %s, not whole minutes: write it with a unit, as in TimeWindow(24*time.Hour)", size)
 			}
 		}
 		put(optCompaction, "Compaction", mapLiteral(normalOption(optCompaction, o.Compaction)))
@@ -128,8 +120,8 @@ func (o Options) literals() (map[string]string, error) {
 		case t.value == NoGCGrace && t.name == optGCGrace:
 			put(t.name, t.field, "0")
 		case t.value < 0 || t.value%time.Second != 0:
-			return nil, fmt.Errorf("%s must be whole seconds, not %s: a plain number is of nanoseconds, write it with a unit, as in "+
-				"10*24*time.Hour", t.name, t.value)
+			return nil, fmt.Errorf("%s must be whole seconds, not %s: write it with a unit, as in 10*24*time.Hour",
+				t.name, t.value)
 		case t.value > 0:
 			put(t.name, t.field, strconv.FormatInt(int64(t.value/time.Second), 10))
 		}

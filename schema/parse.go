@@ -83,7 +83,7 @@ func (p *parser) expanded() error {
 			n += len(p.out.Tables[at].Columns)
 		}
 		if n > maxExpanded {
-			return fmt.Errorf("%s: line %d: with materialized view %s, views of SELECT * have more than %d columns in all: name the columns that they need",
+			return fmt.Errorf("%s: line %d: with view %s, views of SELECT * have more than %d columns in all: name those that they need",
 				v.At.File, v.At.Line, v.ID, maxExpanded)
 		}
 	}

@@ -1,12 +1,41 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 )
+
+// Query is a statement that the service sends, in as much detail as a review of its tables needs.
+type Query struct {
+	Text  string // in one line
+	Verb  string // SELECT, INSERT, UPDATE or DELETE
+	Table ID
+	// Statement is what the text says, as a pointer to a statement of internal/cql/ast, and Where and Order are parts of it.
+	Statement ast.Statement
+	Where     []ast.Relation
+	Order     []ast.Order // ORDER BY
+
+	// Columns are the columns that the statement names, each once: those it selects, writes, restricts, groups or orders by, and those
+	// of its IF.
+	Columns []string
+
+	AllowFiltering bool
+	Conditional    bool // IF
+	Timestamped    bool // USING TIMESTAMP
+	// TTL is the literal of USING TTL in seconds, 0 if there is none, -1 if it is bound.
+	TTL int64
+	// Batch is the same number for all queries of one batch or transaction; 0 means in neither.
+	Batch int
+	// Logged says that the batch is a logged one.
+	Logged bool
+	// Transaction says that it is a transaction of Cassandra 6, and Let is the name of a SELECT in it: LET name = (SELECT ...).
+	Transaction bool
+	Let         string
+	At          Position
+}
 
 // query takes down a statement that a service sends, or those of a batch or a transaction.
 func (p *parser) query(s ast.Statement, span ast.Span) {
@@ -45,39 +74,34 @@ func (q *Query) referred(references []ast.Term) {
 }
 
 func (p *parser) queryOf(s ast.Statement, span ast.Span) Query {
-	q := Query{At: p.position(span.From), Text: oneLine(p.script.Text(span))}
+	q := Query{At: p.position(span.From), Text: oneLine(p.script.Text(span)), Statement: s}
 	switch s := s.(type) {
 	case *ast.Select:
-		q.Verb, q.Table, q.AllowFiltering = "SELECT", p.id(s.From), s.Filtering
+		q.Verb, q.Table, q.AllowFiltering, q.Where, q.Order = "SELECT", p.id(s.From), s.Filtering, s.Where, s.OrderBy
 		for _, c := range s.Columns {
 			q.terms(c.Term)
 		}
-		q.Where = q.relations(s.Where)
+		q.relations(s.Where)
 		q.terms(s.GroupBy...)
-		for _, o := range s.OrderBy {
-			q.Order = append(q.Order, Order(o))
-			q.names(o.Column)
-		}
+		q.names(each.Of(s.OrderBy, func(o ast.Order) string { return o.Column })...)
 	case *ast.Insert:
 		q.Verb, q.Table, q.Conditional = "INSERT", p.id(s.Into), s.IfNotExists
 		q.names(s.Columns...)
 		q.using(s.Using)
 	case *ast.Update:
-		q.Verb, q.Table, q.Conditional = "UPDATE", p.id(s.Table), s.IfExists || s.If != nil
+		q.Verb, q.Table, q.Conditional, q.Where = "UPDATE", p.id(s.Table), s.IfExists || s.If != nil, s.Where
 		q.using(s.Using)
 		for _, a := range s.Set {
 			q.names(a.Target.Column)
 		}
-		q.Where = q.relations(s.Where)
-		q.relations(s.If)
+		q.relations(s.Where, s.If)
 	case *ast.Delete:
-		q.Verb, q.Table, q.Conditional = "DELETE", p.id(s.From), s.IfExists || s.If != nil
+		q.Verb, q.Table, q.Conditional, q.Where = "DELETE", p.id(s.From), s.IfExists || s.If != nil, s.Where
 		q.using(s.Using)
 		for _, t := range s.Columns {
 			q.names(t.Column)
 		}
-		q.Where = q.relations(s.Where)
-		q.relations(s.If)
+		q.relations(s.Where, s.If)
 	}
 	return q
 }
@@ -114,23 +138,9 @@ func (q *Query) using(u ast.Using) {
 	}
 }
 
-// relations are the restrictions of a WHERE, or the conditions of an IF.
-func (q *Query) relations(relations []ast.Relation) []Relation {
-	var out []Relation
-	for _, r := range relations {
+// relations takes down the columns in the restrictions of a WHERE and the conditions of an IF.
+func (q *Query) relations(lists ...[]ast.Relation) {
+	for _, r := range slices.Concat(lists...) {
 		q.names(r.Columns...)
-		one := Relation{Columns: r.Columns, Token: r.Token, Op: r.Operator}
-		switch {
-		case r.Operator == "IN" && r.Marked:
-			one.Values = -1
-		case r.Operator == "IN":
-			one.Values = len(r.Values)
-		case r.Key != nil: // m['key'] = ?
-			one.Op = "ENTRY"
-		case strings.HasPrefix(r.Operator, "CONTAINS"):
-			one.Op = "CONTAINS"
-		}
-		out = append(out, one)
 	}
-	return out
 }

@@ -1,10 +1,12 @@
 package schema_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -33,42 +35,27 @@ COMMIT TRANSACTION -- batch
 	id := schema.ID{Keyspace: "shop", Name: "t"}
 	want := []schema.Query{
 		{
-			Verb: "SELECT", Table: id, AllowFiltering: true, Order: []schema.Order{{Column: "b", Descending: true}, {Column: "c"}},
-			Where: []schema.Relation{{Columns: []string{"a"}, Op: "IN", Values: 3}, {Columns: []string{"b", "c"}, Op: ">"}}, Columns: []string{"a", "b", "c"},
+			Verb: "SELECT", Table: id, AllowFiltering: true, Order: []ast.Order{{Column: "b", Descending: true}, {Column: "c"}},
+			Columns: []string{"a", "b", "c"},
 		},
-		{Verb: "SELECT", Table: schema.ID{Keyspace: "other", Name: "t"}, Columns: []string{"a", "c", "b", "d"}, Where: []schema.Relation{
-			{Columns: []string{"a"}, Op: "IN", Values: -1},
-			{Columns: []string{"a", "b"}, Op: ">=", Token: true},
-			{Columns: []string{"d"}, Op: "CONTAINS"},
-			{Columns: []string{"d"}, Op: "ENTRY"},
-		}},
+		{Verb: "SELECT", Table: schema.ID{Keyspace: "other", Name: "t"}, Columns: []string{"a", "c", "b", "d"}},
 		{Verb: "INSERT", Table: id, Conditional: true, TTL: 86400, Columns: []string{"a", "b", "c"}},
-		{Verb: "UPDATE", Table: id, Timestamped: true, TTL: -1, Columns: []string{"d", "c", "a", "b"}, Where: []schema.Relation{
-			{Columns: []string{"a"}, Op: "="}, {Columns: []string{"b"}, Op: "="},
-		}},
+		{Verb: "UPDATE", Table: id, Timestamped: true, TTL: -1, Columns: []string{"d", "c", "a", "b"}},
 		{Verb: "INSERT", Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"a"}},
-		{
-			Verb: "DELETE", Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"d", "a"},
-			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
-		},
-		{
-			Verb: "UPDATE", Table: id, Batch: 2, Conditional: true, Columns: []string{"c", "a"},
-			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
-		},
-		{
-			Verb: "SELECT", Table: id, Batch: 3, Transaction: true, Let: "x", Columns: []string{"a", "b", "c"},
-			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
-		},
-		{
-			Verb: "UPDATE", Table: id, Batch: 3, Transaction: true, Columns: []string{"c", "a"},
-			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
-		},
+		{Verb: "DELETE", Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"d", "a"}},
+		{Verb: "UPDATE", Table: id, Batch: 2, Conditional: true, Columns: []string{"c", "a"}},
+		{Verb: "SELECT", Table: id, Batch: 3, Transaction: true, Let: "x", Columns: []string{"a", "b", "c"}},
+		{Verb: "UPDATE", Table: id, Batch: 3, Transaction: true, Columns: []string{"c", "a"}},
 	}
+	where := []string{"a IN 3; b,c >", "a IN ?; token a,b >=; d CONTAINS KEY; d[] =", "", "a =; b =", "", "a =", "a =", "a =", "a ="}
 	if len(s.Queries) != len(want) {
 		t.Fatalf("%d queries: %+v", len(s.Queries), s.Queries)
 	}
 	for i, q := range s.Queries {
-		q.Text, q.At = "", schema.Position{}
+		if got := whereText(q.Where); got != where[i] {
+			t.Errorf("query %d: WHERE %s, want %s", i, got, where[i])
+		}
+		q.Text, q.At, q.Statement, q.Where = "", schema.Position{}, nil, nil
 		if !reflect.DeepEqual(q, want[i]) {
 			t.Errorf("query %d\n got %+v\nwant %+v", i, q, want[i])
 		}
@@ -79,6 +66,29 @@ COMMIT TRANSACTION -- batch
 	if q := s.Queries[len(want)-1]; q.At.Line != 17 || q.Text != "UPDATE t SET c = x.b WHERE a = 1" {
 		t.Errorf("%q at line %d", q.Text, q.At.Line)
 	}
+}
+
+// whereText is columns, operators, and of IN how many values it has.
+func whereText(where []ast.Relation) string {
+	var texts []string
+	for _, r := range where {
+		text := strings.Join(r.Columns, ",")
+		if r.Token {
+			text = "token " + text
+		}
+		if r.Key != nil {
+			text += "[]"
+		}
+		text += " " + r.Operator
+		switch {
+		case r.Marked:
+			text += " ?"
+		case r.Operator == "IN":
+			text += fmt.Sprintf(" %d", len(r.Values))
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // The columns that a query names, and nothing else that is a name there.

@@ -240,11 +240,11 @@ func (t *Table) Column(name string) *Column {
 	return nil
 }
 
-// Of returns the columns of a kind, in order.
-func (t *Table) Of(kind Kind) []Column {
+// Of returns the columns of some kinds, in order.
+func (t *Table) Of(kinds ...Kind) []Column {
 	var out []Column
 	for _, c := range t.Columns {
-		if c.Kind == kind {
+		if slices.Contains(kinds, c.Kind) {
 			out = append(out, c)
 		}
 	}

@@ -9,46 +9,34 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// onServer says where the documentation of a server that is not Apache Cassandra contradicts what the sets rely on.
-func onServer(server dialect.Server, declared, live *Schema) []Difference {
-	if server == "" {
-		return nil
-	}
-	o := &onOther{server: server}
-	for i := range declared.Entities {
-		all := declared.tablesOf(&declared.Entities[i])
+// onServer adds where the documentation of a server that is not Apache Cassandra contradicts what the sets rely on.
+func (c *comparison) onServer() {
+	told := false
+	for i := range c.declared.Entities {
+		all := c.declared.tablesOf(&c.declared.Entities[i])
 		for n, t := range all {
-			if n == 0 {
-				o.first(t.id)
-				o.against(t.id, uses(all)...)
+			if !told { // said once
+				told = true
+				c.doubt(t.id, dialect.Doubt{Reason: "nothing of this library was tested on it", Do: "test what you rely on, see docs/servers.md"})
+				c.against(t.id, dialect.Level)
 			}
-			o.table(t, n == 0, live.lives(declared.Table(t.id)))
+			if n == 0 {
+				c.against(t.id, uses(all)...)
+			}
+			c.tableOnServer(t, n == 0)
 		}
 	}
-	return o.found
 }
 
-type onOther struct {
-	server dialect.Server
-	found  []Difference
-}
-
-// first adds what is said once.
-func (o *onOther) first(id ID) {
-	if len(o.found) == 0 {
-		o.doubt(id, dialect.Doubt{Reason: "nothing of this library was tested on it", Do: "test what you rely on, see docs/servers.md"})
-		o.against(id, dialect.Level)
-	}
-}
-
-func (o *onOther) table(t declared, base bool, lives []*Table) {
+func (c *comparison) tableOnServer(t declared, base bool) {
 	versioned := slices.ContainsFunc(t.Description.Tables[0].Columns, func(c describe.Column) bool { return c.Name == layout.Done.Name })
 	if !t.Counts && !t.table.Unique && (!base || !t.Conditional || versioned) { // all others are written by lightweight transactions alone
-		o.against(t.id, dialect.Timestamps)
+		c.against(t.id, dialect.Timestamps)
 	}
+	lives := c.live.lives(c.declared.Table(t.id))
 	ends := len(lives) > 0 && !slices.ContainsFunc(lives, func(live *Table) bool { return live.TTL() == 0 })
 	if !ends && (base && versioned || compare.Expires(t.table.Fingerprint)) {
-		o.against(t.id, dialect.Expiry)
+		c.against(t.id, dialect.Expiry)
 	}
 }
 
@@ -97,17 +85,17 @@ func moves(c describe.Column) bool { return c.Changes }
 func sameName(a, b describe.Column) bool { return a.Name == b.Name }
 
 // against adds where the documentation of the server contradicts uses.
-func (o *onOther) against(id ID, uses ...dialect.Use) {
+func (c *comparison) against(id ID, uses ...dialect.Use) {
 	for _, use := range uses {
-		if d, ok := o.server.Against(use); ok {
-			o.doubt(id, d)
+		if d, ok := c.server.Against(use); ok {
+			c.doubt(id, d)
 		}
 	}
 }
 
-func (o *onOther) doubt(id ID, d dialect.Doubt) {
-	o.found = append(o.found, Difference{
-		Keyspace: id.Keyspace, Table: id.Name, Server: string(o.server), Reason: "the server is " + string(o.server) + ": " + d.Reason, Note: true,
-		Fix: d.Statement(id.String()), Impossible: d.Do,
+func (c *comparison) doubt(id ID, d dialect.Doubt) {
+	server := string(c.server)
+	c.add(id, Difference{
+		Server: server, Reason: "the server is " + server + ": " + d.Reason, Note: true, Fix: d.Statement(id.String()), Impossible: d.Do,
 	})
 }

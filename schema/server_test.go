@@ -32,9 +32,10 @@ func TestExpiryOfTablesThatRotateOnServer(t *testing.T) {
 		"none": {nil, true}, "one without": {[]Table{table("2026_01", "60"), table("2026_02", "0")}, true},
 		"all with": {[]Table{table("2026_01", "60"), table("2026_02", "60")}, false},
 	} {
-		found := onServer(dialect.Keyspaces, declared, &Schema{Tables: test.live})
-		if got := slices.ContainsFunc(found, func(d Difference) bool { return d.Fix == doubt.Statement("bills") && d.Impossible == doubt.Do }); got != test.want {
-			t.Errorf("%s: %v, want %v: %v", name, got, test.want, found)
+		c := comparison{server: dialect.Keyspaces, declared: declared, live: &Schema{Tables: test.live}}
+		c.onServer()
+		if got := slices.ContainsFunc(c.found, func(d Difference) bool { return d.Fix == doubt.Statement("bills") && d.Impossible == doubt.Do }); got != test.want {
+			t.Errorf("%s: %v, want %v: %v", name, got, test.want, c.found)
 		}
 	}
 }

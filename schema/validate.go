@@ -70,22 +70,23 @@ func differences(ctx context.Context, s *session.Session, declared *Schema) ([]D
 	if err != nil {
 		return nil, fmt.Errorf("schema: read the guardrails of a node: %w", err)
 	}
-	return slices.Concat(compareOn(server, declared, live), noPresent(declared, live), onServer(server, declared, live), rejected), nil
+	c := compared(server, declared, live)
+	c.noPresent()
+	if server != "" {
+		c.onServer()
+	}
+	return append(c.found, rejected...), nil
 }
 
-// noPresent gives the tables of the present period that do not exist, of those that rotate.
-func noPresent(declared, live *Schema) []Difference {
-	var out []Difference
-	present := declared.present(time.Now())
-	for i := range declared.Tables {
+// noPresent adds the tables of the present period that do not exist, of those that rotate.
+func (c *comparison) noPresent() {
+	present := c.declared.present(time.Now())
+	for i := range present.Tables {
 		t := &present.Tables[i]
-		if declared.Tables[i].rotation != nil && live.Table(t.ID) == nil && slices.Contains(live.names(), t.Keyspace) {
-			out = append(out, Difference{
-				Keyspace: t.Keyspace, Table: t.Name, absent: true, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body(),
-			})
+		if c.declared.Tables[i].rotation != nil && c.live.Table(t.ID) == nil && slices.Contains(c.live.names(), t.Keyspace) {
+			c.add(t.ID, Difference{absent: true, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body()})
 		}
 	}
-	return out
 }
 
 // Validate compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, for the start of a service:
@@ -152,8 +153,7 @@ func missing(ctx context.Context, s *session.Session, declared *Schema) error {
 func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	names := declared.names()
 	if len(names) == 0 {
-		return nil, errors.New("schema: no table is declared, so nothing would be compared or created: " +
-			"pass schema.Declare your sets by schema.Sets")
+		return nil, errors.New("schema: no table is declared: pass schema.Declare your sets by schema.Sets")
 	}
 	settings, own, in := s.Settings(), s.Reads().Query("").Keyspace(), make(map[string]string)
 	if settings.Err != nil {
@@ -168,8 +168,7 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 		case err != nil && !settings.Owns(name): // else it is mapped already, by In
 			return nil, fmt.Errorf("schema: what is declared in %q has no keyspace: %w", name, err)
 		case err == nil && physical == "":
-			return nil, errors.New("schema: tables are declared without a keyspace, and the session has none: give one in " +
-				"ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
+			return nil, errors.New("schema: tables without a keyspace, and a session without one: give one in ClusterConfig or session.Keyspaces")
 		case err == nil:
 			in[name] = physical
 		}
@@ -188,8 +187,7 @@ func stray(keyspaces map[string]string, declared []string) error {
 	})
 	for _, from := range slices.Sorted(maps.Keys(keyspaces)) {
 		if unmapped && !slices.Contains(declared, from) {
-			return fmt.Errorf("session.Keyspaces maps %q, and no table of the schema is declared in that keyspace, but in %q: name one of these "+
-				"(the empty name is that of tables without a keyspace), or declare all sets in one schema", from, declared)
+			return fmt.Errorf("session.Keyspaces maps %q, and tables are declared in %q: name one of these, or declare all sets in one schema", from, declared)
 		}
 	}
 	return nil

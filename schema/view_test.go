@@ -212,7 +212,7 @@ func TestViewsOfWideTable(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := schema.Parse("f.cql", text+"\nCREATE MATERIALIZED VIEW k.v AS SELECT * FROM k.t WHERE a IS NOT NULL PRIMARY KEY (a);")
-	const want = "f.cql: line 102: with materialized view k.v, views of SELECT * have more than 100000 columns in all: name the columns that they need"
+	const want = "f.cql: line 102: with view k.v, views of SELECT * have more than 100000 columns in all: name those that they need"
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}

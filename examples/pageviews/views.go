@@ -44,12 +44,14 @@ var Visits = tables.Must(tables.New[Visit]("visit",
 	tables.Table{Name: "visits_by_user", PartKey: []string{"user_id"}, SortKey: []string{"viewed_at DESC", "page_id"}},
 ))
 
+var smallChunks = map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": "4"}
+
 // Schema creates the tables in the keyspace of the session. A counter is read before it is written, a few bytes out of a
 // chunk that has to be decompressed: so the chunks are small.
 var Schema = schema.Must(schema.Declare(
 	schema.Sets(Counts, Visits),
-	schema.With("page_views", schema.Options{Compression: schema.Chunks(4)}),
-	schema.With("page_views_by_day", schema.Options{Compression: schema.Chunks(4)}),
+	schema.With("page_views", schema.Options{Compression: smallChunks}),
+	schema.With("page_views_by_day", schema.Options{Compression: smallChunks}),
 ))
 
 // Flawed is how the option is often written: Cassandra rejects it, as it does not say which compressor the chunks are for.

@@ -3,6 +3,9 @@ package estimate
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/schema"
@@ -177,4 +180,63 @@ func (e *Estimate) When(reached func(Size) bool) (age time.Duration, ok bool) {
 		}
 	}
 	return high, true
+}
+
+// named are the times that a column of a partition key stands for by its name.
+var named = []struct {
+	word   string
+	window time.Duration
+}{
+	{"minute", time.Minute},
+	{"hour", time.Hour},
+	{"day", schema.Day},
+	{"date", schema.Day},
+	{"week", 7 * schema.Day},
+	{"month", schema.Month},
+	{"quarter", schema.Year / 4},
+	{"year", schema.Year},
+}
+
+// window is the time that a partition of the table covers, as far as bucket functions, types and names of its key columns tell: a date is
+// a day, a column called month is a month. 0 if nothing ends a partition.
+func window(t *schema.Table) time.Duration {
+	window := time.Duration(0)
+	for _, c := range t.Of(schema.PartitionKey) {
+		function, of, _ := strings.Cut(c.Derived, "(") // hour(ts), every(168h0m0s, ts)
+		if width, _, _ := strings.Cut(of, ","); function == "every" {
+			if d, err := time.ParseDuration(width); err == nil && (window == 0 || d < window) {
+				window = d
+			}
+			continue
+		}
+		for _, n := range named {
+			if function == n.word || c.Type != "uuid" && slices.Contains(strings.Split(c.Name, "_"), n.word) || c.Type == "date" && n.word == "day" {
+				if window == 0 || n.window < window {
+					window = n.window
+				}
+			}
+		}
+	}
+	return window
+}
+
+// Age writes how long something takes, for people.
+func Age(d time.Duration) string {
+	for _, u := range []struct {
+		name string
+		unit time.Duration
+	}{{"years", schema.Year}, {"months", schema.Month}, {"days", schema.Day}, {"hours", time.Hour}} {
+		if d < 2*u.unit {
+			continue
+		}
+		n := float64(d) / float64(u.unit)
+		if u.unit != schema.Year && n >= 10 {
+			n = math.Round(n)
+		}
+		return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") + " " + u.name
+	}
+	if d < 2*time.Minute {
+		return "a minute"
+	}
+	return fmt.Sprintf("%.0f minutes", d.Minutes())
 }

@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/catalog"
@@ -16,8 +15,6 @@ import (
 // data files: data appears after a flush and some time, which is five minutes unless the node is configured otherwise.
 type Live struct {
 	Table schema.ID
-	// Share is the fraction of all partitions that the node reports, between 0 and 1.
-	Share float64
 	// MeanBytes is the mean size of a partition, 0 if nothing is reported. Cassandra computes it from a histogram with
 	// steps of 20 %, by their upper ends, so it is up to a fifth too large.
 	MeanBytes float64
@@ -28,26 +25,18 @@ type Live struct {
 // Measure reads what the coordinator reports about a table.
 func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, error) {
 	l := Live{Table: table}
-	switch {
-	case ctx == nil:
-		return l, errors.New("estimate: the context is nil: pass the caller's, or context.Background()")
-	case s == nil || s.Reads() == nil:
-		return l, errors.New("estimate: the session is nil or a zero value: session.Open makes one")
-	}
-	var from, to string
 	var mean, count int64
 	var bytes, counted, ranges, sum float64
 	id := []any{table.Keyspace, table.Name}
-	if err := catalog.Each(ctx, s.Reads(), gocql.One, `SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
+	if err := catalog.Each(ctx, s.Reads(), gocql.One, `SELECT mean_partition_size, partitions_count FROM system.size_estimates
 		WHERE keyspace_name = ? AND table_name = ?`, id, func() {
-		l.Share += catalog.Share(from, to)
 		counted += float64(count)
 		bytes += float64(mean) * float64(count)
 		if mean > 0 {
 			ranges++
 			sum += float64(mean)
 		}
-	}, &from, &to, &mean, &count); err != nil {
+	}, &mean, &count); err != nil {
 		return l, fmt.Errorf("estimate: read the sizes of %s: %w", table, request.Shown(err))
 	}
 	switch {

@@ -59,15 +59,13 @@ func (r *review) usesOf(t *schema.Table) map[string]use {
 		out[""] = use{whole: true, repeats: true}
 	}
 	for _, x := range r.sent[t] {
-		for _, w := range writes(x.statement) {
+		for _, w := range writes(x.Statement) {
 			u := out[w.column]
-			u.whole, u.parts, u.repeats = u.whole || !w.part, u.parts || w.part, u.repeats || !w.part && x.query.Timestamped
+			u.whole, u.parts, u.repeats = u.whole || !w.part, u.parts || w.part, u.repeats || !w.part && x.Timestamped
 			out[w.column] = u
 		}
-	}
-	for _, q := range r.asked[t] {
-		for _, c := range q.Columns {
-			if u := out[c]; q.Verb == "UPDATE" {
+		for _, c := range x.Columns {
+			if u := out[c]; x.Verb == "UPDATE" {
 				u.updated = true
 				out[c] = u
 			}
@@ -105,8 +103,9 @@ func counters(r *review) {
 	}
 	for _, b := range r.batches {
 		i := slices.IndexFunc(b, func(x sent) bool { return x.counts() != b[0].counts() })
-		if i > 0 && !b[0].query.Transaction {
-			r.finding(b[i].table, "write counters on their own", "one batch writes counters and other columns, which Cassandra rejects").of(b[i].query)
+		if i > 0 && !b[0].Transaction {
+			r.finding(b[i].table, "write counters on their own",
+				"one batch writes counters and other columns, which Cassandra rejects").of(b[i].Query)
 		}
 	}
 }

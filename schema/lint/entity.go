@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -75,11 +76,11 @@ func (r *review) cellsExpire() {
 	for _, t := range r.tables() {
 		var inserts, short, forever, part *schema.Query
 		for _, x := range r.sent[t] {
-			q := x.query
+			q := x.Query
 			if q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
 				continue
 			}
-			update, _ := x.statement.(*ast.Update)
+			update, _ := x.Statement.(*ast.Update)
 			switch {
 			case q.TTL == 0 && update == nil:
 				inserts = q
@@ -116,7 +117,7 @@ func lives(ttl time.Duration) string {
 	if ttl == 0 {
 		return "for ever"
 	}
-	return age(ttl)
+	return estimate.Age(ttl)
 }
 
 func conditional(r *review) {
@@ -200,7 +201,7 @@ func replication(r *review) {
 			told[t.ID] = true
 			r.finding(t, "one replication for all keyspaces that hold tables of an entity",
 				"a batch writes it with %s: replication of keyspace %s is %v, that of %s %v",
-				b[0].table.ID, k.Name, k.Replication, first.Name, first.Replication).of(x.query)
+				b[0].table.ID, k.Name, k.Replication, first.Name, first.Replication).of(x.Query)
 		}
 	}
 }

@@ -89,14 +89,14 @@ func mapValues(r *review, x *schema.Index, t *schema.Table) {
 
 // leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning to its end.
 func leadingWildcard(r *review, x sent) {
-	s, ok := x.statement.(*ast.Select)
-	if !ok || r.like(x.query, x.table) != "" {
+	s, ok := x.Statement.(*ast.Select)
+	if !ok || r.like(x.Query, x.table) != "" {
 		return
 	}
 	for _, w := range s.Where {
 		if w.Operator == "LIKE" && len(w.Values) == 1 && w.Values[0].Kind == ast.String && strings.HasPrefix(w.Values[0].Text, "%") {
 			r.finding(x.table, "a search engine; or a query table of the words or of the reversed text", "a query looks for the end or the middle of %s",
-				w.Columns[0]).of(x.query)
+				w.Columns[0]).of(x.Query)
 		}
 	}
 }

@@ -73,7 +73,7 @@ var numberTypes = strings.Fields("tinyint smallint int bigint varint decimal flo
 
 // aggregates says whether a table has nothing but numbers alongside its key, and these are called what numbers over several rows are.
 func aggregates(t *schema.Table) bool {
-	rest := slices.Concat(t.Of(schema.Regular), t.Of(schema.Static))
+	rest := t.Of(schema.Regular, schema.Static)
 	return len(rest) > 0 && !slices.ContainsFunc(rest, func(c schema.Column) bool {
 		sum := slices.ContainsFunc(strings.Split(strings.ToLower(c.Name), "_"), func(w string) bool { return slices.Contains(sumNames, w) })
 		return c.Type != "counter" && (!sum || !slices.Contains(numberTypes, c.Type))
@@ -177,10 +177,10 @@ func takenOver(r *review, t *schema.Table) {
 	}
 	var plain *schema.Query
 	guarded := false
-	for _, q := range r.asked[t] {
+	for _, q := range r.sent[t] {
 		if q.Verb == "INSERT" {
 			guarded = guarded || q.Conditional || q.Transaction
-			plain = q
+			plain = q.Query
 		}
 	}
 	if plain != nil && !guarded {
@@ -242,7 +242,7 @@ func incomplete(r *review, e *family, t *schema.Table) {
 func (r *review) namesColumns(t *schema.Table) bool {
 	reads, all := false, false
 	for _, x := range r.sent[t] {
-		if s, ok := x.statement.(*ast.Select); ok {
+		if s, ok := x.Statement.(*ast.Select); ok {
 			reads, all = true, all || s.Columns == nil
 		}
 	}

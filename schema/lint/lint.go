@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -16,7 +16,7 @@ type Rule struct {
 	Code     string // stable
 	Name     string // stable too
 	Severity Severity
-	check    any    // a function that [review.check] knows
+	check    any    // see checks
 	Doc      string // one sentence: what is wrong
 }
 
@@ -67,7 +67,7 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 func apply(s *schema.Schema, rules []Rule) *review {
 	r := &review{
 		schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
-		asked: make(map[*schema.Table][]*schema.Query), sent: make(map[*schema.Table][]sent),
+		sent:  make(map[*schema.Table][]sent),
 		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
 		columns: make(map[*schema.Table]map[string]bool), indexesOf: make(map[schema.ID][]*schema.Index), accepts: make(map[*schema.Table]map[string]string),
 	}
@@ -89,14 +89,9 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
-		if t := r.byID[q.Table]; t != nil {
-			r.asked[t] = append(r.asked[t], q)
-		}
 		if t, _ := r.table(q.Table); t != nil {
-			if statement := ast.First(q.Text); statement != nil {
-				x := sent{q, t, statement}
-				r.statements, r.sent[t] = append(r.statements, x), append(r.sent[t], x)
-			}
+			x := sent{q, t}
+			r.statements, r.sent[t] = append(r.statements, x), append(r.sent[t], x)
 		}
 	}
 	r.batches = batchesOf(r.statements)
@@ -173,25 +168,23 @@ type review struct {
 	rules    []Rule
 	byID     map[schema.ID]*schema.Table
 	entities []family
-	// The queries whose table is known, as they were read, and the writes of them that are in batches or transactions.
+	// The queries whose table is known, all and by table, and the writes of them that are in batches or transactions.
 	statements []sent
+	sent       map[*schema.Table][]sent
 	batches    []batch
-	// The queries and the statements of each table.
-	asked     map[*schema.Table][]*schema.Query
-	sent      map[*schema.Table][]sent
-	names     map[string][]string               // of tables and views, by keyspace
-	called    map[string]schema.ID              // the first table or view of each name
-	unread    map[schema.ID]bool                // what statements create that were not understood, in lower case; without a keyspace in any
-	columns   map[*schema.Table]map[string]bool // of tables, by name, as [review.columnsOf] needs them
-	rotating  []*schema.Table                   // perhaps
-	rule      Rule                              // at hand
-	told      map[any]bool                      // by the rule at hand, see [review.once]
-	found     []Finding
-	used      map[int]bool                        // of schema.Ignores
-	ignores   map[[2]string][]int                 // of them, by code and name
-	accepts   map[*schema.Table]map[string]string // what comments of tables accept, by code
-	indexesOf map[schema.ID][]*schema.Index
-	compared  int // names with unknown ones
+	names      map[string][]string               // of tables and views, by keyspace
+	called     map[string]schema.ID              // the first table or view of each name
+	unread     map[schema.ID]bool                // what statements create that were not understood, in lower case; without a keyspace in any
+	columns    map[*schema.Table]map[string]bool // of tables, by name, as [review.columnsOf] needs them
+	rotating   []*schema.Table                   // perhaps
+	rule       Rule                              // at hand
+	told       map[any]bool                      // by the rule at hand, see [review.once]
+	found      []Finding
+	used       map[int]bool                        // of schema.Ignores
+	ignores    map[[2]string][]int                 // of them, by code and name
+	accepts    map[*schema.Table]map[string]string // what comments of tables accept, by code
+	indexesOf  map[schema.ID][]*schema.Index
+	compared   int // names with unknown ones
 }
 
 // finding reports one of the rule at hand.
@@ -256,9 +249,8 @@ func (r *review) tables() []*schema.Table {
 
 // queries gives the queries whose table is known, with it.
 func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
-	for i := range r.schema.Queries {
-		q := &r.schema.Queries[i]
-		if t := r.byID[q.Table]; t != nil && !yield(q, t) {
+	for _, x := range r.statements {
+		if !yield(x.Query, x.table) {
 			return
 		}
 	}
@@ -287,3 +279,41 @@ func names(columns []schema.Column) []string {
 
 // key is the columns of a table's partition key for a message.
 func key(t *schema.Table) string { return strings.Join(names(t.Of(schema.PartitionKey)), ", ") }
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// The severities.
+const (
+	Note    Severity = iota + 1 // good to know
+	Warning                     // works while it is small, or costs more than it seems
+	Error                       // loses rows, is rejected, or takes a cluster down as it grows
+)
+
+// severities are their names.
+var severities = []string{Note: "note", Warning: "warning", Error: "error"}
+
+func (s Severity) String() string { return printable.Enum("Severity", s, severities) }
+
+// MarshalText returns [Severity.String].
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Finding is what a rule found in a table.
+type Finding struct {
+	Code     string // of the rule; its meaning never changes
+	Rule     string // its name
+	Severity Severity
+	Table    schema.ID
+	Column   string `json:",omitempty"`
+	Query    string `json:",omitempty"` // the query that shows it
+	Reason   string // a sentence without its full stop, like Fix
+	Fix      string
+	// Suppressed is the reason for which the finding was accepted; it is empty if it was not.
+	Suppressed string `json:",omitempty"`
+	At         schema.Position
+}
+
+// String returns the finding on one line; unprintable characters are written as escapes.
+func (f Finding) String() string {
+	return printable.Line(fmt.Sprintf("%s %s %s: %s", f.Severity, f.Code, f.Table, f.Reason))
+}

@@ -22,7 +22,7 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 	if longest > 0 || !r.alwaysTTL(t) {
 		return longest
 	}
-	for _, q := range r.asked[t] {
+	for _, q := range r.sent[t] {
 		switch {
 		case q.TTL < 0:
 			return -1
@@ -43,7 +43,7 @@ func template(literal string) bool {
 
 // written says whether a statement is known that writes the table.
 func (r *review) written(t *schema.Table) bool {
-	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return x.query.Verb == "INSERT" || x.query.Verb == "UPDATE" })
+	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return x.Verb == "INSERT" || x.Verb == "UPDATE" })
 }
 
 // mostWindows is how many windows, and so at least files, a table may well have.
@@ -100,11 +100,11 @@ func costlyOptions(r *review, t *schema.Table) {
 // readByKey says whether partitions are read one by one, also where nothing says how.
 func (r *review) readByKey(t *schema.Table) bool {
 	read := false
-	for _, q := range r.asked[t] {
+	for _, q := range r.sent[t] {
 		if q.Verb != "SELECT" {
 			continue
 		}
-		if read = true; located(q, t) {
+		if read = true; located(q.Query, t) {
 			return true
 		}
 	}
@@ -113,8 +113,8 @@ func (r *review) readByKey(t *schema.Table) bool {
 
 // deletesWithTTL notes tables whose rows expire, and are deleted as well.
 func deletesWithTTL(r *review, x sent) {
-	if d, ok := x.statement.(*ast.Delete); ok && len(d.Columns) == 0 && x.table.TTL() > 0 && r.once(x.table.ID) {
+	if d, ok := x.Statement.(*ast.Delete); ok && len(d.Columns) == 0 && x.table.TTL() > 0 && r.once(x.table.ID) {
 		r.finding(x.table, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: each DELETE leaves a tombstone").
-			of(x.query)
+			of(x.Query)
 	}
 }

@@ -136,8 +136,8 @@ func ofOne(t *schema.Table) bool {
 func (r *review) constant(t *schema.Table) bool {
 	partition := ""
 	for _, x := range r.sent[t] {
-		if x.query.Verb != "SELECT" {
-			name, fixed := partitionOf(x.statement, t)
+		if x.Verb != "SELECT" {
+			name, fixed := partitionOf(x.Query, t)
 			if !fixed || partition != "" && name != partition {
 				return false
 			}
@@ -154,11 +154,11 @@ var constantText = regexp.MustCompile(`^[a-z_]+$`)
 func (r *review) sameAlways(t *schema.Table) bool {
 	partition := ""
 	for _, x := range r.sent[t] {
-		s, insert := x.statement.(*ast.Insert)
+		s, insert := x.Statement.(*ast.Insert)
 		if !insert {
 			continue
 		}
-		name, fixed := partitionOf(s, t)
+		name, fixed := partitionOf(x.Query, t)
 		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v ast.Term) bool { return v.Kind == ast.Mark }) {
 			return false
 		}
@@ -184,7 +184,7 @@ func (r *review) alwaysTTL(t *schema.Table) bool {
 		return true
 	}
 	written, all := false, true
-	for _, q := range r.asked[t] {
+	for _, q := range r.sent[t] {
 		if q.Verb == "INSERT" || q.Verb == "UPDATE" {
 			written, all = true, all && q.TTL != 0
 		}
@@ -221,7 +221,7 @@ func size(what string, limit, worse float64) func(*review) {
 			if !ok || after > foresight || at >= worse {
 				continue
 			}
-			when := "reaches " + count(limit) + " " + what + " after " + age(after)
+			when := "reaches " + count(limit) + " " + what + " after " + estimate.Age(after)
 			if after <= time.Minute {
 				when = "has " + count(at) + " " + what
 			}
@@ -242,17 +242,4 @@ func count(n float64) string {
 		}
 	}
 	return fmt.Sprintf("%.3g", n)
-}
-
-// age writes a time for people.
-func age(d time.Duration) string {
-	for _, u := range []struct {
-		size time.Duration
-		name string
-	}{{schema.Year, "years"}, {schema.Month, "months"}, {schema.Day, "days"}} {
-		if d >= 2*u.size {
-			return fmt.Sprintf("%.1f %s", float64(d)/float64(u.size), u.name)
-		}
-	}
-	return fmt.Sprintf("%.1f hours", d.Hours())
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -14,14 +15,14 @@ const largest = 20
 
 // exact says whether a query names a column's value, or a list of them.
 func exact(q *schema.Query, column string) bool {
-	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool {
-		return (w.Op == "=" || w.Op == "IN") && !w.Token && slices.Contains(w.Columns, column)
+	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
+		return (w.Is("=") || w.Is("IN")) && slices.Contains(w.Columns, column)
 	})
 }
 
 // restricted says whether a query says anything of a column.
 func restricted(q *schema.Query, column string) bool {
-	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return slices.Contains(w.Columns, column) })
+	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return slices.Contains(w.Columns, column) })
 }
 
 // unnamed gives the columns of the partition key whose value a query does not name.
@@ -35,7 +36,7 @@ func located(q *schema.Query, t *schema.Table) bool { return len(unnamed(q, t)) 
 // indexed says whether the query can go by an index.
 func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
 	near := nearest(q)
-	expr := slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "EXPR" }) // expr(index, 'x') of a custom one
+	expr := slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Operator == "EXPR" }) // expr(index, 'x') of a custom one
 	return slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool {
 		return near == "" && (restricted(q, i.Column()) || expr && i.Class != "" && i.Class != "sai" && !sasi(i)) || near != "" && near == i.Column()
 	})
@@ -65,7 +66,7 @@ func nearest(q *schema.Query) string {
 // like is the column that a query has LIKE of, and no index serves; or empty.
 func (r *review) like(q *schema.Query, t *schema.Table) string {
 	for _, w := range q.Where {
-		if w.Op == "LIKE" && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool {
+		if w.Operator == "LIKE" && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool {
 			return i.Column() == w.Columns[0] && i.Class != "" && i.Class != "sai"
 		}) {
 			return w.Columns[0]
@@ -76,7 +77,7 @@ func (r *review) like(q *schema.Query, t *schema.Table) string {
 
 // scans says whether a query goes through the table by tokens, piece by piece, as those do that are meant to read all.
 func scans(q *schema.Query) bool {
-	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Token })
+	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Token })
 }
 
 func partitionUnused(r *review, q *schema.Query, t *schema.Table) {
@@ -150,7 +151,7 @@ func unserved(q *schema.Query, t *schema.Table) string {
 		}
 	}
 	if _, ok := direction(q, t); !ok {
-		wanted := each.Of(q.Order, func(o schema.Order) string { return o.Column })
+		wanted := each.Of(q.Order, func(o ast.Order) string { return o.Column })
 		return "wants an order (" + strings.Join(wanted, ", ") + ") that the clustering columns do not have, not backwards either"
 	}
 	return ""
@@ -158,7 +159,7 @@ func unserved(q *schema.Query, t *schema.Table) string {
 
 // alongside says whether one relation has both columns, as (a, b) > (?, ?) does.
 func alongside(q *schema.Query, a, b string) bool {
-	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool {
+	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
 		return slices.Contains(w.Columns, a) && slices.Contains(w.Columns, b)
 	})
 }
@@ -213,10 +214,10 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 	longest, unknown := 0, false
 	for _, w := range q.Where {
 		inKey := func(c schema.Column) bool { return slices.Contains(w.Columns, c.Name) }
-		if w.Op != "IN" || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
+		if !w.Is("IN") || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
 			continue
 		}
-		longest, unknown = max(longest, w.Values), unknown || w.Values < 0
+		longest, unknown = max(longest, len(w.Values)), unknown || w.Marked
 	}
 	fix := "one query for each partition, side by side"
 	switch n := named(q, t); {
@@ -233,11 +234,11 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 func named(q *schema.Query, t *schema.Table) int {
 	n, lists := 1, 0
 	for _, w := range q.Where {
-		if w.Op != "IN" || w.Values < 1 || w.Values > largest || len(w.Columns) != 1 {
+		if n := len(w.Values); !w.Is("IN") || w.Marked || n == 0 || n > largest || len(w.Columns) != 1 {
 			continue
 		}
 		if c := t.Column(w.Columns[0]); c != nil && c.Kind == schema.PartitionKey {
-			n, lists = n*w.Values, lists+1
+			n, lists = n*len(w.Values), lists+1
 		}
 	}
 	if lists < 2 {

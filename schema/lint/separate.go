@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -77,7 +78,7 @@ func mayShare(t, to *schema.Table) bool {
 			return false
 		}
 	}
-	for _, c := range slices.Concat(t.Of(schema.PartitionKey), t.Of(schema.Clustering)) {
+	for _, c := range keyColumns(t) {
 		if !alike(c, to) { // there may be several rows of t for one of the other
 			return false
 		}
@@ -102,7 +103,7 @@ func (r *review) conditional(t *schema.Table) bool {
 
 // asks says whether a query of a table is of a kind.
 func (r *review) asks(t *schema.Table, is func(*schema.Query) bool) bool {
-	return slices.ContainsFunc(r.asked[t], is)
+	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return is(x.Query) })
 }
 
 // derives says whether the server keeps something that follows from the key of a table.
@@ -113,23 +114,21 @@ func (r *review) derives(t *schema.Table) bool {
 
 // query gives the first query of a table with a verb, or nil.
 func (r *review) query(t *schema.Table, verb string) *schema.Query {
-	i := slices.IndexFunc(r.asked[t], func(q *schema.Query) bool { return q.Verb == verb })
+	i := slices.IndexFunc(r.sent[t], func(x sent) bool { return x.Verb == verb })
 	if i < 0 {
 		return nil
 	}
-	return r.asked[t][i]
+	return r.sent[t][i].Query
 }
 
 // alwaysNames says whether each query of t names one value of each column of both partition keys.
 func (r *review) alwaysNames(t, to *schema.Table) bool {
-	for _, q := range r.asked[t] {
+	for _, q := range r.sent[t] {
 		if q.Verb == "INSERT" {
 			continue
 		}
 		for _, c := range slices.Concat(t.Of(schema.PartitionKey), to.Of(schema.PartitionKey)) {
-			if !slices.ContainsFunc(q.Where, func(w schema.Relation) bool {
-				return w.Op == "=" && !w.Token && slices.Equal(w.Columns, []string{c.Name})
-			}) {
+			if !slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Is("=") && slices.Equal(w.Columns, []string{c.Name}) }) {
 				return false
 			}
 		}

@@ -36,36 +36,22 @@ func writes(s ast.Statement) (out []written) {
 	return out
 }
 
-// whereOf is the WHERE of a statement.
-func whereOf(s ast.Statement) []ast.Relation {
-	switch s := s.(type) {
-	case *ast.Select:
-		return s.Where
-	case *ast.Update:
-		return s.Where
-	case *ast.Delete:
-		return s.Where
-	}
-	return nil
-}
-
 // sent is a query that a service sends, as it was read.
 type sent struct {
-	query     *schema.Query
-	table     *schema.Table
-	statement ast.Statement
+	*schema.Query
+	table *schema.Table // that it names, or that stands for several which rotate
 }
 
 // partitionOf is what a statement names its partition by: the keyspace and the values of the partition key, as text. Tables of one keyspace share
 // what has the same values. fixed says that no value is bound. The name is empty if the statement does not name one partition.
-func partitionOf(s ast.Statement, t *schema.Table) (name string, fixed bool) {
+func partitionOf(q *schema.Query, t *schema.Table) (name string, fixed bool) {
 	values := make(map[string]ast.Term)
-	if s, ok := s.(*ast.Insert); ok {
+	if s, ok := q.Statement.(*ast.Insert); ok {
 		for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
 			values[c] = s.Values[i]
 		}
 	}
-	for _, w := range whereOf(s) {
+	for _, w := range q.Where {
 		if w.Operator == "=" && len(w.Columns) == 1 && w.Key == nil && len(w.Values) == 1 {
 			values[w.Columns[0]] = w.Values[0]
 		}
@@ -93,23 +79,24 @@ func partitionOf(s ast.Statement, t *schema.Table) (name string, fixed bool) {
 
 // literalNull reports INSERTs and UPDATEs with the literal null and values, which leaves a tombstone each time.
 func literalNull(r *review, x sent) {
-	all := writes(x.statement)
+	all := writes(x.Statement)
 	i := slices.IndexFunc(all, func(w written) bool { return w.null })
 	values := slices.ContainsFunc(all, func(w written) bool { return !w.null })
 	switch {
 	case i < 0 || !values:
-	case x.query.Verb == "INSERT":
-		r.finding(x.table, "leave the column out", "an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.query)
+	case x.Verb == "INSERT":
+		r.finding(x.table, "leave the column out",
+			"an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.Query)
 	default:
 		r.finding(x.table, "leave the column out, unless it is to be emptied",
-			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.query)
+			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.Query)
 	}
 }
 
 // hotRow reports numbers that all clients count up in one row, by transactions.
 func hotRow(r *review, x sent) {
-	update, ok := x.statement.(*ast.Update)
-	name, fixed := partitionOf(x.statement, x.table)
+	update, ok := x.Statement.(*ast.Update)
+	name, fixed := partitionOf(x.Query, x.table)
 	if !ok || !fixed || name == x.table.Keyspace {
 		return
 	}
@@ -120,7 +107,7 @@ func hotRow(r *review, x sent) {
 	})
 	if counts && r.once(x.table.String()+name) {
 		r.finding(x.table, "give each client a range of numbers at a time, or spread what is counted over several rows",
-			"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.query)
+			"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.Query)
 	}
 }
 
@@ -168,8 +155,8 @@ func (r *review) queue(t *schema.Table) bool {
 	}
 	var inserted, first, next, one, before bool
 	for _, x := range r.sent[t] {
-		q, column := x.query, rows[i].Name
-		switch s := x.statement.(type) {
+		q, column := x.Query, rows[i].Name
+		switch s := x.Statement.(type) {
 		case *ast.Insert:
 			inserted = true
 		case *ast.Select:
@@ -225,8 +212,8 @@ func (s sent) counts() bool { return counting(s.table) }
 func batchesOf(statements []sent) []batch {
 	by := make(map[int]batch)
 	for _, x := range statements {
-		if x.query.Batch != 0 && x.query.Verb != "SELECT" {
-			by[x.query.Batch] = append(by[x.query.Batch], x)
+		if x.Batch != 0 && x.Verb != "SELECT" {
+			by[x.Batch] = append(by[x.Batch], x)
 		}
 	}
 	return each.Of(slices.Sorted(maps.Keys(by)), func(n int) batch { return by[n] })
@@ -236,7 +223,7 @@ func batchesOf(statements []sent) []batch {
 func (b batch) partitions(fixed bool) int {
 	different := make(map[string]bool)
 	for _, x := range b {
-		if name, of := partitionOf(x.statement, x.table); name != "" && (of || !fixed) {
+		if name, of := partitionOf(x.Query, x.table); name != "" && (of || !fixed) {
 			different[name] = true
 		}
 	}
@@ -248,7 +235,7 @@ func (b batch) partitions(fixed bool) int {
 func (b batch) repeated() int {
 	found := -1
 	for i, x := range b {
-		again := strings.Contains(x.query.Text, "?") && slices.ContainsFunc(b[:i], func(o sent) bool { return o.query.Text == x.query.Text })
+		again := strings.Contains(x.Text, "?") && slices.ContainsFunc(b[:i], func(o sent) bool { return o.Text == x.Text })
 		if again && (found < 0 || len(x.table.Of(schema.Clustering)) == 0) {
 			found = i
 		}
@@ -258,27 +245,28 @@ func (b batch) repeated() int {
 
 // conditional is the first statement of a batch with a condition, -1 if there is none.
 func (b batch) conditional() int {
-	return slices.IndexFunc(b, func(x sent) bool { return x.query.Conditional })
+	return slices.IndexFunc(b, func(x sent) bool { return x.Conditional })
 }
 
 // batchesRejected reports batches that Cassandra does not accept.
 func batchesRejected(r *review, b batch) {
-	if b[0].query.Transaction {
+	if b[0].Transaction {
 		return // DN517 says what is rejected there
 	}
 	i := b.conditional()
 	if i >= 0 && (slices.ContainsFunc(b, func(x sent) bool { return x.table != b[i].table }) || b.partitions(true) > 1) {
 		r.finding(b[i].table, "send the condition first, and the rest once it has held",
-			"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b[i].query)
+			"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b[i].Query)
 	}
-	if j := b.repeated(); i >= 0 && j >= 0 && b[j].query.Conditional {
+	if j := b.repeated(); i >= 0 && j >= 0 && b[j].Conditional {
 		r.finding(b[j].table, "a request for each partition", "a batch repeats a condition, which Cassandra rejects if the rows are of several partitions").
-			of(b[j].query).Severity = Note
+			of(b[j].Query).Severity = Note
 	}
 	i = slices.IndexFunc(b, sent.counts)
 	mixed := slices.ContainsFunc(b, func(x sent) bool { return !x.counts() }) // DN303 says so
-	if i >= 0 && b[i].query.Logged && !mixed {
-		r.finding(b[i].table, "BEGIN COUNTER BATCH, or each on its own", "a logged batch has counters, which Cassandra rejects").of(b[i].query)
+	if i >= 0 && b[i].Logged && !mixed {
+		r.finding(b[i].table, "BEGIN COUNTER BATCH, or each on its own",
+			"a logged batch has counters, which Cassandra rejects").of(b[i].Query)
 	}
 }
 
@@ -292,12 +280,12 @@ const manyTablesOfBatch = 3
 // load a table.
 func looseBatches(logged bool) func(*review, batch) {
 	return func(r *review, b batch) {
-		q, t := b[0].query, b[0].table
+		q, t := b[0].Query, b[0].table
 		one := !slices.ContainsFunc(b, func(x sent) bool { return x.table != t })
 		counters := slices.ContainsFunc(b, sent.counts)
 		if i := b.repeated(); logged && q.Logged && !counters && b.conditional() < 0 && i >= 0 {
 			f := r.finding(b[i].table, "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
-				"with each other: the batchlog makes each several times dearer").of(b[i].query)
+				"with each other: the batchlog makes each several times dearer").of(b[i].Query)
 			if len(b[i].table.Of(schema.Clustering)) > 0 {
 				f.Reason, f.Severity = "a logged batch repeats a statement: with many rows it exceeds the limits of a batch", Note
 			}

@@ -21,7 +21,7 @@ func transactionsRejected(r *review) {
 		}
 	}
 	for _, x := range r.statements {
-		if q, t := x.query, x.table; q.Transaction {
+		if q, t := x.Query, x.table; q.Transaction {
 			if reason, fix := x.forbidden(); reason != "" {
 				r.finding(t, fix, "a transaction %s, which Cassandra rejects", reason).of(q)
 			}
@@ -46,8 +46,8 @@ func (r *review) withoutMode(t *schema.Table) *Finding {
 
 // forbidden is what Cassandra rejects in a statement of a transaction, whatever the mode of its table, and what to do.
 func (x *sent) forbidden() (reason, fix string) {
-	q, t := x.query, x.table
-	switch s := x.statement.(type) {
+	q, t := x.Query, x.table
+	switch s := x.Statement.(type) {
 	case *ast.Select:
 		if reason, fix = forbiddenRead(q, t, s); reason != "" {
 			return reason, fix
@@ -74,7 +74,7 @@ func (x *sent) forbidden() (reason, fix string) {
 
 // expires says whether the statement has USING TTL, of 0 too.
 func (x *sent) expires() bool {
-	switch s := x.statement.(type) {
+	switch s := x.Statement.(type) {
 	case *ast.Insert:
 		return s.Using.TTL != nil
 	case *ast.Update:
@@ -87,7 +87,7 @@ func (x *sent) expires() bool {
 func forbiddenRead(q *schema.Query, t *schema.Table, s *ast.Select) (reason, fix string) {
 	equal := func(kind schema.Kind) bool {
 		return !slices.ContainsFunc(t.Of(kind), func(c schema.Column) bool {
-			return !slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "=" && !w.Token && slices.Contains(w.Columns, c.Name) })
+			return !slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Is("=") && slices.Contains(w.Columns, c.Name) })
 		})
 	}
 	first := s.Limit != nil && (s.Limit.Kind == ast.Mark || s.Limit.Text == "1")
@@ -96,7 +96,7 @@ func forbiddenRead(q *schema.Query, t *schema.Table, s *ast.Select) (reason, fix
 	case q.Let != "" && !one:
 		return "has LET " + q.Let + " of what may be several rows", "name all columns of the primary key with =, or those of the partition key and LIMIT 1"
 	case s.Limit != nil && slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
-		return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "IN" && slices.Contains(w.Columns, c.Name) })
+		return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Is("IN") && slices.Contains(w.Columns, c.Name) })
 	}):
 		return "has IN of the partition key and LIMIT", "read one partition at a time"
 	case !located(q, t):

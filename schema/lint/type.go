@@ -40,9 +40,7 @@ func lastWord(name string) string {
 }
 
 // keyColumns are those of the primary key.
-func keyColumns(t *schema.Table) []schema.Column {
-	return slices.Concat(t.Of(schema.PartitionKey), t.Of(schema.Clustering))
-}
+func keyColumns(t *schema.Table) []schema.Column { return t.Of(schema.PartitionKey, schema.Clustering) }
 
 // redundant reports clustering columns behind the id of the row, if there is one row an id: the order that they seem to give is none.
 func redundant(r *review, t *schema.Table) {
@@ -109,7 +107,7 @@ func twoTypes(r *review) {
 			for _, c := range t.Columns {
 				if other := first.Column(c.Name); other != nil && plainType(*other) != plainType(c) {
 					f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name,
-						c.Type, other.Type, first.ID).of(x.query)
+						c.Type, other.Type, first.ID).of(x.Query)
 					f.Column, f.Severity = c.Name, Warning
 				}
 			}
@@ -237,7 +235,7 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 	}
 	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
 		slices.ContainsFunc(r.sent[t], func(x sent) bool {
-			return slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v ast.Term) bool {
+			return slices.ContainsFunc(valuesOf(x.Query, c.Name), func(v ast.Term) bool {
 				return v.Kind == ast.String && timeText.MatchString(v.Text)
 			})
 		})
@@ -247,13 +245,13 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 var timeText = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})[T ]\d{1,2}:\d{2}`)
 
 // valuesOf are the values that a statement gives a column, or compares it with.
-func valuesOf(s ast.Statement, column string) (out []ast.Term) {
-	if s, ok := s.(*ast.Insert); ok {
+func valuesOf(q *schema.Query, column string) (out []ast.Term) {
+	if s, ok := q.Statement.(*ast.Insert); ok {
 		if i := slices.Index(s.Columns, column); i >= 0 && i < len(s.Values) {
 			return s.Values[i : i+1]
 		}
 	}
-	for _, w := range whereOf(s) {
+	for _, w := range q.Where {
 		if len(w.Columns) == 1 && w.Columns[0] == column {
 			out = append(out, w.Values...)
 		}

@@ -12,13 +12,14 @@ import (
 
 // wholePartition notes reads of partitions that grow forever, from their first row to their last.
 func wholePartition(r *review, x sent) {
-	s, ok := x.statement.(*ast.Select)
-	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.query, x.table) ||
-		slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.query, c.Name) }) || !r.once(x.table.ID) {
+	s, ok := x.Statement.(*ast.Select)
+	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.Query, x.table) ||
+		slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.Query, c.Name) }) || !r.once(x.table.ID) {
 		return
 	}
 	if _, reason := r.endless(x.table); reason != "" {
-		r.finding(x.table, "LIMIT, or a range of the clustering columns", "a query reads the whole partition, which %s", reason).of(x.query)
+		r.finding(x.table, "LIMIT, or a range of the clustering columns",
+			"a query reads the whole partition, which %s", reason).of(x.Query)
 	}
 }
 
@@ -26,19 +27,19 @@ func wholePartition(r *review, x sent) {
 func broughtBack(r *review) {
 	deleted := make(map[*schema.Table]bool)
 	for _, x := range r.statements {
-		if s, ok := x.statement.(*ast.Delete); ok && len(s.Columns) == 0 && !x.query.Transaction {
+		if s, ok := x.Statement.(*ast.Delete); ok && len(s.Columns) == 0 && !x.Transaction {
 			deleted[x.table] = true
 		}
 	}
 	for _, x := range r.statements {
-		s, ok := x.statement.(*ast.Update)
+		s, ok := x.Statement.(*ast.Update)
 		t := x.table
-		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.query.Transaction || counting(t) {
+		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.Transaction || counting(t) {
 			continue
 		}
 		if len(s.Set) < len(t.Of(schema.Regular)) && r.once(t.ID) {
 			r.finding(t, "IF EXISTS, if all writes of the table are conditional; or readers that take a row without its other columns for none",
-				"rows are deleted and updated: an UPDATE after the DELETE makes a row that has %s alone", s.Set[0].Target.Column).of(x.query)
+				"rows are deleted and updated: an UPDATE after the DELETE makes a row that has %s alone", s.Set[0].Target.Column).of(x.Query)
 		}
 	}
 }
@@ -51,14 +52,14 @@ var (
 
 // lostUpdate notes values that depend on what was read, and are set without a condition.
 func lostUpdate(r *review, x sent) {
-	s, ok := x.statement.(*ast.Update)
-	if insert, is := x.statement.(*ast.Insert); is && r.rewritten(x.table) {
+	s, ok := x.Statement.(*ast.Update)
+	if insert, is := x.Statement.(*ast.Insert); is && r.rewritten(x.table) {
 		s, ok = &ast.Update{}, true
 		for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
 			s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
 		}
 	}
-	if !ok || x.query.Conditional || x.query.Transaction || len(s.Set) > 3 || r.query(x.table, "SELECT") == nil {
+	if !ok || x.Conditional || x.Transaction || len(s.Set) > 3 || r.query(x.table, "SELECT") == nil {
 		return
 	}
 	for _, a := range s.Set {
@@ -74,7 +75,7 @@ func lostUpdate(r *review, x sent) {
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		if (number || mark) && r.once(x.table.ID) {
 			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
-				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.query).Column = c.Name
+				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.Query).Column = c.Name
 			break
 		}
 	}
@@ -89,7 +90,7 @@ func generated(v ast.Term) bool {
 // notRepeatable notes writes that do their work again when they are repeated after a timeout.
 func notRepeatable(r *review, x sent) {
 	t, why := x.table, ""
-	switch s := x.statement.(type) {
+	switch s := x.Statement.(type) {
 	case *ast.Update:
 		if counting(t) {
 			why = "counts twice"
@@ -103,7 +104,7 @@ func notRepeatable(r *review, x sent) {
 	}
 	if why != "" && r.once(t.ID) {
 		r.finding(t, "a key that the client makes, once for all attempts; rows that are counted, where a number must be right",
-			"a write that is repeated after a timeout %s", why).of(x.query)
+			"a write that is repeated after a timeout %s", why).of(x.Query)
 	}
 }
 
@@ -128,7 +129,7 @@ func staleCopies(r *review) {
 					continue
 				}
 				updated := slices.ContainsFunc(r.sent[t], func(x sent) bool {
-					return x.query.Verb == "UPDATE" && slices.ContainsFunc(writes(x.statement), func(w written) bool { return w.column == c.Name })
+					return x.Verb == "UPDATE" && slices.ContainsFunc(writes(x.Statement), func(w written) bool { return w.column == c.Name })
 				})
 				if !updated {
 					told[t] = true
@@ -159,14 +160,14 @@ func (r *review) writtenTogether(t, other *schema.Table) bool {
 // deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row wins.
 func deleteWins(r *review, b batch) {
 	for _, x := range b {
-		_, inserts := x.statement.(*ast.Insert)
+		_, inserts := x.Statement.(*ast.Insert)
 		deletes := slices.ContainsFunc(b, func(o sent) bool {
-			return o.query.Verb == "DELETE" && o.query.Table == x.query.Table && len(o.query.Columns) == len(keyColumns(x.table)) &&
-				strings.Contains(o.query.Text, "?")
+			return o.Verb == "DELETE" && o.Table == x.Table && len(o.Columns) == len(keyColumns(x.table)) &&
+				strings.Contains(o.Text, "?")
 		})
-		if inserts && deletes && !x.query.Transaction && !x.query.Timestamped {
+		if inserts && deletes && !x.Transaction && !x.Timestamped {
 			r.finding(x.table, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
-				"both have one timestamp").of(x.query)
+				"both have one timestamp").of(x.Query)
 			break
 		}
 	}
@@ -220,9 +221,9 @@ func unusedTables(r *review) {
 func apart(r *review) {
 	inserted, batched := make(map[*schema.Table]*schema.Query), make(map[*schema.Table]bool)
 	for _, x := range r.statements {
-		if x.query.Verb == "INSERT" {
-			batched[x.table] = batched[x.table] || x.query.Batch != 0 || x.query.Conditional
-			inserted[x.table] = x.query
+		if x.Verb == "INSERT" {
+			batched[x.table] = batched[x.table] || x.Batch != 0 || x.Conditional
+			inserted[x.table] = x.Query
 		}
 	}
 	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool { return inserted[t] == nil || batched[t] })

@@ -165,8 +165,7 @@ func (w Window) valid() error {
 	case w.Ahead < 0 || w.Back < 0 || w.Retain < 0:
 		return errors.New("rotation: Ahead, Back and Retain must not be negative")
 	case w.Retain > 0 && w.Retain < shortest || w.Ahead > 0 && w.Ahead < shortest || w.Back > 0 && w.Back < shortest:
-		return fmt.Errorf("rotation: Ahead %v, Back %v, Retain %v: less than a minute, so not the days that were meant: "+
-			"give a time.Duration, such as 30 * 24 * time.Hour", w.Ahead, w.Back, w.Retain)
+		return fmt.Errorf("rotation: Ahead %v, Back %v, Retain %v: less than a minute: give a time.Duration, such as 30 * 24 * time.Hour", w.Ahead, w.Back, w.Retain)
 	case w.Retain > 0 && w.Retain < w.Back:
 		return errors.New("rotation: Retain is less than Back: tables would be dropped and created again")
 	}
@@ -205,8 +204,8 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 		return p, errors.New("rotation: the time is zero: pass time.Now()")
 	}
 	if year := now.UTC().Year(); year < 1970 || year > 9999 {
-		return p, fmt.Errorf("rotation: the time is of the year %d, as of a number of another unit: pass time.Now(), "+
-			"or time.UnixMilli for milliseconds", year)
+		return p, fmt.Errorf("rotation: the time is of the year %d: pass time.Now(), or time.UnixMilli for milliseconds",
+			year)
 	}
 	if err := w.valid(); err != nil {
 		return p, err
@@ -248,8 +247,7 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 		slices.Sort(p.Drop) // names are as long as each other, and sort by time
 	}
 	if away := time.Since(now).Abs(); len(p.Drop) > 0 && away > farthest {
-		return Plan{tables: t}, fmt.Errorf("rotation: the time is %s, more than 10 years from now by the clock of this process, "+
-			"and %d tables would be dropped: pass time.Now(); nothing is planned", now.UTC().Format(time.RFC3339), len(p.Drop))
+		return Plan{tables: t}, fmt.Errorf("rotation: the time %s is over 10 years from this clock, and %d tables would be dropped: pass time.Now()", now.UTC().Format(time.RFC3339), len(p.Drop))
 	}
 	return p, nil
 }
@@ -269,15 +267,13 @@ func (t *Tables) madeForIt(l catalog.Table) error {
 	made := f.Rotation()
 	switch {
 	case err != nil && ours:
-		return fmt.Errorf("rotation: table %s.%s: %w, so which times it holds is not known: update the library, or remove [denorm:...] from the "+
-			"comment of the table; nothing is planned", t.keyspace, l.Name, err)
+		return fmt.Errorf("rotation: table %s.%s: %w: update the library, or remove [denorm:...] from the comment of the table", t.keyspace, l.Name, err)
 	case err != nil, made == t.rotation.String(), made == "" && !ours:
 		return nil //nolint:nilerr // it is of this rotation, or of another declaration
 	case made == "":
 		made = "no rotation"
 	}
-	return fmt.Errorf("rotation: table %s.%s was made for %s, and the set declares %s: its rows would be dropped too early, or not be found. "+
-		"Declare what the table was made for, or another name for tables of another period; nothing is planned",
+	return fmt.Errorf("rotation: table %s.%s was made for %s, and the set declares %s: declare what it was made for, or another name",
 		t.keyspace, l.Name, made, t.rotation)
 }
 

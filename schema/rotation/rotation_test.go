@@ -91,11 +91,11 @@ func TestPlanOfAnotherTime(t *testing.T) {
 		w    Window
 		want string // nothing for no error
 	}{
-		"milliseconds":               {time.Unix(present.UnixMilli(), 0), Window{Retain: 2 * year}, "of the year 58384,"},
-		"and nothing dropped":        {time.Unix(present.UnixMilli(), 0), Window{}, "of the year 58384,"},
-		"before all":                 {time.Unix(-1, 0), Window{}, "of the year 1969,"},
-		"a century ahead":            {present.Add(100 * year), Window{Retain: 2 * year}, "more than 10 years from now by the clock of this process, and 1 tables"},
-		"a clock that is far ahead":  {present.Add(-15 * year), Window{Retain: time.Hour}, "more than 10 years from now"},
+		"milliseconds":               {time.Unix(present.UnixMilli(), 0), Window{Retain: 2 * year}, "of the year 58384: pass time.Now()"},
+		"and nothing dropped":        {time.Unix(present.UnixMilli(), 0), Window{}, "of the year 58384: pass time.Now()"},
+		"before all":                 {time.Unix(-1, 0), Window{}, "of the year 1969: pass time.Now()"},
+		"a century ahead":            {present.Add(100 * year), Window{Retain: 2 * year}, "is over 10 years from this clock, and 1 tables"},
+		"a clock that is far ahead":  {present.Add(-15 * year), Window{Retain: time.Hour}, "is over 10 years from this clock"},
 		"in nine years":              {present.Add(9 * year), Window{Retain: 2 * year}, ""},
 		"a century, nothing dropped": {present.Add(100 * year), Window{Retain: 200 * year}, ""},
 		"the first":                  {time.Unix(0, 0), Window{Retain: year}, ""},

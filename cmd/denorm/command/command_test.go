@@ -187,7 +187,7 @@ func TestExitCodes(t *testing.T) {
 		{"ddl --migrate --hosts 127.0.0.1:1 --keyspace shop_staging testdata/qualified.cql", 2, "--keyspace is for tables that name no keyspace, and all of them name another"},
 		{"lint --color always --format json " + clean, 2, "--color always is for --format text, not json"},
 		{"ddl --hosts 127.0.0.1:1 " + clean, 2, "leave out the files, or add --migrate"},
-		{"ddl --hosts 127.0.0.1:1 --keyspace a,b --migrate " + clean, 2, "--migrate compares the keyspaces that are declared"},
+		{"ddl --hosts 127.0.0.1:1 --keyspace a,b --migrate " + clean, 2, "--migrate compares what is declared"},
 		{"ddl --hosts 127.0.0.1:1 --plaintext-credentials", 2, "--plaintext-credentials is for --username without TLS"},
 		{"ddl --hosts 127.0.0.1:1 --plaintext-credentials --username a --tls", 2, "--plaintext-credentials is for --username without TLS"},
 		{"ddl " + shop, 0, ""},

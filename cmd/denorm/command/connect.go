@@ -60,8 +60,7 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 		return nil
 	}
 	if !encrypted && !a.plaintext {
-		return errors.New("--username without TLS would send the password in clear: add --tls, or --tls-ca with the authority of the nodes; " +
-			"or --plaintext-credentials if the network to them is trusted")
+		return errors.New("--username without TLS sends the password in clear: add --tls or --tls-ca, or --plaintext-credentials")
 	}
 	password := os.Getenv(PasswordEnv)
 	if password == "" {

@@ -30,7 +30,7 @@ func TestCredentialsAreNotSentInClear(t *testing.T) {
 		says     string
 		first    string // what the node gets: nothing, a frame in clear, or one over TLS
 	}{
-		"no TLS":              {"--username shop", password, false, "add --tls, or --tls-ca with the authority of the nodes; or --plaintext-credentials", ""},
+		"no TLS":              {"--username shop", password, false, "add --tls or --tls-ca, or --plaintext-credentials", ""},
 		"in so many words":    {"--username shop --plaintext-credentials", password, false, "connect to", "clear"},
 		"no credentials":      {"", password, false, "connect to", "clear"},
 		"no password":         {"--username shop --tls", "", true, "set DENORM_PASSWORD", ""},

@@ -40,7 +40,7 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 			text := found.CQL()
 			for _, statement := range found.Statements() {
 				if printable.Commands(statement) {
-					err = errors.New("a statement is commented out: it has a command to a CI service (##, or a line that begins with ::) in it")
+					err = errors.New("a statement is commented out: it has a command to a CI service (##, or a line that begins with ::)")
 					text = strings.Replace(text, statement+";\n", ast.CommentLine(statement+";"), 1)
 				}
 			}
@@ -63,10 +63,10 @@ func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, erro
 		return found, err
 	}
 	if len(files) > 0 {
-		return nil, errors.New("with --hosts the CQL is that of the cluster: leave out the files, or add --migrate to compare with them")
+		return nil, errors.New("with --hosts the CQL is of the cluster: leave out the files, or add --migrate to compare with them")
 	}
 	if len(s.mapped) > 0 {
-		return nil, errors.New("with --hosts the CQL is that of the cluster, and --map is for what is declared: leave it out, or add --migrate")
+		return nil, errors.New("with --hosts the CQL is of the cluster, and --map is for what is declared: leave it out, or add --migrate")
 	}
 	return s.live(c.Context(), nil)
 }
@@ -109,7 +109,7 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 		return errors.New("--migrate needs a cluster (--hosts) and what is declared (files)")
 	}
 	if len(s.keyspaces) > 1 {
-		return errors.New("--migrate compares the keyspaces that are declared: --keyspace is one, that of tables which name none")
+		return errors.New("--migrate compares what is declared: give one --keyspace, for tables that name none")
 	}
 	declared, err := s.known(files, true)
 	if err != nil {

@@ -134,7 +134,7 @@ func (p *planned) fine() string {
 	if len(m) == 0 {
 		return "within all limits"
 	}
-	return fmt.Sprintf("within all limits until then; %s after %s", strings.TrimSuffix(limits[m[0].limit].text, ","), age(m[0].age))
+	return fmt.Sprintf("within all limits until then; %s after %s", strings.TrimSuffix(limits[m[0].limit].text, ","), estimate.Age(m[0].age))
 }
 
 // assumed says which columns have a width or a number of elements that nobody has stated.
@@ -187,7 +187,7 @@ func (p *planned) writeAges(b *strings.Builder) {
 		if text := limits[m.limit].text; p.volume.Per == 0 {
 			when = append(when, "above the limit of "+strings.TrimSuffix(text, ","))
 		} else {
-			when = append(when, text+" after "+age(m.age))
+			when = append(when, text+" after "+estimate.Age(m.age))
 		}
 	}
 	fmt.Fprintf(b, "  %s\n", strings.Join(when, " \u00b7 "))
@@ -227,7 +227,7 @@ func (p *planned) effect(s *split) string {
 	var when []string
 	for _, m := range meets(s.after) {
 		if l := limits[m.limit]; l.most != estimate.MaxCells {
-			when = append(when, l.text+" after "+age(m.age))
+			when = append(when, l.text+" after "+estimate.Age(m.age))
 		}
 	}
 	if len(when) == 0 {
@@ -276,27 +276,6 @@ func size(bytes float64) string {
 		}
 	}
 	return fmt.Sprintf("%.1e EB", bytes)
-}
-
-// age writes how long something takes, for people.
-func age(d time.Duration) string {
-	for _, u := range []struct {
-		name string
-		unit time.Duration
-	}{{"years", schema.Year}, {"months", schema.Month}, {"days", schema.Day}, {"hours", time.Hour}} {
-		if d < 2*u.unit {
-			continue
-		}
-		n := float64(d) / float64(u.unit)
-		if u.unit != schema.Year && n >= 10 {
-			n = math.Round(n)
-		}
-		return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") + " " + u.name
-	}
-	if d < 2*time.Minute {
-		return "a minute"
-	}
-	return fmt.Sprintf("%.0f minutes", d.Minutes())
 }
 
 // span is a length of time in words: a month, 90 days.

@@ -285,7 +285,7 @@ func (r *run) placed() error {
 	case own != "" && r.keyspace == "":
 		return fmt.Errorf("table %s names no keyspace: say which with --keyspace", own)
 	case own == "" && r.keyspace != "":
-		return errors.New("--keyspace is for tables that name no keyspace, and all of the set name one; leave it out, or give --map")
+		return errors.New("--keyspace is for tables that name none, and all of the set name one: leave it out, or give --map")
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func TestReconcileErrors(t *testing.T) {
 		"verify order" + at + " --removed x":                  "unknown flag: --removed",
 		"verify order" + at + " --format xml":                 `unknown --format "xml": text or json`,
 		"verify order" + at + " --map orders=shop":            `--map: no table of set order is declared in keyspace "orders"`,
-		"verify order" + at + " --map =shop":                  "--keyspace is for tables that name no keyspace",
+		"verify order" + at + " --map =shop":                  "--keyspace is for tables that name none",
 		"verify order" + at + " --map shop":                   "shop must be formatted as key=value",
 		"verify order" + at + " --tables orders_by_day":       "set order has no table orders_by_day",
 		"verify order" + at + " --tables orders_by_id":        "orders_by_id is the base table alone",
@@ -241,7 +241,7 @@ func TestReconcileMaps(t *testing.T) {
 		says string
 	}{
 		"--map crm=acme":              {ExitFine, "acme.users_by_name"},
-		"--map crm=acme --keyspace x": {ExitError, "--keyspace is for tables that name no keyspace"},
+		"--map crm=acme --keyspace x": {ExitError, "--keyspace is for tables that name none"},
 		"--map crm=acme,shop=acme":    {ExitError, `no table of set user is declared in keyspace "shop"`},
 		"":                            {ExitError, "the cluster has no table crm.users"},
 		"--map crm=acme;--keyspace":   {ExitError, "is not a name"},

@@ -15,11 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // source is where a schema comes from, by flags and arguments.
@@ -89,23 +88,19 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 			sources[i].Keyspace = s.keyspaces[0]
 		}
 	}
-	if s.review {
-		p, err := schema.Review(sources...)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(p.Unread, func(u schema.Unread) bool { return strings.HasPrefix(u.Text, "--") }); i >= 0 && !s.tells {
-			return nil, fmt.Errorf("%s: %s", p.Unread[i].At.File, p.Unread[i].Reason)
-		}
-		parts = append(parts, p)
-	} else if len(sources) > 0 {
-		p, err := schema.Parse("", "", sources...)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, p)
+	review := schema.Review
+	if !s.review {
+		review = func(all ...schema.Source) (*schema.Schema, error) { return schema.Parse("", "", all...) }
 	}
-	out := schema.Add(parts...)
+	said, err := review(sources...)
+	if err != nil {
+		return nil, err
+	}
+	isNote := func(u schema.Unread) bool { return strings.HasPrefix(u.Text, "--") }
+	if i := slices.IndexFunc(said.Unread, isNote); i >= 0 && !s.tells {
+		return nil, fmt.Errorf("%s: %s", said.Unread[i].At.File, said.Unread[i].Reason)
+	}
+	out := schema.Add(append(parts, said)...)
 	if len(s.volumes) > 0 {
 		out.Volumes = append(slices.DeleteFunc(slices.Clone(out.Volumes), func(v schema.Volume) bool {
 			return slices.ContainsFunc(s.volumes, func(by schema.Volume) bool { return s.in(by.Table) == s.in(v.Table) })

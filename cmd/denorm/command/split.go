@@ -308,7 +308,7 @@ func (p *planned) rowKey() string {
 			return base.Key()
 		}
 	}
-	t := schema.Table{Columns: each.Of(slices.Concat(p.table.Of(schema.PartitionKey), p.table.Of(schema.Clustering)), func(c schema.Column) schema.Column {
+	t := schema.Table{Columns: each.Of(p.table.Of(schema.PartitionKey, schema.Clustering), func(c schema.Column) schema.Column {
 		return schema.Column{Name: c.Name, Kind: schema.PartitionKey}
 	})}
 	return t.Key()

@@ -60,7 +60,7 @@ func (p *parser) alterTable() *AlterTable {
 		}
 	case p.Word("rename"):
 		s.IfNotExists = p.ifExists()
-		s.Rename = several(p.reader, "and", p.rename)
+		s.Rename = several(p, "and", p.rename)
 	case p.IsWord(0, "with"):
 		s.Options = p.options()
 	case p.Word("alter"):

@@ -174,7 +174,7 @@ func (p *parser) target() Target {
 func (p *parser) deletion() *Delete {
 	s := &Delete{}
 	if !p.IsWord(0, "from") {
-		s.Columns = several(p.reader, ",", p.target)
+		s.Columns = several(p, ",", p.target)
 	}
 	p.words("from")
 	s.From = p.name()
@@ -197,7 +197,7 @@ func (p *parser) conditions() (exists bool, conditions []Relation) {
 		p.Skip(1)
 		return true, nil
 	}
-	return false, several(p.reader, "and", p.condition)
+	return false, several(p, "and", p.condition)
 }
 
 // batch takes what follows BEGIN.

@@ -8,7 +8,7 @@ import (
 )
 
 // where takes the conditions after WHERE.
-func (p *parser) where() []Relation { return several(p.reader, "and", p.relation) }
+func (p *parser) where() []Relation { return several(p, "and", p.relation) }
 
 // relation takes one condition of WHERE.
 func (p *parser) relation() (r Relation) {

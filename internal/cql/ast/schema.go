@@ -1,7 +1,9 @@
 package ast
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/denorm-go/denorm/internal/cql"
 )
@@ -98,7 +100,7 @@ func (p *parser) primaryKey() (partition, clustering []string) {
 	p.Expect("(")
 	partition = perhapsBracketed(p, p.Identifier)
 	if p.Sign(",") {
-		clustering = several(p.reader, ",", p.Identifier)
+		clustering = several(p, ",", p.Identifier)
 	}
 	p.Expect(")")
 	return partition, clustering
@@ -114,7 +116,7 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	s.Table = p.name()
 	p.Expect("(")
 	if !p.Script || !custom || !p.IsSign(0, ")") {
-		s.Targets = several(p.reader, ",", p.indexTarget)
+		s.Targets = several(p, ",", p.indexTarget)
 		if len(s.Targets) > 1 && (!p.Script || !custom) {
 			p.unsupported("an index of several columns")
 		}
@@ -173,4 +175,20 @@ func (p *parser) createView() *CreateView {
 	s.Partition, s.Clustering = p.primaryKey()
 	s.Order, s.Options = p.tableOptions()
 	return s
+}
+
+var noWord = regexp.MustCompile(`\W`)
+
+// IndexName is the name that the server gives to an index that is created without one. taken says whether the keyspace has an index of a name.
+// column is empty for an index that is not on one column.
+func IndexName(table, column string, taken func(name string) bool) string {
+	if column != "" {
+		table += "_" + column
+	}
+	base := noWord.ReplaceAllString(table+"_idx", "")
+	name := base
+	for n := 1; taken(name); n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	return name
 }

@@ -22,11 +22,12 @@ type Span struct{ From, To int }
 
 // NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
-	p, comments, err := newReader(text)
-	if err != nil {
+	l := lexer{Lexer: cql.Lexer{Text: text}, script: true}
+	var tokens []token
+	if err := l.scan(&tokens); err != nil {
 		return nil, lined(err)
 	}
-	return &Script{comments, parser{reader: p}}, nil
+	return &Script{l.Comments, parser{Text: text, Tokens: tokens, Script: true}}, nil
 }
 
 // lined is an error with its line, but not its column.
@@ -175,9 +176,16 @@ func one(text string) (*Script, Statement) {
 
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
-	return alone(text, func(core *reader) (o Option) {
-		p := &parser{reader: core}
+	var o Option
+	err := with(text, true, func(p *parser) {
 		p.optionValue(&o)
-		return o
+		p.Ended()
 	})
+	if syntax := new(*SyntaxError); errors.As(err, syntax) {
+		err = errors.New((*syntax).Text)
+	}
+	if err != nil {
+		return Option{}, err
+	}
+	return o, nil
 }

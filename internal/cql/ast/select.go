@@ -19,10 +19,10 @@ func (p *parser) selectStatement() *Select {
 	}
 	if p.Word("group") && p.beyond("GROUP BY") {
 		p.words("by")
-		s.GroupBy = several(p.reader, ",", p.selector)
+		s.GroupBy = several(p, ",", p.selector)
 	}
 	if p.clause("order", "by") {
-		s.OrderBy = several(p.reader, ",", p.order)
+		s.OrderBy = several(p, ",", p.order)
 	}
 	if p.clause("per", "partition", "limit") {
 		s.PerLimit = p.integer()
@@ -47,7 +47,7 @@ func (p *parser) selectors() []Selector {
 	if p.Sign("*") {
 		return nil
 	}
-	return several(p.reader, ",", p.aliased)
+	return several(p, ",", p.aliased)
 }
 
 func (p *parser) aliased() Selector {

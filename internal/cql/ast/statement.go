@@ -120,6 +120,11 @@ type Relation struct {
 	Marked bool
 }
 
+// Is says whether the relation compares its columns as a whole, and not their token, in this way.
+func (r *Relation) Is(operator string) bool {
+	return r.Operator == operator && r.Key == nil && !r.Token
+}
+
 // Term is a value.
 type Term struct {
 	Kind TermKind

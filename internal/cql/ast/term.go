@@ -19,7 +19,7 @@ func (p *parser) terms(closing string) []Term {
 	if p.Sign(closing) {
 		return nil
 	}
-	ts := several(p.reader, ",", p.term)
+	ts := several(p, ",", p.term)
 	p.Expect(closing)
 	return ts
 }

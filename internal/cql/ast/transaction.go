@@ -39,13 +39,13 @@ func (p *parser) transaction() *Transaction {
 			p.part(p.statement)
 		} else {
 			p.Skip(1)
-			several(p.reader, ",", p.columnReference)
+			several(p, ",", p.columnReference)
 		}
 		p.Expect(";")
 	}
 	conditional := p.Word("if")
 	if conditional {
-		several(p.reader, "and", p.transactionCondition)
+		several(p, "and", p.transactionCondition)
 		p.words("then")
 	}
 	read := len(s.Statements)
@@ -75,7 +75,7 @@ func (p *parser) let() Statement {
 	s := &Select{}
 	p.words("select")
 	if !p.Sign("*") {
-		s.Columns = several(p.reader, ",", func() Selector { return Selector{Term: p.selector()} })
+		s.Columns = several(p, ",", func() Selector { return Selector{Term: p.selector()} })
 	}
 	p.words("from")
 	s.From = p.name()
@@ -171,4 +171,22 @@ func Bound(text string) string {
 		text = text[:at.From] + "?" + text[at.To:]
 	}
 	return text
+}
+
+// TransactionalMode are the table options transactional_mode and transactional_migration_from in a CREATE TABLE statement as DESCRIBE gives it:
+// no table of system_schema has them (seen in Cassandra 6.0-alpha2). They are empty where the statement does not have them.
+func TransactionalMode(create string) (mode, from string) {
+	table, _ := First(create).(*CreateTable)
+	if table == nil {
+		return "", ""
+	}
+	for _, o := range table.Options {
+		switch o.Name {
+		case "transactional_mode":
+			mode = o.Text
+		case "transactional_migration_from":
+			from = o.Text
+		}
+	}
+	return mode, from
 }

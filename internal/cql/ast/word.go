@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // refuse fails because of an option.
@@ -61,7 +62,7 @@ func perhapsBracketed[T any](p *parser, one func() T) []T {
 // bracketed takes (one, ...).
 func bracketed[T any](p *parser, one func() T) []T {
 	p.Expect("(")
-	all := several(p.reader, ",", one)
+	all := several(p, ",", one)
 	p.Expect(")")
 	return all
 }
@@ -100,4 +101,11 @@ func Unquote(s string) string {
 		return ""
 	}
 	return strings.ReplaceAll(inside, quote+quote, quote)
+}
+
+// CommentLine is text as one line of a comment in CQL. Whatever the text, nothing of it leaves the comment: neither by a character that some
+// reader of CQL takes for the end of a line, nor by the marks of another kind of comment. cqlsh looks for /* and */ before it looks for --:
+// those in one comment would hide the statements after it, and what follows those in the next one would be executed.
+func CommentLine(text string) string {
+	return "-- " + strings.ReplaceAll(strings.ReplaceAll(printable.Line(text), "/*", `/\*`), "*/", `*\/`) + "\n"
 }

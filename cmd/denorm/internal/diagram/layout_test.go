@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -173,7 +174,7 @@ func TestLayout(t *testing.T) {
 				e.Tables = append(e.Tables, id)
 			}
 			s.Queries = append(s.Queries, schema.Query{
-				Verb: "SELECT", Table: id, Where: []schema.Relation{{Op: "=", Columns: []string{columns[len(columns)-1].Name}}},
+				Verb: "SELECT", Table: id, Where: []ast.Relation{{Operator: "=", Columns: []string{columns[len(columns)-1].Name}}},
 			})
 		}
 		s.Entities = []schema.Entity{e}

@@ -15,7 +15,7 @@ const widest = 64
 
 // short is what a query reads, in a few words: by user_id, newest first, limit 10. It has no value that the query is for.
 func short(q *schema.Query, t *schema.Table) string {
-	read, _ := ast.First(q.Text).(*ast.Select)
+	read, _ := q.Statement.(*ast.Select)
 	if read == nil {
 		read = &ast.Select{}
 	}
@@ -95,16 +95,16 @@ func restrictions(q *schema.Query) string {
 			other = append(other, "range of tokens")
 		case len(w.Columns) == 0:
 			other = append(other, "an expression")
-		case w.Op == "=":
+		case w.Is("="):
 			equal = append(equal, w.Columns...)
-		case w.Op == "IN":
+		case w.Is("IN"):
 			several = append(several, "any of several "+columns)
-		case w.Op == "ENTRY":
+		case w.Key != nil:
 			several = append(several, "an entry of "+columns)
-		case slices.Contains([]string{"<", "<=", ">", ">="}, w.Op):
+		case slices.Contains([]string{"<", "<=", ">", ">="}, w.Operator):
 			ranges = append(ranges, columns)
 		default:
-			other = append(other, columns+" "+w.Op+" ?")
+			other = append(other, columns+" "+w.Operator+" ?")
 		}
 	}
 	var parts []string
@@ -124,7 +124,7 @@ func restrictions(q *schema.Query) string {
 // order says in which order rows come: that of the query, or of the one partition that it reads if that is the latest first.
 func order(q *schema.Query, t *schema.Table) string {
 	fixed := func(name string) bool {
-		return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "=" && !w.Token && slices.Contains(w.Columns, name) })
+		return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Is("=") && slices.Contains(w.Columns, name) })
 	}
 	for _, o := range q.Order {
 		if !fixed(o.Column) {
