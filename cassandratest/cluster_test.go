@@ -10,7 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
 // What gocql sends is in the journal as it was sent, with the names of the columns.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"

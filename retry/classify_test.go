@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 	"pgregory.net/rapid"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"github.com/denorm-go/denorm/retry"
 )
 

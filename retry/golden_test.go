@@ -11,7 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"github.com/denorm-go/denorm/retry"
 )
 

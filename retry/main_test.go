@@ -3,7 +3,7 @@ package retry_test
 import (
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"go.uber.org/goleak"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
 // What a node can have against a client, without a node: package integration/suite/security has the same on a real one.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
 // ends is a connection of which one end belongs to a node, and what is told of its end.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"

@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 	"pgregory.net/rapid"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
 // The attempts of a request go to one replica after the other, then to hosts that are none, then to those tried longest ago.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/internal/murmur3"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
 // town is a policy with hosts, without a session. Their tokens take turns on the ring: what host i owns is next on host i+1.

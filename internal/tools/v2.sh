@@ -8,7 +8,7 @@ v2=github.com/apache/cassandra-gocql-driver/v2
 version=$(cd internal/tools/driverbugs && go list -m -f '{{.Version}}' $v2)
 copy=$(mktemp -d)
 trap 'rm -r "$copy"' EXIT
-tar -cf - $(git ls-files '*go.mod' go.sum '*.go' ':!*_test.go' ':!examples' ':!internal/testutil' ':!internal/driver/drivertest') | tar -xf - -C "$copy"
+tar -cf - $(git ls-files '*go.mod' go.sum '*.go' ':!*_test.go' ':!examples' ':!internal/testutil') | tar -xf - -C "$copy"
 cd "$copy"
 find . -name '*.go' -exec sed -i.old "s#github.com/gocql/gocql#$v2#" {} +
 go get $v2@"$version"

@@ -16,7 +16,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/driver/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
 func parseType(t *testing.T, name string) *cqltype.Type {
