@@ -3,7 +3,6 @@ package reader
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +76,7 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	}
 	slots, err := b.slots(p.from, r.partitions)
 	if err != nil {
-		return nil, b.slotsError(err)
+		return nil, err
 	}
 	var group []*partition
 	ordered := slots.Clock != "" && b.fixed < len(b.columns) && slots.Clock == b.columns[b.fixed]
@@ -113,18 +112,6 @@ func selectFrom(keyspace string, columns []string) string {
 	return head
 }
 
-func (q *query) slotsError(err error) error {
-	column, reason := "", err.Error()
-	switch err := err.(type) { //nolint:errorlint // both come as they are
-	case *slots.MissingError:
-		column, reason = err.Column, err.Reason
-	case *slots.TooManyError:
-		reason = fmt.Sprintf("the query asks more than %d partitions: narrow its range of time, or see the option Partitions",
-			err.Limit)
-	}
-	return q.rejected(column, reason, err)
-}
-
 func (p *plan) place(s *slots.Slot) *partition {
 	out := &partition{table: s.Table, id: append([]byte(s.Table), 0)}
 	n := 0
@@ -152,8 +139,7 @@ func shown(v *cqltype.Value) string {
 	case "text":
 		return string(v.Data)
 	case "date":
-		days := int64(binary.BigEndian.Uint32(v.Data)) - 1<<31
-		return time.Unix(days*24*60*60, 0).UTC().Format(time.DateOnly)
+		return cqltype.Day(v.Data).Format(time.DateOnly)
 	}
 	return strconv.FormatInt(cqltype.Number(v.Data), 10)
 }

@@ -305,24 +305,17 @@ func (b *bound) direction() error {
 
 // slots lists the partitions. from, if not nil, is where the query continues.
 func (b *bound) slots(from *position, limit int) (slots.Slots, error) {
-	bounds := slots.Bounds{Equal: b.equal, Low: make(map[string]slots.Bound), High: make(map[string]slots.Bound)}
-	low, high := b.low, b.high
+	bounds := slots.Bounds{Equal: b.equal, Ranged: b.ranged, Low: b.low, High: b.high}
 	if from != nil && b.ranged != "" { // it narrows the range, if the query has that end at all
-		end := &low
+		end := &bounds.Low
 		if b.descending(b.fixed) {
-			end = &high
+			end = &bounds.High
 		}
 		if *end != nil {
 			*end = &slots.Bound{Value: b.layout.Raw(b.fixed, from.Key[b.fixed])}
 		}
 	}
-	if low != nil {
-		bounds.Low[b.ranged] = *low
-	}
-	if high != nil {
-		bounds.High[b.ranged] = *high
-	}
-	return slots.Of(b.layout, bounds, limit)
+	return slots.Of(b.layout, bounds, limit, b.invalid)
 }
 
 // descending says whether rows come with falling values of clustering column i.

@@ -68,8 +68,8 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
 		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Decided", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "Metadata", "MissingError", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
-		"TooManyError", "TypeDescription", "Version", "Statements", "Kept", "Recent",
+		"Kind", "Layout", "Metadata", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
+		"TypeDescription", "Version", "Statements", "Kept", "Recent",
 		"Declaration", "DeclarationError", "Derive", "Since", "TypeOption", "UserType", "Decoder", "EditKind", "MutationKind", "Written", "Field", "NoTypeError",
 		"Type", "Types", "Pairing",
 	}

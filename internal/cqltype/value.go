@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/gocql/gocql"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/gocql/gocql"
 )
 
 // Value is one encoded CQL value with its declared type. It is encoded once, when the change is rendered, so that all
@@ -101,6 +101,11 @@ func (v *Value) Keys() *Value {
 		return v
 	}
 	return &Value{Type: SetOf(v.Type.Elems()[0]), Data: appendValues(slices.Clone(v.Data[:4]), v.Elements())}
+}
+
+// Day is a value of type date.
+func Day(data []byte) time.Time {
+	return time.Unix((int64(binary.BigEndian.Uint32(data))-1<<31)*24*60*60, 0).UTC()
 }
 
 // Number is a value of an integer type.

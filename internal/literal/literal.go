@@ -12,11 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
-
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
 )
 
 // Of is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The bytes of a blob are in
@@ -115,11 +114,10 @@ func dateLiteral(data []byte) (string, bool) {
 	if len(data) != 4 {
 		return "", false
 	}
-	n := binary.BigEndian.Uint32(data)
-	if day := time.Unix((int64(n)-1<<31)*24*60*60, 0).UTC(); day.Year() >= 0 && day.Year() <= 9999 {
+	if day := cqltype.Day(data); day.Year() >= 0 && day.Year() <= 9999 {
 		return day.Format("'2006-01-02'"), true
 	}
-	return strconv.FormatUint(uint64(n), 10), true
+	return strconv.FormatUint(uint64(binary.BigEndian.Uint32(data)), 10), true
 }
 
 func durationLiteral(d gocql.Duration) string {

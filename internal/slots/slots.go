@@ -3,7 +3,6 @@ package slots
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -19,8 +18,9 @@ import (
 // Bounds are what a query says of the key of a table.
 type Bounds struct {
 	Equal map[string]*cqltype.Value
-	// Low and High limit a clustering column. Both have to be there for the time that buckets follow from.
-	Low, High map[string]Bound
+	// Low and High limit the clustering column Ranged. Both have to be there if buckets follow from it.
+	Ranged    string
+	Low, High *Bound
 }
 
 // Bound is one end of a range.
@@ -44,26 +44,11 @@ type Slots struct {
 	Clock string
 }
 
-// MissingError says which column a query lacks.
-type MissingError struct{ Table, Column, Reason string }
-
-func (e *MissingError) Error() string { return layout.Fault(*e).String() }
-
-// TooManyError says that a query would ask more partitions than allowed.
-type TooManyError struct {
-	Table string
-	Limit int
-}
-
-func (e *TooManyError) Error() string {
-	return fmt.Sprintf("table %s: the query asks more than %d partitions: narrow its range of time", e.Table, e.Limit)
-}
-
-// Of lists the partitions that can hold rows within bounds, at most limit. The error is a [*MissingError] or a
-// [*TooManyError].
-func Of(l tablerow.Layout, bounds Bounds, limit int) (Slots, error) {
+// Of lists the partitions that can hold rows within bounds, at most limit. Its errors are those that fail makes of what is wrong with a
+// query, and of the column that it lacks.
+func Of(l tablerow.Layout, bounds Bounds, limit int, fail func(column, reason string) error) (Slots, error) {
 	e := enumeration{
-		Layout: l, bounds: bounds, limit: limit, all: l.Derivations(), times: make(map[int]int64), seen: make(map[string]bool),
+		Layout: l, bounds: bounds, limit: limit, fail: fail, all: l.Derivations(), times: make(map[int]int64), seen: make(map[string]bool),
 	}
 	for _, i := range l.Table.Key[:l.Table.Part] {
 		c := &l.Set.Columns[i]
@@ -97,6 +82,7 @@ type enumeration struct {
 	tablerow.Layout
 	bounds   Bounds
 	limit    int
+	fail     func(column, reason string) error
 	all      []*layout.Derivation // what decides which partitions a row is in
 	columns  []int                // the derived columns of the partition key
 	clocks   []int                // the time columns that they and the table's name follow from
@@ -105,6 +91,10 @@ type enumeration struct {
 	out      []Slot
 	seen     map[string]bool
 	repeated bool
+}
+
+func (e *enumeration) tooMany() error {
+	return e.fail("", fmt.Sprintf("the query asks more than %d partitions: narrow its range of time, or see the option Partitions", e.limit))
 }
 
 func (e *enumeration) addClock(d *layout.Derivation) {
@@ -119,7 +109,7 @@ func (e *enumeration) clock(n int) error {
 	if n == len(e.clocks) {
 		err := e.slots(0, nil)
 		if e.group++; e.group > e.limit && err == nil { // buckets that no row can be in count too
-			err = &TooManyError{e.Table.Name, e.limit}
+			err = e.tooMany()
 		}
 		return err
 	}
@@ -163,17 +153,16 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 	}
 	missing := func(what string) error {
 		if of := e.bucketOf(i); of != "" {
-			return &MissingError{e.Table.Name, of, fmt.Sprintf("it follows from %s, which is not in the key of the table, so no range of its values "+
-				"can be asked: give one value with Eq(%q, ...)", c.Name, of)}
+			return e.fail(of, fmt.Sprintf("it follows from %s, which is not in the key of the table, so no range of its values "+
+				"can be asked: give one value with Eq(%q, ...)", c.Name, of))
 		}
-		return &MissingError{e.Table.Name, c.Name, what + ": which buckets hold the rows follows from it"}
+		return e.fail(c.Name, what+": which buckets hold the rows follows from it")
 	}
-	low, ok := e.bounds.Low[c.Name]
-	if !ok {
+	low, high := e.bounds.Low, e.bounds.High
+	switch {
+	case low == nil, e.bounds.Ranged != c.Name:
 		return 0, 0, missing("a lower bound is missing")
-	}
-	high, ok := e.bounds.High[c.Name]
-	if !ok {
+	case high == nil:
 		return 0, 0, missing("an upper bound is missing")
 	}
 	first, last = layout.InstantOf(low.Value), layout.InstantOf(high.Value)
@@ -294,7 +283,7 @@ func (e *enumeration) add(buckets []*cqltype.Value) error {
 	}
 	e.seen[id] = true
 	if len(e.out) >= e.limit {
-		return &TooManyError{e.Table.Name, e.limit}
+		return e.tooMany()
 	}
 	e.out = append(e.out, s)
 	return nil
@@ -339,7 +328,7 @@ func has(b layout.Bucket, v *cqltype.Value) bool {
 		}
 		t = begins.UnixMilli()
 	case gocql.TypeDate:
-		t = (int64(binary.BigEndian.Uint32(v.Data)) - 1<<31) * (24 * time.Hour).Milliseconds()
+		t = cqltype.Day(v.Data).UnixMilli()
 	default:
 		return true
 	}
