@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,8 +50,20 @@ const (
 	Version = "1"
 )
 
+// rank is the place of a kind in the text: the columns that may change come first, in their order, and then those with buckets.
+func rank(k Kind) int {
+	switch k {
+	case OneOf, SingleWriter:
+		return -2
+	case Bucket:
+		return -1
+	}
+	return slices.Index(SetKinds, k)
+}
+
 // Of is the text of clauses, in its brackets.
 func Of(clauses []Clause) string {
+	clauses = slices.SortedStableFunc(slices.Values(clauses), func(a, b Clause) int { return rank(a.Kind) - rank(b.Kind) })
 	texts := each.Of(clauses, func(c Clause) string { return strings.Join(append([]string{string(c.Kind)}, c.Words...), " ") })
 	out := Prefix + Version
 	if len(texts) > 0 {

@@ -57,7 +57,7 @@ const maxSize = 1 << 16
 
 // String is the text, in its brackets.
 func (f Fingerprint) String() string {
-	clauses := make([]fingerprint.Clause, 0, len(f.Rules)+len(f.Buckets)+len(f.Sets))
+	clauses := slices.Clone(f.Sets)
 	add := func(kind fingerprint.Kind, words ...string) {
 		clauses = append(clauses, fingerprint.Clause{Kind: kind, Words: words})
 	}
@@ -80,13 +80,6 @@ func (f Fingerprint) String() string {
 			words = append(words, fn.Text)
 		}
 		add(fingerprint.Bucket, words...)
-	}
-	for _, kind := range fingerprint.SetKinds {
-		for _, s := range f.Sets {
-			if s.Kind == kind {
-				clauses = append(clauses, s)
-			}
-		}
 	}
 	return fingerprint.Of(clauses)
 }
