@@ -71,7 +71,7 @@ func TestSchemaOfATenant(t *testing.T) {
 		for want, err := range map[string]error{
 			"rotation: table audit has no keyspace: the one it is declared in is not in the map of session.Keyspaces":            unmapped,
 			"schema: what is declared in \"\" has no keyspace: the one it is declared in is not in the map of session.Keyspaces": compared,
-			"schema: Keyspaces: \"a b\" is not a name": invalid,
+			"schema: Keyspaces: \"a b\" is not a name":                                   invalid,
 			"schema: session.Keyspaces maps \"shop\", and tables are declared in [\"\"]": stray,
 		} {
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
