@@ -131,7 +131,8 @@ func (s *stream[T]) confirm(ctx context.Context, p *page[T]) error {
 	}
 	end := session.RequestEnd{}
 	if s.read.tracer.Requests() && len(lookups) > 0 {
-		ctx = s.tracedLookups(ctx, lookups[0])
+		c, table := s.read.plan.confirm, lookups[0].table
+		ctx = s.read.traced(ctx, c.keyspace, c.head+table+c.tail, s.partition, table)
 		defer func() {
 			if s.read.stopped() {
 				end.Err, end.Reason = nil, ""
@@ -150,15 +151,6 @@ func (s *stream[T]) confirm(ctx context.Context, p *page[T]) error {
 		}
 	}
 	return nil
-}
-
-// tracedLookups reports the lookups of a page to the tracer as one request.
-func (s *stream[T]) tracedLookups(ctx context.Context, first *lookup) context.Context {
-	c := s.read.plan.confirm
-	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
-		Op: s.read.plan.op, Keyspace: c.keyspace, Tables: []string{first.table}, Statements: []string{c.head + first.table + c.tail},
-		Consistency: session.Consistency(s.read.consistency), Idempotent: true, Partition: s.partition.number, Buckets: s.partition.shown,
-	})
 }
 
 // lookUp sends the lookups, several at the same time. The first error ends the others. end records all of them.

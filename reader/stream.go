@@ -40,7 +40,7 @@ type stream[T any] struct {
 // ends.
 func (s *stream[T]) fetch(ctx context.Context) {
 	if s.read.tracer.Requests() {
-		ctx = s.traced(ctx)
+		ctx = s.read.traced(ctx, s.read.plan.keyspace, s.partition.scans[0].statement, s.partition, s.partition.table)
 	}
 	p := s.read.plan
 	s.decoder, s.key = newDecoder[T](p.layout, p.selected, p.kept), statement.PartitionKey(s.partition.key)
@@ -92,12 +92,11 @@ func (s *stream[T]) fetch(ctx context.Context) {
 	}
 }
 
-// traced reports the partition to the tracer as one request.
-func (s *stream[T]) traced(ctx context.Context) context.Context {
-	p := s.partition
-	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
-		Op: s.read.plan.op, Keyspace: s.read.plan.keyspace, Tables: []string{p.table}, Statements: []string{p.scans[0].statement},
-		Consistency: session.Consistency(s.read.consistency), Idempotent: true, Partition: p.number, Buckets: p.shown,
+// traced reports a request to the tracer: one statement, or a page of lookups alike.
+func (r *read[T]) traced(ctx context.Context, keyspace, text string, p *partition, tables ...string) context.Context {
+	return r.tracer.TraceRequestStart(ctx, session.RequestStart{
+		Op: r.plan.op, Keyspace: keyspace, Tables: tables, Statements: []string{text},
+		Consistency: session.Consistency(r.consistency), Idempotent: true, Partition: p.number, Buckets: p.shown,
 	})
 }
 

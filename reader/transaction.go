@@ -73,10 +73,7 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 	text, values := plans.statement()
 	request := session.RequestEnd{}
 	if r.tracer.Requests() {
-		ctx = r.tracer.TraceRequestStart(ctx, session.RequestStart{
-			Op: op, Keyspace: first.keyspace, Tables: names, Statements: []string{text},
-			Consistency: session.Consistency(x.consistency), Idempotent: true, Partition: 1,
-		})
+		ctx = x.traced(ctx, first.keyspace, text, &partition{number: 1}, names...)
 		defer func() { r.tracer.TraceRequestEnd(ctx, request) }()
 	}
 	var rows []*T
