@@ -21,6 +21,8 @@ func TestRefusedQueries(t *testing.T) {
 	set, f := filled(t, 1)
 	hidden := tables.Must(tables.New[line]("line", tables.Table{Name: "lines", PartKey: []string{"host"}, SortKey: []string{"at", "n"}},
 		tables.Table{Name: "new_lines", PartKey: []string{"host"}, SortKey: []string{"n", "at"}, Hidden: true}))
+	byN := tables.Must(tables.New[line]("line", tables.Derive("hour", tables.Hour("at")),
+		tables.Table{Name: "lines_by_n", PartKey: []string{"host", "hour"}, SortKey: []string{"n", "at"}}))
 	all := From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(time.Hour))
 	tests := []struct {
 		name string
@@ -39,6 +41,10 @@ func TestRefusedQueries(t *testing.T) {
 		{
 			"no upper bound", From(set, "logs").Eq("host", "h").Gt("at", midnight),
 			"table logs: column at: an upper bound is missing: which buckets hold the rows follows from it",
+		},
+		{
+			"range of another column", From(byN, "lines_by_n").Eq("host", "h").Gt("n", int32(1)).Lt("n", int32(9)),
+			"table lines_by_n: column at: a lower bound is missing: which buckets hold the rows follows from it",
 		},
 		{"no key column", all.Eq("text", "x"), "table logs: column text: is no key column of the table, so rows would have to be filtered"},
 		{"unknown column", all.Eq("nonsense", "x"), "table logs: column nonsense: is no column of the table"},

@@ -51,7 +51,7 @@ func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, To
 // was read to its end, the token continues with what comes later.
 func (r *Rows[T]) Token() Token {
 	if r.given == nil {
-		return r.query.token
+		return r.token
 	}
 	return r.given.token(r.plan.mark)
 }

@@ -52,13 +52,10 @@ const (
 
 // rank is the place of a kind in the text: the columns that may change come first, in their order, and then those with buckets.
 func rank(k Kind) int {
-	switch k {
-	case OneOf, SingleWriter:
+	if k == OneOf || k == SingleWriter {
 		return -2
-	case Bucket:
-		return -1
 	}
-	return slices.Index(SetKinds, k)
+	return slices.Index(SetKinds, k) // -1 for Bucket
 }
 
 // Of is the text of clauses, in its brackets.
