@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocql/gocql"
-
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // Writers says when [Reconciler.Backfill] may begin: by t, the last process that did not write the new table had ended, and the errors that
@@ -108,16 +108,7 @@ func (j *job) waitForWriters(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func waitUntil(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func waitUntil(ctx context.Context, t time.Time) error { return request.Sleep(ctx, time.Until(t)) }
 
 // staleAfter is how long after it was read a row may be put: what writers remove must not be purged before that.
 const staleAfter = 10 * time.Minute

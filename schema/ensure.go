@@ -90,7 +90,7 @@ func (e *ensurer) run(ctx context.Context) error {
 			last = err
 		}
 		// Another process probably creates the rest meanwhile.
-		if err := wait(ctx, 200*time.Millisecond+rand.N(400*time.Millisecond)); err != nil { //nolint:gosec // jitter
+		if err := request.Sleep(ctx, 200*time.Millisecond+rand.N(400*time.Millisecond)); err != nil { //nolint:gosec // jitter
 			return fmt.Errorf("wait for the lock in %s: %w", l.table, errors.Join(err, last))
 		}
 	}
@@ -132,7 +132,7 @@ func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
 			return fmt.Errorf("keyspace %s does not exist: create it, or declare its replication with schema.Keyspaces",
 				unknown[0])
 		}
-		if err := wait(ctx, 100*time.Millisecond); err != nil { // the node that was asked has not heard of it yet
+		if err := request.Sleep(ctx, 100*time.Millisecond); err != nil { // the node that was asked has not heard of it yet
 			return err
 		}
 	}
@@ -151,7 +151,7 @@ func (e *ensurer) validate(ctx context.Context) error {
 			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.absent }) {
 			return err
 		}
-		if waited := wait(ctx, 100*time.Millisecond); waited != nil {
+		if waited := request.Sleep(ctx, 100*time.Millisecond); waited != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (e *ensurer) one(ctx context.Context, m create) error {
 		if unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.what == m.what }) {
 			return nil
 		}
-		if waited := wait(ctx, 500*time.Millisecond); waited != nil {
+		if waited := request.Sleep(ctx, 500*time.Millisecond); waited != nil {
 			return errors.Join(err, waited)
 		}
 	}
@@ -237,7 +237,7 @@ func (e *ensurer) agree(ctx context.Context, l *lock) error {
 				return err
 			}
 		}
-		if err := wait(ctx, 200*time.Millisecond); err != nil {
+		if err := request.Sleep(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -253,19 +253,8 @@ func (e *ensurer) again(ctx context.Context, do func(context.Context) error) err
 			!strings.Contains(answer.Message(), "exist") {
 			return err
 		}
-		if waited := wait(ctx, 200*time.Millisecond); waited != nil {
+		if waited := request.Sleep(ctx, 200*time.Millisecond); waited != nil {
 			return errors.Join(err, waited)
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }

@@ -85,7 +85,7 @@ func (l *lock) renew(ctx context.Context) error {
 			l.renewed = began
 			return nil
 		}
-		if waited := wait(ctx, 50*time.Millisecond+rand.N(100*time.Millisecond)); waited != nil { //nolint:gosec // jitter
+		if waited := request.Sleep(ctx, 50*time.Millisecond+rand.N(100*time.Millisecond)); waited != nil { //nolint:gosec // jitter
 			return errors.Join(err, waited)
 		}
 	}

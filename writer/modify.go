@@ -111,7 +111,7 @@ func modify[T any](
 		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.known.Taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
 			return after, err
 		}
-		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads
+		if req.Sleep(ctx, rand.N(wait)) != nil { //nolint:gosec // it spreads
 			return after, met
 		}
 		// The row that the conflict left was read at SERIAL, or by the transaction.
@@ -119,18 +119,6 @@ func modify[T any](
 		if before, found = Current[T](met); !found {
 			before, failed = read(ctx, w, op, set, key, false)
 		}
-	}
-}
-
-// sleep waits, and says whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -111,14 +111,21 @@ func (r *run) again(wait time.Duration) bool {
 // sleep waits, and says whether the next attempt may be made: the wait may have ended together with ctx, and the timer may
 // have been late.
 func (r *run) sleep(wait time.Duration) bool {
-	timer := time.NewTimer(wait)
+	_ = Sleep(r.ctx, wait) // looked at below
+	r.late = time.Since(r.start) > r.policy.MaxElapsedTime
+	return r.ctx.Err() == nil && !r.late
+}
+
+// Sleep waits, and gives the error of ctx if that ends before.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.ctx.Done():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	r.late = time.Since(r.start) > r.policy.MaxElapsedTime
-	return r.ctx.Err() == nil && !r.late
 }
 
 // failure is the error of a write of which no attempt succeeded.
