@@ -62,6 +62,9 @@ func TestChangesLeaveNoTombstones(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		if n >= changes/2 && n%10 == 0 { // A B B A
+			if err := p.Writer.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			for _, id := range []gocql.UUID{often, seldom, seldom, often} {
 				read(id)
 			}
