@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/period"
@@ -157,7 +156,7 @@ func (r *read[T]) send(
 	}
 	end.PageSize = max(end.PageSize, page.size)
 	rows := 0
-	outcome, err := request.New(keyspace, page.key, leastSilence).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
+	outcome, err := request.New(keyspace, page.key).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
 		end.Attempts++
 		a := r.source.page(ctx, page)
 		if h := a.Host(); h != nil {
@@ -240,7 +239,3 @@ func (s gocqlSource) page(ctx context.Context, r attempt) answer {
 		WithContext(ctx).
 		Iter()
 }
-
-// leastSilence is how long an attempt must have waited for its end to say something of the host: the limits of interactive reads are shorter
-// than a second.
-const leastSilence = 200 * time.Millisecond

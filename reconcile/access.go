@@ -83,9 +83,6 @@ type access struct {
 	throttle      *throttle
 }
 
-// leastSilence is how long an attempt must have waited for its end to say something of the host.
-const leastSilence = time.Second
-
 // mark is where the next page of a range begins: after a row. The zero value is the beginning.
 type mark struct {
 	state []byte
@@ -105,7 +102,7 @@ func (a *access) page(ctx context.Context, t *table, in segment, size int, from 
 func (a *access) visit(
 	ctx context.Context, t *table, in segment, size int, from mark, read func(*gocql.Iter) (last []byte, err error),
 ) (next mark, err error) {
-	r := request.New(t.keyspace, nil, leastSilence)
+	r := request.New(t.keyspace, nil)
 	r.Token = &in.high
 	attempts := 0
 	err = a.do(ctx, pages, r, func(ctx context.Context) error {
@@ -142,7 +139,7 @@ func (a *access) row(ctx context.Context, t *table, key string, consistency gocq
 	values, partition := tablerow.Arguments(t.Layout, key)
 	text := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
 	var rows []row
-	err := a.do(ctx, points, request.New(t.keyspace, partition, leastSilence), func(ctx context.Context) (err error) {
+	err := a.do(ctx, points, request.New(t.keyspace, partition), func(ctx context.Context) (err error) {
 		rows, _, err = scan(a.query(ctx, text, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
 		return err
 	})
@@ -210,7 +207,7 @@ func (a *access) sendTogether(ctx context.Context, began time.Time, mutations []
 		if time.Since(began) > staleAfter { // of later attempts it would be wrong to say that nothing was sent
 			return errStale
 		}
-		_, err := request.New(m.Keyspace, m.PartitionKey, leastSilence).Do(ctx, &a.retrier, retry.Partition, attempt, nil)
+		_, err := request.New(m.Keyspace, m.PartitionKey).Do(ctx, &a.retrier, retry.Partition, attempt, nil)
 		return err
 	})
 	if err != nil {

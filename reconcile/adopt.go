@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
@@ -125,7 +126,7 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	}
 	if !j.dryRun {
 		b := j.baseOf(r.Entity())
-		read, _, err := versioned.Try(ctx, b, b.Read)
+		read, _, err := decide.Try(ctx, b, b.Read)
 		if err != nil || !read.Present || read.Current() != (gocql.UUID{}) { // somebody has written or deleted it meanwhile
 			return err
 		}
@@ -161,7 +162,7 @@ func (j *job) freeKeys(ctx context.Context, b versionedBase, row tablerow.Row) (
 			continue
 		}
 		k := j.claim(place{t, key}, row.Entity())
-		claim, _, err := versioned.Try(ctx, b, k.Read)
+		claim, _, err := decide.Try(ctx, b, k.Read)
 		switch {
 		case errors.Is(err, versioned.ErrOwnerless):
 		case err != nil:

@@ -45,7 +45,7 @@ func (j *job) lookAtClaims(ctx context.Context, s *suspect, l *repair.Look) erro
 // readClaim reads a claim, and if it is another entity's, whether that one's base row has the key.
 func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim, error) {
 	out, k := repair.Claim{Table: p.t.Name(), Key: p.key}, j.claim(p, own)
-	claim, _, err := versioned.Try(ctx, j.baseOf(own), k.Read)
+	claim, _, err := decide.Try(ctx, j.baseOf(own), k.Read)
 	if err != nil || claim.Owner == "" {
 		return out, err
 	}
@@ -54,7 +54,7 @@ func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim,
 		return out, nil
 	}
 	base := k.Base(claim.Owner)
-	row, _, err := versioned.Try(ctx, base, base.Read)
+	row, _, err := decide.Try(ctx, base, base.Read)
 	out.Held = k.Held(row)
 	return out, err
 }
@@ -119,7 +119,7 @@ var errTaken = left("another entity has the unique key, or has claimed it a mome
 // reclaim claims unique keys for a base row that has them, and gives it a new version. If another entity has one, the error is errTaken.
 func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) error {
 	b := j.baseOf(own)
-	row, _, err := versioned.Try(ctx, b, b.Read)
+	row, _, err := decide.Try(ctx, b, b.Read)
 	if err != nil || !row.Present || row.Unfinished() {
 		return err // the next look says what there is to do
 	}

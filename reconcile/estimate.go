@@ -107,7 +107,7 @@ type size struct{ partitions, mean int64 }
 // sizes asks as many nodes as there are, each but once if all goes well.
 func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
 	// The request goes to nodes that it has not gone to before.
-	r := request.New("", nil, leastSilence)
+	r := request.New("", nil)
 	var peers int
 	err := j.do(ctx, points, r, func(ctx context.Context) error {
 		return j.query(ctx, "SELECT count(*) FROM system.peers", gocql.One).Scan(&peers)

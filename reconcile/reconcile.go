@@ -151,7 +151,7 @@ const mostSkew = 10 * time.Second
 func (j *job) checkNode(ctx context.Context) error {
 	var name string
 	var began, now time.Time // the latter by the node's clock
-	err := j.do(ctx, points, request.New("", nil, leastSilence), func(ctx context.Context) error {
+	err := j.do(ctx, points, request.New("", nil), func(ctx context.Context) error {
 		began = time.Now()
 		return j.query(ctx, "SELECT partitioner, toTimestamp(now()) FROM system.local WHERE key = 'local'", gocql.One).Scan(&name, &now)
 	})
@@ -172,7 +172,7 @@ func (j *job) checkNode(ctx context.Context) error {
 func (j *job) readSchema(ctx context.Context) error {
 	for _, t := range j.tables {
 		var found []catalog.Table
-		err := j.do(ctx, points, request.New("", nil, leastSilence), func(ctx context.Context) (err error) {
+		err := j.do(ctx, points, request.New("", nil), func(ctx context.Context) (err error) {
 			found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name())
 			return err
 		})

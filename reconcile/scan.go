@@ -7,7 +7,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/pace"
+	"github.com/denorm-go/denorm/internal/hosts"
 )
 
 const (
@@ -165,7 +165,7 @@ func (j *job) unread(ctx context.Context, u *unit, in segment, err error) {
 // tooMuch says whether an error may be due to how much was asked for at once.
 func tooMuch(err error) bool {
 	var failed *gocql.RequestErrReadFailure
-	return errors.As(err, &failed) || pace.Overloaded(err)
+	return errors.As(err, &failed) || hosts.Overloaded(err)
 }
 
 // advice is what to do about ranges that could not be read.

@@ -72,7 +72,7 @@ func (s *store) name(table string) string {
 }
 
 func (s *store) do(ctx context.Context, kind retry.Kind, f func(context.Context) error) error {
-	_, err := request.New(s.keyspace, nil, leastSilence).Do(ctx, &s.retrier, kind, f, nil)
+	_, err := request.New(s.keyspace, nil).Do(ctx, &s.retrier, kind, f, nil)
 	answer, ok := driver.RequestError(err)
 	switch {
 	case ok && answer.Code() == gocql.ErrCodeInvalid:

@@ -24,7 +24,7 @@ var _ versioned.Store = versionedBase{}
 // env is what decisions of a run are made with.
 func (a *access) env() *decide.Env {
 	return &decide.Env{
-		Session: decide.Sessions{Writes: a.writes, Reads: a.reads}, Retrier: &a.retrier, Consistency: a.consistency, Silence: leastSilence,
+		Session: decide.Sessions{Writes: a.writes, Reads: a.reads}, Retrier: &a.retrier, Consistency: a.consistency,
 		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, points, do) }, FanOut: a.finish,
 	}
 }
@@ -97,7 +97,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		if err := j.lookAtClaims(ctx, s, l); err != nil {
 			return err
 		}
-		row, _, err := versioned.Try(ctx, b, b.Read)
+		row, _, err := decide.Try(ctx, b, b.Read)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 // rollForward finishes the writes of an entity that their clients have left.
 func (j *job) rollForward(ctx context.Context, key string) error {
 	b := j.baseOf(key)
-	row, _, err := versioned.Try(ctx, b, b.Read)
+	row, _, err := decide.Try(ctx, b, b.Read)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	_, err = request.New("", nil, 200*time.Millisecond).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) (err error) {
+	_, err = request.New("", nil).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) (err error) {
 		rows, err = r.once(ctx, statement, values...)
 		return err
 	}, nil)

@@ -13,17 +13,17 @@ func TestUses(t *testing.T) {
 	t.Parallel()
 	one, two := &gocql.Session{}, &gocql.Session{}
 	for range 2 {
-		if err := noteWrites(one); err != nil {
+		if err := note(one, true, errReads); err != nil {
 			t.Error(err)
 		}
-		if err := noteReads(two); err != nil {
+		if err := note(two, false, errWrites); err != nil {
 			t.Error(err)
 		}
 	}
-	if noteReads(one) == nil || noteWrites(two) == nil {
+	if note(one, false, errWrites) == nil || note(two, true, errReads) == nil {
 		t.Error("one session writes and reads")
 	}
-	if err := noteWrites(nil); err != nil {
+	if err := note(nil, true, errReads); err != nil {
 		t.Error(err)
 	}
 	runtime.KeepAlive(one)

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
-
-	"github.com/gocql/gocql"
+	"sync"
+	"weak"
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
 )
 
 // Session is two sessions of gocql, one that writes and one that reads, and which keyspaces they are used for. It is made by [Open] or
@@ -226,7 +228,7 @@ func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 }
 
 func (s *Session) roles() error {
-	if err := errors.Join(noteWrites(s.writes), noteReads(s.reads)); err != nil {
+	if err := errors.Join(note(s.writes, true, errReads), note(s.reads, false, errWrites)); err != nil {
 		return fmt.Errorf("denorm: session: %w", err)
 	}
 	return nil
@@ -259,3 +261,32 @@ func (s *Session) Reads() *gocql.Session { return s.reads }
 
 // Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }
+
+const other = "writes and reads need a session of gocql each (session.Open opens both), as gocql can take the rest of a large response for " +
+	"the answer to a write"
+
+var (
+	errReads  = errors.New("the session of the writes is one that reads: " + other)
+	errWrites = errors.New("the session of the reads is one that writes: " + other)
+)
+
+// roles tells sessions that write from those that read: none may do both. When a large response stalls, gocql 1.7 can take the rest of
+// it for the answers to other requests on the connection, and would acknowledge a write that was never answered (fixed in no release
+// of gocql 1; see scylladb/gocql pull request 593).
+var roles sync.Map // of weak.Pointer[gocql.Session]: whether it writes
+
+// note notes that a session writes, or reads. It is an error if it does otherwise.
+func note(s *gocql.Session, writes bool, otherwise error) error {
+	if s == nil {
+		return nil
+	}
+	key := weak.Make(s)
+	role, known := roles.LoadOrStore(key, writes)
+	if !known {
+		runtime.AddCleanup(s, func(key weak.Pointer[gocql.Session]) { roles.Delete(key) }, key)
+	}
+	if role != writes {
+		return otherwise
+	}
+	return nil
+}

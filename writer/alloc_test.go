@@ -43,18 +43,6 @@ func encoded(tb testing.TB, set *tables.Set[Order], o Order) entity.Rendered {
 	return r
 }
 
-// An item of a bulk write that shares nothing with others costs hardly more than a Write in a loop: what orders it.
-func TestWriteAllAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
-	const n, more = 2000, 2
-	items, w := tasksOf(t, n), fakeWriter(nopExecutor{})
-	bulk := testing.AllocsPerRun(5, func() { inBulk(t, w, items) }) / n
-	loop := testing.AllocsPerRun(5, func() { inLoop(t, w, items) }) / n
-	t.Logf("%.1f allocations an item, %.1f of Write in a loop", bulk, loop)
-	if bulk > loop+more {
-		t.Errorf("%.1f allocations an item, %.1f of Write in a loop: want at most %d more", bulk, loop, more)
-	}
-}
-
 // A write of three tables costs few allocations alongside the encoding and the goroutines. Most of them are contexts:
 // one limits the call, one the first attempts.
 func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process

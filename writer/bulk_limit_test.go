@@ -1,10 +1,12 @@
-package writer
+package writer_test
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 	"iter"
 	"math/rand/v2"
 	"runtime"
@@ -22,13 +24,24 @@ import (
 	"github.com/gocql/gocql"
 )
 
+// What docs/bulk.md and the comment of bulk.WriteAll promise.
+const (
+	mostInFlight    = 256
+	mostTogether    = 64
+	mostParked      = 10_000
+	mostParkedBytes = 64 << 20
+	aheadItems      = 4 // for each write that may be in flight
+	aheadBytes      = 64 << 20
+	aheadUnsized    = 16
+)
+
 // The source is read ahead by a bounded number of items, and where nodes are slow fewer writes are under way than at the beginning.
 func TestWriteAllIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		under, most, given, sent := 0, 0, 0, 0
-		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
+		x := writer.Answer(func(context.Context, fanout.Attempt) error {
 			mu.Lock()
 			under, sent = under+1, sent+1
 			n := sent
@@ -42,9 +55,9 @@ func TestWriteAllIsBounded(t *testing.T) {
 			defer mu.Unlock()
 			under--
 			return nil
-		}}
+		})
 		var done atomic.Int32
-		source := func(yield func(Item, error) bool) {
+		source := func(yield func(bulk.Item, error) bool) {
 			for _, i := range notesOf(t, 20_000, 20_000) {
 				if given++; given-int(done.Load()) > aheadItems*mostInFlight+mostInFlight*mostTogether {
 					t.Errorf("%d items were read, and %d are done", given, done.Load())
@@ -54,7 +67,7 @@ func TestWriteAllIsBounded(t *testing.T) {
 				}
 			}
 		}
-		b := bulkWriter(x).WriteAll(t.Context(), "import", source)
+		b := bulk.WriteAll(t.Context(), bulkWriter(x), "import", source)
 		for range b.All() {
 			done.Add(1)
 		}
@@ -70,19 +83,20 @@ func TestWriteAllEndsEarly(t *testing.T) {
 	t.Parallel()
 	why := errors.New("why")
 	for name, test := range map[string]struct {
-		source  func(context.CancelFunc) iter.Seq2[Item, error]
-		options []BulkOption
+		source  func(context.CancelFunc) iter.Seq2[bulk.Item, error]
+		options []bulk.Option
 		leave   bool
 		cause   error
+		says    string
 		written int // at least
 	}{
-		"the source fails": {source: func(context.CancelFunc) iter.Seq2[Item, error] {
-			return func(yield func(Item, error) bool) {
-				_ = yield(notesOf(t, 1, 1)[0], nil) && yield(Item{}, why)
+		"the source fails": {source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] {
+			return func(yield func(bulk.Item, error) bool) {
+				_ = yield(notesOf(t, 1, 1)[0], nil) && yield(bulk.Item{}, why)
 			}
 		}, cause: why, written: 1},
-		"the context ends": {source: func(cancel context.CancelFunc) iter.Seq2[Item, error] {
-			return func(yield func(Item, error) bool) {
+		"the context ends": {source: func(cancel context.CancelFunc) iter.Seq2[bulk.Item, error] {
+			return func(yield func(bulk.Item, error) bool) {
 				for n, i := range notesOf(t, 5000, 5000) {
 					if n == 3000 {
 						cancel()
@@ -93,26 +107,26 @@ func TestWriteAllEndsEarly(t *testing.T) {
 				}
 			}
 		}, cause: context.Canceled, written: 100},
-		"the checkpoint fails": {source: func(context.CancelFunc) iter.Seq2[Item, error] {
+		"the checkpoint fails": {source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] {
 			items := notesOf(t, 5000, 5000)
 			for n := range items {
-				items[n].At = earliest + int64(n)
+				items[n].At = writer.Earliest + int64(n)
 			}
 			return from(items)
-		}, options: []BulkOption{Checkpoint(func(context.Context, string, int64) error { return why })}, cause: why, written: 100},
-		"the loop is left": {source: func(context.CancelFunc) iter.Seq2[Item, error] { return from(notesOf(t, 5000, 5000)) }, leave: true, cause: errLeft},
+		}, options: []bulk.Option{bulk.Checkpoint(func(context.Context, string, int64) error { return why })}, cause: why, written: 100},
+		"the loop is left": {source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] { return from(notesOf(t, 5000, 5000)) }, leave: true, says: "the loop over All was left"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			x := &fakeExecutor{answer: func(ctx context.Context, _ fanout.Attempt) error {
+			x := writer.Answer(func(ctx context.Context, _ fanout.Attempt) error {
 				select {
 				case <-time.After(20 * time.Millisecond):
 				case <-ctx.Done():
 				}
 				return ctx.Err()
-			}}
-			b := bulkWriter(x).WriteAll(ctx, "import", test.source(cancel), test.options...)
+			})
+			b := bulk.WriteAll(ctx, bulkWriter(x), "import", test.source(cancel), test.options...)
 			seen := make(map[int64]bool)
 			for d := range b.All() {
 				if seen[d.Position] {
@@ -123,8 +137,8 @@ func TestWriteAllEndsEarly(t *testing.T) {
 					break
 				}
 			}
-			var failed *BulkError
-			if !errors.As(b.Err(), &failed) || !errors.Is(failed, test.cause) || failed.Written < test.written {
+			var failed *bulk.Error
+			if !errors.As(b.Err(), &failed) || test.cause != nil && !errors.Is(failed, test.cause) || !strings.Contains(failed.Error(), test.says) || failed.Written < test.written {
 				t.Errorf("%s: %v", name, b.Err())
 			}
 			if n := failed.Written + failed.Failed + failed.Parked + failed.NotBegun; !test.leave && n != len(seen) {
@@ -137,43 +151,43 @@ func TestWriteAllEndsEarly(t *testing.T) {
 // What is not valid is one error that says what to do, and nothing is read.
 func TestWriteAllRefuses(t *testing.T) {
 	t.Parallel()
-	w := fakeWriter(nopExecutor{})
-	unread := func(func(Item, error) bool) { t.Error("the source was read") }
-	for want, b := range map[string]*Bulk{
-		"op is empty":                                 w.WriteAll(t.Context(), "", unread),
-		"the context is nil":                          w.WriteAll(nil, "import", unread), //nolint:staticcheck // that is the fault
-		"the source is nil":                           w.WriteAll(t.Context(), "import", nil),
-		"InFlight: 0 is not from 1 to 256":            w.WriteAll(t.Context(), "import", unread, InFlight(0)),
-		"Checkpoint: the function is nil":             w.WriteAll(t.Context(), "import", unread, Checkpoint(nil)),
-		"the writer has the option At":                w.With(At(time.Now().UnixMicro())).WriteAll(t.Context(), "import", unread),
-		"it is made by writer.New":                    new(Writer).WriteAll(t.Context(), "import", unread),
-		"the run has not ended: range over All first": w.WriteAll(t.Context(), "import", from(nil)),
+	w := writer.FakeWriter(writer.NopExecutor{})
+	unread := func(func(bulk.Item, error) bool) { t.Error("the source was read") }
+	for want, b := range map[string]*bulk.Run{
+		"op is empty":                                 bulk.WriteAll(t.Context(), w, "", unread),
+		"the context is nil":                          bulk.WriteAll(nil, w, "import", unread), //nolint:staticcheck // that is the fault
+		"the source is nil":                           bulk.WriteAll(t.Context(), w, "import", nil),
+		"InFlight: 0 is not from 1 to 256":            bulk.WriteAll(t.Context(), w, "import", unread, bulk.InFlight(0)),
+		"Checkpoint: the function is nil":             bulk.WriteAll(t.Context(), w, "import", unread, bulk.Checkpoint(nil)),
+		"the writer has the option At":                bulk.WriteAll(t.Context(), w.With(writer.At(time.Now().UnixMicro())), "import", unread),
+		"it is made by writer.New":                    bulk.WriteAll(t.Context(), new(writer.Writer), "import", unread),
+		"the run has not ended: range over All first": bulk.WriteAll(t.Context(), w, "import", from(nil)),
 	} {
 		if !strings.Contains(want, "has not ended") && len(all(b)) > 0 {
 			t.Errorf("%s: items", want)
 		}
-		if err := b.Err(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if err := b.Err(); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	save := Checkpoint(func(context.Context, string, int64) error { return nil })
+	save := bulk.Checkpoint(func(context.Context, string, int64) error { return nil })
 	pinned := notesOf(t, 2, 2)
-	pinned[0].At, pinned[1].At = earliest+1, earliest+2
+	pinned[0].At, pinned[1].At = writer.Earliest+1, writer.Earliest+2
 	pinned[0].Position = 9
 	pinned[1].Change = pinned[0].Change
-	for want, items := range map[string][]Item{
+	for want, items := range map[string][]bulk.Item{
 		"an item without At, with Checkpoint":                notesOf(t, 1, 1),
 		`position 1 of lane "" comes after 9`:                pinned,
-		"a change was not made by a verb of a set":           {{At: earliest}},
+		"a change was not made by a verb of a set":           {{At: writer.Earliest}},
 		"At: timestamp 7 is before the year 1990":            {{Change: pinned[0].Change, At: 7}},
-		"counters with Checkpoint: a run that begins again ": {{Change: counterAdd(t), At: earliest}},
+		"counters with Checkpoint: a run that begins again ": {{Change: counterAdd(t), At: writer.Earliest}},
 	} {
-		b := w.WriteAll(t.Context(), "import", from(items), save)
+		b := bulk.WriteAll(t.Context(), w, "import", from(items), save)
 		var failed error
 		for _, d := range all(b) {
 			failed = cmp.Or(failed, d.Err)
 		}
-		if !errors.Is(failed, ErrInvalid) || !strings.Contains(failed.Error(), want) || !errors.Is(b.Err(), ErrInvalid) {
+		if !errors.Is(failed, writer.ErrInvalid) || !strings.Contains(failed.Error(), want) || !errors.Is(b.Err(), writer.ErrInvalid) {
 			t.Errorf("%s: %v; %v", want, failed, b.Err())
 		}
 	}
@@ -183,20 +197,20 @@ func TestWriteAllRefuses(t *testing.T) {
 func TestWriteAllCheckpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var items []Item
+		var items []bulk.Item
 		for n, i := range notesOf(t, 3000, 3000) {
-			i.Lane, i.At = fmt.Sprint(n%3), earliest+int64(n)
+			i.Lane, i.At = fmt.Sprint(n%3), writer.Earliest+int64(n)
 			items = append(items, i)
 		}
-		x := &fakeExecutor{answer: func(_ context.Context, r fanout.Attempt) error {
+		x := writer.Answer(func(_ context.Context, r fanout.Attempt) error {
 			<-time.After(rand.N(400 * time.Millisecond))
 			if r.Mutations[0].Timestamp == items[1501].At { // of lane 1
-				return errSyntax
+				return writer.ErrSyntax
 			}
 			return nil
-		}}
+		})
 		acknowledged, saved, saves := make(map[int64]bool), make(map[string]int64), 0
-		b := bulkWriter(x).WriteAll(t.Context(), "import", from(items), Checkpoint(func(_ context.Context, lane string, upTo int64) error {
+		b := bulk.WriteAll(t.Context(), bulkWriter(x), "import", from(items), bulk.Checkpoint(func(_ context.Context, lane string, upTo int64) error {
 			saves++
 			for _, i := range items {
 				if i.Lane == lane && i.Position <= upTo && !acknowledged[i.Position] {
@@ -231,24 +245,24 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 		"bytes":    {strings.Repeat("x", 128<<10), false, mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
 		"deleted":  {strings.Repeat("x", 128<<10), true, mostParkedBytes / (128 << 10) / 2, 3 * mostParkedBytes / (128 << 10)},
 	} {
-		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errUnavailable }}
+		x := writer.Answer(func(context.Context, fanout.Attempt) error { return writer.ErrUnavailable })
 		var count atomic.Int64 // the source may go on for a moment
-		source := func(yield func(Item, error) bool) {
-			for set, read := noteSet(t), 0; read < 2*test.below; read++ {
+		source := func(yield func(bulk.Item, error) bool) {
+			for set, read := writer.NoteSet(t), 0; read < 2*test.below; read++ {
 				count.Store(int64(read))
-				n := newNote()
+				n := writer.NewNote()
 				n.UserID[0], n.UserID[1], n.UserID[2] = byte(read), byte(read>>8), byte(read>>16)
 				n.Text = test.text
 				change := set.Insert(n)
 				if test.deleted {
 					change = set.Delete(n)
 				}
-				if !yield(Item{Change: change, Position: int64(read)}, nil) {
+				if !yield(bulk.Item{Change: change, Position: int64(read)}, nil) {
 					return
 				}
 			}
 		}
-		b := bulkWriter(x, once()).WriteAll(t.Context(), "import", source)
+		b := bulk.WriteAll(t.Context(), bulkWriter(x, writer.Once()), "import", source)
 		given := 0
 		for d := range b.All() {
 			given++
@@ -256,8 +270,8 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 				t.Fatalf("%s: item %d is said to be written", name, d.Position)
 			}
 		}
-		var failed *BulkError
-		if !errors.As(b.Err(), &failed) || !errors.Is(failed, errManyFailed) || !errors.Is(failed, errUnavailable) {
+		var failed *bulk.Error
+		if !errors.As(b.Err(), &failed) || !strings.Contains(failed.Error(), "as many as a run keeps") || !errors.Is(failed, writer.ErrUnavailable) {
 			t.Fatalf("%s: %v", name, b.Err())
 		}
 		read := int(count.Load())
@@ -281,8 +295,8 @@ func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 	t.Parallel()
 	const items, row = 300, 1 << 20
 	table := tables.Table{Name: "photos", PartKey: []string{"id"}}
-	plain, compared := mustSet[Photo](t, "photo", table), mustSet[Photo](t, "photo", table, tables.Compare("label"))
-	versioned := mustSet[Photo](t, "photo", table, tables.Versioned("version"))
+	plain, compared := writer.MustSet[Photo](t, "photo", table), writer.MustSet[Photo](t, "photo", table, tables.Compare("label"))
+	versioned := writer.MustSet[Photo](t, "photo", table, tables.Versioned("version"))
 	small := func(p Photo) Photo { return Photo{ID: p.ID, Label: "small", Version: p.Version} }
 	for name, change := range map[string]func(Photo) tables.Change{
 		"insert":                     plain.Insert,
@@ -302,22 +316,22 @@ func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 				photo := Photo{Data: []byte(strings.Repeat("x", row)), Label: "large", Version: gocql.UUIDFromTime(time.Now())}
 				var mu sync.Mutex
 				held, most := 0, 0
-				source := func(yield func(Item, error) bool) {
+				source := func(yield func(bulk.Item, error) bool) {
 					for i := range items {
 						mu.Lock()
 						held++
 						most = max(most, held)
 						mu.Unlock()
-						photo.ID = newTask("").TaskID
+						photo.ID = writer.NewTask("").TaskID
 						photo.ID[0], photo.ID[1] = byte(i), byte(i>>8)
-						if !yield(Item{Change: change(photo)}, nil) {
+						if !yield(bulk.Item{Change: change(photo)}, nil) {
 							return
 						}
 					}
 				}
 				w := bulkWriter(slowExecutor{})
-				w.transact = slowTransactor{&fakeTransactor{}}
-				b := w.WriteAll(t.Context(), "import", source)
+				w.Transact(slowTransactor{new(writer.FakeTransactor)})
+				b := bulk.WriteAll(t.Context(), w, "import", source)
 				for d := range b.All() {
 					mu.Lock()
 					held--
@@ -339,11 +353,11 @@ func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 }
 
 // slowTransactor applies every transaction, after a while.
-type slowTransactor struct{ *fakeTransactor }
+type slowTransactor struct{ *writer.FakeTransactor }
 
 func (x slowTransactor) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
 	<-time.After(100 * time.Millisecond)
-	return x.fakeTransactor.Swap(ctx, statements, o)
+	return x.FakeTransactor.Swap(ctx, statements, o)
 }
 
 // A run whose context ends while it waits for the source is not done, though all that was read is acknowledged.
@@ -354,7 +368,7 @@ func TestWriteAllIsCanceledWhileItWaits(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			items := notesOf(t, 5, 5)
-			b := bulkWriter(nopExecutor{}).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
+			b := bulk.WriteAll(ctx, bulkWriter(writer.NopExecutor{}), "import", func(yield func(bulk.Item, error) bool) {
 				for _, i := range items {
 					if !yield(i, nil) {
 						return
@@ -383,22 +397,22 @@ func TestWriteAllIsCanceledWhileItWaits(t *testing.T) {
 func TestWriteAllGivesWhatWasRead(t *testing.T) {
 	t.Parallel()
 	const fails = 700
-	for name, options := range map[string][]BulkOption{
+	for name, options := range map[string][]bulk.Option{
 		"the context ends":     nil,
-		"the checkpoint fails": {Checkpoint(func(context.Context, string, int64) error { return errSyntax })},
+		"the checkpoint fails": {bulk.Checkpoint(func(context.Context, string, int64) error { return writer.ErrSyntax })},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			items := notesOf(t, 5000, 5000)
 			var count atomic.Int64
-			x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
+			x := writer.Answer(func(context.Context, fanout.Attempt) error {
 				<-time.After(400 * time.Millisecond)
 				return nil
-			}}
-			b := bulkWriter(x).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
+			})
+			b := bulk.WriteAll(ctx, bulkWriter(x), "import", func(yield func(bulk.Item, error) bool) {
 				for n, i := range items {
-					i.At = earliest + int64(n)
+					i.At = writer.Earliest + int64(n)
 					if count.Add(1) == fails && options == nil {
 						cancel()
 					}
@@ -410,10 +424,10 @@ func TestWriteAllGivesWhatWasRead(t *testing.T) {
 			given, notBegun := 0, 0
 			for d := range b.All() {
 				given++
-				if d.Err != nil && OutcomeOf(d.Err) == NotApplied {
+				if d.Err != nil && writer.OutcomeOf(d.Err) == writer.NotApplied {
 					notBegun++
 				}
-				if failed := (*Error)(nil); options != nil && errors.As(d.Err, &failed) {
+				if failed := (*writer.Error)(nil); options != nil && errors.As(d.Err, &failed) {
 					t.Errorf("%s: the error of an item is that of the checkpoint: %v", name, d.Err)
 				}
 			}
@@ -431,20 +445,20 @@ func TestWriteAllSavesAfterItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		var items []Item
+		var items []bulk.Item
 		for n, i := range notesOf(t, 50, 50) {
-			i.At = earliest + int64(n)
+			i.At = writer.Earliest + int64(n)
 			items = append(items, i)
 		}
 		saved, saves := int64(-1), 0
-		b := bulkWriter(nopExecutor{}).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
+		b := bulk.WriteAll(ctx, bulkWriter(writer.NopExecutor{}), "import", func(yield func(bulk.Item, error) bool) {
 			for _, i := range items {
 				if !yield(i, nil) {
 					return
 				}
 			}
 			<-ctx.Done()
-		}, Checkpoint(func(ctx context.Context, _ string, upTo int64) error {
+		}, bulk.Checkpoint(func(ctx context.Context, _ string, upTo int64) error {
 			if saves++; saves == 1 {
 				cancel()
 			}
@@ -469,16 +483,16 @@ func TestWriteAllSavesAfterItsContext(t *testing.T) {
 func TestWriteAllCountsItemsThatDidNotBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(context.Context, fanout.Attempt) error {
+		x := writer.Answer(func(context.Context, fanout.Attempt) error {
 			return fmt.Errorf("%w: %w", fanout.ErrUnbegun, context.DeadlineExceeded)
-		}}
-		b := bulkWriter(x).WriteAll(t.Context(), "import", from(notesOf(t, 1, 1)))
+		})
+		b := bulk.WriteAll(t.Context(), bulkWriter(x), "import", from(notesOf(t, 1, 1)))
 		for d := range b.All() {
 			if d.Err == nil {
 				t.Error("acknowledged")
 			}
 		}
-		if failed := (*BulkError)(nil); !errors.As(b.Err(), &failed) || failed.Failed != 1 || failed.NotBegun != 0 {
+		if failed := (*bulk.Error)(nil); !errors.As(b.Err(), &failed) || failed.Failed != 1 || failed.NotBegun != 0 {
 			t.Errorf("%v", b.Err())
 		}
 	})
@@ -489,7 +503,7 @@ func TestWriteAllSaysThatTheSourceHasNotReturned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		items := notesOf(t, 10, 10)
-		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
+		b := bulk.WriteAll(t.Context(), bulkWriter(writer.Answer(nil)), "import", func(yield func(bulk.Item, error) bool) {
 			for n, i := range items {
 				if n == 5 {
 					runtime.Goexit()
@@ -499,7 +513,7 @@ func TestWriteAllSaysThatTheSourceHasNotReturned(t *testing.T) {
 				}
 			}
 		})
-		if got := len(all(b)); got != 5 || !errors.Is(b.Err(), errNotReturned) {
+		if got := len(all(b)); got != 5 || !strings.Contains(b.Err().Error(), "it has not returned") {
 			t.Errorf("%d items, %v", got, b.Err())
 		}
 	})
@@ -510,7 +524,7 @@ func TestWriteAllPanicsAsTheSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		items := notesOf(t, 5, 5)
-		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
+		b := bulk.WriteAll(t.Context(), bulkWriter(writer.Answer(nil)), "import", func(yield func(bulk.Item, error) bool) {
 			from(items)(yield)
 			panic("a line is too short")
 		})
@@ -525,7 +539,7 @@ func TestWriteAllPanicsAsTheSource(t *testing.T) {
 				written++
 			}
 		}()
-		if written != 5 || !errors.Is(b.Err(), errNotReturned) {
+		if written != 5 || !strings.Contains(b.Err().Error(), "it has not returned") {
 			t.Errorf("%d items, %v", written, b.Err())
 		}
 	})
@@ -538,10 +552,10 @@ func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		items := notesOf(t, 4, 4)
 		for n := range items {
-			items[n].At, items[n].Position = earliest+int64(n), int64(n/2)
+			items[n].At, items[n].Position = writer.Earliest+int64(n), int64(n/2)
 		}
 		saved := int64(-1)
-		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", from(items), Checkpoint(func(_ context.Context, _ string, upTo int64) error {
+		b := bulk.WriteAll(t.Context(), bulkWriter(writer.Answer(nil)), "import", from(items), bulk.Checkpoint(func(_ context.Context, _ string, upTo int64) error {
 			saved = upTo
 			return nil
 		}))
@@ -557,54 +571,10 @@ func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {
 	})
 }
 
-// tasksOf are inserts of tasks that share nothing.
-func tasksOf(tb testing.TB, items int) []Item {
-	tb.Helper()
-	set, all := taskSet(tb), make([]Item, items)
-	for n := range all {
-		task := newTask(fmt.Sprint("owner ", n))
-		task.TaskID[0], task.TaskID[1] = byte(n), byte(n>>8)
-		all[n] = Item{Change: set.Insert(task)}
-	}
-	return all
-}
+// slowExecutor acknowledges everything, after a while.
+type slowExecutor struct{}
 
-// inLoop writes the items by so many goroutines.
-func inLoop(tb testing.TB, w *Writer, items []Item) {
-	tb.Helper()
-	var wg sync.WaitGroup
-	room := make(chan struct{}, 64)
-	for _, i := range items {
-		room <- struct{}{}
-		wg.Go(func() {
-			if _, err := w.Write(tb.Context(), "import", i.Change); err != nil {
-				tb.Error(err)
-			}
-			<-room
-		})
-	}
-	wg.Wait()
-}
-
-func inBulk(tb testing.TB, w *Writer, items []Item) {
-	tb.Helper()
-	bulk := w.WriteAll(tb.Context(), "import", from(items), InFlight(64))
-	for range bulk.All() {
-	}
-	if err := bulk.Err(); err != nil {
-		tb.Error(err)
-	}
-}
-
-// A bulk write of rows that share nothing costs no more than the writes.
-func BenchmarkWriteAll(b *testing.B) {
-	items := tasksOf(b, 10_000)
-	for name, run := range map[string]func(testing.TB, *Writer, []Item){"WriteAll": inBulk, "Write": inLoop} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				run(b, fakeWriter(nopExecutor{}), items)
-			}
-		})
-	}
+func (slowExecutor) Execute(context.Context, *fanout.Attempt) error {
+	<-time.After(100 * time.Millisecond)
+	return nil
 }

@@ -1,33 +1,33 @@
 package writer
 
 import (
+	"hash/maphash"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the last.
-// A write whose before-image has a stamp ahead of the clock gets a timestamp above that stamp. If the stamp is ahead by more
-// than a millisecond, only the entities of that write follow it. Their later changes by writers with this Clock get later
-// timestamps, also inserts and patches, which have no stamp.
+// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
+// last. A write whose before-image has a later stamp gets a timestamp above that stamp. If the stamp is ahead of the
+// clock by more than a millisecond, only the entities of that write follow it, in all later changes by writers with
+// this Clock. Writers in other processes do not know this: until their clock reaches it, their insert or patch of the
+// entity is acknowledged and has no effect.
 //
-// Writers in other processes know nothing of it. Until their clock reaches such a timestamp, their insert or patch of the
-// entity gets a smaller one: it is acknowledged and has no effect.
-//
-// It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. A Clock of your own is for
-// tests of skew, and for parallel tests in bubbles of testing/synctest: each bubble has a time of its own, and a shared clock would go back
-// and forth between them.
+// It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. A Clock
+// of your own is for tests of skew, and for parallel tests in bubbles of testing/synctest, each of which has a time of
+// its own.
 type Clock struct {
 	now    func() time.Time
 	last   atomic.Int64
 	floors floors
 }
 
-// NewClock makes a Clock that reads now, which must be safe for concurrent use. It must return the present time at every
-// call, as time.Now does. The method value time.Now().UTC always returns the time at which it was made: later writes are acknowledged and
-// have no effect.
+// NewClock makes a Clock that reads now, which must be safe for concurrent use and return the present time at every
+// call, as time.Now does. (The method value time.Now().UTC always returns one time: later writes would be acknowledged
+// and have no effect.)
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)
@@ -89,3 +89,103 @@ func (c *Clock) follow(at int64, skew time.Duration, changes []tables.Change, ph
 
 // farthest is how far ahead a floor may be: above a stamp at the limit of skew, and seen after a small step back of the clock.
 func farthest(now int64, skew time.Duration) int64 { return now + 2*(skew.Microseconds()+jitter) }
+
+// floors remembers the last timestamp of each entity that was written ahead of the clock, so that a later change of the same entity gets a
+// later one. Timestamps of other entities do not move. Its memory is constant. A floor is forgotten when the clock has passed it.
+type floors struct {
+	latest  atomic.Int64 // of all floors: once the clock has passed it, there is nothing to look up
+	mu      sync.Mutex
+	buckets []floorBucket // nil until the first floor
+}
+
+const (
+	floorBuckets   = 512
+	floorsInBucket = 8
+)
+
+// floorBucket has the floors of entities whose hashes share their last bits.
+type floorBucket struct {
+	entities [floorsInBucket]struct {
+		hash  uint64
+		floor int64
+	}
+	rest int64 // of entities that found no place: a floor of the whole bucket
+}
+
+var floorSeed = maphash.MakeSeed()
+
+// hashes names the entities of changes.
+func hashes(changes []tables.Change, physical func(string) string) []uint64 {
+	all := make([]uint64, 0, len(changes))
+	for _, c := range changes {
+		if keyspace, table, key := c.Internal().Identity(); key != "" {
+			var h maphash.Hash
+			h.SetSeed(floorSeed)
+			for _, part := range []string{physical(keyspace), table, key} {
+				_, _ = h.WriteString(part) // never fails
+				_ = h.WriteByte(0)
+			}
+			all = append(all, h.Sum64())
+		}
+	}
+	return all
+}
+
+// above returns the greatest floor of the entities that lies between now and end, or 0. Beyond end a floor is of a clock that has been set back.
+func (f *floors) above(entities []uint64, now, end int64) (floor int64) {
+	if f.buckets == nil {
+		return 0
+	}
+	live := func(k int64) int64 {
+		if k <= now || k > end {
+			return 0
+		}
+		return k
+	}
+	for _, h := range entities {
+		b := &f.buckets[h%floorBuckets]
+		floor = max(floor, live(b.rest))
+		for _, e := range b.entities {
+			if e.hash == h {
+				floor = max(floor, live(e.floor))
+			}
+		}
+	}
+	return floor
+}
+
+// raise sets the floor of the entities.
+func (f *floors) raise(entities []uint64, floor, now, end int64) {
+	if f.buckets == nil {
+		f.buckets = make([]floorBucket, floorBuckets)
+	}
+	for _, h := range entities {
+		f.buckets[h%floorBuckets].raise(h, floor, now, end)
+	}
+	if latest := f.latest.Load(); floor > latest || latest > end {
+		f.latest.Store(floor)
+	}
+}
+
+// raise takes the place of the entity, or of a floor that no longer counts, or of the lowest, which then is a floor of the whole bucket.
+func (b *floorBucket) raise(hash uint64, floor, now, end int64) {
+	if b.rest > end {
+		b.rest = 0
+	}
+	least := &b.entities[0]
+	for i := range b.entities {
+		e := &b.entities[i]
+		if e.floor <= now || e.floor > end {
+			e.hash, e.floor = 0, 0
+		}
+		if e.hash == hash {
+			e.floor = max(e.floor, floor)
+			return
+		}
+		if e.floor < least.floor {
+			least = e
+		}
+	}
+	b.rest = max(b.rest, least.floor)
+	least.hash, least.floor = hash, floor
+}

@@ -196,34 +196,6 @@ func TestLaterChangesOfAnEntityHaveLaterTimestamps(t *testing.T) {
 	}
 }
 
-// Changes of one entity in a bulk write keep the order of the source, where each has the stamp that was read.
-func TestLaterItemsOfAnEntityHaveLaterTimestamps(t *testing.T) {
-	t.Parallel()
-	set := orderSet(t)
-	w := fakeWriter(nopExecutor{})
-	bulk := w.WriteAll(t.Context(), "import", func(yield func(Item, error) bool) {
-		for i := range int64(40) {
-			o := otherOrder()
-			o.UpdatedAt = time.Now().Add(3 * time.Second).UnixMicro()
-			for _, c := range []tables.Change{set.Update(o, o), set.Update(o, o), set.Delete(o)} {
-				if !yield(Item{Change: c, Position: i}, nil) {
-					return
-				}
-			}
-		}
-	})
-	last := make(map[int64]int64)
-	for done := range bulk.All() {
-		if done.Err != nil || done.Result.Timestamp <= last[done.Position] {
-			t.Fatalf("%d after %d, %v", done.Result.Timestamp, last[done.Position], done.Err)
-		}
-		last[done.Position] = done.Result.Timestamp
-	}
-	if err := bulk.Err(); err != nil || len(last) != 40 {
-		t.Error(len(last), err)
-	}
-}
-
 // A bucket that is full keeps the order of its entities, and memory does not grow. Floors that the clock has passed do not count.
 func TestFloorsOfManyEntities(t *testing.T) {
 	t.Parallel()

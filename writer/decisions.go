@@ -141,18 +141,18 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 	p.known = p.decision.Make(ctx, &p.env, p.known)
 	switch {
 	case p.known.Outcome == Applied && p.known.Past:
-		for i := range p.requests { // sent again long after, they could bring back what was removed
+		for i := range p.Requests { // sent again long after, they could bring back what was removed
 			other := func(m *statement.Mutation) bool { return !p.decision.Follows(m.Keyspace, m.Table) }
-			if !slices.ContainsFunc(p.requests[i].Mutations, other) {
-				p.requests[i].Outcome = Applied
+			if !slices.ContainsFunc(p.Requests[i].Mutations, other) {
+				p.Requests[i].Outcome = Applied
 			}
 		}
 	case p.known.Outcome == Applied:
 	case p.known.Conflict && p.known.Outcome == NotApplied:
 		p.unsent(errUnmet)
-		for i := range p.requests {
+		for i := range p.Requests {
 			if p.known.Never { // earlier calls have not sent the rest either
-				p.requests[i].Outcome = NotApplied
+				p.Requests[i].Outcome = NotApplied
 			}
 		}
 	default:
@@ -163,7 +163,7 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 // env is what the decisions of one call are made with.
 func (w *Writer) env(op string) decide.Env {
 	return decide.Env{
-		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency, Timeout: w.timeout, Silence: fanout.LeastSilence,
+		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency, Timeout: w.timeout,
 		Now: w.clock.now, Skew: w.maxSkew, Next: w.next,
 		Grace: w.claimGrace, Ends: w.ends, FanOut: w.finishes,
 	}
@@ -187,14 +187,14 @@ func (w *Writer) turn(ctx context.Context, op string, set *layout.Set, key any) 
 
 // finishFor makes one attempt at what another client has left undone.
 func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutations []*statement.Mutation) (sent int, err error) {
-	p := &plan{Write: fanout.Write{Op: op}, timestamp: mutations[0].Timestamp, mode: FanOut, requests: fanout.Requests(mutations)}
+	p := &plan{Write: fanout.Write{Op: op, Requests: fanout.Requests(mutations)}, timestamp: mutations[0].Timestamp, mode: FanOut}
 	alone := *w // the decision does the retries
 	alone.sender.Retrier = single
-	p.requests = alone.start(ctx, p, p.mode, p.requests).Wait(p.requests)
-	for i := range p.requests {
-		sent += p.requests[i].Sent
+	p.Requests = alone.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
+	for i := range p.Requests {
+		sent += p.Requests[i].Sent
 	}
-	if !fanout.AllApplied(p.requests) {
+	if !fanout.AllApplied(p.Requests) {
 		// Not as an Error: what it says of its tables is not said of the write that met this one.
 		failed := p.failure()
 		err = fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))
@@ -227,9 +227,9 @@ func (d *decided) results() []TableResult {
 	return out
 }
 
-// Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
-// the change; that is then written to the base row in the background. A service calls Wait after its last write, before it ends. If
-// it does not, the next write of such an entity does the work once more, which takes a few requests. The error is that of
+// Wait waits until all background work of earlier writes to Versioned sets is done. Such a write returns once all
+// tables have the change; that is then noted in the base row. Call Wait after the last write, before the service ends;
+// otherwise the next write of such an entity does the work once more, which takes a few requests. The error is that of
 // ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
 func (w *Writer) Wait(ctx context.Context) error {
 	w = w.made()

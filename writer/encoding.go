@@ -71,10 +71,10 @@ type wirePath struct {
 	Mutations [][]byte
 }
 
-// MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: store failed writes in a
-// queue. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces in them are physical. If the write
-// was traced, they hold its traceparent. Of counters they hold the outcome, and nothing that could be sent again. An error that cannot
-// be resumed, because nothing was sent, cannot be encoded. Nor can one beyond the limits of UnmarshalBinary.
+// MarshalBinary encodes the error with its encoded mutations, so that another process can Resume it: store failed
+// writes in a queue. The bytes hold the bound values of the write; store them as you store the rows. They hold physical
+// keyspaces, and the traceparent of a traced write. Of counters they hold the outcome alone. An error of which nothing
+// was sent, or that is beyond the limits of UnmarshalBinary, cannot be encoded.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.decision == nil {
 		if e.empty() {
@@ -96,9 +96,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		if known.Taken != nil {
 			w.Decision.Taken = known.Taken.Table
 		}
-		if known.Err != nil {
-			w.Decision.Err, w.Decision.Refused = causeText(known.Err), errors.Is(known.Err, ErrRefused)
-		}
+		w.Decision.Err, w.Decision.Refused = wireCause(known.Err)
 		for _, r := range fanout.Requests(d.Mutations) {
 			r.Outcome, r.Attempts, r.Err = known.Outcome, known.Attempts, known.Err
 			requests = append(requests, r)
@@ -107,9 +105,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	for i := range requests {
 		p := &requests[i]
 		stored := wirePath{Outcome: p.Outcome, Attempts: p.Attempts}
-		if p.Err != nil {
-			stored.Err, stored.Refused = causeText(p.Err), errors.Is(p.Err, ErrRefused)
-		}
+		stored.Err, stored.Refused = wireCause(p.Err)
 		for _, m := range p.Mutations {
 			data, err := m.MarshalBinary()
 			if err != nil {
@@ -127,15 +123,15 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of another version, and values that are not of
-// their column's stored type. Causes come back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no
-// CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. [Resumes] limits these rows to what its
-// sets could have written; without it, they are limited to the keyspaces of the writer. If you cannot rule out forgery, sign the bytes, as
-// ExampleError_MarshalBinary_signed in example_test.go does.
+// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of another version, and values
+// that are not of their column's stored type. Causes come back as texts of one line, without types. The bytes hold no
+// CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. [Resumes] limits these
+// rows to what its sets could have written, otherwise the keyspaces of the writer do. If you cannot rule out forgery,
+// sign the bytes, as ExampleError_MarshalBinary_signed does.
 //
-// Time and memory grow with the bytes. The limits are 128 MiB, 100,000 mutations and 1,000,000 columns; 256 bytes of op, where MarshalBinary cuts
-// it; 1,000 tables of an entity with conditions; 64 KiB of text for the type of a column, with its user-defined types, and 1 MiB for all types
-// that differ.
+// Time and memory grow with the bytes. The limits are 128 MiB, 100,000 mutations and 1,000,000 columns; 256 bytes of
+// op, where MarshalBinary cuts it; 1,000 tables of an entity with conditions; 64 KiB of text for the type of a column,
+// and 1 MiB for all types that differ.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")
@@ -181,12 +177,9 @@ func (w *wireError) error() (*Error, error) {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
 			return nil, errStored
 		}
-		p := fanout.Request{Kind: retry.Partition, Outcome: stored.Outcome, Attempts: stored.Attempts}
+		p := fanout.Request{Kind: retry.Partition, Outcome: stored.Outcome, Attempts: stored.Attempts, Err: storedCause(stored.Err, stored.Refused)}
 		if w.Mode == LoggedBatch {
 			p.Kind = retry.LoggedBatch
-		}
-		if stored.Err != "" {
-			p.Err = storedCause(stored.Err, stored.Refused)
 		}
 		for _, data := range stored.Mutations {
 			m := new(statement.Mutation)
@@ -237,10 +230,7 @@ func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) 
 	if len(w.Tables) > maxTables {
 		return d, errStoredSize
 	}
-	d.known = decide.Known{Outcome: w.Outcome, Attempts: w.Attempts}
-	if w.Err != "" {
-		d.known.Err = storedCause(w.Err, w.Refused)
-	}
+	d.known = decide.Known{Outcome: w.Outcome, Attempts: w.Attempts, Err: storedCause(w.Err, w.Refused)}
 	if w.Taken != "" {
 		d.known.Err = decide.TakenError(printable.Line(w.Taken))
 	}
@@ -264,8 +254,19 @@ func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) 
 	return d, nil
 }
 
-// storedCause is the cause of a failure, as far as it was stored.
+// wireCause is what is stored of the cause of a failure, nothing if there is none.
+func wireCause(err error) (text string, refused bool) {
+	if err == nil {
+		return "", false
+	}
+	return causeText(err), errors.Is(err, ErrRefused)
+}
+
+// storedCause is the reverse of wireCause.
 func storedCause(text string, refused bool) error {
+	if text == "" {
+		return nil
+	}
 	err := errors.New(printable.Line(text))
 	if refused {
 		return &req.RefusedError{Cause: err}

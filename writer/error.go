@@ -238,9 +238,8 @@ func (e *Error) Unwrap() []error {
 }
 
 // Current returns the row as it was when err's write met [ErrConflict]. It returns false if err is no such conflict, if
-// the row does not exist, or if it could not be read. T is the row type of the set; for any other type, a pointer to it
-// included, Current returns false as well. For a write with several conditions it returns the row of the first change
-// whose condition did not hold; the error says which one that is.
+// the row does not exist or could not be read, or if T is not the row type of the set. For a write with several
+// conditions it returns the row of the first change whose condition did not hold, which the error names.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.known.Conflict {
@@ -251,19 +250,48 @@ func Current[T any](err error) (T, bool) {
 	return none, false
 }
 
-// NotApplied reports whether the write is surely in no table, and will not appear: the request may be failed, or made again.
-// Claims of the write in Unique tables do not count: they are released. If that fails, another entity that wants the key is told [ErrTaken] until
-// the claim is older than [ClaimGrace], and gets the key then. The same entity gets it at once, so make the request again under the same id.
+// NotApplied reports whether the write is surely in no table, and will not appear: the request may be failed, or made
+// again. Claims in Unique tables do not count: they are released. If that fails, another entity that wants the key is
+// told [ErrTaken] until the claim is older than [ClaimGrace]. The same entity gets it at once, so make the request
+// again under the same id.
 //
-// It describes the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
-// resume it, rely only on the error that Resume returns. Its NotApplied is true only if
-// the write has nothing but counters, or the row of a Versioned set shows that another change won: see Resume.
+// It describes the call that returned the error. Once the error was given to [Writer.Resume], or to a queue whose
+// consumers resume it, rely only on the error that Resume returns.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
 		return e.refusal != nil && !errors.Is(e.refusal, errNoError) && !errors.Is(e.refusal, errNotDecoded)
 	}
 	return !e.any(func(o Outcome) bool { return o != NotApplied })
 }
+
+// Resumable reports whether [Writer.Resume] should be called: there is a table that is not Applied and holds no
+// counters. It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and the row has
+// changed since, even if the outcome is Unknown; [Current] or a read says how the row is. It is false if all that is
+// left was answered by [ErrRefused]: Resume finishes such a write once the limit is raised, the index dropped or the
+// permission granted. A delete of the entity undoes it, but not in Versioned sets, which take no other write of the
+// entity before. It is false for [ErrInvalid], unless Resume has rejected the error for what may be a fault of the
+// writer. It does not know whether the write has become too old.
+func (e *Error) Resumable() bool {
+	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused()
+}
+
+// onlyRefused says whether the server refuses all that is still to be sent.
+func (e *Error) onlyRefused() bool {
+	if e.undecided() {
+		return errors.Is(e.known.Err, ErrRefused) // the rest waits for it
+	}
+	return !slices.ContainsFunc(e.requests, func(p fanout.Request) bool { return resumable(p) && !errors.Is(p.Err, ErrRefused) })
+}
+
+// open says whether the write lacks anything but counters.
+func (e *Error) open() bool {
+	return e.undecided() || slices.ContainsFunc(e.requests, resumable)
+}
+
+func resumable(p fanout.Request) bool { return p.Kind != retry.Counter && p.Outcome != Applied }
+
+// onlyCounters says whether all that the write lacks is counters.
+func (e *Error) onlyCounters() bool { return !e.open() && !fanout.AllApplied(e.requests) }
 
 // results has the base table first if a condition decided about it.
 func (e *Error) results() []TableResult {

@@ -83,7 +83,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
 	if p.deciding != nil {
-		out.Condition = planned(p.decision)
+		out.Condition = told(p.decision)
 	}
 	out.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })) > 1
 	if p.deciding != nil && p.decision.Whole {
@@ -94,10 +94,10 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	if out.Condition != nil {
 		out.Condition.OthersFollow = len(changes) > len(p.decision.Parts)
 	}
-	if len(p.requests) > 1 || p.mode == LoggedBatch {
+	if len(p.Requests) > 1 || p.mode == LoggedBatch {
 		out.Apart = w.apart(changes)
 	}
-	requests := slices.Concat(w.explainGroups(p, out), p.counters)
+	requests := slices.Concat(w.explainGroups(p, out), p.Counters)
 	for _, request := range requests {
 		r := PlannedRequest{Partitions: len(fanout.Requests(request.Mutations)), Counter: request.Kind == retry.Counter}
 		for _, m := range request.Mutations {

@@ -9,8 +9,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// planned describes a decision.
-func planned(d *decide.Decision) *PlannedCondition {
+// told is a decision for people.
+func told(d *decide.Decision) *PlannedCondition {
 	cond := d.First()
 	out := &PlannedCondition{Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), unmet: d.Unmet, followed: d.Followed}
 	if cond.Local {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
@@ -346,3 +347,42 @@ func shownAll(requests []fanout.Attempt) []string {
 	slices.Sort(out)
 	return out
 }
+
+// What tests of package bulk need: they are in this folder, in package writer_test, as bulk imports writer.
+type (
+	FakeTransactor = fakeTransactor
+	NopExecutor    = nopExecutor
+	WireShop       = wireShop
+)
+
+const Earliest = earliest
+
+var (
+	FakeWriter, Scripted, Once, Carries, AsError = fakeWriter, conditional, once, carries, asError
+	NoteSet, NewNote, TaskSet, NewTask           = noteSet, newNote, taskSet, newTask
+	ViewSet, NewView, ItemSet, NewItem           = viewSet, newView, itemSet, newItem
+	OrderSet, NewOrder, Move                     = orderSet, newOrder, move
+	OpenWire, Unwind, OtherOrder                 = openWire, unwind, otherOrder
+	ErrSyntax, ErrBatch, ErrUnavailable          = errSyntax, errBatch, errUnavailable
+)
+
+func MustSet[T any](tb testing.TB, entity string, options ...tables.Option) *tables.Set[T] {
+	tb.Helper()
+	return mustSet[T](tb, entity, options...)
+}
+
+func Answer(with func(context.Context, fanout.Attempt) error) *fakeExecutor {
+	return &fakeExecutor{answer: with}
+}
+
+func (x *fakeExecutor) Sent() []fanout.Attempt { return x.sent() }
+
+func (x *fakeTransactor) Asked() string { return x.asked() }
+
+func (w *Writer) Transact(by decide.Session) { w.transact = by }
+
+func (s *wireShop) Writer() *Writer { return s.w }
+
+func (s *wireShop) Gocql() *gocql.Session { return s.session }
+
+func (s *wireShop) Writes(from int) []cassandratest.Request { return s.writes(from) }

@@ -25,13 +25,13 @@ func (w *Writer) ungrouped(p *plan) string {
 // explainGroups returns the requests as they would be sent, and sets the reason in out.
 func (w *Writer) explainGroups(p *plan, out *Plan) []fanout.Request {
 	if w.group == 0 {
-		return p.requests
+		return p.Requests
 	}
 	if why := w.ungrouped(p); why != "" {
 		out.Grouped = "none: " + why
-		return p.requests
+		return p.Requests
 	}
-	requests, sharing, joined := slices.Clone(p.requests), 0, 0
+	requests, sharing, joined := slices.Clone(p.Requests), 0, 0
 	groups := w.sender.Groups(len(requests), func(i int) *fanout.Request { return &requests[i] },
 		func(keyspace, table string) bool { return w.live.whyUngrouped(keyspace, table) == "" })
 	if len(groups) == 0 {

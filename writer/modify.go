@@ -146,7 +146,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	for i := range part {
 		part[i], _ = values[i].(*cqltype.Value)
 	}
-	request := req.New(keyspace, statement.PartitionKey(part), fanout.LeastSilence)
+	request := req.New(keyspace, statement.PartitionKey(part))
 	var sent atomic.Int32
 	row, err = fanout.Detached(ctx, func() (row T, err error) {
 		var found bool
@@ -222,10 +222,10 @@ func scanRow[T any](iter *gocql.Iter, s *layout.Set, row *T) (found bool, err er
 	return found, iter.Close()
 }
 
-// Load reads the base row under key. Only the fields of the base key are used from key. If there is no row, the
-// error matches [ErrNotFound]; so it does, in a Versioned set, for a deleted row that still has a version. Load
-// reads at the writer's consistency level. In a set with conditions it may therefore miss a change that is decided
-// and not yet everywhere, and a write made from its result may meet [ErrConflict]. Its errors are those of the read of [Modify].
+// Load reads the base row under key, at the writer's consistency level. Only the fields of the base key are used from
+// key. If there is no row, the error matches [ErrNotFound], also for a deleted row of a Versioned set that still has a
+// version. In a set with conditions it may miss a change that is decided and not yet everywhere, and a write made from
+// its result may meet [ErrConflict]. Its errors are those of the read of [Modify].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()
@@ -238,4 +238,17 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 		return none, reject(op, err)
 	}
 	return read(ctx, w, op, set, key, true)
+}
+
+// missing says which argument of a [Modify] or [Load] is nil.
+func missing[T any](ctx context.Context, op string, set *tables.Set[T]) error {
+	switch {
+	case ctx == nil:
+		return errNoContext
+	case op == "":
+		return errNoOp
+	case set == nil || set.Internal() == nil:
+		return errors.New("the set is nil or a zero value: it is made by tables.New")
+	}
+	return nil
 }

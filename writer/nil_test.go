@@ -7,6 +7,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 	"github.com/gocql/gocql"
 )
 
@@ -24,7 +25,7 @@ func TestNil(t *testing.T) {
 		noMade     = "the writer is nil or a zero value: it is made by writer.New"
 		noOp       = "op is empty: name the write, as in createOrder; errors, spans and metrics show it"
 		noSetMade  = "the set is nil or a zero value: it is made by tables.New"
-		nothing    = func(func(writer.Item, error) bool) {}
+		nothing    = func(func(bulk.Item, error) bool) {}
 		notDecoded = "; the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes; " +
 			"what became of the write cannot be known from it"
 		noContext = "the context is nil: pass the caller's, or context.Background()"
@@ -65,7 +66,7 @@ func TestNil(t *testing.T) {
 			"Wait without a context":     {func() error { return w.Wait(none) }, "Wait: invalid: " + noContext},
 			"Wait without a writer":      {func() error { return noWriter.Wait(ctx) }, "Wait: invalid: " + noMade},
 			"Wait of a zero writer":      {func() error { return zero.Wait(ctx) }, "Wait: invalid: " + noMade},
-			"WriteAll with a nil option": {func() error { return w.WriteAll(ctx, "m", nothing, nil).Err() }, "m: invalid: an option is nil"},
+			"WriteAll with a nil option": {func() error { return bulk.WriteAll(ctx, w, "m", nothing, nil).Err() }, "m: invalid: an option is nil"},
 			"Warm without a set":         {func() error { return w.Warm(ctx, set, noSet) }, "Warm: invalid: set 2 is nil or a zero value: it is made by tables.New"},
 			"Warm with nil":              {func() error { return w.Warm(ctx, nil) }, "Warm: invalid: set 1 is nil or a zero value: it is made by tables.New"},
 			"Resumes without a set": {

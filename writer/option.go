@@ -118,9 +118,8 @@ func WithClock(clock *Clock) NewOption {
 	})
 }
 
-// MaxClockSkew is how far the stamp of a before-image, or the timestamp given to [At], may be ahead of the clock. A
-// timestamp further ahead is rejected: a write above it would make the row immune to all other writers until their
-// clocks reach it. Default: 10 s.
+// MaxClockSkew limits how far ahead of the clock the stamp of a before-image, or the timestamp given to [At], may be. A
+// later one is rejected: writing above it would shut out all other writers until their clocks reach it. Default: 10 s.
 func MaxClockSkew(d time.Duration) NewOption {
 	return newOption(func(c *config) {
 		c.positive("MaxClockSkew", d)
@@ -129,8 +128,8 @@ func MaxClockSkew(d time.Duration) NewOption {
 }
 
 // Retry sets the retry policy of every request. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s
-// (but see [Timeout]). Unless the policy is one of a single attempt, an AttemptTimeout that is not below Timeout is an
-// error: an attempt without an answer would be the only one. So is a MaxElapsedTime above Timeout.
+// (but see [Timeout]). If the policy allows several attempts, its AttemptTimeout must be less than Timeout, and its
+// MaxElapsedTime at most Timeout.
 func Retry(p retry.Policy) Option {
 	return option(func(c *config) {
 		if err := p.Validate(); err != nil {
@@ -141,10 +140,9 @@ func Retry(p retry.Policy) Option {
 }
 
 // Hedge sends a request that has had no answer for d once more, to another replica: the first success wins, an error
-// does not. It cuts the latency of the slowest writes at the price of an occasional extra request, each of which takes
-// a token of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best
-// near the 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the
-// AttemptTimeout of [Retry], or for [New] the [Timeout], is an error: no request would be sent once more.
+// does not. It cuts the latency of the slowest writes, for an occasional extra request, which takes a token of the
+// retry budget. d is best near the 99th percentile of the latency. It must be less than the AttemptTimeout of [Retry]
+// and, for [New], the [Timeout]. Default: 0, which turns it off.
 func Hedge(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
@@ -172,39 +170,24 @@ func (c *config) choose(mode choice) {
 	c.choice, c.chosen = mode, mode
 }
 
-// Auto makes the writer choose: one request where one partition is written; a logged batch where deletes are sent
-// with puts or to several partitions, where several entities change, and for sets declared Atomic; a fan-out
-// otherwise. This is the default.
+// Auto makes the writer choose, which is the default: one request where one partition is written; a logged batch where
+// deletes go with puts or to several partitions, where several entities change, and for sets declared Atomic; otherwise
+// a fan-out.
 func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
-// At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a request that
-// is repeated. The repeat carries the timestamp of the first try, which you store under the request's idempotency key or derive
-// from it. The repeat is then the same write, if its rows are the same: a time or id in them that is generated again makes it
-// another write. A timestamp before the year 1990 is rejected: it is in another unit.
+// At pins the timestamp of the writes, in microseconds since the Unix epoch, for a request that is repeated. The repeat
+// carries the timestamp of the first try, which you store under the request's idempotency key or derive from it. With
+// the same rows it is the same write; a time or id that is generated again makes it another one. docs/writes.md says
+// which sets recognise a repeat, and how.
 //
-// A repeat must come within half the smallest gc_grace_seconds of the tables, as [Writer.Resume] must. The writer does
-// not check this: after gc_grace_seconds the server may have purged the tombstone of a Delete that followed the first
-// try, and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than 12 hours old.
+// One At is for one Write: two writes of an entity at one timestamp mix. In sets with Stamp and in Versioned sets the
+// writer rejects an update or delete of a row that has this very timestamp as its stamp, unless the update changes
+// nothing. It cannot tell this of changes without a before-image.
 //
-// One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp
-// and in Versioned sets the writer detects that by the before-image, and rejects an update or delete of a row that has this very
-// timestamp as its stamp. An update to the same row is allowed: it is a repeat that has read what its first try wrote. Changes
-// without a before-image, such as a Patch of what was inserted, are not detected.
-//
-// In a Versioned set, and with Compare and Mark, the version or mark of the write is computed from this timestamp and from what
-// the change writes, so that it is the same in every process. A repeat with the before-image of the first try then finds what the
-// first try has written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is
-// [ErrConflict]. So is the repeat by a release of the service that writes another column, unless that column is absent (a nil pointer).
-//
-// An earlier try may have been applied whatever happens to this one. So a write with a condition that fails with At is Unknown;
-// once others have changed the row, it also matches ErrConflict and has a Current row. It is NotApplied only where the row of a
-// Versioned set shows that another change won. In sets without conditions NotApplied describes this call alone. Where a repeat is not recognised, store in the row which request has made it, and look for that:
-//   - with Compare and no Mark, in the Current row of a conflict.
-//   - with Compare and Mark: if the compared columns can return to former values, compare the Mark too, or a repeat is carried out
-//     again once they have. The repeat of an insert is carried out again once the row was deleted. The repeat of a delete
-//     finds no row, and so no Mark: it is ErrConflict without a Current row.
-//   - in the function given to [Modify], as Modify reads the row again and so makes another change of it. With At, Modify does not
-//     start again after a conflict.
+// A repeat must come within half the smallest gc_grace_seconds of the tables, or it may bring back a row that was
+// deleted since. The writer checks only inserts with a condition: these are rejected after 12 hours. A write with a
+// condition that fails with At is Unknown, as an earlier try may have been applied. It is NotApplied only where the row
+// of a Versioned set shows that another change won. A timestamp before the year 1990 is in another unit, and rejected.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
 		switch {
@@ -252,9 +235,9 @@ func Consistency(level session.Consistency) Option {
 	})
 }
 
-// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. If it is not above 2.5 s, and
-// neither AttemptTimeout nor [Hedge] nor a single attempt is chosen, an attempt is limited to half of it, so that an
-// attempt without an answer can be repeated.
+// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Up to 2.5 s an attempt may take
+// half of it, so that an attempt without an answer can be repeated, unless AttemptTimeout, [Hedge] or a single attempt
+// is chosen.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("Timeout", d)
@@ -262,9 +245,9 @@ func Timeout(d time.Duration) Option {
 	})
 }
 
-// ClaimGrace is how long another entity's claim of a Unique key is left alone while that entity does not hold the key: its
-// client may be in the middle of the write. After that the client counts as gone, its write is fenced, and the key is
-// taken. Default: 10 s.
+// ClaimGrace is how long another entity's claim of a Unique key is left alone while that entity does not hold the key:
+// its write may be in flight. After that its client counts as gone, its write is fenced, and the key is taken. Default:
+// 10 s.
 func ClaimGrace(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("ClaimGrace", d)
@@ -272,8 +255,8 @@ func ClaimGrace(d time.Duration) Option {
 	})
 }
 
-// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB. A limit of less
-// than 1 KiB is rejected: hardly a batch would fit, so it is in another unit.
+// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB.
+// It must be at least 1 KiB.
 func BatchLimit(bytes int) Option {
 	return option(func(c *config) {
 		switch {
@@ -286,25 +269,19 @@ func BatchLimit(bytes int) Option {
 	})
 }
 
-// Group sends requests of a fan-out together if the partitions that they write share a near replica. They are sent in one unlogged batch
-// with that node as the coordinator, of at most 10 partitions and about the given number of bytes. For every two partitions that share the node,
-// one more may go with them although the node is none of its replicas, if it has three in that datacentre. With three replicas and up to eight
-// nodes that are all up, three small partitions are always in one group; in large clusters this is rarer. [Writer.Explain] says what is grouped.
-// A group costs client and servers less than single requests.
-// 4 << 10 is below what servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
+// Group sends requests of a fan-out together if their partitions share a near replica: in one unlogged batch to that
+// node, of at most 10 partitions and about the given number of bytes. It may add one partition that the node does not
+// replicate for every two that it does, if that partition has three replicas in the datacentre. This costs client and
+// servers less, but a failed group says less than a failed request. Give 4 << 10, which is below what servers warn of
+// (batch_size_warn_threshold); at most 50 KiB. Default: 0, which turns it off. [Writer.Explain] says what is grouped.
 //
-// The mode stays [FanOut], [Fallback] or [Conditional]; with the last, the query tables are sent together once the condition holds. These are not
-// grouped: tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], the
-// repairs of package reconcile, and every write whose retry policy allows one attempt. With [Hedge] partitions need to share
-// two near replicas in place of one.
+// The mode stays [FanOut], [Fallback] or [Conditional]. Not grouped are tables with views or triggers, tables whose
+// schema is not known yet, counters, transactions of conditions, [Writer.Resume], repairs, and writes whose policy
+// allows one attempt. With [Hedge] partitions must share two near replicas.
 //
-// If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp. This request takes from the retry
-// budget what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it
-// gets no groups for 15 s. A table that may not be written, or is missing, is in no group for a minute. A failed group says less than a failed
-// request: after UNAVAILABLE and OVERLOADED, where a single request would be NotApplied, the tables of a group are Unknown until their own
-// requests succeed; the query tables of a Versioned set are Pending either way.
-//
-// More than 50 KiB is rejected, as servers reject such a batch (batch_size_fail_threshold).
+// If a group fails, each partition gets a request of its own, at once and at the same timestamp, which costs the retry
+// budget what a retry costs. Until that one succeeds, a table may be Unknown where a single request would leave it
+// NotApplied (docs/guarantees.md).
 func Group(bytes int) Option {
 	return option(func(c *config) {
 		switch {

@@ -45,8 +45,8 @@ const (
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
-// err may come from Write, Resume, [Modify], [Load], an item of [Writer.WriteAll] or package reader, or wrap such an error; a
-// [*BulkError] is Unknown. Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first
+// err may come from Write, Resume, [Modify], [Load], an item of package bulk or package reader, or wrap such an error; a
+// *bulk.Error is Unknown. Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first
 // for your own errors, such as that of the function given to Modify. If several errors of the library are joined and disagree, the
 // outcome is Unknown if one of them is, otherwise NotApplied.
 //
@@ -84,11 +84,7 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 			return Unknown, false // says nothing, and is not nil as an error
 		}
 		return err.outcome(), true
-	case *unwrittenError:
-		return NotApplied, true
-	case *BulkError:
-		return Unknown, true // of many items, each of which has an outcome
-	case interface{ Internal() req.Told }: // of package reader
+	case interface{ Internal() req.Told }: // of packages reader and bulk
 		return Outcome(err.Internal()), true
 	case interface{ Unwrap() error }:
 		return outcomeIn(err.Unwrap())

@@ -25,12 +25,10 @@ type plan struct {
 	timestamp int64
 	reason    string // why the mode
 	mode      Mode
-	atomic    bool             // for a set declared Atomic
-	trial     bool             // it tests whether the batchlog works again
-	requests  []fanout.Request // of all but counters; a logged batch is the only one
-	counters  []fanout.Request // one a partition
-	sent      int              // attempts of this call of requests that are no longer in the plan
-	link      string           // of a Resume: that of its error
+	atomic    bool   // for a set declared Atomic
+	trial     bool   // it tests whether the batchlog works again
+	sent      int    // attempts of this call of requests that are no longer in the plan
+	link      string // of a Resume: that of its error
 }
 
 // plan renders the changes, at a timestamp above the given one, and decides how they are sent. Every error means that
@@ -59,7 +57,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		if err := w.refuseCounters(); err != nil {
 			return nil, err
 		}
-		p.counters = fanout.Requests(counters)
+		p.Counters = fanout.Requests(counters)
 	}
 	switch {
 	case p.deciding != nil && p.decision.Whole:
@@ -75,7 +73,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.mode, p.reason = Conditional, "rows of one partition are written, if all of their conditions hold"
 	case p.deciding != nil:
 		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
-	case len(p.counters) > 0:
+	case len(p.Counters) > 0:
 		p.mode, p.reason = Counter, "counters, which have no timestamp"
 	}
 	if p.deciding != nil && p.decision.Check != nil {
@@ -248,12 +246,12 @@ func (w *Writer) noKeyspace() string {
 
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
-	p.requests = fanout.Requests(mutations)
+	p.Requests = fanout.Requests(mutations)
 	if p.deciding != nil && p.decision.Followed && len(changes) == 1 && w.choice != alwaysLogged {
 		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
 	}
-	if len(p.requests) == 1 {
+	if len(p.Requests) == 1 {
 		p.mode, p.reason = Single, "one row is written, by one statement"
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
@@ -286,7 +284,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		return nil
 	}
 	p.mode, p.reason = LoggedBatch, reason
-	p.requests = []fanout.Request{{Kind: retry.LoggedBatch, Mutations: mutations, Outcome: NotApplied}}
+	p.Requests = []fanout.Request{{Kind: retry.LoggedBatch, Mutations: mutations, Outcome: NotApplied}}
 	return nil
 }
 
@@ -296,7 +294,7 @@ func (p *plan) failure() *Error {
 	if p.deciding != nil {
 		e.decided = p.decided
 	}
-	e.requests = slices.Concat(p.requests, p.counters)
+	e.requests = slices.Concat(p.Requests, p.Counters)
 	e.Tables = e.results()
 	return e
 }
@@ -306,7 +304,7 @@ func (p *plan) unsent(cause error) {
 	if p.deciding != nil && p.known.Err == nil {
 		p.known.Err = cause
 	}
-	for _, requests := range [][]fanout.Request{p.requests, p.counters} {
+	for _, requests := range [][]fanout.Request{p.Requests, p.Counters} {
 		for i := range requests {
 			if requests[i].Outcome != Applied {
 				requests[i].Err = cause
@@ -329,4 +327,33 @@ func required(changes []tables.Change, mutations []*statement.Mutation) (reason 
 		return "deletes in several partitions", true, false
 	}
 	return "", false, false
+}
+
+// Counters are sent in requests of their own, alongside the rest of a write. They have no timestamp, so they are not idempotent: they are never
+// sent again once they may have been counted, and never by Resume.
+
+// splitCounters separates the counters of a write, and its changes of other things, from the rest.
+func splitCounters(changes []tables.Change, mutations []*statement.Mutation) (rest []tables.Change, ordinary, counters []*statement.Mutation) {
+	if !slices.ContainsFunc(mutations, isIncrement) {
+		return changes, mutations, nil
+	}
+	rest = slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })
+	ordinary = slices.DeleteFunc(slices.Clone(mutations), isIncrement)
+	counters = slices.DeleteFunc(slices.Clone(mutations), func(m *statement.Mutation) bool { return !isIncrement(m) })
+	return rest, ordinary, counters
+}
+
+func isIncrement(m *statement.Mutation) bool { return m.Kind == statement.Increment }
+
+// refuseCounters rejects what a write with counters could not keep.
+func (w *Writer) refuseCounters() error {
+	switch {
+	case w.choice == alwaysLogged:
+		return errors.New("a counter in a logged batch, which Cassandra rejects because a replay would count twice; and the writer " +
+			"has the option Logged, so that all of a write is in the batch: write counters with Auto(), outside the batch and without its promise")
+	case w.pinned:
+		return errors.New("a counter with At, by which a repeated request is the same write: a counter has no timestamp, and would be " +
+			"counted again; write the counters in a Write of their own, without At")
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/decide"
@@ -30,37 +31,31 @@ const (
 // resumeWidth is how many requests of one Resume are under way together. A stored error may have 100,000, and others may have written it.
 const resumeWidth = 256
 
-// Resume finishes a failed write: it sends again, with the same bytes and the same timestamp, what is not known to be
-// applied. If a table has a default_time_to_live, it counts from that timestamp. It is safe to call it for a write that was
-// applied after all, several times, and in several processes at once. The result and the error say what became of the tables, as those of [Writer.Write] do. failed is not changed.
+// Resume finishes a failed write: it sends again what is not known to be applied, with the bytes, timestamp, mode and
+// keyspaces of the write. Retry policy, consistency, timeout and tracer are those of the writer. It is safe for a write
+// that was applied after all, several times, and in several processes at once. Result and error say what became of the
+// tables, as those of [Writer.Write] do. failed is not changed. At most 256 requests are in flight at the same time.
 //
-// After Resume the outcome of a table without counters is Applied, Pending or Unknown. This is so even if failed says
-// NotApplied, and if Resume itself sends nothing: the same error may have been resumed before, or by another process at the same
-// time, and Resume cannot know what came of that. "Not applied" is certain only of the call that made the error. There is one
-// exception: where the row of a Versioned set shows that another change won, all tables are NotApplied, with [ErrConflict].
+// After Resume the outcome of a table without counters is Applied, Pending or Unknown, even if failed says NotApplied
+// and Resume sends nothing: the same error may have been resumed before, or elsewhere. There is one exception: where
+// the row of a Versioned set shows that another change won, all tables are NotApplied, with [ErrConflict].
 //
-// Resume rejects an error with [ErrExpired] if it is older than half the smallest gc_grace_seconds of its tables, but at least a minute
-// old. It rejects the error of an insert whose condition is not decided after 12 hours. If a younger error has a table whose schema cannot be read, or
-// that the cluster does not have, Resume fails with that as the cause and sends nothing; a later Resume may succeed. For a table that the
-// cluster does not have, gc_grace_seconds counts as Cassandra's default, 10 days, so the errors of a dropped table expire after 5 days.
-// In a set with Compare a resumed change applies a second time if the compared columns have returned to their former values: see
-// [tables.Compare]. An error that matches [ErrInvalid] is rejected again, unless it is [Error.Resumable]: there is nothing to send.
+// Resume rejects an error with [ErrExpired] if it is older than half the smallest gc_grace_seconds of its tables, but
+// at least a minute old, and an insert whose condition is not decided after 12 hours. A table that the cluster does not
+// have counts as 10 days, Cassandra's default. If the schema of a table cannot be read, or a table is missing, Resume
+// of a younger error fails with that as the cause, and sends nothing; a later one may succeed. A default_time_to_live
+// counts from the timestamp. A change with Compare may apply a second time: see [tables.Compare].
 //
-// Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
-// late, or twice, would do harm. Resume does not return nil while one of them is not Applied. When all other tables are
-// Applied, the error still says what is known of each counter, but [Error.Resumable] is false. A Resume with this error is
-// rejected: its error matches ErrInvalid in addition to what the given one matched. So a caller that resumes until nil must
-// stop when Resumable is false.
+// Counters are never sent again: only the caller can say whether an addition that came late, or twice, would do harm.
+// Resume does not return nil while one of them is not Applied. Once the rest is Applied, [Error.Resumable] is false,
+// and a Resume is rejected. So resume until Resumable is false, not until nil.
 //
-// An error that was stored may have been written by others. Resume rejects it with [ErrInvalid] if it names no keyspace, or keyspaces that are
-// none of the writer's (that of its session, and what [session.Keyspaces] maps to); if none of the sets that [Resumes] names could have made it;
-// or if its timestamp is further ahead than [MaxClockSkew]. The fault may also be this writer's: another map of session.Keyspaces, sets of an
-// older release, a slow clock, or an invalid option, with which every Resume is rejected. So the returned error says the same of the tables as
-// failed, and is Resumable until 5 days after the write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
-// Resume of an error that was not stored is rejected in the same way if the clock has been set back by more than MaxClockSkew since.
-//
-// Resume uses the retry policy, consistency, timeout and tracer of the writer, and the mode, timestamp and keyspaces of the write.
-// At most 256 requests are in flight at the same time.
+// A stored error may have been written by others. Resume rejects it with [ErrInvalid] if its keyspaces are not the
+// writer's (that of its session, and what [session.Keyspaces] maps to), if none of the sets that [Resumes] names could
+// have made it, or if its timestamp is further ahead than [MaxClockSkew]. The last holds for every error if the clock
+// was set back. The fault may also be this writer's, as with sets of an older release or an invalid option. So the
+// returned error says the same of the tables as failed, and is Resumable until 5 days after the write: keep it, and
+// look at its text. It is not Resumable if no writer may send it.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	w = w.made()
 	nothing := errNothingToResume
@@ -132,11 +127,11 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		next := failed.requests[i].Again()
 		switch {
 		case next.Kind == retry.Counter:
-			p.counters = append(p.counters, next)
+			p.Counters = append(p.Counters, next)
 		case fallBack && next.Kind == retry.LoggedBatch:
-			p.requests = append(p.requests, next.Split()...)
+			p.Requests = append(p.Requests, next.Split()...)
 		default:
-			p.requests = append(p.requests, next)
+			p.Requests = append(p.Requests, next)
 		}
 	}
 	return p
@@ -148,15 +143,24 @@ func (w *Writer) rejected(failed *Error) error {
 		return w.keep(failed, err)
 	}
 	if failed.Is(ErrConflict) {
-		e := *failed
-		e.refusal = fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
-			cmp.Or(failed.known.Err, decide.ErrChanged))
-		return &e
+		return failed.refused(fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
+			cmp.Or(failed.known.Err, decide.ErrChanged)))
 	}
 	if failed.onlyCounters() {
 		return failed.counted()
 	}
 	return nil
+}
+
+// counted is the error of a Resume that has only counters before it.
+func (e *Error) counted() *Error {
+	var left []string
+	for i := range e.Tables {
+		if r := &e.Tables[i]; r.Counter && r.Outcome != Applied {
+			left = append(left, fmt.Sprintf("%s (%v)", r.Table, r.Outcome))
+		}
+	}
+	return e.refused(fmt.Errorf("nothing may be resumed: what is left are counters, and counters are never sent again: %s", strings.Join(left, ", ")))
 }
 
 // fresh rejects a write that is too old to be sent again. batch is whether its tables still allow a logged batch; a strict one is rejected if
@@ -225,11 +229,10 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		limit, smallest, kept = oldestInsert, entity.FenceTTL, "table "+d.First().Table+" keeps deletes for"
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
-		e := *failed
+		e := failed.refused(fmt.Errorf("the write is %v old, and may be resumed for %v, as %s %v: after half of that a delete which followed may be "+
+			"gone, and the write would bring its row back", age.Round(time.Second), limit, kept, smallest))
 		e.expired = true
-		e.refusal = fmt.Errorf("the write is %v old, and may be resumed for %v, as %s %v: after half of that a delete which followed may be "+
-			"gone, and the write would bring its row back", age.Round(time.Second), limit, kept, smallest)
-		return false, &e
+		return false, e
 	}
 	if open != nil {
 		return false, failed.again(open)
@@ -237,16 +240,23 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	return batch, nil
 }
 
+// refused is the error of a Resume that sends nothing.
+func (e *Error) refused(why error) *Error {
+	next := *e
+	next.refusal = why
+	return &next
+}
+
 // keep is the error of a Resume that this writer rejects. Another one may do it, or this one when it is made right, so
 // the write stays Resumable for as long as it could be resumed if its tables had Cassandra's default of
 // gc_grace_seconds.
 func (w *Writer) keep(failed *Error, cause error) *Error {
-	e := *failed
-	e.refusal, e.expired = cause, false
+	e := failed.refused(cause)
+	e.expired = false
 	var nobody *nobodyError
 	endless := e.decision != nil && e.decision.Lasting
 	e.kept = !errors.As(cause, &nobody) && (endless || w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2)
-	return &e
+	return e
 }
 
 // nobodyError is why no writer resumes a stored error.

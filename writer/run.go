@@ -20,14 +20,14 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 	if p.undecided() {
 		return w.finish(ctx, p)
 	}
-	counters := w.start(ctx, p, Counter, p.counters)
-	p.requests = w.start(ctx, p, p.mode, p.requests).Wait(p.requests)
-	if len(p.requests) > 0 && p.requests[0].Kind == retry.LoggedBatch {
+	counters := w.start(ctx, p, Counter, p.Counters)
+	p.Requests = w.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
+	if len(p.Requests) > 0 && p.Requests[0].Kind == retry.LoggedBatch {
 		w.fallBack(ctx, p)
 	}
-	p.counters = counters.Wait(p.counters)
+	p.Counters = counters.Wait(p.Counters)
 	// Counters are not waited for twice: what a Resume cannot fix does not keep the rest from its end.
-	if p.deciding != nil && p.decision.Conclude != nil && fanout.AllApplied(p.requests) {
+	if p.deciding != nil && p.decision.Conclude != nil && fanout.AllApplied(p.Requests) {
 		p.decision.Conclude(ctx, &p.env, p.decision, p.known)
 	}
 	return w.finish(ctx, p)
@@ -36,7 +36,7 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 // fallBack sends the mutations of a logged batch that failed at the batchlog as a fan-out, at the same timestamp: it
 // merges with a replay of the batch, should one come after all.
 func (w *Writer) fallBack(ctx context.Context, p *plan) {
-	batch := &p.requests[0]
+	batch := &p.Requests[0]
 	if batch.Outcome == Applied && p.trial {
 		w.batchlog.succeeded(w.clock.now())
 	}
@@ -46,21 +46,16 @@ func (w *Writer) fallBack(ctx context.Context, p *plan) {
 	w.batchlog.failed(w.clock.now())
 	p.mode = Fallback
 	p.sent += batch.Sent
-	p.requests = batch.Split()
+	p.Requests = batch.Split()
 	if ctx.Err() == nil { // else nothing more can be sent, and the batch's own error says more
-		p.requests = w.start(ctx, p, p.mode, p.requests).Wait(p.requests)
+		p.Requests = w.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
 	}
 }
 
 // finish is the end of a write that has a plan.
 func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
-	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.sent, Counters: len(p.counters)}
-	n, done := len(p.requests)+len(p.counters), fanout.AllApplied(p.requests) && fanout.AllApplied(p.counters)
-	for _, requests := range [...][]fanout.Request{p.requests, p.counters} {
-		for i := range requests {
-			result.Attempts += requests[i].Sent
-		}
-	}
+	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.sent + p.Sent(), Counters: len(p.Counters)}
+	n, done := len(p.Requests)+len(p.Counters), p.Applied()
 	groups, attempts, members := p.Groups()
 	result.Groups, result.Attempts, n = groups, result.Attempts+attempts, n+groups-members
 	if p.deciding != nil {

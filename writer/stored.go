@@ -14,12 +14,12 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Resumes names the sets whose stored errors the writer resumes. [Writer.Resume] rejects, with [ErrInvalid], an error read by
-// [Error.UnmarshalBinary] that has a part which none of these sets could have made: another table, primary key, column, type or expiry than they
-// declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf]. An error that was stored before a column, or a field
-// of a user-defined type, was added is resumed. Without this option a stored error may be of any table in the keyspaces of the writer: that of
-// its session, or what [session.Keyspaces] maps to. A forged error of a Versioned entity may then leave a key from which no bucket follows, such
-// as a time after the year 9999, and every later write of the entity fails. Resumes replaces what was named earlier.
+// Resumes names the sets whose stored errors the writer resumes. [Writer.Resume] rejects, with [ErrInvalid], an error
+// from [Error.UnmarshalBinary] with a part that none of these sets could have made: another table, primary key, column,
+// type or expiry than they declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf].
+// Errors from before a column, or a field of a user-defined type, was added are resumed. Without this option a stored
+// error may be of any table in the keyspaces of the writer; a forged one of a Versioned entity may then leave a key
+// from which no bucket follows, and every later write of the entity fails. Resumes replaces what was named earlier.
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)
 	return option(func(c *config) {
@@ -28,6 +28,16 @@ func Resumes(sets ...tables.Described) Option {
 		}
 		c.resumes = sets
 	})
+}
+
+// missingSet says which of the sets is nil.
+func missingSet(sets []tables.Described) error {
+	for i, set := range sets {
+		if set == nil || set.Internal() == nil {
+			return fmt.Errorf("set %d is nil or a zero value: it is made by tables.New", i+1)
+		}
+	}
+	return nil
 }
 
 // agree rejects a stored error whose parts do not all have its timestamp: no write makes such an error.

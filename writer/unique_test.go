@@ -9,6 +9,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 	"github.com/gocql/gocql"
 )
 
@@ -137,7 +138,7 @@ func TestWriteAllKeepsTheOrderOfAUniqueKey(t *testing.T) {
 			moved = append(moved, write(newPatron(), fmt.Sprintf("moved %d", n)))
 		}
 		gone[bad].Version = moved[bad].Version // as of a row that another has changed
-		source := func(yield func(writer.Item, error) bool) {
+		source := func(yield func(bulk.Item, error) bool) {
 			for n := range pairs {
 				heir, after := newPatron(), moved[n]
 				heir.Email = gone[n].Email
@@ -147,27 +148,27 @@ func TestWriteAllKeepsTheOrderOfAUniqueKey(t *testing.T) {
 				heirs = append(heirs, heir)
 				changes := []tables.Change{set.Delete(gone[n]), set.Insert(heir), set.Update(moved[n], after), set.Insert(next)}
 				for _, change := range changes {
-					if !yield(writer.Item{Change: change, Position: int64(n)}, nil) {
+					if !yield(bulk.Item{Change: change, Position: int64(n)}, nil) {
 						return
 					}
 				}
 			}
 		}
-		bulk := w.WriteAll(t.Context(), "import", source)
+		run := bulk.WriteAll(t.Context(), w, "import", source)
 		failed, parked := 0, 0
-		for done := range bulk.All() {
+		for done := range run.All() {
 			switch {
 			case done.Err == nil:
 			case done.Position != bad:
 				t.Errorf("%v: %v", done.Change, done.Err)
-			case errors.Is(done.Err, writer.ErrParked):
+			case errors.Is(done.Err, bulk.ErrParked):
 				parked++
 			default:
 				failed++
 			}
 		}
 		if failed != 1 || parked != 1 {
-			t.Errorf("%d failed, %d parked: %v", failed, parked, bulk.Err())
+			t.Errorf("%d failed, %d parked: %v", failed, parked, run.Err())
 		}
 		for n, heir := range heirs {
 			if _, err := writer.Load(t.Context(), w, "show", set, heir); (err != nil) != (n == bad) {

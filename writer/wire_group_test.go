@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -199,7 +199,7 @@ func TestWireGroupsAndViews(t *testing.T) {
 		if _, _, err := s.create(t, s.w); err != nil { // which looks
 			t.Fatal(err)
 		}
-		<-time.After(fanout.LeastSilence)
+		<-time.After(request.LeastSilence)
 		if result, sent, err := s.create(t, s.w); err != nil || len(sent) != 2 || result.Requests != 2 || result.Groups != 1 {
 			t.Errorf("%+v, %v, %v", result, sent, err)
 		}
@@ -231,7 +231,7 @@ func TestWireGroupsWithoutASchema(t *testing.T) {
 			if _, sent, err := s.create(t, w); err != nil || len(sent) != want {
 				t.Errorf("schema is there, write %d: %v, %v", i+1, sent, err)
 			}
-			<-time.After(fanout.LeastSilence)
+			<-time.After(request.LeastSilence)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestWireGroupsAfterACallThatEnded(t *testing.T) {
 		if _, err := w.Write(ctx, "op", orderSet(t).Insert(fresh())); err == nil {
 			t.Error("no error")
 		}
-		<-time.After(fanout.LeastSilence)
+		<-time.After(request.LeastSilence)
 		if _, sent, err := s.create(t, w); err != nil || len(sent) != 1 {
 			t.Errorf("%v, %v", sent, err)
 		}

@@ -215,3 +215,19 @@ func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, e
 	w.tracer.TraceEnd(ctx, session.OperationEnd{Op: op, Mode: None.String(), Err: err})
 	return Result{}, err
 }
+
+var (
+	errNoContext = errors.New("the context is nil: pass the caller's, or context.Background()")
+	errNoOp      = errors.New("op is empty: name the write, as in createOrder; errors, spans and metrics show it")
+	errUnmade    = errors.New("the writer is nil or a zero value: it is made by writer.New")
+)
+
+// made is the writer, or one whose calls say that w was not made.
+func (w *Writer) made() *Writer {
+	if w != nil && w.live != nil {
+		return w
+	}
+	none := &Writer{config: defaults()}
+	none.err = errUnmade
+	return none
+}

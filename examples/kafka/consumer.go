@@ -1,4 +1,4 @@
-// Package kafka keeps the query tables of shipments up to date with a topic: a consumer that writes what it polls with writer.WriteAll.
+// Package kafka keeps the query tables of shipments up to date with a topic: a consumer that writes what it polls with bulk.WriteAll.
 package kafka
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 )
 
 // Shipment is a row of each of the tables.
@@ -72,8 +73,8 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 		if failed != nil {
 			log.Warn("poll", "error", failed) // the client asks again
 		}
-		bulk := w.WriteAll(ctx, op, items(fetches, w, log), writer.Checkpoint(commit(client, fetches, log)))
-		for done := range bulk.All() { //nolint:contextcheck // the run has it
+		run := bulk.WriteAll(ctx, w, op, items(fetches, w, log), bulk.Checkpoint(commit(client, fetches, log)))
+		for done := range run.All() { //nolint:contextcheck // the run has it
 			if done.Err != nil {
 				log.Error("shipment", "partition", done.Lane, "offset", done.Position, "error", done.Err)
 				continue
@@ -81,7 +82,7 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 			log.Debug(written, "partition", done.Lane, "offset", done.Position)
 		}
 		client.AllowRebalance()
-		if err := bulk.Err(); err != nil {
+		if err := run.Err(); err != nil {
 			return err
 		}
 	}
@@ -89,8 +90,8 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 
 // items are the changes of the records. A record that is no event is left out, and so is one that no writer takes, such as one without a customer:
 // as an item that fails it would keep its partition at the offset before it, in each process that begins there.
-func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[writer.Item, error] {
-	return func(yield func(writer.Item, error) bool) {
+func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[bulk.Item, error] {
+	return func(yield func(bulk.Item, error) bool) {
 		for record := range fetches.RecordsAll() {
 			var e Event
 			if err := json.Unmarshal(record.Value, &e); err != nil || e.At.IsZero() {
@@ -101,7 +102,7 @@ func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[wr
 			if e.Gone {
 				change = Shipments.Delete(e.Shipment)
 			}
-			item := writer.Item{
+			item := bulk.Item{
 				Change: change, At: e.At.UnixMicro(), Lane: strconv.Itoa(int(record.Partition)), Position: record.Offset,
 			}
 			now := min(item.At, time.Now().UnixMicro()) // an event that is ahead of this clock is valid later: its item fails, and holds its partition

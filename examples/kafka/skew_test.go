@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 )
 
 // An event that is ahead of this clock is not left out: it holds its partition until it is written. One before 1990 is written by nobody.
@@ -41,14 +42,14 @@ func TestEventOfAnotherClock(t *testing.T) {
 			}
 			fetches := kgo.Fetches{{Topics: []kgo.FetchTopic{{Partitions: []kgo.FetchPartition{{Records: records}}}}}}
 			saved := int64(-1)
-			bulk := w.WriteAll(t.Context(), op, items(fetches, w, slog.New(slog.DiscardHandler)), writer.Checkpoint(func(_ context.Context, _ string, up int64) error {
+			run := bulk.WriteAll(t.Context(), w, op, items(fetches, w, slog.New(slog.DiscardHandler)), bulk.Checkpoint(func(_ context.Context, _ string, up int64) error {
 				saved = up
 				return nil
 			}))
-			for range bulk.All() { // what it gives is in saved
+			for range run.All() { // what it gives is in saved
 			}
-			if saved != want || (bulk.Err() == nil) != (want == 1) {
-				t.Errorf("event of %v: committed up to %d, want %d: %v", at, saved, want, bulk.Err())
+			if saved != want || (run.Err() == nil) != (want == 1) {
+				t.Errorf("event of %v: committed up to %d, want %d: %v", at, saved, want, run.Err())
 			}
 		}
 	})

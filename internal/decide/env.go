@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
 )
 
 // Env is what one call makes decisions with: how its requests are sent, and its clock.
@@ -21,7 +21,6 @@ type Env struct {
 	Tracer      request.Tracers
 	Consistency gocql.Consistency
 	Timeout     time.Duration // of what goes on after the call
-	Silence     time.Duration // how long an attempt must wait for its end to say something of the host
 
 	Now  func() time.Time
 	Skew time.Duration                             // how far ahead of the clock a timestamp may be
@@ -41,7 +40,7 @@ type Env struct {
 func (e *Env) Partition(keyspace string, key []byte, local bool, level gocql.Consistency) Partition {
 	return Partition{
 		Session: e.Session, Options: Options{Key: key, Consistency: level, Local: local}, Retrier: e.Retrier, Pace: e.Pace,
-		Request: request.New(keyspace, key, e.Silence), Sent: &e.Sent,
+		Request: request.New(keyspace, key), Sent: &e.Sent,
 	}
 }
 
@@ -54,4 +53,101 @@ func (e *Env) Base(base *entity.Base) BaseRow {
 // NewVersion is a version that nothing else has, above a timestamp.
 func (e *Env) NewVersion(above int64) gocql.UUID {
 	return entity.Owned(Version(e.Next(above), rand.Uint64()), e.Ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
+}
+
+// Partition sends the requests that a condition takes, for one partition, and counts them.
+type Partition struct {
+	Session Session
+	Options Options
+	Retrier *request.Retrier
+	Request *request.Request
+	Pace    func(context.Context, func() error) error // of attempts; nil for none
+	Sent    *atomic.Int32
+}
+
+// begin begins a request, and returns the context that it is sent with.
+func (p *Partition) begin(ctx context.Context) context.Context {
+	p.Sent.Add(1)
+	p.Request.Begin(ctx)
+	return p.Request
+}
+
+// Transact makes one attempt at a transaction, see [Session].
+func (p *Partition) Transact(ctx context.Context, statements ...statement.Bound) (applied bool, row map[string]any, err error) {
+	applied, row, err = p.Session.Swap(p.begin(ctx), statements, p.Options)
+	return applied, row, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Commit makes one attempt at a transaction of Cassandra 6.
+func (p *Partition) Commit(ctx context.Context, t *entity.Transaction) (*entity.Found, error) {
+	found, err := p.Session.Commit(p.begin(ctx), t, p.Options)
+	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Exec makes one attempt at a statement without condition.
+func (p *Partition) Exec(ctx context.Context, s statement.Bound) error {
+	return p.Request.End(p.Session.Exec(p.begin(ctx), s, p.Options)) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Read makes one attempt at reading a row, at SERIAL or, if plain, at the level of the commit.
+func (p *Partition) Read(ctx context.Context, s statement.Bound, dest []any, plain bool) (found bool, err error) {
+	found, err = p.Session.Read(p.begin(ctx), s, dest, plain, p.Options)
+	return found, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
+}
+
+// Try makes attempts, see [Try].
+func (p *Partition) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	if p.Pace == nil {
+		return p.attempts(ctx, attempt)
+	}
+	known := retry.NotApplied
+	err = p.Pace(ctx, func() (err error) {
+		known, err = p.attempts(ctx, attempt)
+		return err
+	})
+	return known, err
+}
+
+func (p *Partition) attempts(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
+	_, err = p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+		err := attempt(ctx)
+		if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
+			failed = retry.Unknown
+		}
+		return err
+	}, nil)
+	return failed, err
+}
+
+// Trier makes attempts: a [Partition], or what has one.
+type Trier interface {
+	Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error)
+}
+
+// Try makes attempts until one succeeds or is not worth another. failed is what is known of the attempts that failed: Unknown if what one of them
+// sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
+func Try[T any](ctx context.Context, by Trier, attempt func(context.Context) (T, error)) (value T, failed retry.Outcome, err error) {
+	failed, err = by.Try(ctx, func(ctx context.Context) (err error) {
+		value, err = attempt(ctx)
+		return err
+	})
+	return value, failed, err
+}
+
+// BaseRow is the base row of an entity on the cluster.
+type BaseRow struct {
+	Partition
+	Base  *entity.Base
+	Plain bool // reads are at the level of the commit: what is decided, but not yet committed, they may not see
+}
+
+// Row makes one attempt at reading the row. It returns nil if there is no row.
+func (b *BaseRow) Row(ctx context.Context) (*entity.Row, error) {
+	text, dest, row := b.Base.Select()
+	if found, err := b.Read(ctx, text, dest, b.Plain); err != nil || !found {
+		return nil, err
+	}
+	read, err := row()
+	return &read, request.Stop(err)
 }

@@ -73,7 +73,6 @@ func (s *Sender) Start(ctx context.Context, write *Write, mode string, requests 
 		t.current.attempt = Attempt{
 			Kind: t.request.Kind, Mutations: t.request.Mutations, Consistency: s.Consistency, Traced: s.Tracer.Any(),
 		}
-		t.current.Silence = LeastSilence
 		t.current.Keyspace, t.current.Key = t.request.Mutations[0].Keyspace, t.request.Mutations[0].PartitionKey
 		n++
 	}

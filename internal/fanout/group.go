@@ -39,7 +39,7 @@ func (f *Flight) join() []groupTask {
 	joined := make([]groupTask, len(found))
 	for i := range found {
 		g := &joined[i]
-		g.flight, g.request, g.current.Group, g.current.Silence = f, &g.together, &found[i], LeastSilence
+		g.flight, g.request, g.current.Group = f, &g.together, &found[i]
 		g.together.Kind, g.together.Outcome = retry.UnloggedBatch, retry.NotApplied
 		g.together.Mutations = make([]*statement.Mutation, 0, len(found[i].Partitions))
 		for _, n := range found[i].Partitions {

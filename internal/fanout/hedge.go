@@ -28,7 +28,6 @@ func (t *task) hedged(ctx context.Context) error {
 		under++
 		// Its own: the loser may still be at work when the request makes its next attempt.
 		r := &try{attempt: t.current.attempt}
-		r.Silence = LeastSilence
 		t.current.Fork(&r.Attempt)
 		if rival != nil {
 			r.Avoid(rival)

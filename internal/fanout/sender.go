@@ -4,6 +4,7 @@ package fanout
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -33,13 +34,28 @@ type Sender struct {
 
 // Write is one logical write, whose requests are sent in one or several flights, and what is known of these.
 type Write struct {
-	Op      string
-	Strict  bool // a logged batch is sent again if it fails at the batchlog, as if it were any request
-	Grouped bool // its requests may be in groups
-	Width   int  // the most requests in flight together; 0 stands for all
+	Op       string
+	Requests []Request // of all but counters; a logged batch is the only one
+	Counters []Request // one a partition
+	Strict   bool      // a logged batch is sent again if it fails at the batchlog, as if it were any request
+	Grouped  bool      // its requests may be in groups
+	Width    int       // the most requests in flight together; 0 stands for all
 
 	Stragglers int // requests that have not ended with the call
 	groups     []groupTask
+}
+
+// Applied says whether all requests are applied.
+func (w *Write) Applied() bool { return AllApplied(w.Requests) && AllApplied(w.Counters) }
+
+// Sent is how many attempts of this call the requests have had, those of groups excepted.
+func (w *Write) Sent() (n int) {
+	for _, requests := range [...][]Request{w.Requests, w.Counters} {
+		for i := range requests {
+			n += requests[i].Sent
+		}
+	}
+	return n
 }
 
 // Groups says how many groups were sent, in how many attempts, and how many requests they have.
@@ -53,12 +69,12 @@ func (w *Write) Groups() (groups, attempts, members int) {
 	return groups, attempts, members
 }
 
-// Strained says whether a group has met a node with too much to do.
+// Strained says whether a request, or a group, has met a node with too much to do.
 func (w *Write) Strained() bool {
 	for i := range w.groups {
 		if w.Stragglers == 0 && w.groups[i].together.Strained { // else it may be in flight
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(w.Requests, func(r Request) bool { return r.Strained })
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 
-	"github.com/denorm-go/denorm/internal/pace"
+	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -188,16 +187,13 @@ func (t *task) again(ctx context.Context, n int) error {
 	return nil
 }
 
-// LeastSilence is how long an attempt must have waited before its end says something about the host.
-const LeastSilence = 200 * time.Millisecond
-
 // note keeps what the error of a request says, and returns it.
 //
 //go:noinline
 func (t *task) note(err error) error {
 	verdict := retry.Classify(err, t.request.Kind)
 	t.request.Overloaded = t.request.Overloaded || verdict.Reason == retry.ReasonOverloaded
-	t.request.Strained = t.request.Strained || pace.Overloaded(err)
+	t.request.Strained = t.request.Strained || hosts.Overloaded(err)
 	if verdict.Batchlog && !t.flight.write.Strict && t.request.Kind == retry.LoggedBatch {
 		return req.Stop(err) // it goes on as a fan-out
 	}

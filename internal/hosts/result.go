@@ -78,3 +78,17 @@ func unsent(err error) bool {
 	}
 	return false
 }
+
+// Overloaded says whether an error tells of a cluster, or a node, with too much to do.
+func Overloaded(err error) bool {
+	if err == nil {
+		return false
+	}
+	var (
+		read  *gocql.RequestErrReadTimeout
+		write *gocql.RequestErrWriteTimeout
+	)
+	answer, answered := driver.RequestError(err)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.As(err, &read) ||
+		errors.As(err, &write) || answered && answer.Code() == gocql.ErrCodeOverloaded
+}

@@ -2,14 +2,10 @@
 package pace
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/gocql/gocql"
-
-	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/hosts"
 )
 
 // Pace bounds the requests in flight. The bound grows after each window without trouble, and shrinks to 0.7 of itself after one with:
@@ -75,7 +71,7 @@ func (p *Pace) Release(kind int, took time.Duration, err error) {
 	p.inFlight--
 	w := &p.kinds[kind]
 	w.took = append(w.took, took)
-	w.trouble = w.trouble || Overloaded(err)
+	w.trouble = w.trouble || hosts.Overloaded(err)
 	if len(w.took) >= windowSize {
 		p.adjust(w)
 	}
@@ -102,20 +98,6 @@ func (p *Pace) adjust(w *window) {
 		p.limit = min(float64(p.Most), p.limit+max(1, p.limit*p.Growth))
 	}
 	w.took, w.trouble = w.took[:0], false
-}
-
-// Overloaded says whether an error tells of a cluster, or a node, with too much to do.
-func Overloaded(err error) bool {
-	if err == nil {
-		return false
-	}
-	var (
-		read  *gocql.RequestErrReadTimeout
-		write *gocql.RequestErrWriteTimeout
-	)
-	answer, answered := driver.RequestError(err)
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.As(err, &read) ||
-		errors.As(err, &write) || answered && answer.Code() == gocql.ErrCodeOverloaded
 }
 
 // Bound is how many requests may be in flight.

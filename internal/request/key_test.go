@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Cassandra's texts for a partition that nodetool denylist has (StorageProxy of 5.0) hold its key. A server may send line breaks and what a
@@ -20,7 +19,7 @@ func TestErrorIsShown(t *testing.T) {
 		"Unable to perform CAS write to denylisted partition [0x" + key + "] in shop/orders",
 	} {
 		cause := errors.New(text)
-		r := New("shop", nil, time.Second)
+		r := New("shop", nil)
 		r.Begin(context.Background())
 		err := r.End(cause)
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
@@ -33,7 +32,7 @@ func TestErrorIsShown(t *testing.T) {
 		}
 	}
 	forged := errors.New("x\n2026-11-27 ERROR forged \x1b[2J")
-	r := New("shop", nil, time.Second)
+	r := New("shop", nil)
 	r.Begin(context.Background())
 	if err := r.End(forged); err.Error() != `x\n2026-11-27 ERROR forged \x1b[2J` || !errors.Is(err, forged) {
 		t.Errorf("a text that forges a line of a log: %q", err)

@@ -19,17 +19,18 @@ type Request struct {
 
 	// Limit, if it is not nil, ends the attempt instead of the context given to Begin: requests that are sent together share one.
 	Limit Limit
-	// Silence is how long an attempt must have waited before its timeout counts against the host: the deadline of a caller may be
-	// shorter than an answer takes.
-	Silence time.Duration
 
 	began time.Time
 }
 
 // New makes a request to a partition. A nil key means no partition: any node will do.
-func New(keyspace string, key []byte, silence time.Duration) *Request {
-	return &Request{Attempt: hosts.Attempt{Keyspace: keyspace, Key: key}, Silence: silence}
+func New(keyspace string, key []byte) *Request {
+	return &Request{Attempt: hosts.Attempt{Keyspace: keyspace, Key: key}}
 }
+
+// LeastSilence is how long an attempt must have waited before its timeout counts against the host: the deadline of a caller may be shorter than
+// an answer takes.
+const LeastSilence = 200 * time.Millisecond
 
 // Limit is the end of a context.
 type Limit interface {
@@ -60,7 +61,7 @@ func (r *Request) End(err error) error {
 func (r *Request) fail(err error) error {
 	err = Shown(hosts.Cause(r, err))
 	result := hosts.ResultOf(err)
-	if result == hosts.TimedOut && time.Since(r.began) < r.Silence {
+	if result == hosts.TimedOut && time.Since(r.began) < LeastSilence {
 		result = hosts.Cancelled
 	}
 	r.Attempt.End(result)

@@ -26,7 +26,7 @@ func TestDo(t *testing.T) {
 	} {
 		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 3, InitialInterval: 1, MaxInterval: 1}, nil)
 		sent := 0
-		outcome, err := request.New("shop", nil, 0).Do(t.Context(), &retrier, retry.Partition, func(context.Context) error {
+		outcome, err := request.New("shop", nil).Do(t.Context(), &retrier, retry.Partition, func(context.Context) error {
 			sent++
 			return test.err
 		}, nil)
@@ -43,7 +43,7 @@ func TestLimit(t *testing.T) {
 	outer := context.WithValue(t.Context(), key{}, "value")
 	limit, cancel := context.WithDeadline(context.Background(), time.Now().Add(time.Hour))
 	cancel()
-	r := request.New("shop", nil, 0)
+	r := request.New("shop", nil)
 	r.Limit = limit
 	r.Begin(outer)
 	if _, ok := r.Deadline(); !ok || !errors.Is(r.Err(), context.Canceled) || r.Value(key{}) != "value" {

@@ -15,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 )
 
 // line is a row of the bulk benchmark: a message of a channel, of an author.
@@ -89,16 +90,16 @@ func inBulk(ctx context.Context, _ *turn.Place, w *writer.Writer, s *tables.Set[
 }
 
 func insertAll[T any](ctx context.Context, w *writer.Writer, s *tables.Set[T], rows iter.Seq[T]) error {
-	bulk := w.WriteAll(ctx, "import", func(yield func(writer.Item, error) bool) {
+	run := bulk.WriteAll(ctx, w, "import", func(yield func(bulk.Item, error) bool) {
 		for row := range rows {
-			if !yield(writer.Item{Change: s.Insert(row)}, nil) {
+			if !yield(bulk.Item{Change: s.Insert(row)}, nil) {
 				return
 			}
 		}
 	})
-	for range bulk.All() { //nolint:contextcheck // the run has it
+	for range run.All() { //nolint:contextcheck // the run has it
 	}
-	return bulk.Err()
+	return run.Err()
 }
 
 // inLoopByHand writes both tables at the same time.

@@ -1,4 +1,4 @@
-// Package bulk writes the lives of many orders with writer.WriteAll, in processes that are killed, and compares the tables with what one
+// Package bulk writes the lives of many orders with bulk.WriteAll, in processes that are killed, and compares the tables with what one
 // run would have left.
 package bulk
 
@@ -21,6 +21,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 )
 
 // Import is the changes that are written: of each block of orders all inserts, then all payments, and then half of them is shipped and the
@@ -57,7 +58,7 @@ func (i *Import) Order(n int) (o orders.Order, there bool) {
 func (i *Import) at(n int) int64 { return i.Began.UnixMicro() + int64(n) }
 
 // item is change n.
-func (i *Import) item(n int) writer.Item {
+func (i *Import) item(n int) bulk.Item {
 	after, there := i.Order(n)
 	var change tables.Change
 	if n/block%stages == 0 {
@@ -69,12 +70,12 @@ func (i *Import) item(n int) writer.Item {
 			change = orders.Orders.Update(before, after)
 		}
 	}
-	return writer.Item{Change: change, At: i.at(n), Lane: strconv.Itoa(n % lanes), Position: int64(n)}
+	return bulk.Item{Change: change, At: i.at(n), Lane: strconv.Itoa(n % lanes), Position: int64(n)}
 }
 
 // source is all changes that the checkpoints are not beyond. It kills the process at a change, however fast that came, while others are written.
-func (i *Import) source(saved map[string]int64) iter.Seq2[writer.Item, error] {
-	return func(yield func(writer.Item, error) bool) {
+func (i *Import) source(saved map[string]int64) iter.Seq2[bulk.Item, error] {
+	return func(yield func(bulk.Item, error) bool) {
 		for n := range i.Changes {
 			if i.Kill > 0 && n == i.Kill {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -105,17 +106,17 @@ func (i *Import) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bulk := w.WriteAll(ctx, "importOrders", i.source(maps.Clone(saved)),
-		writer.Checkpoint(func(_ context.Context, lane string, position int64) error {
+	run := bulk.WriteAll(ctx, w, "importOrders", i.source(maps.Clone(saved)),
+		bulk.Checkpoint(func(_ context.Context, lane string, position int64) error {
 			saved[lane] = position
 			return i.save(saved)
 		}))
-	for done := range bulk.All() { //nolint:contextcheck // the run has it
+	for done := range run.All() { //nolint:contextcheck // the run has it
 		if done.Err != nil {
 			break // no checkpoint would be beyond it: the next process begins there
 		}
 	}
-	return bulk.Err()
+	return run.Err()
 }
 
 // read gives what the file has, of each lane; nothing if there is none.

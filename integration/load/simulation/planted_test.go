@@ -145,7 +145,7 @@ var ofGroups = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"the entry of a change goes although its group has failed", "writer/run.go",
-		"p.decision.Conclude != nil && fanout.AllApplied(p.requests) {", "p.decision.Conclude != nil {",
+		"p.decision.Conclude != nil && fanout.AllApplied(p.Requests) {", "p.decision.Conclude != nil {",
 		"TestWireGroupOutcomesAfterACondition/unavailable",
 	},
 }

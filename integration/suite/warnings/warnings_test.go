@@ -23,6 +23,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 )
 
 // item is a row of ten partitions, as many as a group may have, with small columns and one of any size.
@@ -175,22 +176,22 @@ func (l *library) groups(t *testing.T, text int) {
 func (l *library) rowsOfAPartition(t *testing.T, text, want int) {
 	t.Helper()
 	l.batches.take()
-	var source iter.Seq2[writer.Item, error] = func(yield func(writer.Item, error) bool) {
+	var source iter.Seq2[bulk.Item, error] = func(yield func(bulk.Item, error) bool) {
 		partition := gocql.MustRandomUUID()
 		for range 1000 {
 			change := events.Insert(event{partition, gocql.MustRandomUUID(), strings.Repeat("x", text)})
-			if !yield(writer.Item{Change: change}, nil) {
+			if !yield(bulk.Item{Change: change}, nil) {
 				return
 			}
 		}
 	}
-	bulk := l.WriteAll(t.Context(), "importEvents", source)
-	for done := range bulk.All() {
+	run := bulk.WriteAll(t.Context(), l.Writer, "importEvents", source)
+	for done := range run.All() {
 		if done.Err != nil {
 			t.Fatal(done.Err)
 		}
 	}
-	if err := bulk.Err(); err != nil {
+	if err := run.Err(); err != nil {
 		t.Fatal(err)
 	}
 	if most := slices.Max(append(l.batches.take(), 0)); most < want {

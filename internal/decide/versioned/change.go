@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -80,7 +81,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 // entity, which may want the key back, is not mistaken for the one that is to be freed.
 func (c *Change) claim(ctx context.Context) error {
 	for _, key := range c.Releases {
-		claim, _, err := Try(ctx, c.Store, key.Read)
+		claim, _, err := decide.Try(ctx, c.Store, key.Read)
 		if err != nil && !errors.Is(err, ErrOwnerless) { // such a claim is not this entity's, and stays
 			return err
 		}

@@ -28,7 +28,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 		}
 		own, alone := c.Next(0), true
 		// An attempt whose answer was lost was applied, too, if the next one finds its token.
-		now, _, err := Try(ctx, c.Store, func(ctx context.Context) (Claim, error) { return h.key.Take(ctx, own) })
+		now, _, err := decide.Try(ctx, c.Store, func(ctx context.Context) (Claim, error) { return h.key.Take(ctx, own) })
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			} else if !fenced {
 				continue
 			}
-			token, _, err = Try(ctx, c.Store, func(ctx context.Context) (gocql.UUID, error) { return h.key.Replace(ctx, now.Token, own) })
+			token, _, err = decide.Try(ctx, c.Store, func(ctx context.Context) (gocql.UUID, error) { return h.key.Replace(ctx, now.Token, own) })
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 // that the taker has seen. Age alone proves nothing, as a write can be delayed for longer than any.
 func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fenced bool, err error) {
 	base := key.Base(claim.Owner)
-	row, _, err := Try(ctx, base, base.Read)
+	row, _, err := decide.Try(ctx, base, base.Read)
 	if err != nil {
 		return false, err
 	}

@@ -72,7 +72,7 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		case reply.Err != nil:
 			return s.stop(ctx, reply.Err)
 		}
-		row, _, err := Try(ctx, store, store.Read)
+		row, _, err := decide.Try(ctx, store, store.Read)
 		switch {
 		case reply.Version != s.swap.Before && !insert:
 			return s.conflict(ctx, row, err)
@@ -108,7 +108,7 @@ func (s *settlement) applied(row Row) Result { // by an earlier attempt
 }
 
 func (s *settlement) send(ctx context.Context) (Reply, error) {
-	reply, failed, err := Try(ctx, s.store, func(ctx context.Context) (Reply, error) { return s.store.Swap(ctx, s.swap) })
+	reply, failed, err := decide.Try(ctx, s.store, func(ctx context.Context) (Reply, error) { return s.store.Swap(ctx, s.swap) })
 	s.tried = s.tried.Then(failed)
 	return reply, err
 }
@@ -141,7 +141,7 @@ func (s *settlement) stop(ctx context.Context, err error) Result {
 	if s.outcome() == retry.NotApplied || ctx.Err() != nil {
 		return s.ended(err)
 	}
-	row, _, failed := Try(ctx, s.store, s.store.Read)
+	row, _, failed := decide.Try(ctx, s.store, s.store.Read)
 	switch {
 	case failed == nil && row.has(s.swap.Version):
 		return s.applied(row)

@@ -75,14 +75,3 @@ type Store interface {
 	// what one of them sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
 	Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error)
 }
-
-// Try is [Store.Try] of something that gives a value.
-func Try[T any](
-	ctx context.Context, store Store, attempt func(context.Context) (T, error),
-) (value T, failed retry.Outcome, err error) {
-	failed, err = store.Try(ctx, func(ctx context.Context) (err error) {
-		value, err = attempt(ctx)
-		return err
-	})
-	return value, failed, err
-}

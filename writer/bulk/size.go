@@ -1,29 +1,45 @@
-package entity
+package bulk
 
 import (
 	"reflect"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/denorm-go/denorm/internal/planned"
 )
 
 // This file estimates what rows take in memory.
 
-// Size is what the bytes of the row that the condition makes take.
-func (c *Condition) Size() (size int) {
-	for i := range c.after {
-		size += len(c.after[i].Data)
+// measure notes what the rows of an entry take, with its plan.
+func (e *entry) measure(w planned.Write) {
+	for n := range w.Requests {
+		e.bytes += w.Requests[n].Size()
 	}
-	return size
+	var condition int
+	if w.Decision != nil {
+		for _, m := range w.Decision.Mutations {
+			e.bytes += m.Size()
+		}
+		if row := w.Decision.First().After(); row != nil {
+			for i := range row.Values {
+				condition += len(row.Values[i].Data)
+			}
+		}
+	}
+	e.held = e.bytes + condition + unsent(e.Change.Internal())
+	for n := range w.Counters {
+		e.held += w.Counters[n].Size()
+	}
 }
 
-// Unsent is what those rows of a change take of which not all is sent: the before-image, and the row of a Patch. The change has them in full.
-func (c Change) Unsent() int {
+// unsent is what those rows of a change take of which not all is sent: the before-image, and the row of a Patch. The change has them in full.
+func unsent(c entity.Change) int {
 	if !c.Valid() {
 		return 0
 	}
 	size := memory(c.Set, c.Before)
-	if c.Kind == Patch {
+	if c.Kind == entity.Patch {
 		size += memory(c.Set, c.After)
 	}
 	return size

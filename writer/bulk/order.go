@@ -1,13 +1,13 @@
-package writer
+package bulk
 
 import (
 	"cmp"
 	"slices"
 )
 
-// bulkOrder holds back items that come after others of their entity, or of a key of a Unique table that both take or give up: at most one
+// ordering holds back items that come after others of their entity, or of a key of a Unique table that both take or give up: at most one
 // of those is ready or in flight. An item that fails parks the items after it.
-type bulkOrder struct {
+type ordering struct {
 	lines  map[orderKey]line
 	parked map[orderKey]error // of which a change has failed
 	kept   int                // bytes of the rows of those changes
@@ -19,8 +19,8 @@ type orderKey struct{ keyspace, table, key string }
 
 // line is the items of one key.
 type line struct {
-	first *bulkItem
-	after []*bulkItem
+	first *entry
+	after []*entry
 }
 
 // What is remembered of entities that failed. All of it is needed until the end of the run, so that no later change is written before them.
@@ -30,31 +30,31 @@ const (
 )
 
 // enter adds an item, and says whether it comes after no other. A cause is the error of an earlier item, which parks this one.
-func (o *bulkOrder) enter(i *bulkItem) (first bool, cause error) {
-	for _, k := range i.order {
+func (o *ordering) enter(e *entry) (first bool, cause error) {
+	for _, k := range e.order {
 		if cause, ok := o.parked[k]; ok {
-			o.remember(i, cause)
+			o.remember(e, cause)
 			return false, cause
 		}
 	}
 	o.count++
-	i.number = o.count
-	for _, k := range i.order {
+	e.number = o.count
+	for _, k := range e.order {
 		l, busy := o.lines[k]
 		if !busy {
-			o.lines[k] = line{first: i}
+			o.lines[k] = line{first: e}
 			continue
 		}
-		l.after = append(l.after, i)
+		l.after = append(l.after, e)
 		o.lines[k] = l
-		i.behind++
+		e.behind++
 	}
-	return i.behind == 0, nil
+	return e.behind == 0, nil
 }
 
 // remember parks the keys of an item.
-func (o *bulkOrder) remember(i *bulkItem, cause error) {
-	for _, k := range i.order {
+func (o *ordering) remember(e *entry, cause error) {
+	for _, k := range e.order {
 		if _, ok := o.parked[k]; !ok {
 			o.parked[k] = cause
 		}
@@ -62,11 +62,11 @@ func (o *bulkOrder) remember(i *bulkItem, cause error) {
 }
 
 // full says that no more can be remembered.
-func (o *bulkOrder) full() bool { return len(o.parked) >= mostParked || o.kept >= mostParkedBytes }
+func (o *ordering) full() bool { return len(o.parked) >= mostParked || o.kept >= mostParkedBytes }
 
 // leave ends an item that was acknowledged, and calls ready for those that no longer come after another.
-func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
-	for _, k := range i.order {
+func (o *ordering) leave(e *entry, ready func(*entry)) {
+	for _, k := range e.order {
 		l := o.lines[k]
 		if len(l.after) == 0 {
 			delete(o.lines, k)
@@ -82,9 +82,9 @@ func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
 }
 
 // fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
-func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
-	o.kept += i.held
-	all := []*bulkItem{i}
+func (o *ordering) fail(e *entry, cause error) []*entry {
+	o.kept += e.held
+	all := []*entry{e}
 	for n := 0; n < len(all); n++ {
 		o.remember(all[n], cause)
 		for _, k := range all[n].order {
@@ -100,13 +100,13 @@ func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
 }
 
 // cut removes an item from a line, with those after it, and returns the latter.
-func (o *bulkOrder) cut(k orderKey, i *bulkItem) []*bulkItem {
+func (o *ordering) cut(k orderKey, e *entry) []*entry {
 	l, ok := o.lines[k]
-	if ok && l.first == i {
+	if ok && l.first == e {
 		delete(o.lines, k)
 		return l.after
 	}
-	at := slices.Index(l.after, i)
+	at := slices.Index(l.after, e)
 	if at < 0 {
 		return nil // it was cut off before
 	}
@@ -115,12 +115,12 @@ func (o *bulkOrder) cut(k orderKey, i *bulkItem) []*bulkItem {
 }
 
 // rest returns all items that come after others, and forgets them.
-func (o *bulkOrder) rest() (all []*bulkItem) {
+func (o *ordering) rest() (all []*entry) {
 	for _, l := range o.lines {
-		for _, i := range l.after {
-			if !i.out {
-				i.out = true
-				all = append(all, i)
+		for _, e := range l.after {
+			if !e.out {
+				e.out = true
+				all = append(all, e)
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (o *bulkOrder) rest() (all []*bulkItem) {
 	return all
 }
 
-func bySource(items []*bulkItem) []*bulkItem {
-	slices.SortFunc(items, func(a, b *bulkItem) int { return cmp.Compare(a.number, b.number) })
+func bySource(items []*entry) []*entry {
+	slices.SortFunc(items, func(a, b *entry) int { return cmp.Compare(a.number, b.number) })
 	return items
 }

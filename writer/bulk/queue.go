@@ -1,18 +1,20 @@
-package writer
+package bulk
 
 import (
 	"bytes"
 	"hash/maphash"
 
+	"github.com/denorm-go/denorm/internal/planned"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/writer"
 )
 
-// bulkItem is an item that was read and is not given back.
-type bulkItem struct {
+// entry is an item that was read and is not given back.
+type entry struct {
 	Done
-	plan  *plan // nil of a change with a condition: Write makes it
-	bytes int   // of the rows that its plan sends
-	held  int   // of all of its rows: also that of a condition, and what is in the change and not sent
+	plan  planned.Write // zero of a change with a condition: Write makes it
+	bytes int           // of the rows that its plan sends
+	held  int           // of all of its rows: also that of a condition, and what is in the change and not sent
 	lane  *lane
 	mark  *mark
 
@@ -24,12 +26,12 @@ type bulkItem struct {
 
 	partitions []spot // by which it finds others to be written with; none if it is written alone
 	taken      bool   // by a chunk
-	alone      [1]*bulkItem
+	alone      [1]*entry
 }
 
 // spot is an item in the list of those that write a partition, each list a ring.
 type spot struct {
-	item       *bulkItem
+	item       *entry
 	mutation   *statement.Mutation // the first of the partition
 	hash       uint64
 	prev, next *spot // nil outside of a list
@@ -41,47 +43,47 @@ func (s *spot) same(other *spot) bool {
 		s.item.Change.Entity() == other.item.Change.Entity()
 }
 
-// bulkQueue holds items that wait.
-type bulkQueue struct {
-	order  bulkOrder
-	ready  []*bulkItem
+// queue holds items that wait.
+type queue struct {
+	order  ordering
+	ready  []*entry
 	shared map[uint64]*spot // the first of each list, of items that are ready
 	seed   maphash.Seed
 	items  int // also those in flight
 	held   int // by these, in bytes
 }
 
-func newBulkQueue() *bulkQueue {
-	return &bulkQueue{
-		order:  bulkOrder{lines: make(map[orderKey]line), parked: make(map[orderKey]error)},
+func newQueue() *queue {
+	return &queue{
+		order:  ordering{lines: make(map[orderKey]line), parked: make(map[orderKey]error)},
 		shared: make(map[uint64]*spot), seed: maphash.MakeSeed(),
 	}
 }
 
 // add adds an item, unless an earlier one parks it: then it returns the error of the earlier one.
-func (q *bulkQueue) add(i *bulkItem) error {
-	first, cause := q.order.enter(i)
+func (q *queue) add(e *entry) error {
+	first, cause := q.order.enter(e)
 	if cause != nil {
 		return cause
 	}
 	q.items++
-	q.held += i.held
+	q.held += e.held
 	if first {
-		q.push(i)
+		q.push(e)
 	}
 	return nil
 }
 
 // push makes an item ready.
-func (q *bulkQueue) push(i *bulkItem) {
-	q.ready = append(q.ready, i)
-	if i.plan == nil || !i.plan.mode.shares() || len(i.plan.counters) > 0 {
+func (q *queue) push(e *entry) {
+	q.ready = append(q.ready, e)
+	if e.plan.Plan == nil || !shares(writer.Mode(e.plan.Mode)) || len(e.plan.Counters) > 0 {
 		return
 	}
-	i.partitions = make([]spot, len(i.plan.requests))
-	for n := range i.partitions {
-		s, first := &i.partitions[n], i.plan.requests[n].Mutations[0]
-		*s = spot{item: i, mutation: first, hash: maphash.Bytes(q.seed, first.PartitionKey)}
+	e.partitions = make([]spot, len(e.plan.Requests))
+	for n := range e.partitions {
+		s, first := &e.partitions[n], e.plan.Requests[n].Mutations[0]
+		*s = spot{item: e, mutation: first, hash: maphash.Bytes(q.seed, first.PartitionKey)}
 		switch head := q.shared[s.hash]; {
 		case head == nil:
 			s.prev, s.next = s, s
@@ -94,12 +96,14 @@ func (q *bulkQueue) push(i *bulkItem) {
 }
 
 // shares says whether rows of several changes of such a plan may be in one request.
-func (m Mode) shares() bool { return m == FanOut || m == Single || m == SamePartition }
+func shares(m writer.Mode) bool {
+	return m == writer.FanOut || m == writer.Single || m == writer.SamePartition
+}
 
 // drop takes an item out of its lists.
-func (q *bulkQueue) drop(i *bulkItem) {
-	for n := range i.partitions {
-		s := &i.partitions[n]
+func (q *queue) drop(e *entry) {
+	for n := range e.partitions {
+		s := &e.partitions[n]
 		switch s.next {
 		case nil:
 		case s:
@@ -111,7 +115,7 @@ func (q *bulkQueue) drop(i *bulkItem) {
 			}
 		}
 	}
-	i.partitions = nil
+	e.partitions = nil
 }
 
 // What a write of several items may have.
@@ -121,7 +125,7 @@ const (
 )
 
 // waits says whether an item is ready.
-func (q *bulkQueue) waits() bool {
+func (q *queue) waits() bool {
 	for len(q.ready) > 0 && q.ready[0].taken {
 		q.ready[0], q.ready = nil, q.ready[1:]
 	}
@@ -129,7 +133,7 @@ func (q *bulkQueue) waits() bool {
 }
 
 // take returns the next item that is ready, with others that write the same partitions. There must be one.
-func (q *bulkQueue) take() []*bulkItem {
+func (q *queue) take() []*entry {
 	first := q.ready[0]
 	first.taken = true
 	q.ready[0], q.ready = nil, q.ready[1:]
@@ -138,43 +142,43 @@ func (q *bulkQueue) take() []*bulkItem {
 	for n := range first.partitions {
 		own := &first.partitions[n]
 		for s := own.next; s != nil && s != own; s = s.next {
-			if i := s.item; !i.taken && len(chunk) < mostTogether && bytes+i.bytes <= mostTogetherBytes {
-				i.taken = true
-				chunk, bytes = append(chunk, i), bytes+i.bytes
+			if e := s.item; !e.taken && len(chunk) < mostTogether && bytes+e.bytes <= mostTogetherBytes {
+				e.taken = true
+				chunk, bytes = append(chunk, e), bytes+e.bytes
 			}
 		}
 	}
-	for _, i := range chunk {
-		q.drop(i)
+	for _, e := range chunk {
+		q.drop(e)
 	}
 	return chunk
 }
 
 // done ends an item, and returns those that are parked by its error.
-func (q *bulkQueue) done(i *bulkItem) (parked []*bulkItem) {
-	q.forget(i)
-	if i.Err == nil {
-		q.order.leave(i, q.push)
+func (q *queue) done(e *entry) (parked []*entry) {
+	q.forget(e)
+	if e.Err == nil {
+		q.order.leave(e, q.push)
 		return nil
 	}
-	parked = q.order.fail(i, i.Err)
+	parked = q.order.fail(e, e.Err)
 	for _, p := range parked {
 		q.forget(p)
 	}
 	return parked
 }
 
-func (q *bulkQueue) forget(i *bulkItem) {
+func (q *queue) forget(e *entry) {
 	q.items--
-	q.held -= i.held
+	q.held -= e.held
 }
 
 // rest returns all items, none of which is in flight, and drops them.
-func (q *bulkQueue) rest() []*bulkItem {
+func (q *queue) rest() []*entry {
 	all := q.order.rest()
-	for _, i := range q.ready {
-		if !i.taken {
-			all = append(all, i)
+	for _, e := range q.ready {
+		if !e.taken {
+			all = append(all, e)
 		}
 	}
 	q.ready, q.items, q.held = nil, 0, 0
@@ -182,30 +186,11 @@ func (q *bulkQueue) rest() []*bulkItem {
 	return bySource(all)
 }
 
-// measure notes what the rows of an item take, with its plan.
-func (i *bulkItem) measure(p *plan) {
-	for n := range p.requests {
-		i.bytes += p.requests[n].Size()
-	}
-	if p.deciding != nil {
-		for _, m := range p.decision.Mutations {
-			i.bytes += m.Size()
-		}
-	}
-	i.held = i.bytes + i.Change.Internal().Unsent()
-	for n := range p.counters {
-		i.held += p.counters[n].Size()
-	}
-	if p.deciding != nil {
-		i.held += p.decision.First().Size()
-	}
-}
-
 // mutationsOf are the mutations of all items.
-func mutationsOf(chunk []*bulkItem) (all []*statement.Mutation) {
-	for _, i := range chunk {
-		for n := range i.plan.requests {
-			all = append(all, i.plan.requests[n].Mutations...)
+func mutationsOf(chunk []*entry) (all []*statement.Mutation) {
+	for _, e := range chunk {
+		for n := range e.plan.Requests {
+			all = append(all, e.plan.Requests[n].Mutations...)
 		}
 	}
 	return all

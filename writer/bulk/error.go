@@ -1,13 +1,16 @@
-package writer
+package bulk
 
 import (
 	"errors"
 	"fmt"
+
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/retry"
 )
 
-// ErrParked is the error of an item of [Writer.WriteAll] that was not written because an earlier change has failed: a change of its entity,
+// ErrParked is the error of an item of [WriteAll] that was not written because an earlier change has failed: a change of its entity,
 // or of another entity that takes or gives up the same key of a Unique table. The error of the earlier change is wrapped too, so look for
-// ErrParked before you look for an *Error. Write the item once the earlier change is resumed or dropped.
+// ErrParked before you look for a [*writer.Error]. Write the item once the earlier change is resumed or dropped.
 var ErrParked = errors.New("an earlier change of the entity failed")
 
 // unwrittenError is the error of an item of which nothing was sent.
@@ -17,8 +20,11 @@ func (e *unwrittenError) Error() string { return fmt.Sprintf("denorm: %v: %v", e
 
 func (e *unwrittenError) Unwrap() []error { return []error{e.why, e.cause} }
 
-// BulkError says that not all items were read and acknowledged. The error of each item is in its [Done].
-type BulkError struct {
+// Internal is for writer.OutcomeOf.
+func (*unwrittenError) Internal() request.Told { return request.Told(retry.NotApplied) }
+
+// Error says that not all items were read and acknowledged. The error of each item is in its [Done].
+type Error struct {
 	Written  int // items that were acknowledged
 	Failed   int // with an error of their own
 	Parked   int // with ErrParked: nothing of them was sent
@@ -28,12 +34,15 @@ type BulkError struct {
 	Cause error
 }
 
-func (e *BulkError) Error() string {
+func (e *Error) Error() string {
 	return fmt.Sprintf("denorm: %d items written, %d failed, %d not written after a failed one of their entity, %d not begun: %v",
 		e.Written, e.Failed, e.Parked, e.NotBegun, e.Cause)
 }
 
-func (e *BulkError) Unwrap() error { return e.Cause }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Internal is for writer.OutcomeOf: of many items, each of which has an outcome.
+func (*Error) Internal() request.Told { return request.Told(retry.Unknown) }
 
 var (
 	errLeft        = errors.New("the loop over All was left before the end of the source")

@@ -1,4 +1,6 @@
-package writer
+// Package bulk writes many changes, such as an import, or what a consumer of a queue has polled: in order by entity, rows that share a
+// partition in one request, and no faster than the nodes answer.
+package bulk
 
 import (
 	"context"
@@ -7,13 +9,15 @@ import (
 	"iter"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/planned"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
 )
 
-// Item is one change of a [Writer.WriteAll].
+// Item is one change of a [WriteAll].
 type Item struct {
 	Change tables.Change
-	// At is the timestamp of the change in microseconds since the Unix epoch, as for the option [At]. If it is 0, the writer's clock gives
+	// At is the timestamp of the change in microseconds since the Unix epoch, as for the option [writer.At]. If it is 0, the writer's clock gives
 	// the timestamps, in the order in which the items come.
 	At int64
 	// Position and Lane say where the item was read, for [Checkpoint]: for example the offset in a partition of a topic, and the number
@@ -22,47 +26,48 @@ type Item struct {
 	Lane     string
 }
 
-// Done is an item with the result and error of its write, as from [Writer.Write].
+// Done is an item with the result and error of its write, as from [writer.Writer.Write].
 type Done struct {
 	Item
-	Result Result
+	Result writer.Result
 	Err    error
 }
 
-// BulkOption is an option of [Writer.WriteAll].
-type BulkOption func(*Bulk)
+// Option is an option of [WriteAll].
+type Option func(*Run)
 
 // InFlight sets the largest number of writes in flight. A write may be of several items. Default: 256, which is also the maximum. A run begins
 // with 4, and keeps fewer than n in flight while the nodes are slow or reject requests.
-func InFlight(n int) BulkOption {
-	return func(b *Bulk) {
+func InFlight(n int) Option {
+	return func(r *Run) {
 		if n < 1 || n > mostInFlight {
-			b.reject(fmt.Errorf("InFlight: %d is not from 1 to %d", n, mostInFlight))
+			r.reject(fmt.Errorf("InFlight: %d is not from 1 to %d", n, mostInFlight))
 		}
-		b.inFlight = n
+		r.inFlight = n
 	}
 }
 
 const mostInFlight = 256
 
 // Checkpoint makes the run call save with the position in a lane up to which all items are acknowledged: about once a second for each lane
-// that has moved on, and once more at the end. save is called from the loop over [Bulk.All], and an error of it ends the run. At the end its
+// that has moved on, and once more at the end. save is called from the loop over [Run.All], and an error of it ends the run. At the end its
 // context lives for up to 10 s, even if the context of the run is canceled. An item that fails keeps its lane at the position before it.
 //
 // A run that continues from a checkpoint writes some items again, and each needs the timestamp that it had. So [Item.At] is required, unless
 // the set has conditions, and counters are rejected. Of two changes of one entity the later one needs a larger At.
-func Checkpoint(save func(ctx context.Context, lane string, position int64) error) BulkOption {
-	return func(b *Bulk) {
+func Checkpoint(save func(ctx context.Context, lane string, position int64) error) Option {
+	return func(r *Run) {
 		if save == nil {
-			b.reject(errors.New("Checkpoint: the function is nil"))
+			r.reject(errors.New("Checkpoint: the function is nil"))
 		}
-		b.save = save
+		r.save = save
 	}
 }
 
-// Bulk is a run of [Writer.WriteAll]. It is for one goroutine.
-type Bulk struct {
-	w        *Writer
+// Run is a run of [WriteAll]. It is for one goroutine.
+type Run struct {
+	w        *writer.Writer
+	writer   planned.Writer[writer.Result] // the same, as it is inside
 	op       string
 	source   iter.Seq2[Item, error]
 	inFlight int
@@ -72,19 +77,19 @@ type Bulk struct {
 	invalid error           // of the call
 	ranged  bool
 	ended   bool
-	counts  BulkError
+	counts  Error
 }
 
 // WriteAll writes all changes of a source, many at a time, such as an import, or what a consumer of a queue has polled. op is that of each
-// write, as in [Writer.Write]. The run begins with the loop over [Bulk.All], which yields every item with its result:
+// write, as in [writer.Writer.Write]. The run begins with the loop over [Run.All], which yields every item with its result:
 //
-//	bulk := w.WriteAll(ctx, "importOrders", source)
-//	for done := range bulk.All() {
-//		if done.Err != nil { // ErrParked, an *Error, which can be stored and resumed, or the run has ended before the item began
+//	run := bulk.WriteAll(ctx, w, "importOrders", source)
+//	for done := range run.All() {
+//		if done.Err != nil { // ErrParked, a *writer.Error, which can be stored and resumed, or the run has ended before the item began
 //			failed = append(failed, done)
 //		}
 //	}
-//	err := bulk.Err()
+//	err := run.Err()
 //
 // Changes of one entity are written one after another in the order of the source, and yielded in that order. Once one has failed, the later
 // ones of this run are [ErrParked]. The same holds for changes of two entities that take or give up the same key of a Unique table. Other
@@ -106,59 +111,51 @@ type Bulk struct {
 // is done. When the run ends early, items that have not begun get an error that says so. What the source yields at that moment may not be
 // given back, so continue after the last Position that was. The run does not wait for a source that is still at work then: end the source, and
 // do not share what it reads from with the next run.
-func (w *Writer) WriteAll(ctx context.Context, op string, source iter.Seq2[Item, error], options ...BulkOption) *Bulk {
-	b := &Bulk{w: w.made(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
+func WriteAll(ctx context.Context, w *writer.Writer, op string, source iter.Seq2[Item, error], options ...Option) *Run {
+	r := &Run{w: w, writer: w.Internal(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
 	for _, o := range options {
 		if o == nil {
-			b.reject(errors.New("an option is nil"))
+			r.reject(errors.New("an option is nil"))
 			continue
 		}
-		o(b)
+		o(r)
 	}
-	switch {
-	case ctx == nil:
-		b.reject(errNoContext)
-	case op == "":
-		b.reject(errNoOp)
-	case source == nil:
-		b.reject(errors.New("the source is nil"))
+	if source == nil {
+		r.reject(errors.New("the source is nil"))
 	}
-	b.reject(b.w.err)
-	if b.w.pinned {
-		b.reject(errors.New("the writer has the option At, and changes of one entity need timestamps of their own: see Item.At"))
-	}
-	return b
+	r.reject(r.writer.Fault(ctx, op))
+	return r
 }
 
-func (b *Bulk) reject(err error) { b.invalid = errors.Join(b.invalid, err) }
+func (r *Run) reject(err error) { r.invalid = errors.Join(r.invalid, err) }
 
 // All carries out the run and yields each item that was read exactly once, in order of completion. If the loop is left early, the run
 // ends when the writes in flight are done; their items are not yielded. A second loop yields nothing. If the source panics, the loop panics with
 // the same value, after the items that were read, unless the run has ended before.
-func (b *Bulk) All() iter.Seq[Done] {
+func (r *Run) All() iter.Seq[Done] {
 	return func(yield func(Done) bool) {
-		if b.ranged || b.invalid != nil {
+		if r.ranged || r.invalid != nil {
 			return
 		}
-		b.ranged = true
-		r := newBulkRun(b, yield)
-		r.run()
-		if b.ended = true; r.panicked != nil {
-			panic(r.panicked)
+		r.ranged = true
+		l := newLoop(r, yield)
+		l.run()
+		if r.ended = true; l.panicked != nil {
+			panic(l.panicked)
 		}
 	}
 }
 
-// Err is nil if every item was read and acknowledged. If the call was not valid, and nothing was read, it is an [*Error] that matches
-// [ErrInvalid]; otherwise it is a [*BulkError]. It is known when the loop over [Bulk.All] has ended.
-func (b *Bulk) Err() error {
+// Err is nil if every item was read and acknowledged. If the call was not valid, and nothing was read, it is a [*writer.Error] that matches
+// [writer.ErrInvalid]; otherwise it is an [*Error]. It is known when the loop over [Run.All] has ended.
+func (r *Run) Err() error {
 	switch {
-	case b.invalid != nil:
-		return reject(b.op, b.invalid)
-	case !b.ended:
-		return reject(b.op, errors.New("the run has not ended: range over All first"))
-	case b.counts.Cause != nil:
-		return &b.counts
+	case r.invalid != nil:
+		return r.writer.Reject(r.op, r.invalid)
+	case !r.ended:
+		return r.writer.Reject(r.op, errors.New("the run has not ended: range over All first"))
+	case r.counts.Cause != nil:
+		return &r.counts
 	}
 	return nil
 }

@@ -1,0 +1,35 @@
+// Package planned is what package bulk sees of package writer: writes that are planned and not sent, so that their rows can be sent together.
+package planned
+
+import (
+	"context"
+
+	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Write is a write that is planned.
+type Write struct {
+	*fanout.Write
+	Key       string           // of its entity, encoded; empty if it is of rows of several
+	Timestamp int64            // of its rows, in microseconds
+	Mode      uint8            // a writer.Mode
+	Decision  *decide.Decision // nil if nothing has to hold
+	Plan      any              // the writer's own
+}
+
+// Writer is a writer whose Result is R, for one goroutine; several may call Send at the same time.
+type Writer[R any] struct {
+	// Fault says why no call can succeed, or nil.
+	Fault func(ctx context.Context, op string) error
+	// Plan plans a change at a timestamp, where 0 stands for one by the writer's clock.
+	Plan func(op string, c tables.Change, at int64) (Write, error)
+	// Join plans to send rows of several writes, in one request for each partition.
+	Join func(op string, mutations []*statement.Mutation) Write
+	// Send carries a plan of so many changes out, as one write.
+	Send func(ctx context.Context, w Write, changes int) (R, error)
+	// Reject is the error of a write of which nothing was sent.
+	Reject func(op string, cause error) error
+}
