@@ -67,25 +67,12 @@
 // from the same before-image leave a ghost: a row that the base table does not confirm, although both writes are
 // acknowledged. See [OneOf] and [SingleWriter].
 //
-// # Another column
+// # Another column, another table
 //
-// A column, or a field of a user-defined type, is added in two releases. Add it to the tables, or the type. The first release declares it and
-// leaves it absent (a nil pointer). The second release, deployed when every process has the first, gives it values. Processes that do not
-// know a column that has values cannot keep the tables in step. A row that they move leaves the column behind. An entity that they delete
-// from a Versioned set stays there, with the column, for processes that know it. What they finish for another process lacks the column in the
-// query tables. An expiry that they set does not reach it.
-//
-// To remove a column, take it out of the declaration, and drop it from the tables when every process has that release. Until
-// then a deleted entity of a Versioned set keeps its base row if it has a value in the column.
-//
-// # Another table
-//
-// A query table is added to an entity that has rows in four steps. Create the table. Deploy the set with it everywhere, with [Table.Hidden], so
-// that writers write it and nobody reads it. Once the last process without it has ended, and the errors that such processes stored have been
-// resumed or discarded, run Backfill of package reconcile: it puts the rows of the base table into the new one, each at its own time, while
-// writers go on. When Backfill has returned no error, remove Hidden.
-//
-// To remove a table, stop reading it, deploy the set without it, and drop it once no stored error names it any more.
+// A column, or a field of a user-defined type, is added and removed in two releases: docs/schema.md in the repository.
+// A query table is added to an entity that has rows with [Table.Hidden] and Backfill of package reconcile:
+// docs/adding-a-table.md. To remove a table, stop reading it, deploy the set without it, and drop it once no stored
+// error names it any more.
 //
 // # Buckets
 //
@@ -100,19 +87,7 @@
 //
 // # Convergence
 //
-// Take a set of [OneOf] and immutable key columns, any updates and deletes, and at most one insert, whose timestamp
-// is the smallest. They may have any before-images, need distinct timestamps, and are delivered in any order, each at
-// least once. Then every table ends as the projection of the row with the largest timestamp, or without it if that
-// was a delete. Sets with [SweepInserts] need no rule for inserts.
-//
-// If two writers share a timestamp, neither is an insert, and rows do not expire, then every table whose key has at most one
-// OneOf column still has the row under the key that the base row names, and under no other. The other columns may be a mixture of
-// the two writes; a derived column is right in keys, and may be a mixture in the base row.
-//
-// In a set that can be patched, any inserts, updates, patches and deletes at distinct timestamps leave every table as if they had
-// come in the order of their timestamps. This includes those that expire, whether they come before their expiry or after it.
-//
-// All this holds while all processes know the same domain, the immutable key columns of an id agree in all changes (a
-// created_at = now in a repeated request makes a ghost: derive it from the id), and delivery ends within gc_grace_seconds.
-// TestConvergence, TestConvergenceTies and TestConvergencePatch test it.
+// In a set of [OneOf] and immutable key columns, updates and deletes may come in any order, from any before-images,
+// more than once: every table ends as the row with the largest timestamp says. docs/keys.md has the conditions, and
+// what happens at equal timestamps.
 package tables

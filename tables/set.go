@@ -44,32 +44,26 @@ func Must[V any](v V, err error) V {
 }
 
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
-// Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A client that
-// repeats its request must repeat it with the first try's timestamp (writer.At). The row is encoded by the write: what it points to
-// must not change until then. A row that has expired already ([ExpiresAt]) is an error, here and in every other verb that writes a row.
+// Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. The
+// row is encoded by the write: what it points to must not change until then. A client that repeats its request must
+// repeat the first try's timestamp (writer.At). A row that has expired already is an error, as in every verb that
+// writes a row.
 //
-// An Insert of an entity that exists leaves its rows under other keys where they are, unless the set has [SweepInserts] or is [Versioned].
-// A stamp in the row does not prevent that: an Insert ignores it. To change an entity use [Set.Update].
-//
-// After a Delete of the same entity by a process whose clock is ahead, an Insert by another process is older than the Delete until
-// that process's clock has caught up: the Insert is acknowledged, and the row is never seen. An Insert cannot know of the Delete.
-// Use a fresh id, or a [Versioned] set, whose inserts look for what was there.
+// An Insert of an entity that exists leaves its rows under other keys where they are, whatever its stamp, unless the
+// set has [SweepInserts] or is [Versioned]: to change an entity use [Set.Update]. After a Delete by a process whose
+// clock is ahead, the Insert is acknowledged and never seen, as it is older. So use a fresh id, or a [Versioned] set.
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
-// absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Both must be whole rows: one that
-// was read from a table with [Table.Columns] has zero values for the other columns, which would be written to every table.
+// absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Both must be whole rows:
+// one that was read from a table with [Table.Columns] has zero values for the other columns. From before, the write
+// uses the key columns, the stamp, and in a set with conditions the version or the compared columns.
 //
-// From before, the write uses the base key, the other key columns, the stamp, and in a set with conditions the version or
-// the compared columns. In a set with [OneOf] the stamp must not be zero; a row that this process has inserted gets it from
-// Result.Timestamp.
-//
-// Both rows are encoded by the write, so before must stay as it was read until then. A row that was changed in place, behind a
-// pointer or in a slice or map that its copy shares, no longer says what it was. In a [Versioned] set the write is then rejected
-// as invalid; in other sets the row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
-//
-// An Update is not an optimistic lock: before is not compared with the row, and of two Updates from one before-image
-// the later one wins, column by column. If the second one has to fail, declare [Versioned] or [Compare].
+// Both rows are encoded by the write, so before must stay as it was read until then. A row that was changed in place,
+// also behind a pointer or in a slice or map that its copy shares, no longer names its former keys: a [Versioned] set
+// rejects the write, and in other sets the row under these keys stays. Use [Set.Updating] for it. An Update is not an
+// optimistic lock: of two from one before-image the later one wins, column by column. If the second has to fail,
+// declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes the row
@@ -100,24 +94,18 @@ func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) 
 // table whose key leaves out columns of the base key, a row holds the sum over all their values.
 func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
-// Patch changes some columns, or some elements of maps and sets, without a before-image. From row it uses the key columns of
-// all tables, the fields that the edits name, and stamp and expiry. The last two are written too if the set has these
-// columns: the stamp as in every write, the expiry as row has it, because the TTL of what is written follows from it. The
-// stamp in row, if it is not zero, is that of a before-image.
+// Patch changes some columns, or some elements of maps and sets, without a before-image, in sets in which no key column
+// can change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. The
+// last two are written too if the set has them. A stamp that is not zero is that of a before-image.
 //
-// It is for sets in which no key column can change: a row that moves would leave its patch behind. Every table gets the row
-// marker and those of the columns that it has, so patches, inserts and deletes at distinct timestamps end the same in all
-// tables. A Patch of an entity that was deleted, or never existed, makes a row of what the patch has written. A Patch that
-// failed and is not resumed stays half done until the same columns are written again.
+// Every table gets the row marker and those of the columns that it has, so patches, inserts and deletes at distinct
+// timestamps end the same in all tables. A Patch of an entity that does not exist makes a row of what it has written. A
+// Patch that failed and is not resumed stays half done until the same columns are written again.
 //
-// With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else: a row to which
-// others have given a later expiry stays, without these values. A table that the patch reaches after its expiry ends like one
-// that it reached before. Such a patch writes no row marker, because an expiring marker would end the row, so every table has
-// to hold the expiry or the stamp.
-//
-// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay forever where the rest of
-// the row ends. Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column
-// among the edits.
+// With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else. It writes
+// no row marker, which would end the row, so every table has to hold the expiry or the stamp. In a set with [ExpiresAt]
+// a row without an expiry is an error, as the columns would outlive the row: give row its expiry or, if it never ends,
+// name the expiry in a Column among the edits.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	for _, e := range edits {
@@ -147,18 +135,14 @@ func (s *Set[T]) Key(row T) ([]any, error) { return s.set.Key(row) }
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
 func (s *Set[T]) SetStamp(row *T, timestamp int64) { s.set.SetStamp(row, timestamp) }
 
-// Metadata describes a table of the set for gocqlx. The result can be given to table.New of gocqlx as it is, since its type has the fields of
-// table.Metadata:
+// Metadata describes a table of the set for gocqlx, for reads: the result can be given to table.New of gocqlx as it is.
 //
 //	var ordersByUser = table.New(tables.Must(Orders.Metadata("orders_by_user")))
 //
-// Name is the name of the table, with the declared keyspace before it if there is one; change it for another keyspace, such as that
-// of a tenant. Columns are those that are fields of T, so rows can be read into T when they are selected by name:
-// SelectQuery(session, m.Columns...). The names in PartKey and SortKey are without ASC and DESC, and derived columns are among them.
-// It is for reads: what gocqlx writes goes to one table, at another timestamp. docs/gocqlx.md has more.
-//
-// table is the declared name, alone or as in keyspace.table. A name that is not declared, or is declared in several keyspaces, is an
-// error, and so are a table with Rotate and a nil set.
+// Name has the declared keyspace before it if there is one; change it for another keyspace. Columns are those that are
+// fields of T: read them with SelectQuery(session, m.Columns...). Derived columns are in PartKey and SortKey.
+// docs/gocqlx.md has more. table is the declared name, alone or as in keyspace.table. An unknown or ambiguous name, a
+// table with Rotate and a nil set are errors.
 func (s *Set[T]) Metadata(table string) (struct {
 	Name                      string
 	Columns, PartKey, SortKey []string

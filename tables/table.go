@@ -27,22 +27,15 @@ type Table struct {
 	// present one. The function must not change while the table keeps its name: rows would be looked for in other tables,
 	// and dropped at another time.
 	Rotate Bucket
-	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its primary
-	// key is what has to be unique. Alongside it the table holds the base key of the owner, and a column named claim
-	// (timeuuid), which is not a field. Only a [Versioned] set can have such tables. Keyspace must be that of the base
-	// table, in which owners are looked up. A key has one owner per keyspace, so tenants with keyspaces of their own
-	// have one owner each. The table belongs to one entity: two sets that share it would not see each other's owners.
-	// schema.Validate and schema.Ensure reject that by the table's fingerprint.
+	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses: its primary
+	// key. It also holds the base key of the owner, and a column named claim (timeuuid), which is not a field. Only a
+	// [Versioned] set can have such tables, in the keyspace of the base table; a key has one owner per keyspace, so
+	// tenants with keyspaces of their own have one owner each. Two sets must not share the table: schema.Validate and
+	// Ensure reject that. Keys are compared by their bytes: write "A@x.org" and "a@x.org" in one spelling.
 	//
-	// Keys are compared by their bytes: "A@x.org" and "a@x.org" can have two owners, so write them in one spelling.
-	//
-	// A row of the table is a claim. The claim of a write in flight, or of a client that died, is there before the
-	// base row has the key, and may stay although the base row does not have it. So to look up an owner read its base
-	// row too, and trust the base row.
-	//
-	// The insert or update that gives a key to its entity claims the key. Rows from before the table was declared have
-	// no claims, and an update that does not change their keys makes none. Their keys are free to be taken until
-	// Repair of package reconcile has claimed each of them, while writers write.
+	// A row of the table is a claim, which is there before the base row has the key, and may stay without it if the
+	// client died. So to look up an owner read its base row too, and trust that. Rows from before the table was
+	// declared have no claims, and their keys are free to be taken until Repair of package reconcile has claimed them.
 	Unique bool
 	// Hidden makes package reader reject queries of the table, while writers write it like any other. It is for a table that is new to
 	// an entity with rows, and stays set until these rows are in the table; see the package documentation. Processes may differ in it.
