@@ -5,18 +5,15 @@ const (
 	reasonSeveral      = "several"
 )
 
-// Classify says what is known after an attempt to write failed with err. The rules assume that the attempt was sent
-// once: without speculative execution, and with a gocql RetryPolicy that never retries.
+// Classify says what is known after an attempt to write failed with err. It assumes that the attempt was sent once:
+// without speculative execution, and with a gocql RetryPolicy that never retries. Nil is the zero Verdict.
 //
-// Wrapped errors are classified as what they wrap. An error that wraps several (errors.Join, or fmt.Errorf with more
-// than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So do not
-// wrap your own errors alongside the one of gocql. The errors of writer and reader may hold two; for them use their outcome.
+// Wrapped errors are classified as what they wrap, and an error that wraps several as all of them together: NotApplied
+// only if each one is, Unknown if they disagree. So do not wrap your own errors alongside the one of gocql. The errors
+// of writer and reader may hold two; for them use their outcome.
 //
-// An error of a context is Unknown and not to be retried, as Classify cannot see whose context ended: gocql returns it
-// before and after the request was sent (conn.go, exec). Writer and reader know their own limit of one attempt, and retry
-// after it.
-//
-// Without an error there is nothing to classify: Classify(nil, kind) is the zero Verdict.
+// An error of a context is Unknown and not to be retried: gocql returns it before and after the request was sent.
+// Writer and reader know their own limit of one attempt, and retry after it.
 func Classify(err error, kind Kind) Verdict {
 	if err == nil {
 		return Verdict{}

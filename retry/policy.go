@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+	"github.com/denorm-go/denorm/internal/settings"
 )
 
 const (
@@ -51,13 +52,11 @@ type Policy struct {
 	// Multiplier is the factor by which the upper bound grows from wait to wait, at least 1. 0 means 2.
 	Multiplier float64
 
-	// BackOff, if not nil, makes the waits in place of InitialInterval, MaxInterval and Multiplier, which must then be 0. It is called once
-	// for each request whose first attempt has failed, and returns a new BackOff, which one goroutine uses: Reset is called once, then
-	// NextBackOff before each further attempt. The wait is what NextBackOff returns. No jitter is added, so give the BackOff jitter of its
-	// own. backoff.Stop, or any other negative wait, ends the retries of the request; so does a BackOff that is nil. MaxAttempts,
-	// MaxElapsedTime, AttemptTimeout and the Budget apply as without it.
-	//
-	// BackOff is called by many goroutines at the same time, and once by Validate. Nothing recovers a panic in it or in what it returns.
+	// BackOff, if not nil, makes the waits in place of InitialInterval, MaxInterval and Multiplier, which must then be
+	// 0. It is called once for each request whose first attempt has failed, by many goroutines at the same time, and
+	// once by Validate. It returns a new BackOff, with jitter of its own: Reset is called once, then NextBackOff before
+	// each further attempt. backoff.Stop, another negative wait or a nil BackOff ends the retries of the request. All
+	// other limits apply as without it. Nothing recovers a panic in it.
 	BackOff func() backoff.BackOff
 }
 
@@ -122,4 +121,24 @@ func (p Policy) WithDefaults() Policy {
 	p.MaxInterval = cmp.Or(p.MaxInterval, max(defaultMaxInterval, p.InitialInterval))
 	p.Multiplier = cmp.Or(p.Multiplier, defaultMultiplier)
 	return p
+}
+
+// ErrBudget is matched by the error of a write that was given up because the budget for retries was spent.
+var ErrBudget = errors.New("retry: the budget for retries is spent")
+
+// Budget limits how many retries many writes make together. In an outage, retries multiply the load of a cluster that already
+// cannot carry its load. A Budget is a token bucket that begins full. A retry takes one token, or two if it follows an
+// attempt that timed out. Every success puts a part of a token back. Tokens taken for a retry that is not made, because the
+// caller leaves before it, are put back too. So a total outage costs the bucket's contents in retries, and nothing after
+// that, while scattered errors are retried as long as successes pay for them.
+//
+// It is safe for concurrent use. It is made by [NewBudget].
+type Budget settings.Budget
+
+// NewBudget makes a full bucket of size tokens, into which each success puts earned tokens. 0 means the default: 1000
+// tokens, and 0.25 per success, which pays for retries as long as at most one attempt in five fails, or one in nine
+// times out. Negative values and NaN count as 0. earned is a fraction, not a percentage: more than 1, which is a retry
+// for every success, counts as 1.
+func NewBudget(size int, earned float64) *Budget {
+	return (*Budget)(settings.NewBudget(size, earned))
 }

@@ -147,7 +147,7 @@ func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 }
 
 // overloaded classifies OVERLOADED: clean for a single partition, where the coordinator checks the hints in flight of
-// all replicas before it sends to the first. A logged batch is in the batchlog by then, an unlogged one has sent other
+// all replicas before it sends to the first (since 3.11; Cassandra 3.0 checks between the messages). A logged batch is in the batchlog by then, an unlogged one has sent other
 // partitions, the proposal of a lightweight transaction is accepted (StorageProxy.syncWriteBatchedMutations, mutate,
 // commitPaxos). A counter is checked after its leader applied it, so it is not taken for clean either.
 func overloaded(kind Kind) Verdict {

@@ -9,25 +9,17 @@ import (
 )
 
 // Configure sets up cluster for a session that a writer or a reader uses, and returns it; [Open] does so itself.
-// localDC is the datacentre of the service, as the nodes report it; empty means that all nodes are equally near. What
-// Configure sets replaces what the caller has set before, and may be changed afterwards (with [Open], by [Adjust]):
+// localDC is the datacentre of the service, as the nodes report it; empty means that all nodes are equally near.
+// Configure replaces ProtoVersion, Consistency, RetryPolicy, DefaultTimestamp, Timeout (6 s), ConnectTimeout (5 s),
+// WriteTimeout (2 s), ReconnectInterval (2 s), MaxPreparedStmts and MaxRoutingKeyInfo, and by [SelectHosts] the host
+// selection policy. Change them afterwards (with [Open], by [Adjust]).
 //
-//   - ProtoVersion (4), Consistency (LOCAL_QUORUM), RetryPolicy (one that never retries), DefaultTimestamp (false),
-//   - Timeout (6 s), ConnectTimeout (5 s), WriteTimeout (2 s), ReconnectInterval (2 s),
-//   - MaxPreparedStmts and MaxRoutingKeyInfo (20,000),
-//   - PoolConfig.HostSelectionPolicy, by [SelectHosts].
+// It adds to HostFilter, FrameHeaderObserver and SslOpts: with a localDC, hosts have to be in it, and the certificates
+// of nodes are verified, chain and name, unless SslOpts.Config.InsecureSkipVerify is set. Consistency is for the
+// service's own requests; writers and readers have options of their own.
 //
-// Configure adds to HostFilter, FrameHeaderObserver and SslOpts. With a localDC, hosts have to be in it and to be
-// accepted by the HostFilter that is set already. Hosts, credentials, keyspace and everything else stay as they are.
-//
-// Consistency is for the service's own requests. Writers and readers do not use it: they have the options
-// writer.Consistency and reader.Consistency.
-//
-// With SslOpts the certificates of nodes are verified, chain and name, although gocql by itself verifies nothing if
-// SslOpts.Config is nil. Only SslOpts.Config.InsecureSkipVerify turns that off.
-//
-// Call Configure again before each further session that gocql's CreateSession makes from the same config: CreateSession panics if
-// two sessions share a host selection policy, and every call of Configure sets a new one. [Connect] does not need that.
+// Call it again before each further CreateSession of gocql, which panics if two sessions share a host selection policy.
+// [Connect] does not need that.
 func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfig {
 	// gocql 1.7 speaks 3 to 4 (5 without its framing). Left to discover the version it opens a connection to throw
 	// away, and in a cluster under upgrade takes whatever the first node offers.
@@ -73,20 +65,16 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	return cluster
 }
 
-// SelectHosts makes a session of cluster send requests to replicas. The attempts of one request go to different replicas,
-// and those of different requests are spread over all. This holds in every keyspace; with [gocql.TokenAwareHostPolicy] it
-// holds only in the session's own. next says which hosts are near, and in which order hosts that are not replicas follow.
-// [Configure] chooses [gocql.RoundRobinHostPolicy]. Like all policies of gocql, next must be a new one for each session. It
-// must not be token-aware itself.
+// SelectHosts makes a session of cluster send requests to replicas, in every keyspace; [gocql.TokenAwareHostPolicy]
+// does so in the session's own. The attempts of one request go to different replicas, and different requests are spread
+// over all. next says which hosts are near, and in which order other hosts follow; [Configure] chooses
+// [gocql.RoundRobinHostPolicy]. It must be a new one for each session, and not token-aware itself.
 //
-// A node that does not answer three attempts in a row, or breaks their connections, is deprioritized: it is asked after all
-// others. Meanwhile one attempt at a time goes to it, once the node has sent anything since it last failed to answer,
-// such as the answer to a heartbeat. If the attempt is answered, the node is back; if not, the next attempt waits longer,
-// from 1 s to 10 s.
-//
-// SelectHosts sets a FrameHeaderObserver, which sees what nodes send and calls the one that cluster has already. If
-// another observer replaces it later, a deprioritized node is tried after the pauses alone, so that now and then a
-// request is not answered.
+// A node that does not answer three attempts in a row, or breaks their connections, is asked after all others. One
+// attempt at a time still goes to it, once the node has sent anything since, such as the answer to a heartbeat. If it
+// is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s. What nodes send is seen by a
+// FrameHeaderObserver, which calls the one that cluster has already. Without it the pauses have to do, and now and then
+// a request is not answered.
 func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
 	policy := hosts.New(next)
 	cluster.PoolConfig.HostSelectionPolicy = policy

@@ -21,20 +21,16 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Connect opens a session as [gocql.ClusterConfig.CreateSession] does, and verifies certificates as [Configure] says. If
-// that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol,
-// datacentre or keyspace. gocql's own error names no host, and says only to its logger why something failed after the first
-// connection. The error unwraps to those of the connections, such as [x509.HostnameError]. It holds no password and no key.
+// Connect opens a session as [gocql.ClusterConfig.CreateSession] does, and verifies certificates as [Configure] says.
+// If that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol,
+// datacentre or keyspace. It unwraps to the errors of the connections, such as [x509.HostnameError], and holds no
+// password and no key. SslOpts next to a HostDialer, where gocql does not use them, or with TLS before 1.2 are an error
+// before a connection is made.
 //
-// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait forever. A connection that ends just after it was made
-// leaves its pool a moment later; gocql by itself may keep it, closed, as long as the session lives. If the caller's Dialer gives
-// TCP connections of a type of its own, several frames are not written with one system call.
-//
-// SslOpts that would not protect anything are an error, before a connection is made: those next to a HostDialer, where gocql does
-// not use them, and those that allow versions of TLS before 1.2.
-//
-// Connect does not change the config. The config may be given to Connect again, for another session or when this one failed, if its
-// host selection policy is that of Configure. Any other policy belongs to one session, and Connect then says so.
+// ConnectTimeout bounds the TLS handshake, too. A connection that ends just after it was made leaves its pool a moment
+// later; gocql by itself may keep it. If the caller's Dialer gives TCP connections of a type of its own, several frames
+// are not written with one system call. The config is not changed. It may be given to Connect again if its host
+// selection policy is that of Configure; any other policy belongs to one session.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	if cluster == nil {
 		return nil, &connectError{driver: errors.New("the config is nil")}
@@ -52,15 +48,13 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 		return nil, &connectError{driver: err}
 	}
 	config.HostDialer = dialer
-	observer := &connectObserver{next: cluster.ConnectObserver, patience: config.ConnectTimeout}
-	config.ConnectObserver = observer
-	var filter *filterObserver
+	seen := &opening{next: cluster.ConnectObserver, patience: config.ConnectTimeout, filter: config.HostFilter}
+	config.ConnectObserver = seen
 	if config.HostFilter != nil {
-		filter = &filterObserver{HostFilter: config.HostFilter}
-		config.HostFilter = filter
+		config.HostFilter = seen
 	}
 	session, err := config.CreateSession()
-	refusals, filtered := observer.stop(), filter.stop()
+	refusals, filtered := seen.stop()
 	if err != nil {
 		encrypted := config.SslOpts != nil || cluster.HostDialer != nil
 		return nil, &connectError{driver: err, hosts: config.Hosts, refusals: refusals, filtered: filtered, keyspace: config.Keyspace, encrypted: encrypted}
@@ -95,18 +89,20 @@ type refusal struct {
 // startupTimeout is gocql's error if nothing has come in time, and often also if the node has closed the connection.
 const startupTimeout = "gocql: no response to connection startup within timeout"
 
-// connectObserver collects refusals while a session is opened. The session keeps it as long as it lives.
-type connectObserver struct {
+// opening observes connections and filters hosts, and collects what fails while a session is opened. The session keeps it as long as it lives.
+type opening struct {
 	next     gocql.ConnectObserver // the caller's; may be nil
 	patience time.Duration         // ConnectTimeout
+	filter   gocql.HostFilter      // the caller's, or of a datacentre; may be nil
 
 	mu       sync.Mutex
 	stopped  bool
 	refusals []refusal // the first one of each host that says something: later ones may only say that gocql gave up
+	out      []string  // hosts that the filter has left out
 }
 
 // ObserveConnect implements gocql.ConnectObserver.
-func (o *connectObserver) ObserveConnect(connect gocql.ObservedConnect) {
+func (o *opening) ObserveConnect(connect gocql.ObservedConnect) {
 	if o.next != nil {
 		o.next.ObserveConnect(connect)
 	}
@@ -128,12 +124,12 @@ func (o *connectObserver) ObserveConnect(connect gocql.ObservedConnect) {
 	}
 }
 
-func (o *connectObserver) stop() []refusal {
+func (o *opening) stop() (refusals []refusal, filtered string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	refusals := o.refusals
-	o.stopped, o.refusals = true, nil
-	return refusals
+	refusals, filtered = o.refusals, o.filtered()
+	o.stopped, o.refusals, o.out = true, nil, nil
+	return refusals, filtered
 }
 
 // connectError is why there is no session.

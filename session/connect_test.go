@@ -155,11 +155,11 @@ func TestConnectErrorOfAClosedConnection(t *testing.T) {
 		"plain text":   {[]error{vague}, time.Millisecond, false, "(SslOpts is not set): " + startupTimeout},
 		"a timeout":    {[]error{vague}, time.Second, false, "10.0.0.1:0: " + startupTimeout},
 	} {
-		o := &connectObserver{patience: time.Second}
+		o := &opening{patience: time.Second}
 		for _, err := range c.seen {
 			o.ObserveConnect(gocql.ObservedConnect{Host: host, Start: start, End: start.Add(c.took), Err: err})
 		}
-		e := &connectError{driver: gocql.ErrNoConnectionsStarted, refusals: o.stop(), encrypted: c.encrypted}
+		e := &connectError{driver: gocql.ErrNoConnectionsStarted, refusals: o.refusals, encrypted: c.encrypted}
 		if got := e.Error(); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s: %s, want ... %s", name, got, c.want)
 		}

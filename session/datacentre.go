@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gocql/gocql"
 )
@@ -29,47 +28,30 @@ func (d datacentre) Accept(host *gocql.HostInfo) bool {
 	return host.DataCenter() == d.name && (d.caller == nil || d.caller.Accept(host))
 }
 
-// filterObserver is the host filter of a session, and collects what it leaves out while the session is opened. The session
-// keeps it as long as it lives.
-type filterObserver struct {
-	gocql.HostFilter
-
-	mu      sync.Mutex
-	stopped bool
-	out     []string
-}
-
 // Accept implements gocql.HostFilter.
-func (f *filterObserver) Accept(host *gocql.HostInfo) bool {
-	if f.HostFilter.Accept(host) {
+func (o *opening) Accept(host *gocql.HostInfo) bool {
+	if o.filter.Accept(host) {
 		return true
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	text := fmt.Sprintf("%s is in %s", host.ConnectAddressAndPort(), host.DataCenter())
-	if !f.stopped && !slices.Contains(f.out, text) {
-		f.out = append(f.out, text)
+	if !o.stopped && !slices.Contains(o.out, text) {
+		o.out = append(o.out, text)
 	}
 	return false
 }
 
-// stop says which hosts were left out, and why; nothing if there were none.
-func (f *filterObserver) stop() string {
-	if f == nil {
+// filtered says why hosts were left out; nothing if none was.
+func (o *opening) filtered() string {
+	if len(o.out) == 0 {
 		return ""
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out := f.out
-	f.stopped, f.out = true, nil
-	if len(out) == 0 {
-		return ""
-	}
-	shown := strings.Join(out[:min(len(out), shownRefusals)], ", ")
-	if more := len(out) - shownRefusals; more > 0 {
+	shown := strings.Join(o.out[:min(len(o.out), shownRefusals)], ", ")
+	if more := len(o.out) - shownRefusals; more > 0 {
 		shown += fmt.Sprintf(", and %d more", more)
 	}
-	local, ok := f.HostFilter.(datacentre)
+	local, ok := o.filter.(datacentre)
 	switch {
 	case !ok:
 		return "HostFilter leaves no host: " + shown

@@ -51,10 +51,10 @@ func (c *config) apply(options []Option) error {
 	return c.Err
 }
 
-// LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone, and fail when it is down. Default: all
-// nodes are equally near. A cluster of several datacentres needs it: without it LOCAL_QUORUM means the datacentre of whichever node
-// a request goes to, and a read may not see an acknowledged write.
-// It is an option of [Open]; for your own sessions use [Configure].
+// LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone, and fail when it is
+// down. Default: all nodes are equally near. A cluster of several datacentres needs it: without it LOCAL_QUORUM means
+// the datacentre of whichever node a request goes to, and a read may miss an acknowledged write. It is an option of
+// [Open]; for your own sessions use [Configure].
 func LocalDC(name string) Option {
 	return func(c *config) {
 		c.onlyOpen("LocalDC")
@@ -94,14 +94,12 @@ func Budget(b *retry.Budget) Option {
 	}
 }
 
-// Trace makes writers, readers and reconcilers of the session report to t, which may also implement [RequestTracer], [RetryTracer] and
-// [LinkTracer]. Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of gocql are called as
-// without it. The coordinator of a batch is known if the host selection policy was set by [Open], [Configure] or [SelectHosts].
-// A tracer given to [Session.With] replaces the one before; a derived session without one keeps it. Two in one call are
-// an error: join them with tracing.Multi. Runs of package reconcile are told to the tracer of tracing.New only, also in a tracing.Multi.
-//
-// The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
-// createOrder, and must hold no id, name or other value of a row.
+// Trace makes writers, readers and reconcilers of the session report to t, which may also implement [RequestTracer],
+// [RetryTracer] and [LinkTracer]. Nil, also as a nil pointer, turns tracing off, which is the default. The op of a call
+// is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as createOrder, and must
+// hold no value of a row. A tracer given to [Session.With] replaces the one before. Join two by tracing.Multi. Runs of
+// package reconcile are told to the tracer of tracing.New only. The coordinator of a batch is known under the policy of
+// [SelectHosts].
 func Trace(t Tracer) Option {
 	return func(c *config) {
 		if c.traced {
@@ -111,13 +109,11 @@ func Trace(t Tracer) Option {
 	}
 }
 
-// Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands for tables
-// declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a misspelt name, or with
-// that of the session's keyspace in place of the empty one, a tenant's rows are written to the declared keyspace, or to the
-// session's. schema.Validate finds that, a write does not. The map replaces an earlier one.
-//
-// For one keyspace per tenant, derive a session for each tenant:
-// w.With(writer.Session(s.With(session.Keyspaces(m)))).
+// Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant:
+// w.With(writer.Session(s.With(session.Keyspaces(m)))). The empty name stands for tables declared without one. Names
+// that are not in the map stay as they are, so with a misspelt name a tenant's rows are written to the declared
+// keyspace, or to the session's: see [StrictKeyspaces]. schema.Validate finds that, a write does not. The map replaces
+// an earlier one.
 func Keyspaces(physical map[string]string) Option {
 	mapped := maps.Clone(physical)
 	return func(c *config) {
@@ -130,19 +126,18 @@ func Keyspaces(physical map[string]string) Option {
 	}
 }
 
-// StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not in the map of
-// [Keyspaces]. In a set with conditions every change is rejected if any of its tables is not. Without this option a name that is not in
-// the map stays as it is, and an empty name is the session's keyspace: after a forgotten With, or with a misspelt name, rows are written
-// there. The option is for services that keep tenants in keyspaces; map a keyspace that they share to itself. A Unique table is in the
-// keyspace of its base table, so the keys of tenants with keyspaces of their own are unique within each. For one owner across all
-// tenants, keep both tables in the shared keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.
+// StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not
+// in the map of [Keyspaces], and in a set with conditions every change if one of its tables is not. It is for services
+// that keep tenants in keyspaces; map a keyspace that they share to itself. A Unique table is in the keyspace of its
+// base table, so keys are unique within it: for one owner across all tenants, keep both in the shared keyspace. Resume
+// writes to the keyspaces that the error has.
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
 // Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
-// changed. What a writer and a reader need besides is set on a copy for each, as by [Configure], which lists it;
-// [Adjust] changes it. A HostSelectionPolicy of the caller's in the configuration is an error, as Configure would
-// replace it. So is a keyspace whose name needs quotes in CQL. An error names each host and what is wrong with it, as [Connect] does, or
-// every option that is not valid. End the sessions with [Session.Close].
+// changed. The rest is set on a copy for each, as by [Configure]; [Adjust] changes it. A HostSelectionPolicy in the
+// configuration is an error, as Configure would replace it. So is a keyspace whose name needs quotes in CQL. The error
+// names each host and what is wrong with it, as [Connect] does, or every option that is not valid. End the sessions
+// with [Session.Close].
 func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s := &Session{config: config{opening: true}, opened: true}
 	if err := s.config.apply(options); err != nil {
@@ -201,10 +196,9 @@ func usable(keyspace string) error {
 	return fmt.Errorf("denorm: session: the keyspace of the session, %q, must be %s", keyspace, cql.TableRule)
 }
 
-// New makes a Session of two open sessions of gocql, such as those in sessions of gocqlx. The caller closes them. They must be two, as
-// gocql can take the rest of a large response for the answer to a write; configure them with [Configure]. writes may be nil for a service
-// that only reads: writer.New rejects such a Session. The error names every option that is not valid, or says that a session
-// both reads and writes, here or in another Session.
+// New makes a Session of two open sessions of gocql, such as those in sessions of gocqlx, configured with [Configure].
+// The caller closes them. writes may be nil for a service that only reads: writer.New rejects such a Session. The error
+// names every option that is not valid, or says that a session both reads and writes, here or in another Session.
 func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 	s := &Session{writes: writes, reads: reads}
 	if err := s.config.apply(options); err != nil {
@@ -243,9 +237,9 @@ func (s *Session) With(options ...Option) *Session {
 	return &derived
 }
 
-// Close ends the sessions that [Open] has opened. Requests in flight fail, and the outcome of a write among them is unknown: wait for calls,
-// and for writer.Wait, first. It does nothing to sessions given to [New], and nothing for a
-// Session made by [Session.With]. It may be called again.
+// Close ends the sessions that [Open] has opened. Requests in flight fail, and the outcome of a write among them is
+// unknown: wait for calls, and for writer.Wait, first. It does nothing to sessions given to [New], nor for a Session
+// made by [Session.With]. It may be called again.
 func (s *Session) Close() {
 	if s.opened {
 		s.writes.Close()

@@ -7,10 +7,10 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader. It is not told of Load, Warm and
-// Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; writer and reader check that once, when they are made.
-// Methods are called on the goroutines of the operation and must be safe for concurrent use. No field but Err and Buckets holds a value of
-// a row. A nil context that a method returns stands for the one it was given.
+// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader, not of Load, Warm and
+// Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; that is checked once. Methods are
+// called on the goroutines of the operation and must be safe for concurrent use. Only the fields Err and Buckets hold
+// values of rows. A nil context that a method returns stands for the one it was given.
 type Tracer interface {
 	// TraceStart is called when an operation begins; for a read, when its rows are ranged over. The context it returns
 	// is that of the operation and of TraceEnd.
@@ -18,10 +18,10 @@ type Tracer interface {
 	TraceEnd(ctx context.Context, data OperationEnd)
 }
 
-// RequestTracer is told of every request with all its attempts. A request is the mutations of a write that are sent together, or the pages of one
-// partition of a read, or a reader.Transaction. In a read with Confirm the reads of base rows for a page are together one more request, within that of the partition. The
-// lightweight transaction of a set with conditions is a request of the base table alone. Its Host is not known, its repetitions are not told, and
-// OperationEnd.Requests does not count it.
+// RequestTracer is told of every request with all its attempts: the mutations of a write that are sent together, the
+// pages of one partition of a read, or a reader.Transaction. In a read with Confirm the reads of base rows for a page
+// are one more request, within that of the partition. The transaction of a set with conditions is a request of the base
+// table alone: its Host is not known, its repetitions are not told, and OperationEnd.Requests does not count it.
 type RequestTracer interface {
 	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is
 	// that of the request's attempts, retries and TraceRequestEnd.

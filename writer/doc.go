@@ -14,30 +14,18 @@
 //
 // # Modes
 //
-// The writer chooses how the statements of a write are sent, and [Writer.Explain] prints what it chooses and what that
-// means, without sending anything:
-//
-//   - [Single] and [SamePartition]: one request, applied as a whole or not at all.
-//   - [FanOut]: one request per partition, all at the same time. It is the default for an insert. If the client dies, some
-//     tables have the write and others do not.
-//   - [LoggedBatch]: used where deletes are sent to several partitions, where several entities change, or where a set is
-//     declared Atomic. The server completes what the batchlog has stored; readers may still see the write in one table
-//     before another.
-//   - [Fallback]: a fan-out in place of a logged batch while no batchlog can be written. With [Logged], and for sets
-//     declared Atomic, the write fails instead.
-//   - [Conditional]: a lightweight transaction on the base row first, then the query tables. It is used for sets with
-//     [tables.Versioned] or [tables.Compare].
-//   - [Counter]: additions to counters, in one request for each partition, which are never sent again once they may have been
-//     counted. Tables with the same partition key share such a request, and its outcome.
-//
-// [Auto] is the default; [Logged] and [Concurrent] override it. All mutations of a write except those of counters have
-// one timestamp. [Result] returns it: it is the new stamp of the rows.
+// The writer chooses how the statements of a write are sent: as one request, as one request per partition ([FanOut]),
+// through the batchlog ([LoggedBatch]), or after a lightweight transaction ([Conditional]). [Mode] has each with what
+// it means, and [Writer.Explain] prints what is chosen for a write, without sending anything. [Auto] is the default;
+// [Logged] and [Concurrent] override it. All mutations of a write except those of counters have one timestamp. [Result]
+// returns it: it is the new stamp of the rows.
 //
 // # Read, change, write
 //
 // [Modify] reads an entity, calls a function that changes it, and writes it; after a conflict it begins again. [Load]
 // reads the base row alone. With [Writer.Write] you supply the before-image of an update. It must be the row as it was
-// read or written, because the writer takes from it the keys under which the entity has rows.
+// read or written, because the writer takes from it the keys under which the entity has rows. Package bulk writes many
+// changes.
 //
 // # Errors
 //
@@ -48,23 +36,19 @@
 //		_, err = w.Resume(ctx, failed) // same values, same timestamp, only to tables not known to have them
 //	}
 //
-// [OutcomeOf] is one value for a switch: [Applied], [Unknown], [NotApplied], [Conflict], [Taken], [Invalid] or
-// [NotFound]; [ErrInvalid] and the other sentinels are for errors.Is. A write that may have been applied is never
-// reported as not applied: a timeout followed by a clean error is still Unknown. [Current] returns the row that a conflict met.
-//
-// [Error.MarshalBinary] stores a failed write, with its values, so that any process can resume it within half of
-// gc_grace_seconds, an insert whose condition is not decided within 12 hours. [At] gives a request that may be repeated from the start its timestamp.
+// [OutcomeOf] is one value for a switch; [ErrInvalid] and the other sentinels are for errors.Is. A write that may have
+// been applied is never reported as not applied: a timeout followed by a clean error is still Unknown. [Current]
+// returns the row that a conflict met. [Error.MarshalBinary] stores a failed write, with its values, so that any
+// process can resume it within half of gc_grace_seconds. [At] gives a request that may be repeated from the start its
+// timestamp.
 //
 // # Limits
 //
-// A call ends with its context, or after [Timeout]. Failed requests are retried as [Retry] says, within the budget of the
-// session (session.Budget), so that retries do not multiply the load in an outage. [Hedge] sends a slow request once more,
-// to another replica. A writer starts goroutines that outlive a call in three cases only: a driver that does not
-// return in time, whose requests are counted ([session.OperationEnd]); what [Writer.Wait] waits for; and the schema read of [Group].
-//
-// # Observing
-//
-// [session.Trace] takes a [session.Tracer]; package tracing has tracers for OpenTelemetry and log/slog. No error, trace or log line holds a bound value.
+// A call ends with its context, or after [Timeout]. Failed requests are retried as [Retry] says, within the budget of
+// the session (session.Budget), so that retries do not multiply the load in an outage. [Hedge] sends a slow request
+// once more, to another replica. Goroutines outlive a call in three cases only: a driver that does not return in time,
+// whose requests are counted ([session.OperationEnd]); what [Writer.Wait] waits for; and the schema read of [Group].
+// [session.Trace] takes a [session.Tracer]. No error, trace or log line holds a bound value.
 //
 // # Guarantees
 //

@@ -28,10 +28,7 @@ func (w *Writer) Internal() planned.Writer[Result] {
 				by.at = at
 			}
 			p, err := by.plan(op, []tables.Change{c}, 0)
-			if err != nil {
-				return planned.Write{}, err
-			}
-			return p.planned(), nil
+			return p.planned(), err
 		},
 		Join: func(op string, mutations []*statement.Mutation) planned.Write {
 			p := &plan{Write: fanout.Write{Op: op, Requests: fanout.Requests(mutations)}, timestamp: mutations[0].Timestamp, mode: FanOut}
@@ -60,6 +57,9 @@ func (w *Writer) fault(ctx context.Context, op string) error {
 }
 
 func (p *plan) planned() planned.Write {
+	if p == nil {
+		return planned.Write{}
+	}
 	out := planned.Write{Write: &p.Write, Key: p.key, Timestamp: p.timestamp, Mode: uint8(p.mode), Plan: p}
 	if p.deciding != nil {
 		out.Decision = p.decision

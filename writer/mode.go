@@ -15,9 +15,10 @@ const (
 	// SamePartition is several statements in one request for one partition, which Cassandra applies as one mutation:
 	// atomic on every replica, without batchlog. Readers of two tables may for a moment see it in one of them only.
 	SamePartition
-	// FanOut is one request per partition, all at the same time.
+	// FanOut is one request per partition, all at the same time: if the client dies, some tables may lack the write.
 	FanOut
-	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it.
+	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it. It is used for deletes in
+	// several partitions, several entities and sets declared Atomic. Readers may see the write in one table before another.
 	LoggedBatch
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// the write is not completed.

@@ -27,22 +27,21 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Modify reads the base row under key, calls change to make the new row from it, and writes the new row as an
-// Update. Only the fields of the base key are used from key. Modify returns the row as written, with its new stamp
-// or version; the field of a [tables.Mark] stays as it was read.
+// Modify reads the base row under key, calls change to make the new row from it, and writes the new row as an Update.
+// Only the fields of the base key are used from key. Modify returns the row as written, with its new stamp or version;
+// the field of a [tables.Mark] stays as it was read. change may modify the row in place, also behind pointers and in
+// slices and maps: the before-image is encoded first. An error of change ends Modify and is returned unchanged.
 //
-// Rows win as a whole: if two clients modify one entity at the same time, the one with the larger timestamp wins and
-// the other's edit is lost, though both are acknowledged. In a set that is Versioned or has Compare, the second
-// client meets a conflict instead. Modify then starts again with the row as it is by then, until the policy's
-// MaxElapsedTime has passed. So change may be called more than once, and must not have side effects. Calls for such an
-// entity by one writer, and those derived from it, wait for each other: change must not call Modify. An error of
-// change ends Modify and is returned unchanged. change may modify the row in place, also behind pointers and in
-// slices and maps: the before-image is encoded first.
+// Rows win as a whole: if two clients modify one entity at the same time, the later timestamp wins and the other's edit
+// is lost, though both are acknowledged. In a set that is Versioned or has Compare the second client meets a conflict
+// instead. Modify then starts again with the row as it is by then, until the policy's MaxElapsedTime has passed, so
+// change must not have side effects. Calls for such an entity by one writer, and those derived from it, wait for each
+// other: change must not call Modify.
 //
-// If there is no base row, the error matches [ErrNotFound]. In a set with OneOf, a row without a stamp, such as one
-// from before the library was used, is [ErrInvalid] unless the set declares [tables.UnstampedRows]. If the read fails,
-// or finds no row, the [*Error] says NotApplied, with the number of attempts and the cause, and there is nothing to
-// resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that [Writer.Resume] will complete.
+// If there is no base row, the error matches [ErrNotFound]. In a set with OneOf, a row without a stamp is [ErrInvalid]
+// unless the set declares [tables.UnstampedRows]. After a failed read the [*Error] says NotApplied, and there is
+// nothing to resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that
+// [Writer.Resume] will complete.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {

@@ -34,8 +34,8 @@ type Writer struct {
 	finishes func(context.Context, string, time.Time, []*statement.Mutation) (int, error)
 }
 
-// New makes a writer. The writer uses the keyspaces of the session and, if the session has them, its tracer and its retry budget. The consistency
-// level of its requests is that of the option [Consistency]. The error names every option that is not valid.
+// New makes a writer. It uses the keyspaces of the session and, if the session has them, its tracer and its retry
+// budget. The error names every option that is not valid.
 func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, reject("New", errors.New("the session is nil or a zero value: session.Open makes one"))
@@ -160,17 +160,17 @@ type Result struct {
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and traces,
 // for example createOrder; it must not be empty and must not contain an id. The error is nil only if every table has
 // acknowledged the write at the consistency level. Without changes Write does nothing. Changes of a set with conditions
-// must be of one entity or, in a set with [tables.Compare], of rows of one partition. One lightweight transaction
-// decides about them before anything else is sent. Changes of sets that are [tables.Transactional] are one transaction, and no others may
-// be in the same write.
+// must be of one entity or, with [tables.Compare], of rows of one partition; one lightweight transaction decides about
+// them before anything else is sent. Changes of [tables.Transactional] sets are one transaction, and no others may be
+// in the same write.
 //
-// The error is an [*Error] and says per table what is known. [Writer.Resume] finishes what is not known to be applied. If
-// the call or a row is not valid, the error matches [ErrInvalid] and nothing was sent. Before its first logged batch with a
-// table the writer reads the table's gc_grace_seconds, unless [Writer.Warm] has read it. If that read fails, nothing was
-// sent either: all tables are NotApplied, and Resume tries again.
+// The error is an [*Error] and says per table what is known; [Writer.Resume] finishes the rest. If the call or a row is
+// not valid, it matches [ErrInvalid] and nothing was sent. Before its first logged batch with a table the writer reads
+// the table's gc_grace_seconds, unless [Writer.Warm] has. If that fails, all tables are NotApplied, and Resume tries
+// again.
 //
-// Write ends when ctx does, or after the writer's [Timeout], whichever is earlier. A write in flight may then still be
-// applied, and its outcome is Unknown.
+// Write ends when ctx does, or after the writer's [Timeout]. A write in flight may then still be applied, and its
+// outcome is Unknown.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
 	w = w.made()
 	if ctx == nil {

@@ -45,24 +45,17 @@ type Result struct {
 // Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait. It has no host.
 type Event = session.Retry
 
-// Do runs attempt until it succeeds, until its error is not to be retried, or until a limit is met. It runs everything
-// on the caller's goroutine, one attempt after the other.
-//
-// attempt is called with its number, from 1, and a context of its own, which ends with ctx and after AttemptTimeout. It
+// Do runs attempt until it succeeds, until its error is not to be retried, or until a limit is met, all on the caller's
+// goroutine. attempt is called with its number, from 1, and a context that ends with ctx and after AttemptTimeout. It
 // has to send the whole write, with the same timestamp every time, and has to return the error of gocql, wrapped or
-// not, or marked with [Stop] if it is to be the last. An attempt that ends by its own limit is Unknown, has the reason
-// "attempt_timeout" and is retried if kind is idempotent; one that ends because ctx did is not retried.
-//
-// observe, if not nil, is called before each wait, on the caller's goroutine.
-//
-// Do never waits past the deadline of ctx or past MaxElapsedTime: if the next attempt would come too late it returns
-// at once, as it does when BackOff of the policy stops. If ctx is done before the first attempt, nothing is attempted, and the outcome is NotApplied with zero Attempts.
+// not, or marked with [Stop] if it is to be the last. An attempt that ends by its own limit is Unknown, and is retried
+// if kind is idempotent; one that ends because ctx did is not. observe, if not nil, is called before each wait. Do
+// never waits past the deadline of ctx or past MaxElapsedTime: it returns at once if the next attempt would come too
+// late. If ctx is done before the first attempt, the outcome is NotApplied with zero Attempts.
 //
 // The error is nil if an attempt succeeded. Otherwise it holds the last error that did not come from a context, if
-// there was one, so errors.As finds what the database said; and if ctx has ended it also matches context.Canceled or
-// context.DeadlineExceeded with errors.Is. An attempt's own limit matches context.DeadlineExceeded too, while ctx.Err()
-// is nil. If Do returned early because the next attempt would come too late, ctx has not ended and only the database's
-// error is returned. If the budget did not allow another attempt, the error matches [retry.ErrBudget] alongside the last one.
+// there was one, so errors.As finds what the database said. If ctx has ended, or the attempt at its own limit, it also
+// matches the context's error; if the budget was spent, [retry.ErrBudget].
 func (r *Retrier) Do(
 	ctx context.Context, kind retry.Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
 ) (Result, error) {
