@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/declare"
@@ -25,23 +26,29 @@ import (
 type Bucket struct{ bucket layout.Bucket }
 
 // Hour is the hour of a timestamp or timeuuid column.
-func Hour(column string) Bucket { return Bucket{layout.Hour(column)} }
+func Hour(column string) Bucket { return timeBucket(layout.HourBucket, time.Hour, column) }
 
 // Day is the day of a timestamp or timeuuid column.
-func Day(column string) Bucket { return Bucket{layout.Day(column)} }
+func Day(column string) Bucket { return timeBucket(layout.DayBucket, 24*time.Hour, column) }
 
 // Month is the calendar month of a timestamp or timeuuid column.
-func Month(column string) Bucket { return Bucket{layout.Month(column)} }
+func Month(column string) Bucket { return timeBucket(layout.MonthBucket, 0, column) }
 
 // Every is the period of a timestamp or timeuuid column. Each period lasts d, and one begins with 1970. d must be whole milliseconds.
-func Every(d time.Duration, column string) Bucket { return Bucket{layout.Every(d, column)} }
+func Every(d time.Duration, column string) Bucket { return timeBucket(layout.EveryBucket, d, column) }
+
+func timeBucket(kind layout.BucketKind, width time.Duration, column string) Bucket {
+	return Bucket{layout.Bucket{Kind: kind, Width: width, Sources: []string{column}}}
+}
 
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns: the first 8 bytes, most significant first, of
 // the SHA-256 of the columns as Cassandra encodes a partition key of them, modulo n. One column is its encoded value
 // alone; of several, each has its length before it, as two bytes, and a zero byte behind it. Hash a column that differs
 // within the partition, such as the id of the row. A user-defined type has no hash: its bytes change once it gets a
 // field.
-func Hash(n int, columns ...string) Bucket { return Bucket{layout.Hash(n, columns...)} }
+func Hash(n int, columns ...string) Bucket {
+	return Bucket{layout.Bucket{Kind: layout.HashBucket, N: n, Sources: slices.Clone(columns)}}
+}
 
 // String is the function as it is declared, for example hour(ts).
 func (b Bucket) String() string { return b.bucket.String() }

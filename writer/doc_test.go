@@ -17,7 +17,7 @@ func TestDocNamesTests(t *testing.T) {
 	}
 	var tests strings.Builder
 	for _, pattern := range []string{
-		"*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go", "../internal/decide/versioned/*_test.go",
+		"*_test.go", "bulk/*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go", "../internal/decide/versioned/*_test.go",
 		"../internal/fanout/*_test.go", "../internal/repair/*_test.go", "../reconcile/*_test.go",
 	} {
 		files, err := filepath.Glob(pattern)

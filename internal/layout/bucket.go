@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,21 +31,6 @@ const (
 	EveryBucket
 	HashBucket
 )
-
-// Hour is the hour of a timestamp or timeuuid column.
-func Hour(column string) Bucket { return Bucket{HourBucket, hour, 0, []string{column}} }
-
-// Day is the day of a timestamp or timeuuid column.
-func Day(column string) Bucket { return Bucket{DayBucket, day, 0, []string{column}} }
-
-// Month is the calendar month of a timestamp or timeuuid column.
-func Month(column string) Bucket { return Bucket{MonthBucket, 0, 0, []string{column}} }
-
-// Every is tables.Every.
-func Every(d time.Duration, column string) Bucket { return Bucket{EveryBucket, d, 0, []string{column}} }
-
-// Hash is tables.Hash.
-func Hash(n int, columns ...string) Bucket { return Bucket{HashBucket, 0, n, slices.Clone(columns)} }
 
 // timeBuckets are the functions of time: their names, and how the start of a bucket is written as text.
 var timeBuckets = [...]struct{ name, layout string }{
@@ -126,10 +110,7 @@ func (b Bucket) Fits(t *cqltype.Type) error {
 	return fmt.Errorf("a time bucket is text, int, bigint or date, not %s", t)
 }
 
-const (
-	hour = time.Hour
-	day  = 24 * time.Hour
-)
+const day = 24 * time.Hour
 
 // Number is how many buckets lie between 1970 and the one of t, in milliseconds; negative before 1970.
 func (b Bucket) Number(t int64) int64 {

@@ -18,7 +18,7 @@ func (b Bucket) suffix(ms int64) string {
 // SuffixLayout is how package time writes [Bucket.suffix].
 func (b Bucket) SuffixLayout() string {
 	if b.Kind == EveryBucket { // whole days
-		b = Day("")
+		b.Kind = DayBucket
 	}
 	return strings.ReplaceAll(b.Layout(), "-", "_")
 }

@@ -12,18 +12,20 @@ import (
 func TestBucketHas(t *testing.T) {
 	t.Parallel()
 	text, date := must(cqltype.Parse("text")), must(cqltype.Parse("date"))
+	day, month := layout.Bucket{Kind: layout.DayBucket, Width: 24 * time.Hour}, layout.Bucket{Kind: layout.MonthBucket}
+	minute := layout.Bucket{Kind: layout.EveryBucket, Width: time.Minute}
 	for _, c := range []struct {
 		b    layout.Bucket
 		v    *cqltype.Value
 		want bool
 	}{
-		{layout.Day("at"), &cqltype.Value{Type: text, Data: []byte("2000-01-01")}, true},
-		{layout.Day("at"), &cqltype.Value{Type: text, Data: []byte("2000-1-1")}, false},
-		{layout.Day("at"), &cqltype.Value{Type: text, Data: []byte("yesterday")}, false},
-		{layout.Every(time.Minute, "at"), &cqltype.Value{Type: text, Data: []byte("2000-01-01T10:01:00Z")}, true},
-		{layout.Every(time.Minute, "at"), &cqltype.Value{Type: text, Data: []byte("2000-01-01T10:01:01Z")}, false},
-		{layout.Month("at"), &cqltype.Value{Type: date, Data: []byte{0x80, 0, 0, 31}}, true},
-		{layout.Month("at"), &cqltype.Value{Type: date, Data: []byte{0x80, 0, 0, 30}}, false},
+		{day, &cqltype.Value{Type: text, Data: []byte("2000-01-01")}, true},
+		{day, &cqltype.Value{Type: text, Data: []byte("2000-1-1")}, false},
+		{day, &cqltype.Value{Type: text, Data: []byte("yesterday")}, false},
+		{minute, &cqltype.Value{Type: text, Data: []byte("2000-01-01T10:01:00Z")}, true},
+		{minute, &cqltype.Value{Type: text, Data: []byte("2000-01-01T10:01:01Z")}, false},
+		{month, &cqltype.Value{Type: date, Data: []byte{0x80, 0, 0, 31}}, true},
+		{month, &cqltype.Value{Type: date, Data: []byte{0x80, 0, 0, 30}}, false},
 	} {
 		if has(c.b, c.v) != c.want {
 			t.Errorf("%s, %q: %t", c.b, c.v.Data, !c.want)

@@ -1,4 +1,4 @@
-package entity
+package bulk
 
 import (
 	"math/big"
