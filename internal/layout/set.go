@@ -3,8 +3,10 @@
 package layout
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/printable"
@@ -248,4 +250,44 @@ func (s *Set) Decided() Decided {
 		return Versioned
 	}
 	return Compared
+}
+
+// Kept is a column that the library keeps in tables of a set with conditions.
+type Kept struct{ Name, Type string }
+
+// The columns that the library keeps.
+var (
+	Token   = Kept{"claim", "timeuuid"}                // of a row of a Unique table
+	Pending = Kept{"pending", "blob"}                  // of a Versioned base row: what its last change has left to be done
+	Done    = Kept{"done", "timeuuid"}                 // the version that all query tables are known to have
+	Recent  = Kept{"recent", "map<tinyint, timeuuid>"} // its last versions
+)
+
+// KeptInBase are the columns of a base row of a Versioned set.
+var KeptInBase = []Kept{Pending, Done, Recent}
+
+// Fault is one mistake in a declaration. Table and Column are empty where the fault concerns none in particular.
+type Fault struct {
+	Table, Column, Reason string
+}
+
+func (f Fault) String() string {
+	var b strings.Builder
+	if f.Table != "" {
+		fmt.Fprintf(&b, "table %s: ", f.Table)
+	}
+	if f.Column != "" {
+		fmt.Fprintf(&b, "column %s: ", f.Column)
+	}
+	return b.String() + f.Reason
+}
+
+// InvalidError says why a change cannot be written: a row or a call that the declaration does not allow. Nothing has
+// been sent. It never holds a value of the row.
+type InvalidError struct {
+	Entity, Table, Column, Reason string
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("entity %s: %s", e.Entity, Fault{e.Table, e.Column, e.Reason})
 }
