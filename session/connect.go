@@ -29,8 +29,8 @@ import (
 //
 // ConnectTimeout bounds the TLS handshake, too. A connection that ends just after it was made leaves its pool a moment
 // later; gocql by itself may keep it. If the caller's Dialer gives TCP connections of a type of its own, several frames
-// are not written with one system call. The config is not changed. It may be given to Connect again if its host
-// selection policy is that of Configure; any other policy belongs to one session.
+// are not written with one system call. The config is not changed. It may be given to Connect again if Configure has
+// set its host selection policy; any other policy belongs to one session.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	if cluster == nil {
 		return nil, &connectError{driver: errors.New("the config is nil")}

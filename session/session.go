@@ -109,7 +109,7 @@ func Trace(t Tracer) Option {
 	}
 }
 
-// Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant:
+// Keyspaces maps the keyspaces of declared tables to others, for example to the keyspace of a tenant:
 // w.With(writer.Session(s.With(session.Keyspaces(m)))). The empty name stands for tables declared without one. Names
 // that are not in the map stay as they are, so with a misspelt name a tenant's rows are written to the declared
 // keyspace, or to the session's: see [StrictKeyspaces]. schema.Validate finds that, a write does not. The map replaces

@@ -20,8 +20,9 @@ type Tracer interface {
 
 // RequestTracer is told of every request with all its attempts: the mutations of a write that are sent together, the
 // pages of one partition of a read, or a reader.Transaction. In a read with Confirm the reads of base rows for a page
-// are one more request, within that of the partition. The transaction of a set with conditions is a request of the base
-// table alone: its Host is not known, its repetitions are not told, and OperationEnd.Requests does not count it.
+// are one more request, within the request of the partition. The transaction of a set with conditions is a request of
+// the base table alone: its Host is not known, its repetitions are not told, and OperationEnd.Requests does not count
+// it.
 type RequestTracer interface {
 	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is
 	// that of the request's attempts, retries and TraceRequestEnd.

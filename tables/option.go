@@ -133,8 +133,8 @@ func LocalSerial() Option { return optionFunc(func(d *declare.Declaration) { d.L
 // Transactional sets, may change in one write. A write that meets another version is a conflict; a write of deletes
 // that finds none of the rows is a success. It is experimental, tested on 6.0-alpha2: see docs/accord.md.
 //
-// The tables must have transactional_mode = 'full', and no writes but those of the library. Writer and reader use ONE
-// in place of LOCAL_ONE, and QUORUM in place of all other levels but ONE and ALL. A deleted entity leaves its base row
+// The tables must have transactional_mode = 'full', and the library alone may write them. Writer and reader use ONE in
+// place of LOCAL_ONE, and QUORUM in place of all other levels but ONE and ALL. A deleted entity leaves its base row
 // with a version until it is inserted again. Not possible with it are LocalSerial, package reconcile, and other sets in
 // the same write.
 func Transactional() Option {

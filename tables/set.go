@@ -96,9 +96,9 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
 // Patch changes some columns, or some elements of maps and sets, without a before-image, in sets in which no key column
 // can change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. The
-// last two are written too if the set has them. A stamp that is not zero is that of a before-image.
+// last two are written too if the set has them. A stamp that is not zero counts as the stamp of a before-image.
 //
-// Every table gets the row marker and those of the columns that it has, so patches, inserts and deletes at distinct
+// Every table gets the row marker and the edited columns that it has, so patches, inserts and deletes at distinct
 // timestamps end the same in all tables. A Patch of an entity that does not exist makes a row of what it has written. A
 // Patch that failed and is not resumed stays half done until the same columns are written again.
 //

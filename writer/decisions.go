@@ -229,8 +229,8 @@ func (d *decided) results() []TableResult {
 
 // Wait waits until all background work of earlier writes to Versioned sets is done. Such a write returns once all
 // tables have the change; that is then noted in the base row. Call Wait after the last write, before the service ends;
-// otherwise the next write of such an entity does the work once more, which takes a few requests. The error is that of
-// ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
+// otherwise the next write of such an entity does the work once more, which takes a few requests. The error is the
+// error of ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
 func (w *Writer) Wait(ctx context.Context) error {
 	w = w.made()
 	switch {

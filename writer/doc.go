@@ -17,7 +17,7 @@
 // The writer chooses how the statements of a write are sent: as one request, as one request per partition ([FanOut]),
 // through the batchlog ([LoggedBatch]), or after a lightweight transaction ([Conditional]). [Mode] has each with what
 // it means, and [Writer.Explain] prints what is chosen for a write, without sending anything. [Auto] is the default;
-// [Logged] and [Concurrent] override it. All mutations of a write except those of counters have one timestamp. [Result]
+// [Logged] and [Concurrent] override it. All mutations of a write but increments have one timestamp. [Result]
 // returns it: it is the new stamp of the rows.
 //
 // # Read, change, write

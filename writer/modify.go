@@ -224,7 +224,7 @@ func scanRow[T any](iter *gocql.Iter, s *layout.Set, row *T) (found bool, err er
 // Load reads the base row under key, at the writer's consistency level. Only the fields of the base key are used from
 // key. If there is no row, the error matches [ErrNotFound], also for a deleted row of a Versioned set that still has a
 // version. In a set with conditions it may miss a change that is decided and not yet everywhere, and a write made from
-// its result may meet [ErrConflict]. Its errors are those of the read of [Modify].
+// its result may meet [ErrConflict]. It fails as the read of [Modify] does.
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()

@@ -47,10 +47,10 @@ const (
 //
 // err may be of Write, Resume, [Modify], [Load], an item of package bulk or package reader, or wrap such an error.
 // Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first for your
-// own errors, such as that of the function given to Modify. If several errors of the library are joined and disagree,
-// the outcome is Unknown if one of them is, otherwise NotApplied.
+// own errors, such as an error of the function given to Modify. If several errors of the library are joined and
+// disagree, the outcome is Unknown if one of them is, otherwise NotApplied.
 //
-// Unknown are also a partial write, a conflict where an earlier attempt may have been applied, [ErrExpired], a
+// These are Unknown, too: a partial write, a conflict where an earlier attempt may have been applied, [ErrExpired], a
 // *bulk.Error, and an [Error] that was stored with MarshalBinary, as it may have been resumed since then. The outcome
 // describes the call that returned the error, and no longer holds once the error was given to Resume. To make a write
 // of a set with a Unique table again, take the same entity, or resume it: see [Error.NotApplied].

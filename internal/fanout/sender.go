@@ -48,7 +48,7 @@ type Write struct {
 // Applied says whether all requests are applied.
 func (w *Write) Applied() bool { return AllApplied(w.Requests) && AllApplied(w.Counters) }
 
-// Sent is how many attempts of this call the requests have had, those of groups excepted.
+// Sent is how many attempts of this call the requests have had. Attempts of groups do not count.
 func (w *Write) Sent() (n int) {
 	for _, requests := range [...][]Request{w.Requests, w.Counters} {
 		for i := range requests {
