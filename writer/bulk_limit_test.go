@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/denorm-go/denorm/writer"
-	"github.com/denorm-go/denorm/writer/bulk"
 	"iter"
 	"math/rand/v2"
 	"runtime"
@@ -21,6 +19,8 @@ import (
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/bulk"
 	"github.com/gocql/gocql"
 )
 
