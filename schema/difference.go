@@ -99,7 +99,7 @@ func Migration(differences []Difference) string {
 		case d.Begun:
 			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Fix))
 		case d.Extra:
-			b.WriteString(commentedOut("Not declared, and harmless", d.Fix))
+			b.WriteString(commentedOut("Not declared. Only if no query or service needs what is there", d.Fix))
 		case printable.Commands(d.Fix):
 			b.WriteString(commentedOut("A part of this is a command to a CI service that prints it", d.Fix))
 		case marksComment(d.Fix):

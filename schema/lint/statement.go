@@ -111,21 +111,16 @@ func hotRow(r *review, x sent) {
 	}
 }
 
-// counterLifetime reports counters that are deleted and counted again, and those of tables with a TTL. In a table with a time in its key, rows
-// that are deleted are those of the past.
+// counterLifetime reports counters that are deleted, and those of tables with a TTL. A table with a time in its key is left out: what is deleted
+// there is of the past, and not counted again.
 func counterLifetime(r *review) {
-	counted := make(map[schema.ID]bool)
-	for q, t := range r.queries {
-		counted[t.ID] = counted[t.ID] || q.Verb == "UPDATE"
-	}
 	for _, t := range r.tables() {
 		if counting(t) && t.TTL() > 0 {
 			r.finding(t, "default_time_to_live = 0, and tables or rows by time", "a table of counters with a TTL, which Cassandra rejects")
 		}
 	}
 	for q, t := range r.queries {
-		again := q.Verb == "DELETE" && counting(t) && counted[t.ID] &&
-			!slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) || roleOf(c) == moment })
+		again := q.Verb == "DELETE" && counting(t) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return roleOf(c) == moment })
 		if again && r.once(t.ID) {
 			r.finding(t, "subtract what was read", "counters are deleted; one that is counted again after that may not count").of(q).Severity = Warning
 		}
