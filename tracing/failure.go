@@ -40,6 +40,7 @@ func expected(outcome string) bool {
 const (
 	typeInvalid  = "denorm.invalid"
 	typeExpired  = "denorm.expired"
+	typeTooLarge = "denorm.too_large"
 	typeConflict = "denorm.conflict"
 	typeSeveral  = "several" // as package retry has it
 )
@@ -115,6 +116,8 @@ func writeErrorType(err error, reason string) string {
 		return typeExpired
 	case failed.Is(writer.ErrInvalid):
 		return typeInvalid
+	case errors.Is(err, writer.ErrTooLarge):
+		return typeTooLarge
 	case errors.Is(err, writer.ErrConflict):
 		return typeConflict
 	}

@@ -110,9 +110,9 @@ func (w *Writer) guardSize(p *fanout.Request, atomic bool) error {
 			largest = m.Table
 		}
 	}
-	return fmt.Errorf("a logged batch of about %d bytes is over the limit of %d (batch_size_fail_threshold of the server, "+
-		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time%s",
-		size, w.batchLimit, largest, byTable[largest], orConcurrent(", or write it with Concurrent()", atomic))
+	return fmt.Errorf("%w: a logged batch of about %d bytes, and BatchLimit is %d; table %s has the most, %d: write fewer or "+
+		"smaller rows at a time%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest],
+		orConcurrent(", or use Concurrent()", atomic))
 }
 
 // orConcurrent is the advice to write without a batch, empty for a set declared Atomic, which rejects that.

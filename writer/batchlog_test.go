@@ -29,7 +29,10 @@ func TestGuard(t *testing.T) {
 	x := &fakeExecutor{}
 	_, err := fakeWriter(x, batchLimit(600)).Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
 	wantRefusal(t, "size", err)
-	for _, want := range []string{"orders_by_status", "938", "600", "550"} {
+	if !errors.Is(err, ErrTooLarge) || OutcomeOf(err) != NotApplied {
+		t.Errorf("%v, %v, want ErrTooLarge and NotApplied", err, OutcomeOf(err))
+	}
+	for _, want := range []string{"payOrder: too large: ", "orders_by_status", "938", "600", "550"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}

@@ -151,7 +151,7 @@ func TestCounterOutcomes(t *testing.T) {
 						t.Errorf("%+v, want %v", r, want)
 					}
 				}
-				if !errors.Is(e, ErrPartial) || errors.Is(e, ErrUnknown) != (test.want == Unknown) || e.Resumable() {
+				if !errors.Is(e, ErrPartial) || errors.Is(e, ErrUnknown) != (test.want == Unknown) || e.Resumable() || !e.OnlyCounters() {
 					t.Errorf("%v", e)
 				}
 				if text := e.Error(); !strings.Contains(text, "counters are never sent again") {
@@ -189,7 +189,7 @@ func TestResumeLeavesCounters(t *testing.T) {
 					}}
 					w := fakeWriter(x, once())
 					e := failed(t, w, viewSet(t).Add(newView()), test.change)
-					if !e.Resumable() {
+					if !e.Resumable() || e.OnlyCounters() {
 						t.Error("there is something to resume")
 					}
 					if stored {
@@ -224,7 +224,8 @@ func TestResumeLeavesCounters(t *testing.T) {
 							t.Errorf("%s is %v, want %v", table, got, want)
 						}
 					}
-					if errors.Is(left, ErrInvalid) || errors.Is(left, ErrUnknown) != (outcome == Unknown) || left.Resumable() {
+					if errors.Is(left, ErrInvalid) || errors.Is(left, ErrUnknown) != (outcome == Unknown) || left.Resumable() ||
+						!left.OnlyCounters() {
 						t.Errorf("resumed: %v", left)
 					}
 					n = len(x.sent())

@@ -36,6 +36,9 @@ var (
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
 	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
+	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] says NotApplied, as it depends
+	// on the data. Repeated as it is, the write fails again: write fewer rows at a time.
+	ErrTooLarge = errors.New("too large")
 	// ErrRefused: the server refuses the write to at least one table, and each repeat of it: the value is too large for an index or a
 	// guardrail, or a permission is missing. See [Error.Resumable].
 	ErrRefused = req.ErrRefused
@@ -53,8 +56,8 @@ type TableResult struct {
 }
 
 // Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known, unwraps to
-// all causes, and matches [ErrInvalid], [ErrPartial], [ErrUnknown], [ErrRefused], [ErrConflict], [ErrTaken], [ErrExpired] and [ErrNotFound]
-// with errors.Is. An Error that matches none of them was not applied to any table.
+// all causes, and matches [ErrInvalid], [ErrTooLarge], [ErrPartial], [ErrUnknown], [ErrRefused], [ErrConflict], [ErrTaken], [ErrExpired]
+// and [ErrNotFound] with errors.Is. An Error that matches none of them was not applied to any table.
 //
 // It holds the encoded mutations, so that [Writer.Resume] can finish the write, also in another process: store it with
 // MarshalBinary. It prints no bound value in any format. It is immutable and safe for concurrent use.
@@ -109,7 +112,10 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "%v: %v", ErrExpired, e.refusal)
 		return b.String()
 	case e.refusal != nil:
-		fmt.Fprintf(&b, "%v: %v", ErrInvalid, e.refusal)
+		if e.Is(ErrInvalid) {
+			b.WriteString(ErrInvalid.Error() + ": ")
+		}
+		b.WriteString(e.refusal.Error())
 		if e.Resumable() {
 			b.WriteString("; nothing was sent, and the write is still to be finished: keep the error")
 		}
@@ -192,7 +198,7 @@ func (e *Error) Is(target error) bool {
 	case ErrExpired:
 		return e.expired
 	case ErrInvalid:
-		return e.refusal != nil && !e.expired
+		return e.refusal != nil && !e.expired && !errors.Is(e.refusal, ErrTooLarge)
 	case ErrConflict:
 		return e.known.Conflict
 	case ErrUnknown:
@@ -290,8 +296,10 @@ func (e *Error) open() bool {
 
 func resumable(p fanout.Request) bool { return p.Kind != retry.Counter && p.Outcome != Applied }
 
-// onlyCounters says whether all that the write lacks is counters.
-func (e *Error) onlyCounters() bool { return !e.open() && !fanout.AllApplied(e.requests) }
+// OnlyCounters reports whether counters are all that the write lacks: every other table is Applied, and Resume has
+// nothing to send. Add counters that are NotApplied again in a Write of their own. Those that are Unknown may have been
+// counted.
+func (e *Error) OnlyCounters() bool { return !e.open() && !fanout.AllApplied(e.requests) }
 
 // results has the base table first if a condition decided about it.
 func (e *Error) results() []TableResult {

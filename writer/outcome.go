@@ -73,6 +73,8 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 		return Taken, true
 	case ErrNotFound:
 		return NotFound, true
+	case ErrTooLarge:
+		return NotApplied, true
 	case ErrUnknown, ErrPartial, ErrExpired:
 		return Unknown, true
 	}

@@ -90,6 +90,10 @@ func endings(t *testing.T, s *service) []ended {
 		}
 	}
 	byUser := reader.From(tickets, "tickets_by_user")
+	var many []tables.Change
+	for range 20 {
+		many = append(many, tickets.Insert(ticket{TicketID: gocql.MustRandomUUID(), UserID: seat.UserID, Seat: "2"}))
+	}
 
 	return []ended{
 		{"Write", write(tickets.Insert(seat))(), writer.Applied},
@@ -98,6 +102,10 @@ func endings(t *testing.T, s *service) []ended {
 		{"Write: unavailable", none, writer.NotApplied},
 		{"Write: context over", func() error { _, err := s.w.Write(gone, "write", tickets.Insert(seat)); return err }(), writer.NotApplied},
 		{"Write: invalid row", write(tickets.Insert(ticket{}))(), writer.Invalid},
+		{"Write: over the limit of a batch", func() error {
+			_, err := s.w.With(writer.Logged(), writer.BatchLimit(1<<10)).Write(ctx, "write", many...)
+			return err
+		}(), writer.NotApplied},
 		{"Write: invalid option", func() error { _, err := s.w.With(writer.Timeout(-1)).Write(ctx, "write"); return err }(), writer.Invalid},
 		{"Write: exists", write(users.Insert(bob))(), writer.Conflict},
 		{"Write: overtaken", write(users.Update(old, moved))(), writer.Conflict},
@@ -210,7 +218,7 @@ func TestOutcomeOfOtherErrors(t *testing.T) {
 		new(writer.Error): writer.Unknown,
 		writer.ErrUnknown: writer.Unknown, writer.ErrPartial: writer.Unknown, writer.ErrExpired: writer.Unknown,
 		writer.ErrInvalid: writer.Invalid, reader.ErrInvalid: writer.Invalid, writer.ErrConflict: writer.Conflict,
-		writer.ErrTaken: writer.Taken, writer.ErrNotFound: writer.NotFound,
+		writer.ErrTaken: writer.Taken, writer.ErrNotFound: writer.NotFound, writer.ErrTooLarge: writer.NotApplied,
 	} {
 		if got := writer.OutcomeOf(err); got != want {
 			t.Errorf("%v: %v, want %v", err, got, want)

@@ -249,15 +249,15 @@ func wantRefusal(t *testing.T, name string, err error) {
 		return
 	}
 	e := asError(t, err)
-	if !errors.Is(err, ErrInvalid) || !e.NotApplied() {
-		t.Errorf("%s: want ErrInvalid and NotApplied: %v", name, err)
+	if errors.Is(err, ErrInvalid) == errors.Is(err, ErrTooLarge) || !e.NotApplied() {
+		t.Errorf("%s: want ErrInvalid or ErrTooLarge, and NotApplied: %v", name, err)
 	}
 	for _, other := range []error{ErrPartial, ErrUnknown, ErrConflict, ErrExpired, ErrNotFound} {
 		if errors.Is(err, other) {
 			t.Errorf("%s: matches %v: %v", name, other, err)
 		}
 	}
-	if len(e.Tables) > 0 {
+	if len(e.Tables) > 0 || e.OnlyCounters() {
 		t.Errorf("%s: tables %v", name, e.Tables)
 	}
 	if _, err := e.MarshalBinary(); err == nil {

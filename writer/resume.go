@@ -146,7 +146,7 @@ func (w *Writer) rejected(failed *Error) error {
 		return failed.refused(fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
 			cmp.Or(failed.known.Err, decide.ErrChanged)))
 	}
-	if failed.onlyCounters() {
+	if failed.OnlyCounters() {
 		return failed.counted()
 	}
 	return nil

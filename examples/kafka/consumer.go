@@ -106,7 +106,7 @@ func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[bu
 				Change: change, At: e.At.UnixMicro(), Lane: strconv.Itoa(int(record.Partition)), Position: record.Offset,
 			}
 			now := min(item.At, time.Now().UnixMicro()) // an event that is ahead of this clock is valid later: its item fails, and holds its partition
-			if _, err := w.With(writer.At(now)).Explain(op, change); writer.OutcomeOf(err) == writer.Invalid {
+			if _, err := w.With(writer.At(now)).Explain(op, change); err != nil {
 				log.Error("not a valid event", "partition", record.Partition, "offset", record.Offset, "error", err)
 				continue
 			}

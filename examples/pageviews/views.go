@@ -81,7 +81,7 @@ func View(ctx context.Context, w *writer.Writer, v Visit) (counted writer.Outcom
 			counted = writer.Unknown // one table with it, another without
 		}
 	}
-	if len(failed.Tables) > 0 && !failed.Resumable() {
+	if failed.OnlyCounters() {
 		return counted, nil // the visit is kept
 	}
 	return counted, err

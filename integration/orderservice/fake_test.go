@@ -54,7 +54,8 @@ var (
 	nothing    = fault{lands: false, err: failure(writer.NotApplied, writer.NotApplied, writer.NotApplied)}
 	partial    = fault{lands: true, err: failure(writer.Applied, writer.NotApplied, writer.NotApplied)}
 	inBatchlog = fault{lands: false, err: failure(writer.Pending, writer.Pending, writer.Pending)}
-	refusal    = fault{err: errors.Join(writer.ErrInvalid, errors.New("the row is too large"))}
+	refusal    = fault{err: errors.Join(writer.ErrInvalid, errors.New("no status"))}
+	tooLarge   = fault{err: writer.ErrTooLarge}
 	strange    = fault{err: errors.New("what is this?")}
 )
 

@@ -23,6 +23,7 @@ func TestOutcomes(t *testing.T) {
 		"not an error of writer": {strange, http.StatusAccepted, Unknown},
 		"nothing":                {nothing, http.StatusServiceUnavailable, NotApplied},
 		"refused by the writer":  {refusal, http.StatusUnprocessableEntity, Refused},
+		"too large for a batch":  {tooLarge, http.StatusUnprocessableEntity, Refused},
 	} {
 		s := newShop(test.fault)
 		key := s.keyAt(0)

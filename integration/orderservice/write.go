@@ -2,6 +2,7 @@ package orderservice
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -143,7 +144,7 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string
 	switch outcome := writer.OutcomeOf(err); {
 	case outcome == writer.Applied:
 		return nil
-	case outcome == writer.Invalid:
+	case outcome == writer.Invalid, errors.Is(err, writer.ErrTooLarge):
 		return invalid("the order cannot be written like this: %v", err)
 	case outcome == writer.NotApplied && change.Internal().StampOf() != k.timestamp():
 		return notApplied

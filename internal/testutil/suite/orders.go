@@ -434,7 +434,7 @@ func (s orderTests) BatchLimitIsTheServers(t *testing.T) {
 	}
 	err := write(logged, largest)
 	wrong(t, err != nil, "the server refuses what the library lets through, a text of %d bytes: %v", largest, err)
-	wantError(t, "one byte more", write(logged, largest+1), writer.ErrInvalid)
+	wantError(t, "one byte more", write(logged, largest+1), writer.ErrTooLarge)
 	unguarded := logged.With(writer.BatchLimit(1 << 30))
 	if err := write(unguarded, largest*11/10); err == nil || errors.Is(err, writer.ErrInvalid) {
 		t.Errorf("a text of 10 %% more, unguarded: %v, want the server's refusal; the estimate is too high", err)
