@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -95,11 +97,15 @@ func mapFlag(f *pflag.FlagSet, keyspaces *map[string]string) {
 	f.StringToStringVar(keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
 }
 
-// checkMap rejects a --map of a keyspace in which nothing is declared: its name is misspelt. nothing says what is not declared there.
-func checkMap(keyspaces map[string]string, used []string, nothing string) error {
+// checkMap rejects a --map of a keyspace in which nothing is declared: its name is misspelt.
+func checkMap(keyspaces map[string]string, declared *schema.Schema) error {
+	used := slices.Concat(
+		each.Of(declared.Tables, keyspaceOf),
+		each.Of(declared.Types, func(t schema.Type) string { return t.Keyspace }),
+		each.Of(declared.Keyspaces, func(k schema.Keyspace) string { return k.Name }))
 	for _, name := range slices.Sorted(maps.Keys(keyspaces)) {
 		if !slices.Contains(used, name) {
-			return fmt.Errorf("--map: %s is declared in keyspace %q", nothing, name)
+			return fmt.Errorf("--map: no table is declared in keyspace %q", name)
 		}
 	}
 	return nil

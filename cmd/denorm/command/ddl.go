@@ -73,10 +73,6 @@ func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, erro
 
 // checkMapped rejects a --map that cannot be meant.
 func (s *source) checkMapped(declared *schema.Schema) error {
-	used := slices.Concat(
-		each.Of(declared.Tables, keyspaceOf),
-		each.Of(declared.Types, func(t schema.Type) string { return t.Keyspace }),
-		each.Of(declared.Keyspaces, func(k schema.Keyspace) string { return k.Name }))
 	if _, own := s.mapped[""]; own && len(s.keyspaces) > 0 {
 		return errors.New("--keyspace and --map both say where tables belong that name no keyspace: leave out one of them")
 	}
@@ -85,7 +81,7 @@ func (s *source) checkMapped(declared *schema.Schema) error {
 			return fmt.Errorf("--map: %q is not a name of %s", s.mapped[name], cql.TableRule)
 		}
 	}
-	return checkMap(s.mapped, used, "no table")
+	return checkMap(s.mapped, declared)
 }
 
 // nothing says that files and the binary create nothing.

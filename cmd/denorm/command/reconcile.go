@@ -267,18 +267,16 @@ func (r *run) choose(args []string) error {
 	return nil
 }
 
-// placed says whether the keyspaces of all tables are known, and all keyspaces that were named are used.
+// placed says whether the keyspaces of all tables are known, and those of --map declared.
 func (r *run) placed() error {
-	var used []string
 	own := ""
 	for _, l := range tablerow.Layouts(r.set.Internal()) {
 		physical, mapped := r.keyspaces[l.Keyspace()]
-		used = append(used, l.Keyspace())
 		if !mapped && l.Keyspace() == "" || mapped && physical == "" {
 			own = l.Name()
 		}
 	}
-	if err := checkMap(r.keyspaces, used, "no table of set "+r.name); err != nil {
+	if err := checkMap(r.keyspaces, r.config.declared); err != nil {
 		return err
 	}
 	switch {

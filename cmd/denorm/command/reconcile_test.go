@@ -171,7 +171,7 @@ func TestReconcileErrors(t *testing.T) {
 		"repair order" + at + " --removed /nowhere/x":         "--removed: open /nowhere/x",
 		"verify order" + at + " --removed x":                  "unknown flag: --removed",
 		"verify order" + at + " --format xml":                 `unknown --format "xml": text or json`,
-		"verify order" + at + " --map orders=shop":            `--map: no table of set order is declared in keyspace "orders"`,
+		"verify order" + at + " --map orders=shop":            `--map: no table is declared in keyspace "orders"`,
 		"verify order" + at + " --map =shop":                  "--keyspace is for tables that name none",
 		"verify order" + at + " --map shop":                   "shop must be formatted as key=value",
 		"verify order" + at + " --tables orders_by_day":       "set order has no table orders_by_day",
@@ -232,9 +232,10 @@ func TestReconcileMaps(t *testing.T) {
 	users := tables.Must(tables.New[user]("user",
 		tables.Table{Keyspace: "crm", Name: "users", PartKey: []string{"id"}},
 		tables.Table{Keyspace: "crm", Name: "users_by_name", PartKey: []string{"name"}, SortKey: []string{"id"}}))
-	declared := schema.Must(schema.Declare(schema.Sets(users)))
+	bills := tables.Must(tables.New[user]("bill", tables.Table{Keyspace: "billing", Name: "bills", PartKey: []string{"id"}}))
+	declared := schema.Must(schema.Declare(schema.Sets(users, bills)))
 	c := cassandratest.Listen(t, 1)
-	c.Create(declared.In(map[string]string{"crm": "acme"}).Statements()...)
+	c.Create(declared.In(map[string]string{"crm": "acme", "billing": "acme"}).Statements()...)
 	host := net.JoinHostPort(c.Config().Hosts[0], strconv.Itoa(c.Config().Port))
 	for args, want := range map[string]struct {
 		code int
@@ -242,7 +243,8 @@ func TestReconcileMaps(t *testing.T) {
 	}{
 		"--map crm=acme":              {ExitFine, "acme.users_by_name"},
 		"--map crm=acme --keyspace x": {ExitError, "--keyspace is for tables that name none"},
-		"--map crm=acme,shop=acme":    {ExitError, `no table of set user is declared in keyspace "shop"`},
+		"--map crm=acme,billing=acme": {ExitFine, "acme.users_by_name"}, // of another set
+		"--map crm=acme,shop=acme":    {ExitError, `no table is declared in keyspace "shop"`},
 		"":                            {ExitError, "the cluster has no table crm.users"},
 		"--map crm=acme;--keyspace":   {ExitError, "is not a name"},
 	} {
