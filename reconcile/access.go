@@ -23,10 +23,11 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// A request reads rows of a range, or one row. The two are not equally fast.
+// The kinds of requests: not equally fast, so each has a target of its own.
 const (
-	pages = iota
-	points
+	pages        = iota // a read of rows of a range
+	points              // a read or write of one row
+	transactions        // a lightweight transaction, or a read at SERIAL
 	kinds
 )
 
@@ -43,6 +44,14 @@ type table struct {
 	key      int   // of the primary key
 	version  int   // of the base table of a set with Versioned: which column has the version; else -1
 	tells    []int // of that table: the columns of which a row that is not deleted has one at least
+	flaws    []flaw
+}
+
+// flaw is null in a column of the base table, as in rows that were written without the library.
+type flaw struct {
+	column    int
+	unadopted bool  // it is the column of the stamp or version
+	why       error // why writers reject each change of such a row; nil if they do not
 }
 
 func newTable(l tablerow.Layout, keyspace string) *table {
@@ -50,6 +59,7 @@ func newTable(l tablerow.Layout, keyspace string) *table {
 	t.key = t.part + len(l.Clustering())
 	t.version = slices.Index(t.columns, l.Version())
 	t.tells = each.Of(l.Tells(), func(name string) int { return slices.Index(t.columns, name) })
+	t.flaws = t.allFlaws()
 	selected := slices.Concat(
 		t.columns,
 		each.Of(t.timed, func(name string) string { return "WRITETIME(" + name + ")" }),
@@ -59,6 +69,33 @@ func newTable(l tablerow.Layout, keyspace string) *table {
 	key := strings.Join(t.Partition(), ", ")
 	t.ranges = t.selects + " WHERE token(" + key + ") > ? AND token(" + key + ") <= ?"
 	return t
+}
+
+// allFlaws are the flaws that rows of the table may have.
+func (t *table) allFlaws() (out []flaw) {
+	if t.Table != t.Base().Table {
+		return nil
+	}
+	if t.version >= 0 {
+		out = append(out, flaw{t.version, true, fmt.Errorf("a row of %s has no version: Adopt (denorm adopt) gives it one", t.qualified())})
+	} else if i := slices.Index(t.columns, tablerow.StampColumn(t.Layout)); i >= 0 {
+		out = append(out, flaw{i, true, nil})
+	}
+	for _, name := range tablerow.NotNull(t.Layout) {
+		out = append(out, flaw{slices.Index(t.columns, name), false, fmt.Errorf("a row of %s has null in column %s, so no change of it can hold: "+
+			"UPDATE the column to a value by hand", t.qualified(), name)})
+	}
+	return out
+}
+
+// flaw is the first that a row has, nil if it has none.
+func (t *table) flaw(cells [][]byte) *flaw {
+	for i := range t.flaws {
+		if cells[t.flaws[i].column] == nil {
+			return &t.flaws[i]
+		}
+	}
+	return nil
 }
 
 func (t *table) qualified() string {
@@ -72,6 +109,7 @@ func (t *table) qualified() string {
 type row struct {
 	repair.Row
 	ends time.Time // when the first of its columns expires, zero if none does
+	flaw *flaw
 }
 
 // access reads and writes the tables of a set.
@@ -271,7 +309,7 @@ func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 		if err != nil {
 			return err
 		}
-		r := row{Row: repair.Row{Row: read}}
+		r := row{Row: repair.Row{Row: read}, flaw: t.flaw(cells)}
 		r.At, r.ends = t.times(cells, now)
 		if t.version < 0 || r.At == 0 { // else they are times of transactions
 			r.Written = t.written(cells, now)

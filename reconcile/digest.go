@@ -93,6 +93,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 				d.j.base().qualified()))
 			return nil
 		}
+		d.j.flawed(t.flaw(values))
 		r.hash, r.base, r.entity = maphash.Bytes(d.seed, entity), s.base, entity
 		r.at, r.ends = t.times(values, now)
 		for i := range s.records {
@@ -170,6 +171,9 @@ func (d *digest) compare(ctx context.Context, group []record) {
 		r := &group[i]
 		if !r.ends.IsZero() && !r.ends.After(soon) {
 			return // see job.ending
+		}
+		if r.base && r.at == 0 && d.j.base().version >= 0 {
+			return // see flawed
 		}
 		if r.base {
 			expected, baseAt = true, min(baseAt, r.at)

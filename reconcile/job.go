@@ -265,6 +265,9 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 			j.report.uncovered(versioned.Ownerless(u.t.qualified()))
 			return nil
 		}
+		if j.flawed(r.flaw) {
+			return nil
+		}
 		l, err := j.first(ctx, u.t, r)
 		if err != nil {
 			return err
@@ -281,6 +284,20 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 		}
 		return err
 	})
+}
+
+// flawed notes the flaw of a base row, nil for none, unless an adoption has noted it. It says whether the row is not compared.
+func (j *job) flawed(f *flaw) bool {
+	if f == nil {
+		return false
+	}
+	if f.unadopted && j.adopt == 0 && j.adopted == 0 {
+		j.report.unadopted()
+	}
+	if f.why != nil && j.adopted == 0 {
+		j.report.uncovered(f.why)
+	}
+	return f.why != nil
 }
 
 // together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.
@@ -319,7 +336,9 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 	if t != j.base() {
 		base, err := j.row(ctx, j.base(), r.Entity(), j.level())
 		if base != nil {
-			l.Base = &base.Row
+			if l.Base = &base.Row; base.flaw != nil && base.flaw.why != nil { // noted where the base row is read
+				return repair.Look{}, err
+			}
 		}
 		if t.Unique() {
 			l.Unique, l.Claims = []tablerow.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}

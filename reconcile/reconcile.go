@@ -138,7 +138,7 @@ func (j *job) choose() error {
 	for name := range wanted {
 		return invalid("Tables: set %s has no table %s", j.entity, name)
 	}
-	if len(j.compared()) == 1 {
+	if len(j.compared()) == 1 && len(j.tables) > 1 {
 		return invalid("Tables: %s is the base table alone: name query tables, which are compared with it", j.tables[0].Name())
 	}
 	return nil

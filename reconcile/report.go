@@ -43,7 +43,11 @@ type Report struct {
 	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version. OtherTimes counts the rows of their query tables that had
 	// another time than the base row, which is no difference. If a run was continued, both count the last process only.
 	Stamped, OtherTimes int
-	// Uncovered counts token ranges that could not be read, and entities that differed and could not be looked at again; Err says why.
+	// Unadopted counts the base rows without a stamp or version, as rows have that were written without the library: [Reconciler.Adopt] gives them
+	// one. In a set with Versioned they were not compared, and Err matches [ErrIncomplete]. If a run was continued, it counts the last process only.
+	Unadopted int
+	// Uncovered counts token ranges that could not be read, rows of which writers reject each change, and entities that differed and could not be
+	// looked at again; Err says why.
 	Uncovered int
 
 	mu       sync.Mutex
@@ -160,8 +164,11 @@ func (r *Report) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "; %d %s explained by writes in flight; in %s\n", r.InFlight, plural(r.InFlight, "difference"), r.Ended.Sub(r.Began).Round(time.Millisecond))
+	if r.Unadopted > 0 {
+		fmt.Fprintf(&b, "%d base %s without a stamp or version, which adopt gives them\n", r.Unadopted, plural(r.Unadopted, "row"))
+	}
 	if r.Uncovered > 0 {
-		fmt.Fprintf(&b, "%d ranges of the ring, or entities, could not be read: nothing is known of them\n", r.Uncovered)
+		fmt.Fprintf(&b, "%d ranges of the ring, or entities, were not compared: nothing is known of them\n", r.Uncovered)
 	}
 	if r.stopped != nil {
 		b.WriteString("the run stopped before it was done\n")
@@ -306,6 +313,12 @@ func (r *Report) unheld(t *table) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.table(t.qualified()).Unheld++
+}
+
+func (r *Report) unadopted() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Unadopted++
 }
 
 func (r *Report) inFlight(n int) {

@@ -102,3 +102,31 @@ func TestPaceLeavesRoom(t *testing.T) {
 		})
 	}
 }
+
+// A cluster that others load after a run has begun slows the run down, but not to one request at a time: fewer would not help it.
+func TestPaceUnderLoad(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newThrottle(pace.Config{First: 1, Most: 256, Kinds: kinds, Slack: 2, Percentile: 95}, 0)
+		begun := time.Now()
+		var group sync.WaitGroup
+		for range 64 {
+			group.Go(func() {
+				for range 300 {
+					_ = p.do(t.Context(), points, func() error {
+						takes := time.Millisecond
+						if time.Since(begun) > 50*time.Millisecond {
+							takes *= 20
+						}
+						<-time.After(takes)
+						return nil
+					})
+				}
+			})
+		}
+		group.Wait()
+		if bound, _ := p.state(); bound < 10 {
+			t.Errorf("%d requests in flight", bound)
+		}
+	})
+}

@@ -214,6 +214,36 @@ func TestUniqueKeys(t *testing.T) {
 	}
 }
 
+// Reads at SERIAL take longer than others, and that is no sign of a cluster with too much to do: a run that makes many has as many in flight as
+// another.
+func TestReadsAtSerialKeepThePace(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s, w, r := openSet(t, c, users)
+		x := usersWorld{t, s, w, r}
+		for id := range 200 {
+			x.insert(1+id, fmt.Sprint("u", 1+id))
+			x.free(fmt.Sprint("u", 1+id))
+		}
+		<-time.After(10 * time.Minute)
+		at := func(serial bool) cassandratest.Matcher {
+			return cassandratest.Where(func(r cassandratest.Request) bool {
+				return isRead(r) && (r.Consistency == gocql.Consistency(gocql.Serial)) == serial
+			})
+		}
+		c.When(at(false)).Do(cassandratest.Delay(5 * time.Millisecond))
+		c.When(at(true)).Do(cassandratest.Delay(25 * time.Millisecond))
+		inFlight := 0
+		report, err := r.Verify(t.Context(), users, reconcile.OnProgress(func(p reconcile.Progress) { inFlight = p.InFlight }))
+		if n := len(foundClaims(report)); n != 200 || !errors.Is(err, reconcile.ErrDrift) {
+			t.Errorf("%d findings, %v", n, err)
+		}
+		if inFlight < 35 {
+			t.Errorf("%d requests in flight at the end", inFlight)
+		}
+	})
+}
+
 // A row of a table of unique keys that names no entity, as other code has made it, is named as what it is, and nothing else is left out for it.
 func TestClaimOfNobody(t *testing.T) {
 	t.Parallel()
@@ -281,6 +311,9 @@ func TestAdoptClaimsUniqueKeys(t *testing.T) {
 			if got := x.owner(fmt.Sprint("mine", id)); got != id {
 				t.Errorf("the address of %d is claimed for %d", id, got)
 			}
+		}
+		for id := 21; id <= 22; id++ { // with the address that both have
+			x.move(id, "ours")
 		}
 		x.move(21, "yours")
 		x.move(1, "other")

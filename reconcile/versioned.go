@@ -25,7 +25,7 @@ var _ versioned.Store = versionedBase{}
 func (a *access) env() *decide.Env {
 	return &decide.Env{
 		Session: decide.Sessions{Writes: a.writes, Reads: a.reads}, Retrier: &a.retrier, Consistency: a.consistency,
-		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, points, do) }, FanOut: a.finish,
+		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, transactions, do) }, FanOut: a.finish,
 	}
 }
 
@@ -93,7 +93,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 	for _, u := range j.uniques {
 		l.Unique = append(l.Unique, u.Layout)
 	}
-	for {
+	for j.placesOfClaims(s, l); ; {
 		if err := j.lookAtClaims(ctx, s, l); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
@@ -149,7 +148,7 @@ func (b *builder) checkConditions() {
 	}
 	if versioned {
 		b.checkVersioned()
-	} else if len(s.Compared) == len(b.Compare) && !slices.ContainsFunc(s.Compared, func(i int) bool { return neverAbsent(&s.Columns[i]) }) {
+	} else if len(s.Compared) == len(b.Compare) && !slices.ContainsFunc(s.Compared, func(i int) bool { return s.Columns[i].NeverAbsent() }) {
 		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not exist could "+
 			"pass for one in which all columns are null, and would be created")
 	}
@@ -174,7 +173,7 @@ func (b *builder) checkVersioned() {
 			b.fault(base.Name, kept.Name, "the base table of a Versioned set has a column of this name of its own")
 		}
 	}
-	if !slices.ContainsFunc(s.Regular(), func(i int) bool { return neverAbsent(&s.Columns[i]) }) {
+	if !slices.ContainsFunc(s.Regular(), func(i int) bool { return s.Columns[i].NeverAbsent() }) {
 		b.fault(base.Name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): "+
 			"a base row without columns is that of a deleted entity")
 	}
@@ -186,16 +185,4 @@ func (b *builder) checkVersioned() {
 			b.fault(t.Name, "", "the base table of a Versioned set cannot rotate: a version is one row's")
 		}
 	}
-}
-
-// neverAbsent says whether every value of the column is written as one.
-func neverAbsent(c *layout.Column) bool {
-	if c.CQL == nil || c.CQL.MultiCell() {
-		return false
-	}
-	switch c.Go.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-		return false
-	}
-	return c.Go != reflect.TypeFor[time.Time]() && !c.Marshals
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/printable"
@@ -170,6 +171,18 @@ func (s *Set) Invalid(t *Table, column, reason string) error {
 
 // Counts says whether the column is a counter.
 func (c *Column) Counts() bool { return c.CQL != nil && c.CQL.Kind() == gocql.TypeCounter }
+
+// NeverAbsent says whether every value of the column is written as one.
+func (c *Column) NeverAbsent() bool {
+	if c.CQL == nil || c.CQL.MultiCell() {
+		return false
+	}
+	switch c.Go.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		return false
+	}
+	return c.Go != reflect.TypeFor[time.Time]() && !c.Marshals
+}
 
 // Patchable rejects a set in which the row of an entity may be under another key than the one at hand.
 func (s *Set) Patchable() error {

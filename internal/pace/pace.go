@@ -28,7 +28,7 @@ type window struct {
 }
 
 // The target is a multiple of what the fastest of the first windows took, where none is given. These begin with few requests at a time: it would
-// otherwise be of requests that wait for each other.
+// otherwise be of requests that wait for each other. It is raised when one request at a time takes longer, as under the load of others.
 const (
 	windowSize   = 50
 	firstWindows = 4
@@ -88,6 +88,9 @@ func (p *Pace) adjust(w *window) {
 		if w.seen++; w.target == 0 || time.Duration(p.Slack)*took < w.target {
 			w.target = time.Duration(p.Slack) * took
 		}
+	}
+	if p.Target == 0 && p.Bound() == 1 && took > w.target { // one at a time: it is not for each other that they wait
+		w.target = time.Duration(p.Slack) * took
 	}
 	switch {
 	case w.trouble || took > w.target:

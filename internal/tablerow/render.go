@@ -141,6 +141,16 @@ func HasStamp(l Layout) bool {
 	return l.Set.Stamp >= 0 && slices.Contains(l.Table.Columns, l.Set.Stamp)
 }
 
+// NotNull are the columns of Compare whose fields cannot be nil: in a row that has null there no condition holds.
+func NotNull(l Layout) (out []string) {
+	for _, i := range l.Set.Compared {
+		if l.Set.Columns[i].NeverAbsent() {
+			out = append(out, l.Set.NameOf(i))
+		}
+	}
+	return out
+}
+
 // StampColumn is the column of tables.Stamp, empty without one.
 func StampColumn(l Layout) string { return l.Set.NameOf(l.Set.Stamp) }
 

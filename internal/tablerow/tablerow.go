@@ -33,12 +33,8 @@ func Incomparable(s *layout.Set) string {
 		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry timestamps, must not be mixed with those"
 	case s.Counts:
 		return "it has counters, whose tables cannot be compared by the times of writes"
-	case len(s.Compared) > 0:
-		return "it has Compare, so it has one table, and nothing to compare"
 	case slices.ContainsFunc(s.Tables, func(t *layout.Table) bool { return t.Rotation != nil }):
 		return "one of its tables rotates, which package reconcile cannot do yet"
-	case len(s.Tables)+len(s.Unique) < 2:
-		return "it has one table, and nothing to compare"
 	}
 	seen := make(map[string]bool) // findings, repairs and stored runs name tables without their keyspaces
 	for _, t := range slices.Concat(s.Tables, s.Unique) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/reconcile"
 )
 
@@ -65,6 +66,10 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 		fmt.Fprintf(&b, "written more than %v after --writers: %d; look for a process that does not write %s\n", r.settle, late, r.table)
 	}
 	switch denorm := c.Parent().CommandPath(); {
+	case report.Unadopted > 0 && report.Err() != nil && !r.adopts:
+		fmt.Fprintf(&b, "something else than the library has written rows: %s adopt %s --writers TIME --dry-run says what adopt would do\n", denorm, r.name)
+	case r.adopts && r.dryRun && len(tablerow.UniqueLayouts(r.set.Internal())) > 0:
+		b.WriteString("unique keys that two rows have were not looked for: adopt names both rows\n")
 	case drift && c.Name() == "verify":
 		fmt.Fprintf(&b, "%s repair %s --dry-run says what a repair would send\n", denorm, r.name)
 	case drift && r.fills:
@@ -87,6 +92,7 @@ type reportJSON struct {
 	Counts      map[string]int `json:"counts"`               // of findings, by outcome
 	Put         *int           `json:"put,omitempty"`        // rows, by backfill
 	Stamped     *int           `json:"stamped,omitempty"`    // entities, by adopt
+	Unadopted   int            `json:"unadopted,omitempty"`  // base rows without a stamp or version
 	Others      *int           `json:"otherTimes,omitempty"` // rows of these with another time than the base row
 	InFlight    int            `json:"inFlight"`
 	Uncovered   int            `json:"uncovered"`
@@ -130,7 +136,7 @@ func keysOf(f reconcile.Finding) string {
 func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 	out := reportJSON{
 		Command: c.Name(), Set: r.name, Began: inJSON(report.Began), Ended: inJSON(report.Ended), Tables: []tableJSON{}, Findings: []rowJSON{},
-		Counts: map[string]int{}, InFlight: report.InFlight, Uncovered: report.Uncovered,
+		Counts: map[string]int{}, InFlight: report.InFlight, Uncovered: report.Uncovered, Unadopted: report.Unadopted,
 	}
 	if r.fills {
 		out.Put = &report.Put
