@@ -40,7 +40,6 @@ func TestRejectedSets(t *testing.T) {
 		Times int64
 	}
 	sets := map[string]tables.Described{
-		"it has Compare": tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("taken"))),
 		"it has counters": tables.Must(tables.New[click]("click", tables.Table{Name: "clicks", PartKey: []string{"page"}, SortKey: []string{"day"}},
 			tables.Table{Name: "clicks_by_day", PartKey: []string{"day"}, SortKey: []string{"page"}}, tables.Type("times", "counter"))),
 		"it is Transactional": tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}},

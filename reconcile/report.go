@@ -165,7 +165,7 @@ func (r *Report) String() string {
 	}
 	fmt.Fprintf(&b, "; %d %s explained by writes in flight; in %s\n", r.InFlight, plural(r.InFlight, "difference"), r.Ended.Sub(r.Began).Round(time.Millisecond))
 	if r.Unadopted > 0 {
-		fmt.Fprintf(&b, "%d base %s without a stamp or version, which adopt gives them\n", r.Unadopted, plural(r.Unadopted, "row"))
+		fmt.Fprintf(&b, "base rows without a stamp or version: %d; adopt gives them one\n", r.Unadopted)
 	}
 	if r.Uncovered > 0 {
 		fmt.Fprintf(&b, "%d ranges of the ring, or entities, were not compared: nothing is known of them\n", r.Uncovered)

@@ -308,7 +308,7 @@ func TestInterruptedRun(t *testing.T) { //nolint:paralleltest // a signal is for
 	} {
 		progress := &signalled{wait: c.wait}
 		out, errs, code := x.runOn(t.Context(), progress, append(strings.Fields(c.args), on...)...)
-		if code != ExitError || !strings.Contains(out, "shop.orders_by_id") || !strings.Contains(out, "could not be read") || strings.Contains(out, "agrees") ||
+		if code != ExitError || !strings.Contains(out, "shop.orders_by_id") || !strings.Contains(out, "were not compared") || strings.Contains(out, "agrees") ||
 			!strings.Contains(errs, "\rverify order  ") || !strings.Contains(errs, "\r\x1b[Kinterrupted: what was found until then") {
 			t.Errorf("%s: exit code %d\n%s\n%q", name, code, out, errs)
 		}

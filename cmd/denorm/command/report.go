@@ -67,7 +67,7 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 	}
 	switch denorm := c.Parent().CommandPath(); {
 	case report.Unadopted > 0 && report.Err() != nil && !r.adopts:
-		fmt.Fprintf(&b, "something else than the library has written rows: %s adopt %s --writers TIME --dry-run says what adopt would do\n", denorm, r.name)
+		fmt.Fprintf(&b, "rows were written without the library: %s adopt %s --writers TIME --dry-run says what adopt would do\n", denorm, r.name)
 	case r.adopts && r.dryRun && len(tablerow.UniqueLayouts(r.set.Internal())) > 0:
 		b.WriteString("unique keys that two rows have were not looked for: adopt names both rows\n")
 	case drift && c.Name() == "verify":

@@ -35,16 +35,16 @@ type seat struct {
 }
 
 var (
-	notes    = tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Stamp("stamp")))
-	accounts = tables.Must(tables.New[account]("account", tables.Table{Name: "accounts", PartKey: []string{"id"}}, tables.Versioned("version")))
-	seats    = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
+	singleNotes = tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Stamp("stamp")))
+	accounts    = tables.Must(tables.New[account]("account", tables.Table{Name: "accounts", PartKey: []string{"id"}}, tables.Versioned("version")))
+	seats       = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
 )
 
 // Sets with one table take over rows that were written by hand. The server covers a change with Compare of a row whose time is ahead, and
 // finds no null equal to 0: Adopt names such rows.
 func TestOneTableIsAdopted(t *testing.T) {
 	t.Parallel()
-	keyspace := cluster.Keyspace(t, 3, schema.Must(schema.Declare(schema.Sets(notes, accounts, seats))).Statements()...)
+	keyspace := cluster.Keyspace(t, 3, schema.Must(schema.Declare(schema.Sets(singleNotes, accounts, seats))).Statements()...)
 	config := gocql.NewCluster(cluster.Hosts(t)...)
 	config.Keyspace, config.ConnectTimeout = keyspace, time.Minute
 	on, err := session.Open(config, session.Adjust(patient))
@@ -92,7 +92,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 	if report, err := r.Verify(t.Context(), accounts); !errors.Is(err, reconcile.ErrIncomplete) || report.Unadopted != rows {
 		t.Errorf("%v\n%v", err, report)
 	}
-	for set, stamped := range map[tables.Described]int{notes: rows, accounts: rows, seats: 0} {
+	for set, stamped := range map[tables.Described]int{singleNotes: rows, accounts: rows, seats: 0} {
 		report, err := r.Adopt(t.Context(), set, reconcile.Writers(time.Now()))
 		if report == nil || report.Stamped != stamped || (err != nil) != (set == tables.Described(seats)) {
 			t.Fatalf("%v\n%v", err, report)
@@ -115,7 +115,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", query, n, err, want)
 		}
 	}
-	for _, set := range []tables.Described{notes, accounts} {
+	for _, set := range []tables.Described{singleNotes, accounts} {
 		if report, err := r.Verify(t.Context(), set); err != nil || report.Unadopted != 0 || report.Tables[0].Rows != rows {
 			t.Errorf("%v\n%v", err, report)
 		}
