@@ -172,8 +172,8 @@ func (d *digest) compare(ctx context.Context, group []record) {
 		if !r.ends.IsZero() && !r.ends.After(soon) {
 			return // see job.ending
 		}
-		if r.base && r.at == 0 && d.j.base().version >= 0 {
-			return // see flawed
+		if r.base && d.j.unversioned(r.at) {
+			return
 		}
 		if r.base {
 			expected, baseAt = true, min(baseAt, r.at)

@@ -269,7 +269,7 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 			return nil
 		}
 		l, err := j.first(ctx, u.t, r)
-		if err != nil {
+		if err != nil || l.Base != nil && j.unversioned(l.Base.At) {
 			return err
 		}
 		agrees := len(l.Findings()) == 0 && len(l.Unheld()) == 0
@@ -299,6 +299,9 @@ func (j *job) flawed(f *flaw) bool {
 	}
 	return f.why != nil
 }
+
+// unversioned says whether a base row of a time has no version, in a set with such: it was noted where the base table was read.
+func (j *job) unversioned(at int64) bool { return j.base().version >= 0 && at == 0 }
 
 // together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.
 func (j *job) together(rows []row, f func(*row) error) error {
@@ -336,9 +339,7 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 	if t != j.base() {
 		base, err := j.row(ctx, j.base(), r.Entity(), j.level())
 		if base != nil {
-			if l.Base = &base.Row; base.flaw != nil && base.flaw.why != nil { // noted where the base row is read
-				return repair.Look{}, err
-			}
+			l.Base = &base.Row
 		}
 		if t.Unique() {
 			l.Unique, l.Claims = []tablerow.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}
