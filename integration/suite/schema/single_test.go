@@ -35,16 +35,16 @@ type seat struct {
 }
 
 var (
-	singleNotes = tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Stamp("stamp")))
-	accounts    = tables.Must(tables.New[account]("account", tables.Table{Name: "accounts", PartKey: []string{"id"}}, tables.Versioned("version")))
-	seats       = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
+	singleNotes    = tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Stamp("stamp")))
+	singleAccounts = tables.Must(tables.New[account]("account", tables.Table{Name: "accounts", PartKey: []string{"id"}}, tables.Versioned("version")))
+	singleSeats    = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
 )
 
 // Sets with one table take over rows that were written by hand. The server covers a change with Compare of a row whose time is ahead, and
 // finds no null equal to 0: Adopt names such rows.
 func TestOneTableIsAdopted(t *testing.T) {
 	t.Parallel()
-	keyspace := cluster.Keyspace(t, 3, schema.Must(schema.Declare(schema.Sets(singleNotes, accounts, seats))).Statements()...)
+	keyspace := cluster.Keyspace(t, 3, schema.Must(schema.Declare(schema.Sets(singleNotes, singleAccounts, singleSeats))).Statements()...)
 	config := gocql.NewCluster(cluster.Hosts(t)...)
 	config.Keyspace, config.ConnectTimeout = keyspace, time.Minute
 	on, err := session.Open(config, session.Adjust(patient))
@@ -79,22 +79,22 @@ func TestOneTableIsAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := func(id int) error {
-		_, err := writer.Modify(t.Context(), w, "name", accounts, account{ID: id}, func(a account) (account, error) { a.Text = "named"; return a, nil })
+		_, err := writer.Modify(t.Context(), w, "name", singleAccounts, account{ID: id}, func(a account) (account, error) { a.Text = "named"; return a, nil })
 		return err
 	}
 	take := func(id int) error {
-		_, err := writer.Modify(t.Context(), w, "take", seats, seat{ID: id}, func(s seat) (seat, error) { s.Count++; return s, nil })
+		_, err := writer.Modify(t.Context(), w, "take", singleSeats, seat{ID: id}, func(s seat) (seat, error) { s.Count++; return s, nil })
 		return err
 	}
 	if err := name(1); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "Adopt") {
 		t.Errorf("a row without a version: %v", err)
 	}
-	if report, err := r.Verify(t.Context(), accounts); !errors.Is(err, reconcile.ErrIncomplete) || report.Unadopted != rows {
+	if report, err := r.Verify(t.Context(), singleAccounts); !errors.Is(err, reconcile.ErrIncomplete) || report.Unadopted != rows {
 		t.Errorf("%v\n%v", err, report)
 	}
-	for set, stamped := range map[tables.Described]int{singleNotes: rows, accounts: rows, seats: 0} {
+	for set, stamped := range map[tables.Described]int{singleNotes: rows, singleAccounts: rows, singleSeats: 0} {
 		report, err := r.Adopt(t.Context(), set, reconcile.Writers(time.Now()))
-		if report == nil || report.Stamped != stamped || (err != nil) != (set == tables.Described(seats)) {
+		if report == nil || report.Stamped != stamped || (err != nil) != (set == tables.Described(singleSeats)) {
 			t.Fatalf("%v\n%v", err, report)
 		}
 		for _, want := range []string{"null in column count", "expires", "ahead"} {
@@ -115,7 +115,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", query, n, err, want)
 		}
 	}
-	for _, set := range []tables.Described{singleNotes, accounts} {
+	for _, set := range []tables.Described{singleNotes, singleAccounts} {
 		if report, err := r.Verify(t.Context(), set); err != nil || report.Unadopted != 0 || report.Tables[0].Rows != rows {
 			t.Errorf("%v\n%v", err, report)
 		}
