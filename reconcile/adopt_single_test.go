@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,43 +52,43 @@ func TestOneTableIsAdopted(t *testing.T) {
 		unadopted int
 		before    error // of Verify
 		rejected  bool  // a change, until the row is adopted
-		change    func(*testing.T, *writer.Writer) error
-		entity    func(*testing.T, *reconcile.Reconciler) error
+		change    func(context.Context, *writer.Writer) error
+		entity    func(context.Context, *reconcile.Reconciler) error
 	}{
 		"Stamp": {
 			set: stampedCards, insert: "INSERT INTO cards (id, text) VALUES (?, 'by hand')", unadopted: 40,
-			change: func(t *testing.T, w *writer.Writer) error {
-				_, err := writer.Modify(t.Context(), w, "change", stampedCards, card{ID: 7}, func(i card) (card, error) { i.Text = "changed"; return i, nil })
+			change: func(ctx context.Context, w *writer.Writer) error {
+				_, err := writer.Modify(ctx, w, "change", stampedCards, card{ID: 7}, func(i card) (card, error) { i.Text = "changed"; return i, nil })
 				return err
 			},
-			entity: func(t *testing.T, r *reconcile.Reconciler) error {
-				_, err := reconcile.Entity(t.Context(), r, stampedCards, card{ID: 7})
+			entity: func(ctx context.Context, r *reconcile.Reconciler) error {
+				_, err := reconcile.Entity(ctx, r, stampedCards, card{ID: 7})
 				return err
 			},
 		},
 		"Versioned": {
 			set: versionedCards, insert: "INSERT INTO cards (id, text) VALUES (?, 'by hand')", unadopted: 40, before: reconcile.ErrIncomplete, rejected: true,
-			change: func(t *testing.T, w *writer.Writer) error {
-				_, err := writer.Modify(t.Context(), w, "change", versionedCards, versionedCard{ID: 7},
+			change: func(ctx context.Context, w *writer.Writer) error {
+				_, err := writer.Modify(ctx, w, "change", versionedCards, versionedCard{ID: 7},
 					func(i versionedCard) (versionedCard, error) { i.Text = "changed"; return i, nil })
 				return err
 			},
-			entity: func(t *testing.T, r *reconcile.Reconciler) error {
-				_, err := reconcile.Entity(t.Context(), r, versionedCards, versionedCard{ID: 7})
+			entity: func(ctx context.Context, r *reconcile.Reconciler) error {
+				_, err := reconcile.Entity(ctx, r, versionedCards, versionedCard{ID: 7})
 				return err
 			},
 		},
 		"Compare": {
 			set: comparedCards, insert: "INSERT INTO cards (id, text, count) VALUES (?, 'by hand', 1)",
-			change: func(t *testing.T, w *writer.Writer) error {
-				_, err := writer.Modify(t.Context(), w, "change", comparedCards, comparedCard{ID: 7}, func(i comparedCard) (comparedCard, error) {
+			change: func(ctx context.Context, w *writer.Writer) error {
+				_, err := writer.Modify(ctx, w, "change", comparedCards, comparedCard{ID: 7}, func(i comparedCard) (comparedCard, error) {
 					i.Text, i.Count = "changed", i.Count+1
 					return i, nil
 				})
 				return err
 			},
-			entity: func(t *testing.T, r *reconcile.Reconciler) error {
-				_, err := reconcile.Entity(t.Context(), r, comparedCards, comparedCard{ID: 7})
+			entity: func(ctx context.Context, r *reconcile.Reconciler) error {
+				_, err := reconcile.Entity(ctx, r, comparedCards, comparedCard{ID: 7})
 				return err
 			},
 		},
@@ -109,7 +110,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 						t.Errorf("%s: %v\n%v", name, err, report)
 					}
 				}
-				if err := test.change(t, w); test.rejected && !errors.Is(err, writer.ErrInvalid) || !test.rejected && err != nil {
+				if err := test.change(t.Context(), w); test.rejected && !errors.Is(err, writer.ErrInvalid) || !test.rejected && err != nil {
 					t.Error(err)
 				}
 				stamped := test.unadopted
@@ -122,7 +123,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 						t.Errorf("%v\n%v", err, report)
 					}
 				}
-				if err := test.change(t, w); err != nil {
+				if err := test.change(t.Context(), w); err != nil {
 					t.Error(err)
 				}
 				for name, run := range map[string]func() (*reconcile.Report, error){
@@ -136,7 +137,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 						t.Errorf("%s: %v\n%v", name, err, report)
 					}
 				}
-				if err := test.entity(t, r); err != nil {
+				if err := test.entity(t.Context(), r); err != nil {
 					t.Error(err)
 				}
 				texts := make(map[string]int)
