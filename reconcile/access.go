@@ -77,13 +77,15 @@ func (t *table) allFlaws() (out []flaw) {
 		return nil
 	}
 	if t.version >= 0 {
-		out = append(out, flaw{t.version, true, fmt.Errorf("a row of %s has no version: Adopt (denorm adopt) gives it one", t.qualified())})
+		why := fmt.Errorf("a row of %s has no version: Adopt (denorm adopt) gives it one", t.qualified())
+		out = append(out, flaw{t.version, true, why})
 	} else if i := slices.Index(t.columns, tablerow.StampColumn(t.Layout)); i >= 0 {
 		out = append(out, flaw{i, true, nil})
 	}
 	for _, name := range tablerow.NotNull(t.Layout) {
-		out = append(out, flaw{slices.Index(t.columns, name), false, fmt.Errorf("a row of %s has null in column %s, so no change of it can hold: "+
-			"UPDATE the column to a value by hand", t.qualified(), name)})
+		why := fmt.Errorf("a row of %s has null in column %s, so no change of it can hold: UPDATE the column to a value by hand",
+			t.qualified(), name)
+		out = append(out, flaw{slices.Index(t.columns, name), false, why})
 	}
 	return out
 }

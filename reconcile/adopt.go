@@ -39,14 +39,15 @@ import (
 // of its own, of kind repair, with the options of the call. With DryRun the report says how many base rows would get a version, and of
 // the query tables no more than a sample is read.
 //
-// A set with Compare has nothing to be written: Adopt names the rows that no change can change, as they expire or have null in a compared column
-// whose field cannot be nil. Sets with a single table are adopted like others.
+// A set with Compare has nothing to be written: Adopt names the rows that no change can change. They expire, have a time
+// in the future, or have null in a compared column whose field cannot be nil.
 //
-// The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete if rows could not be
-// read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
-// a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, for a set without Stamp, Versioned and Compare, and where the
-// clocks of this machine and of a node differ by more than 10 s, but for a [DryRun].
-// The report is nil if the run could not begin: the call is not valid, another run is in progress, or what it needs cannot be read.
+// The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete
+// if rows could not be read, or have no time, or were written without the library after Writers. It is ErrInvalid, and
+// nothing was sent, without Writers or with a time in the future, with [Tables], for tables with gc_grace_seconds below
+// an hour, for a set without Stamp, Versioned and Compare, and where the clocks of this machine and of a node differ by
+// more than 10 s, but for a [DryRun]. The report is nil if the run could not begin: the call is not valid, another run
+// is in progress, or what it needs cannot be read.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -99,7 +100,8 @@ func (j *job) checkAdopt() error {
 	case j.writers.After(time.Now()):
 		return invalid("Adopt: the time of Writers is in the future: processes that write without the library may still write")
 	case j.base().version < 0 && j.set.Stamp < 0 && len(j.set.Compared) == 0:
-		return invalid("Adopt: set %s has neither Stamp nor Versioned: declare one of them, and add its column to the tables", j.entity)
+		return invalid("Adopt: set %s has neither Stamp nor Versioned: declare one of them, and add its column to the tables",
+			j.entity)
 	case slices.ContainsFunc(j.tables, func(t *table) bool { return t.live.GCGrace < leastGrace }):
 		return invalid("Adopt: gc_grace_seconds of a table is less than an hour, so a delete could be purged before the stamp of its row is put: raise it first")
 	case len(j.only) > 0:
@@ -168,7 +170,8 @@ func (j *job) checkCompared(_ context.Context, u *unit, r *row) error {
 	for _, w := range r.Written {
 		switch {
 		case w.Ends != 0:
-			why = fmt.Errorf("a row of %s expires, and what Compare writes does not: write it without TTL, or delete it", j.base().qualified())
+			why = fmt.Errorf("a row of %s expires, and what Compare writes does not: write it without TTL, or delete it",
+				j.base().qualified())
 		case w.At > j.ahead(&suspect{}): // a transaction has the time of its coordinator, and would be covered
 			why = errUnended
 		}

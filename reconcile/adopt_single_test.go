@@ -43,7 +43,8 @@ var (
 	comparedCards  = tables.Must(tables.New[comparedCard]("card", cardTable, tables.Compare("holder", "count")))
 )
 
-// A set with one table is adopted, verified and repaired like others: a row of it that was written by hand can be changed afterwards.
+// A set with one table is adopted, verified and repaired like others: a row of it that was written by hand can be
+// changed afterwards.
 func TestOneTableIsAdopted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -153,7 +154,8 @@ func TestOneTableIsAdopted(t *testing.T) {
 	}
 }
 
-// Adopt of a set with Compare names the rows that no change can change, and Verify those in which no condition can hold.
+// Adopt of a set with Compare names the rows that no change can change, and Verify those in which no condition can
+// hold.
 func TestCompareRowsThatNoChangeChanges(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -204,7 +206,8 @@ func TestCompareRowsThatNoChangeChanges(t *testing.T) {
 	})
 }
 
-// Rows of a Versioned set that were never adopted are counted, and not looked at one by one; rows that have a version are compared.
+// Rows of a Versioned set that were never adopted are counted, and not looked at one by one; rows that have a version
+// are compared.
 func TestUnadoptedRowsAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, method := range methods {

@@ -286,7 +286,8 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 	})
 }
 
-// flawed notes the flaw of a base row, nil for none, unless an adoption has noted it. It says whether the row is not compared.
+// flawed notes the flaw of a base row, nil for none, unless an adoption has noted it. It says whether the row is not
+// compared.
 func (j *job) flawed(f *flaw) bool {
 	if f == nil {
 		return false
@@ -300,7 +301,8 @@ func (j *job) flawed(f *flaw) bool {
 	return f.why != nil
 }
 
-// unversioned says whether a base row of a time has no version, in a set with such: it was noted where the base table was read.
+// unversioned says whether a base row of a time has no version, in a set with such: it was noted where the base table
+// was read.
 func (j *job) unversioned(at int64) bool { return j.base().version >= 0 && at == 0 }
 
 // together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.

@@ -117,8 +117,9 @@ func InFlight(most int) Option {
 	}
 }
 
-// Target sets how long 95 of 100 requests may take: if they take longer, fewer are kept in flight. Default: twice the 95th percentile of
-// the fastest 50 consecutive requests of the first 200, and again where one request at a time takes longer. A run begins with one at a time.
+// Target sets how long 95 of 100 requests may take: if they take longer, fewer are kept in flight. Default: twice the
+// 95th percentile of the fastest 50 consecutive requests of the first 200, and again where one request at a time takes
+// longer. A run begins with one at a time.
 func Target(p95 time.Duration) Option {
 	return func(c *config) {
 		if c.target = p95; p95 <= 0 {

@@ -43,11 +43,12 @@ type Report struct {
 	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version. OtherTimes counts the rows of their query tables that had
 	// another time than the base row, which is no difference. If a run was continued, both count the last process only.
 	Stamped, OtherTimes int
-	// Unadopted counts the base rows without a stamp or version, as rows have that were written without the library: [Reconciler.Adopt] gives them
-	// one. In a set with Versioned they were not compared, and Err matches [ErrIncomplete]. If a run was continued, it counts the last process only.
+	// Unadopted counts the base rows without a stamp or version, as rows have that were written without the library:
+	// [Reconciler.Adopt] gives them one. In a set with Versioned they were not compared, and Err matches [ErrIncomplete].
+	// If a run was continued, it counts the last process only.
 	Unadopted int
-	// Uncovered counts token ranges that could not be read, rows of which writers reject each change, and entities that differed and could not be
-	// looked at again; Err says why.
+	// Uncovered counts token ranges that could not be read, rows of which writers reject each change, and entities that
+	// differed and could not be looked at again; Err says why.
 	Uncovered int
 
 	mu       sync.Mutex

@@ -103,7 +103,8 @@ func TestPaceLeavesRoom(t *testing.T) {
 	}
 }
 
-// A cluster that others load after a run has begun slows the run down, but not to one request at a time: fewer would not help it.
+// A cluster that others load after a run has begun slows the run down, but not to one request at a time: fewer would
+// not help it.
 func TestPaceUnderLoad(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -214,8 +214,8 @@ func TestUniqueKeys(t *testing.T) {
 	}
 }
 
-// Reads at SERIAL take longer than others, and that is no sign of a cluster with too much to do: a run that makes many has as many in flight as
-// another.
+// Reads at SERIAL take longer than others, and that is no sign of a cluster with too much to do: a run that makes many
+// has as many in flight as another.
 func TestReadsAtSerialKeepThePace(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

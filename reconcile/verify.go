@@ -12,7 +12,8 @@ import (
 // flight can explain the difference. If any entity differs, Verify takes at least that long. With [Lookup] it needs no temporary file, and
 // takes many times as long.
 //
-// Of a set with a single table it reads the rows, and reports those of which writers reject each change: see [Report.Unadopted].
+// Of a set with a single table it reads the rows, and reports those of which writers reject each change: see
+// [Report.Unadopted].
 //
 // The error is that of [Report.Err], or ErrInvalid, or that of ctx. With [State] it may be [ErrRunning], or say that the state cannot be read.
 // The report is never nil once the run has begun.

@@ -25,7 +25,8 @@ var _ versioned.Store = versionedBase{}
 func (a *access) env() *decide.Env {
 	return &decide.Env{
 		Session: decide.Sessions{Writes: a.writes, Reads: a.reads}, Retrier: &a.retrier, Consistency: a.consistency,
-		Now: time.Now, Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, transactions, do) }, FanOut: a.finish,
+		Pace: func(ctx context.Context, do func() error) error { return a.throttle.do(ctx, transactions, do) },
+		Now:  time.Now, FanOut: a.finish,
 	}
 }
 

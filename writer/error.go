@@ -36,8 +36,8 @@ var (
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
 	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
-	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] says NotApplied, as it depends
-	// on the data. Repeated as it is, the write fails again: write fewer rows at a time.
+	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] says NotApplied, as it
+	// depends on the data. Repeated as it is, the write fails again: write fewer rows at a time.
 	ErrTooLarge = errors.New("too large")
 	// ErrRefused: the server refuses the write to at least one table, and each repeat of it: the value is too large for an index or a
 	// guardrail, or a permission is missing. See [Error.Resumable].
@@ -55,9 +55,10 @@ type TableResult struct {
 	Counter         bool  // it holds counters, and is never sent again
 }
 
-// Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known, unwraps to
-// all causes, and matches [ErrInvalid], [ErrTooLarge], [ErrPartial], [ErrUnknown], [ErrRefused], [ErrConflict], [ErrTaken], [ErrExpired]
-// and [ErrNotFound] with errors.Is. An Error that matches none of them was not applied to any table.
+// Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known,
+// unwraps to all causes, and matches [ErrInvalid], [ErrTooLarge], [ErrPartial], [ErrUnknown], [ErrRefused],
+// [ErrConflict], [ErrTaken], [ErrExpired] and [ErrNotFound] with errors.Is. An Error that matches none of them was not
+// applied to any table.
 //
 // It holds the encoded mutations, so that [Writer.Resume] can finish the write, also in another process: store it with
 // MarshalBinary. It prints no bound value in any format. It is immutable and safe for concurrent use.

@@ -148,7 +148,8 @@ func (b *builder) checkConditions() {
 	}
 	if versioned {
 		b.checkVersioned()
-	} else if len(s.Compared) == len(b.Compare) && !slices.ContainsFunc(s.Compared, func(i int) bool { return s.Columns[i].NeverAbsent() }) {
+	} else if len(s.Compared) == len(b.Compare) &&
+		!slices.ContainsFunc(s.Compared, func(i int) bool { return s.Columns[i].NeverAbsent() }) {
 		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not exist could "+
 			"pass for one in which all columns are null, and would be created")
 	}

@@ -27,8 +27,9 @@ type window struct {
 	seen    int // of the first windows
 }
 
-// The target is a multiple of what the fastest of the first windows took, where none is given. These begin with few requests at a time: it would
-// otherwise be of requests that wait for each other. It is raised when one request at a time takes longer, as under the load of others.
+// The target is a multiple of what the fastest of the first windows took, where none is given. These begin with few
+// requests at a time: it would otherwise be of requests that wait for each other. It is raised when one request at a
+// time takes longer, as under the load of others.
 const (
 	windowSize   = 50
 	firstWindows = 4

@@ -123,7 +123,8 @@ type Report struct {
 	// InFlight counts entities whose tables differed at first and later agreed or were written again, once for each table that was read.
 	InFlight int64 `json:"inFlight"`
 	Put      int64 `json:"put"` // rows that a backfill has put into its table
-	// Uncovered counts ranges and entities that were not compared. Gaps has the first ten ranges with any of them. The logs of the workers say why.
+	// Uncovered counts ranges and entities that were not compared. Gaps has the first ten ranges with any of them. The
+	// logs of the workers say why.
 	Uncovered int64 `json:"uncovered"`
 	Gaps      []Gap `json:"gaps,omitempty"`
 	// Stopped says that the run was canceled before all was read. Then the error of the workflow is a CanceledError of Temporal's SDK, with the report

@@ -111,8 +111,8 @@ func hotRow(r *review, x sent) {
 	}
 }
 
-// counterLifetime reports counters that are deleted, and those of tables with a TTL. A table with a time in its key is left out: what is deleted
-// there is of the past, and not counted again.
+// counterLifetime reports counters that are deleted, and those of tables with a TTL. A table with a time in its key is
+// left out: what is deleted there is of the past, and not counted again.
 func counterLifetime(r *review) {
 	for _, t := range r.tables() {
 		if counting(t) && t.TTL() > 0 {
@@ -120,8 +120,8 @@ func counterLifetime(r *review) {
 		}
 	}
 	for q, t := range r.queries {
-		again := q.Verb == "DELETE" && counting(t) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return roleOf(c) == moment })
-		if again && r.once(t.ID) {
+		past := slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return roleOf(c) == moment })
+		if q.Verb == "DELETE" && counting(t) && !past && r.once(t.ID) {
 			r.finding(t, "subtract what was read", "counters are deleted; one that is counted again after that may not count").of(q).Severity = Warning
 		}
 	}

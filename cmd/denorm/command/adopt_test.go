@@ -51,7 +51,8 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
-// After a verify of rows that were written by hand the next step is adopt, and a dry run of that says what it does not look for.
+// After a verify of rows that were written by hand the next step is adopt, and a dry run of that says what it does not
+// look for.
 func TestNextStepIsAdopt(t *testing.T) {
 	t.Parallel()
 	type user struct {

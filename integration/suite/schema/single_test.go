@@ -40,8 +40,8 @@ var (
 	singleSeats    = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
 )
 
-// Sets with one table take over rows that were written by hand. The server covers a change with Compare of a row whose time is ahead, and
-// finds no null equal to 0: Adopt names such rows.
+// Sets with one table take over rows that were written by hand. The server covers a change with Compare of a row whose
+// time is ahead, and finds no null equal to 0: Adopt names such rows.
 func TestOneTableIsAdopted(t *testing.T) {
 	t.Parallel()
 	keyspace := cluster.Keyspace(t, 3, schema.Must(schema.Declare(schema.Sets(singleNotes, singleAccounts, singleSeats))).Statements()...)
