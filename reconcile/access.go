@@ -3,7 +3,6 @@ package reconcile
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
@@ -40,10 +38,10 @@ type table struct {
 	selects  string // up to the WHERE
 	ranges   string // all of it, of a range of tokens
 	live     catalog.Table
-	part     int   // columns of the partition key, which come first
-	key      int   // of the primary key
-	version  int   // of the base table of a set with Versioned: which column has the version; else -1
-	tells    []int // of that table: the columns of which a row that is not deleted has one at least
+	part     int // columns of the partition key, which come first
+	key      int // of the primary key
+	version  int // of the base table of a set with Versioned: which column has the version; else -1
+	surveyor *tablerow.Surveyor
 	flaws    []flaw
 }
 
@@ -56,16 +54,11 @@ type flaw struct {
 
 func newTable(l tablerow.Layout, keyspace string) *table {
 	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: tablerow.Timed(l), part: len(l.Partition())}
-	t.key = t.part + len(l.Clustering())
+	t.key = t.part + len(t.Clustering())
 	t.version = slices.Index(t.columns, l.Version())
-	t.tells = each.Of(l.Tells(), func(name string) int { return slices.Index(t.columns, name) })
+	t.surveyor = tablerow.NewSurveyor(l)
 	t.flaws = t.allFlaws()
-	selected := slices.Concat(
-		t.columns,
-		each.Of(t.timed, func(name string) string { return "WRITETIME(" + name + ")" }),
-		each.Of(t.timed, func(name string) string { return "TTL(" + name + ")" }),
-	)
-	t.selects = "SELECT " + strings.Join(selected, ", ") + " FROM " + t.qualified()
+	t.selects = "SELECT " + strings.Join(tablerow.Selected(l), ", ") + " FROM " + t.qualified()
 	key := strings.Join(t.Partition(), ", ")
 	t.ranges = t.selects + " WHERE token(" + key + ") > ? AND token(" + key + ") <= ?"
 	return t
@@ -110,8 +103,9 @@ func (t *table) qualified() string {
 // row is a row as it was read.
 type row struct {
 	repair.Row
-	ends time.Time // when the first of its columns expires, zero if none does
-	flaw *flaw
+	ends   time.Time // when the first of its columns expires, zero if none does
+	survey tablerow.Survey
+	flaw   *flaw
 }
 
 // access reads and writes the tables of a set.
@@ -277,7 +271,7 @@ func eachRow(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []
 		dest[i] = (*cell)(&values[i])
 	}
 	for iter.Scan(dest...) {
-		if hasStaticsAlone(t, values) || t.deleted(values) {
+		if !t.surveyor.Row(values) {
 			continue
 		}
 		if err := f(values); err != nil {
@@ -313,6 +307,8 @@ func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 		}
 		r := row{Row: repair.Row{Row: read}, flaw: t.flaw(cells)}
 		r.At, r.ends = t.times(cells, now)
+		r.Ends = t.surveyor.End(cells, now)
+		t.surveyor.Count(&r.survey, cells, now)
 		if t.version < 0 || r.At == 0 { // else they are times of transactions
 			r.Written = t.written(cells, now)
 		}
@@ -320,21 +316,6 @@ func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 		return nil
 	})
 	return rows, last, err
-}
-
-// hasStaticsAlone says whether a row is that of a partition without rows, which has static columns alone: its clustering columns are null.
-func hasStaticsAlone(t *table, values [][]byte) bool {
-	for _, v := range values[t.part:t.key] {
-		if v != nil {
-			return false
-		}
-	}
-	return t.key > t.part
-}
-
-// deleted says whether a row is what remembers that the entity was deleted.
-func (t *table) deleted(values [][]byte) bool {
-	return len(t.tells) > 0 && !slices.ContainsFunc(t.tells, func(i int) bool { return values[i] != nil })
 }
 
 // times are when a row was written, 0 if nothing says so, and when the first of its columns expires, zero if none does.
@@ -347,7 +328,7 @@ func (t *table) times(cells [][]byte, now time.Time) (at int64, ends time.Time) 
 		return id.Time().UnixMicro(), time.Time{} // WRITETIME is that of the transaction
 	}
 	for i := range t.timed {
-		w := t.cell(cells, i, now)
+		w := t.surveyor.Cell(cells, i, now)
 		at = max(at, w.At)
 		if e := time.UnixMilli(w.Ends); w.Ends != 0 && (ends.IsZero() || e.Before(ends)) {
 			ends = e
@@ -356,22 +337,11 @@ func (t *table) times(cells [][]byte, now time.Time) (at int64, ends time.Time) 
 	return at, ends
 }
 
-// cell says when a column of a row was written and when it expires, and is zero if it is null.
-func (t *table) cell(cells [][]byte, i int, now time.Time) (w statement.Written) {
-	if c := cells[len(t.columns)+i]; len(c) == 8 {
-		w.At = int64(binary.BigEndian.Uint64(c))
-	}
-	if c := cells[len(t.columns)+len(t.timed)+i]; len(c) == 4 {
-		w.Ends = 1000 * (now.Unix() + int64(binary.BigEndian.Uint32(c)))
-	}
-	return w
-}
-
 // written is by column, of those that are not null.
 func (t *table) written(cells [][]byte, now time.Time) map[string]statement.Written {
 	out := make(map[string]statement.Written, len(t.timed))
 	for i, name := range t.timed {
-		if w := t.cell(cells, i, now); w.At != 0 {
+		if w := t.surveyor.Cell(cells, i, now); w.At != 0 {
 			out[name] = w
 		}
 	}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,11 +34,16 @@ import (
 // does not have is removed with the row's own timestamp, and so is a row without a base row. Rows that the library has written are repaired
 // as Repair does. [OnRemoval], [MaxRemovals] and [DryRun] are as for Repair.
 //
-// In a set with Versioned, the version column takes the place of the stamp. Each base row without a version gets its first one by a transaction,
-// which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Until then, writers reject updates
-// and deletes of the row. Then the tables are repaired as by [Reconciler.Repair], whose findings name the keys that others have. The repair is a run
-// of its own, of kind repair, with the options of the call. With DryRun the report says how many base rows would get a version, and of
-// the query tables no more than a sample is read.
+// In a set with Versioned, the version column takes the place of the stamp. Each base row without a version gets its
+// first one by a transaction, which also claims those of its unique keys that nobody else has claimed, and puts the
+// row into all query tables. Until then, writers reject updates and deletes of the row. Then the tables are repaired
+// as by [Reconciler.Repair], whose findings name the keys that others have. The repair is a run of its own, of kind
+// repair, with the options of the call. With DryRun the report says how many base rows would get a version, and which
+// rows of query tables would be put; rows under other keys are not looked for.
+//
+// In a set with [tables.ExpiresAt], a row that ends by a TTL and has no expiry gets one: the smallest TTL of its
+// columns, rounded down. In other sets such rows are counted, and the error matches [ErrUnsafe]: see
+// [TableReport].Ending.
 //
 // A set with Compare has nothing to be written: Adopt names the rows that no change can change. They expire, have a time
 // in the future, or have null in a compared column whose field cannot be nil.
@@ -73,11 +79,14 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 	if given == nil || j.base().version < 0 || len(j.tables) == 1 {
 		return given, err
 	}
-	for _, t := range j.tables[1:] {
+	for _, t := range j.queries {
+		given.NotCompared = append(given.NotCompared, t.qualified()+otherKeys)
+	}
+	for _, t := range j.uniques {
 		given.NotCompared = append(given.NotCompared, t.qualified())
 	}
-	given.Tables = given.Tables[:1]
-	if j.dryRun || err != nil && (!errors.Is(err, ErrIncomplete) || errors.Is(err, ErrStopped) || errors.Is(err, ErrTooMuch) || ctx.Err() != nil) {
+	given.Tables = given.Tables[:1+len(j.queries)]
+	if j.dryRun || given.stopped != nil || ctx.Err() != nil {
 		return given, err
 	}
 	report, failed := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}), func(c *config) { c.adopted = j.adopt })...)
@@ -86,9 +95,10 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 		return given, errors.Join(err, failed)
 	}
 	report.Began, report.Run, report.Stamped = given.Began, given.Run, given.Stamped
+	report.add(given.findings)
 	report.Uncovered += given.Uncovered
 	report.failures = append(given.failures, report.failures...)
-	return report, errors.Join(err, failed)
+	return report, cmp.Or(ctx.Err(), report.Err())
 }
 
 func (j *job) checkAdopt() error {
@@ -121,7 +131,10 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 			j.leave(u, fmt.Errorf("a row of %s got no version: it expires, and a row with a version does not: write it without TTL, or delete it",
 				j.base().qualified()))
 			return nil
-		case w.At > j.adopt:
+		case tablerow.Unit(w.At) == tablerow.Nanoseconds:
+			j.leave(u, fmt.Errorf("a row of %s got no version: %s", j.base().qualified(), repair.InNanoseconds))
+			return nil
+		case tablerow.Micros(w.At) > j.adopt:
 			j.leave(u, errUnended)
 			return nil
 		}
@@ -131,7 +144,14 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 			return errors.New(err.Error()) // it is of the sample, not of what is read here
 		}
 	}
-	if !j.dryRun {
+	var wrong []Finding
+	if j.dryRun {
+		var err error
+		if wrong, err = j.wrong(ctx, r); err != nil {
+			j.leave(u, err)
+			return nil
+		}
+	} else {
 		b := j.baseOf(r.Entity())
 		read, _, err := decide.Try(ctx, b, b.Read)
 		if err != nil || !read.Present || read.Current() != (gocql.UUID{}) { // somebody has written or deleted it meanwhile
@@ -142,6 +162,9 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 			if _, err := b.Base.Base.QueryTableMutations(*stored, nextVersion(0), nil); err != nil { // it would be pending for good
 				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
 				return nil
+			}
+			if wrong, err = j.wrong(ctx, r); err != nil {
+				return err
 			}
 			if claims, err = j.freeKeys(ctx, b, tablerow.OfBase(b.Base.Base, *stored)); err != nil {
 				return err
@@ -154,7 +177,12 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		if result.Outcome != retry.Applied {
 			return result.Err // nil if somebody else was first
 		}
+		for i := range wrong {
+			wrong[i].Outcome = Repaired
+		}
 	}
+	j.report.add(wrong)
+	j.tracedFindings(ctx, wrong)
 	j.report.mu.Lock()
 	defer j.report.mu.Unlock()
 	j.report.Stamped++
@@ -172,6 +200,8 @@ func (j *job) checkCompared(_ context.Context, u *unit, r *row) error {
 		case w.Ends != 0:
 			why = fmt.Errorf("a row of %s expires, and what Compare writes does not: write it without TTL, or delete it",
 				j.base().qualified())
+		case tablerow.Unit(w.At) == tablerow.Nanoseconds:
+			why = fmt.Errorf("a row of %s cannot be changed: %s", j.base().qualified(), repair.InNanoseconds)
 		case w.At > j.ahead(&suspect{}): // a transaction has the time of its coordinator, and would be covered
 			why = errUnended
 		}
@@ -180,6 +210,27 @@ func (j *job) checkCompared(_ context.Context, u *unit, r *row) error {
 		j.leave(u, why)
 	}
 	return nil
+}
+
+// wrong finds the rows of query tables that a base row without a version is to replace or add. Rows that are ahead
+// stay, and the repair finds them.
+func (j *job) wrong(ctx context.Context, r *row) (out []Finding, err error) {
+	began := time.Now()
+	l, err := j.first(ctx, j.base(), r)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range l.Rows {
+		j.report.rows(j.table(q.Table()), 1)
+	}
+	for _, f := range l.Findings() {
+		if f.RowAt < began.UnixMicro() {
+			found := j.finding(r.Entity(), f)
+			found.Certainty, found.FirstSeen = Settled, began.UTC()
+			out = append(out, found)
+		}
+	}
+	return out, nil
 }
 
 // freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or says why it does not.
@@ -212,6 +263,8 @@ func (j *job) stamp(ctx context.Context, l repair.Look, began time.Time) (next t
 	case at == 0:
 		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: it has a key alone, so nothing says when it was written: Update it through " +
 			"its set, which gives it one")
+	case l.OtherUnit() != "":
+		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: " + l.OtherUnit())
 	case l.Unended(), at > j.ahead(&suspect{}):
 		return next, errUnended
 	case at > l.Base.At && began.Before(settled):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -145,13 +146,17 @@ func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), why))
 		return nil
 	}
+	if tablerow.Unit(r.At) == tablerow.Nanoseconds {
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), repair.InNanoseconds))
+		return nil
+	}
 	if r.At > j.ahead(&suspect{}) {
 		j.leave(u, fmt.Errorf("a row of %s was not put into %s: its time is more than Settle in the future: see KeepAhead (--ahead keep)",
 			j.base().qualified(), t.qualified()))
 		return nil
 	}
 	// In a set that takes Patch a column that is null may have been so before the rest was written.
-	nulls := !r.Patchable() && (j.at || time.Since(time.UnixMicro(r.At)) < j.horizon())
+	nulls := !r.Patchable() && (j.at || time.Since(time.UnixMicro(tablerow.Micros(r.At))) < j.horizon())
 	send, err := r.Redeliver(r.At, r.Written, nulls, j.keyspace)
 	if err != nil {
 		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))

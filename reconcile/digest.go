@@ -65,21 +65,23 @@ func newDigest(j *job, dir string) *digest {
 }
 
 // page reads a page and notes its rows.
-func (d *digest) page(ctx context.Context, t *table, in segment, size int, from mark) (rows int, next mark, err error) {
+func (d *digest) page(
+	ctx context.Context, t *table, in segment, size int, from mark,
+) (seen tablerow.Survey, next mark, err error) {
 	next, err = d.j.visit(ctx, t, in, size, from, func(iter *gocql.Iter) (last []byte, err error) {
-		rows, last, err = d.add(iter, t)
+		seen, last, err = d.add(iter, t)
 		return last, err
 	})
-	return rows, next, err
+	return seen, next, err
 }
 
 // add notes the rows of a page.
-func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err error) {
+func (d *digest) add(iter *gocql.Iter, t *table) (seen tablerow.Survey, last []byte, err error) {
 	s, now := d.sides[t], time.Now()
 	var r record
 	var entity, key, compared, out []byte
 	last, err = eachRow(iter, t, func(values [][]byte) error {
-		rows++
+		t.surveyor.Count(&seen, values, now)
 		if err := tablerow.Normalize(t.Layout, values); err != nil {
 			return err
 		}
@@ -112,7 +114,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 		}
 		return nil
 	})
-	return rows, last, err
+	return seen, last, err
 }
 
 // fails notes a range that was not read.

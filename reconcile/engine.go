@@ -209,6 +209,7 @@ func (p *pieces) advance(ctx context.Context) error {
 		}
 		p.counts.Rows += next.rows.Load()
 		p.counts.InFlight += next.inFlight.Load()
+		p.counts.Ending += next.ending.Load()
 		p.counts.Put += int64(next.put)
 		p.cursor, p.todo = next.in.high, p.todo[1:]
 	}
@@ -243,6 +244,7 @@ func (p *pieces) done() engine.Done {
 	out.InFlight += p.from.InFlight
 	out.Uncovered += p.from.Uncovered
 	out.Unheld += p.from.Unheld
+	out.Ending += p.from.Ending
 	out.Found.AddAll(p.from.Found)
 	p.report.mu.Lock()
 	for i := range p.report.findings {

@@ -272,6 +272,12 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 		if err != nil || l.Base != nil && j.unversioned(l.Base.At) {
 			return err
 		}
+		if u.t == j.base() {
+			err = j.firstClaims(ctx, r, &l)
+		}
+		if err != nil {
+			return err
+		}
 		agrees := len(l.Findings()) == 0 && len(l.Unheld()) == 0
 		if agrees && j.adopt != 0 && u.t == j.base() {
 			agrees, err = j.stampScanned(ctx, u, l, began)
@@ -334,8 +340,8 @@ const lookups = 32
 // ending says whether a row is so close to its expiry that another table may have lost it already.
 func (j *job) ending(r *row) bool { return !r.ends.IsZero() && time.Until(r.ends) <= j.settle }
 
-// first is a look at a row that a scan has found, and its counterparts alone: of one of the base table those that it should have, else the
-// base row. It may be wrong if the entity is being written.
+// first is a look, without claims, at a row that a scan has found, and its counterparts alone: of one of the base
+// table those that it should have, else the base row. It may be wrong if the entity is being written.
 func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) {
 	l := repair.Look{BaseTable: j.base().Layout, Adopt: j.adopt}
 	if t != j.base() {
@@ -348,6 +354,7 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 		} else {
 			l.Rows = []repair.Row{r.Row}
 		}
+		l.FillExpiries()
 		return l, err
 	}
 	l.Base, l.Tables = &r.Row, j.layouts()
@@ -364,7 +371,8 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 			l.Rows = append(l.Rows, have.Row)
 		}
 	}
-	return l, j.firstClaims(ctx, r, &l)
+	l.FillExpiries()
+	return l, nil
 }
 
 func (j *job) level() gocql.Consistency { return j.access.consistency }

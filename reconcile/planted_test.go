@@ -132,6 +132,31 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		".", "^TestRepairOfAMoveByAFastClock$/^that_has_reached_the_table_by_user$/^left$",
 	},
 	{
+		"an end by a TTL is not looked for", "../internal/tablerow/survey.go",
+		"\t\tto.Ending++\n", "\t\tto.Ending += 0\n",
+		".", "^TestRowsThatEndAreCounted$",
+	},
+	{
+		"a run that is continued forgets rows that end", "unit.go",
+		" && !u.unsafe.Load()", "",
+		".", "^TestContinuedRunCountsRowsThatEnd$",
+	},
+	{
+		"rows that end at different times agree", "../internal/repair/repair.go",
+		"f.Column == \"\" && l.endsApart(q)", "f.Column == \"\" && l.endsApart(q) && false",
+		".", "^TestAdoptFillsTheExpiry$",
+	},
+	{
+		"a time in milliseconds is taken for one of 1970", "../internal/repair/repair.go",
+		"\tcase l.OtherUnit() != \"\":\n\t\treturn Repair{Reason: l.OtherUnit()}, nil\n", "",
+		".", "^TestTimesInOtherUnits$",
+	},
+	{
+		"what a version replaces is not counted", "adopt.go",
+		"\tj.report.add(wrong)\n", "",
+		".", "^TestAdoptVersionedCountsWrongRows$",
+	},
+	{
 		"a write that was ahead when a run saw it is carried out later", "sightings.go",
 		"s.held = max(s.held, at-1)", "s.held = max(s.held, 0)",
 		".", "^TestRepairOfAWriteByAFastClock$/^left,_and_found_again$",

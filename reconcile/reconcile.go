@@ -183,6 +183,7 @@ func (j *job) readSchema(ctx context.Context) error {
 			return invalid("the cluster has no table %s: create it, or give the session the right keyspace", t.qualified())
 		}
 		t.live = found[0]
+		t.surveyor.Default = t.live.TTL
 	}
 	base := j.base()
 	for _, t := range j.queries { // a row that has ended in one table alone would be missing there, and a repair would bring it back

@@ -97,6 +97,20 @@ type TableReport struct {
 	// Unheld counts, in a table with Unique, claims of entities whose base rows do not have the key. They are no difference: writes whose client
 	// has died leave them, and the next entity that wants such a key takes it. If a run was continued, Unheld counts the last process only.
 	Unheld int
+	// Ending counts rows that end by a TTL other than default_time_to_live, while no column of [tables.ExpiresAt]
+	// says when. A change keeps such a row forever: in a set without ExpiresAt the error of the report matches
+	// [ErrUnsafe]. The TTL of sets and maps that are not frozen, and of rows with a key alone, cannot be read, and is
+	// not counted.
+	Ending int
+	// Units counts rows whose write times are in "seconds", "milliseconds" or "nanoseconds". They do not say which of
+	// two rows is newer.
+	Units map[string]int
+	// Nulls counts, in the base table and by column, rows that [Reconciler.Adopt] has read in which the column is
+	// null, while its field is no pointer: the row is read with another value, and the next update writes that. If a
+	// run was continued, Units and Nulls count the last process only.
+	Nulls map[string]int
+
+	keep string // how the ends of rows are kept, in a set without ExpiresAt
 }
 
 // maxFindings bounds the findings that a report keeps; all are counted.
@@ -105,8 +119,9 @@ const maxFindings = 100_000
 // Findings returns the first 100,000 rows that disagree; [TableReport] counts all.
 func (r *Report) Findings() iter.Seq[Finding] { return slices.Values(r.findings) }
 
-// Err is nil if all rows were read and agree now. It matches [ErrDrift] if some disagree and were not repaired, [ErrIncomplete] if some could
-// not be read, [ErrTooMuch] if a repair ended because of [MaxRemovals], and [ErrStopped] or [ErrRunning] if a stored run ended early.
+// Err is nil if all rows were read and agree now. It matches [ErrDrift] if some disagree and were not repaired,
+// [ErrIncomplete] if some could not be read, [ErrUnsafe] if a change of some would lose something, [ErrTooMuch] if a
+// repair ended because of [MaxRemovals], and [ErrStopped] or [ErrRunning] if a stored run ended early.
 func (r *Report) Err() error {
 	var errs []error
 	if r.stopped != nil {
@@ -125,7 +140,7 @@ func (r *Report) Err() error {
 	if left > 0 {
 		errs = append(errs, fmt.Errorf("%w: %d findings", ErrDrift, left))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.unsafe()...)...)
 }
 
 // String returns the report as a table, without keys. If something is missing in it, Err says why.
@@ -146,10 +161,13 @@ func (r *Report) String() string {
 		case agree:
 			b.WriteString("   nothing found in what was compared")
 		}
-		if t.Unheld > 0 {
-			fmt.Fprintf(&b, " (%d %s that no base row holds)", t.Unheld, plural(t.Unheld, "claim"))
+		if notes := t.notes(); len(notes) > 0 {
+			b.WriteString(" (" + strings.Join(notes, "; ") + ")")
 		}
 		b.WriteByte('\n')
+	}
+	for _, err := range r.unsafe() {
+		fmt.Fprintf(&b, "%v\n", err)
 	}
 	for _, name := range r.NotCompared {
 		fmt.Fprintf(&b, "%-47s not compared\n", name)
@@ -258,12 +276,6 @@ func (r *Report) share() {
 			f.Class, f.Outcome, f.Reason, f.other = Shared, Found, heldByTwo, of.entity
 		}
 	}
-}
-
-func (r *Report) rows(t *table, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.table(t.qualified()).Rows += n
 }
 
 func (r *Report) uncovered(err error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 const (
@@ -117,16 +118,18 @@ func join(to []gap, g gap) []gap {
 // scanPage reads a page of a stretch, and compares its rows or puts them. It gives where the next one begins.
 func (j *job) scanPage(ctx context.Context, u *unit, s *stretch, size int) (next mark, err error) {
 	var (
-		n     int
+		seen  tablerow.Survey
 		rows  []row
 		began = time.Now()
 	)
 	if j.digest != nil {
-		n, next, err = j.digest.page(ctx, u.t, s.in, size, s.at)
-		j.read.Add(int64(n))
+		seen, next, err = j.digest.page(ctx, u.t, s.in, size, s.at)
+		j.read.Add(int64(seen.Rows))
 	} else {
 		rows, next, err = j.page(ctx, u.t, s.in, size, s.at)
-		n = len(rows)
+		for i := range rows {
+			seen.Add(&rows[i].survey)
+		}
 	}
 	switch {
 	case err != nil:
@@ -138,8 +141,8 @@ func (j *job) scanPage(ctx context.Context, u *unit, s *stretch, size int) (next
 	if err != nil {
 		return mark{}, err
 	}
-	u.rows.Add(int64(n))
-	j.report.rows(u.t, n)
+	u.rows.Add(int64(seen.Rows))
+	j.surveyed(u, &seen)
 	return next, nil
 }
 

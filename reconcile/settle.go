@@ -134,11 +134,8 @@ func (j *job) patience(l repair.Look) repair.Patience {
 func (j *job) found(s *suspect, l repair.Look, c repair.Certainty) []Finding {
 	var out []Finding
 	for _, f := range s.sighting.Findings {
-		t := j.table(f.Table)
-		found := Finding{
-			Class: f.Class, Certainty: c, Table: t.qualified(), Column: f.Column, BaseTime: moment(f.BaseAt), RowTime: moment(f.RowAt),
-			FirstSeen: s.sighting.First, key: f.Key, entity: s.entity, t: t,
-		}
+		found := j.finding(s.entity, f)
+		found.Certainty, found.FirstSeen, found.Reason = c, s.sighting.First, l.OtherUnit()
 		if f.Class == repair.Shared {
 			found.other, found.Reason = l.Holder(f), heldByTwo
 		}
@@ -148,6 +145,15 @@ func (j *job) found(s *suspect, l repair.Look, c repair.Certainty) []Finding {
 		out = append(out, found)
 	}
 	return out
+}
+
+// finding makes a finding of what a look at an entity has found.
+func (j *job) finding(entity string, f repair.Finding) Finding {
+	t := j.table(f.Table)
+	return Finding{
+		Class: f.Class, Table: t.qualified(), Column: f.Column, BaseTime: moment(f.BaseAt), RowTime: moment(f.RowAt),
+		key: f.Key, entity: entity, t: t,
+	}
 }
 
 func moment(microseconds int64) time.Time {
@@ -209,6 +215,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 	if j.base().version >= 0 {
 		err = j.lookVersioned(ctx, s, &l)
 	}
+	l.FillExpiries()
 	return l, err
 }
 

@@ -302,10 +302,17 @@ func TestAdoptClaimsUniqueKeys(t *testing.T) {
 		if !errors.Is(err, reconcile.ErrDrift) || report.Stamped != 23 {
 			t.Errorf("%v\n%v", err, report)
 		}
+		put := 0
 		for f := range report.Findings() {
-			if f.Class != reconcile.Shared && f.Class != reconcile.Unclaimed || f.Entity() != "id = 21" && f.Entity() != "id = 22" {
+			switch {
+			case f.Class == reconcile.Missing && f.Outcome == reconcile.Repaired && f.Table == "shop.users_by_name":
+				put++
+			case f.Class != reconcile.Shared && f.Class != reconcile.Unclaimed || f.Entity() != "id = 21" && f.Entity() != "id = 22":
 				t.Error(f)
 			}
+		}
+		if put != 23 {
+			t.Errorf("%d rows of users_by_name were missing", put)
 		}
 		for id := 1; id <= 20; id++ {
 			if got := x.owner(fmt.Sprint("mine", id)); got != id {

@@ -15,6 +15,8 @@ type unit struct {
 	again          atomic.Bool  // and it may be when it is tried again
 	cause          atomic.Pointer[error]
 	rows, inFlight atomic.Int64
+	ending         atomic.Int64 // rows that end by a TTL of their own
+	unsafe         atomic.Bool  // it has rows that the report alone tells of: a run that is continued reads it again
 }
 
 func newUnit(t *table, in segment) *unit {
@@ -46,7 +48,7 @@ func (j *job) settled(ctx context.Context, s *suspect, inFlight bool, err error)
 
 // release is called for everything that a unit waited for. What a unit of a digest read is lost with the process, so none is stored.
 func (j *job) release(ctx context.Context, u *unit) {
-	if u.open.Add(-1) == 0 && !u.failed.Load() && j.stored != nil && j.digest == nil {
+	if u.open.Add(-1) == 0 && !u.failed.Load() && !u.unsafe.Load() && j.stored != nil && j.digest == nil {
 		j.stored.done(ctx, u)
 	}
 }

@@ -145,7 +145,8 @@ const settle = 10 * time.Second
 // node believes of the others, and it may have heard of a change as late as they.
 func (e *ensurer) validate(ctx context.Context) error {
 	for began := time.Now(); ; {
-		err := breaking(differences(ctx, e.session, e.declared))
+		differ, _, err := differences(ctx, e.session, e.declared)
+		err = breaking(differ, err)
 		var found *DifferenceError
 		if !errors.As(err, &found) || time.Since(began) > settle ||
 			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.absent }) {

@@ -36,7 +36,11 @@ func Differences(ctx context.Context, s *session.Session, declared ...Declaratio
 	if all, err = physical(s, all); err != nil {
 		return nil, err
 	}
-	return differences(ctx, s, all)
+	found, live, err := differences(ctx, s, all)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, sample(ctx, s, all, live, found)...), nil
 }
 
 // whole is what is declared as one schema.
@@ -49,33 +53,34 @@ func whole(declared []Declaration) (*Schema, error) {
 	return Declare(declared...)
 }
 
-// differences is Differences of what is in the keyspaces of the session already.
-func differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
+// differences is Differences of what is in the keyspaces of the session already, without rows. It gives the live
+// schema, too.
+func differences(ctx context.Context, s *session.Session, declared *Schema) (found []Difference, live *Schema, err error) {
 	var server dialect.Server
 	local, err := newReader(s).rows(ctx, `SELECT * FROM system.local WHERE key = 'local'`)
 	if len(local) > 0 {
 		server = dialect.Of(local[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("schema: ask which server it is: %w", err)
+		return nil, nil, fmt.Errorf("schema: ask which server it is: %w", err)
 	}
-	live, err := Read(ctx, s, declared.names()...)
+	live, err = Read(ctx, s, declared.names()...)
 	if err != nil && server != "" {
-		return nil, fmt.Errorf("schema: the server is %s, on which nothing of this library was tested (docs/servers.md): %w", server, err)
+		return nil, nil, fmt.Errorf("schema: the server is %s, on which nothing of this library was tested (docs/servers.md): %w", server, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rejected, err := guarded(ctx, newReader(s), declared)
 	if err != nil {
-		return nil, fmt.Errorf("schema: read the guardrails of a node: %w", err)
+		return nil, nil, fmt.Errorf("schema: read the guardrails of a node: %w", err)
 	}
 	c := compared(server, declared, live)
 	c.noPresent()
 	if server != "" {
 		c.onServer()
 	}
-	return append(c.found, rejected...), nil
+	return append(c.found, rejected...), live, nil
 }
 
 // noPresent adds the tables of the present period that do not exist, of those that rotate.
@@ -111,6 +116,10 @@ func (c *comparison) noPresent() {
 //
 // Three things are not compared, so that they can be added while older processes write: Atomic, a column, and a query table. A query table that a
 // process does not declare gets nothing from that process. Read a new table when all processes declare it and reconcile.Backfill has ended.
+//
+// Validate reads at most 100 rows of the base table of each set, and nothing else of its rows. It is an error if a
+// change would make one stay that ends by a TTL, or could not win against its write time. A Note says what it could not
+// read, and which columns are null whose fields are no pointers.
 //
 // It ends with ctx, or after 30 s if ctx has no deadline.
 func Validate(ctx context.Context, s *session.Session, declared ...Declaration) error {

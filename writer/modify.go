@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,9 +40,10 @@ import (
 // other: change must not call Modify.
 //
 // If there is no base row, the error matches [ErrNotFound]. In a set with OneOf, a row without a stamp is [ErrInvalid]
-// unless the set declares [tables.UnstampedRows]. After a failed read the [*Error] says NotApplied, and there is
-// nothing to resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that
-// [Writer.Resume] will complete.
+// unless the set declares [tables.UnstampedRows]. So is, in a set with [tables.ExpiresAt], a row that ends by a TTL and
+// has no expiry before and after change. After a failed read the [*Error] says NotApplied, and there is nothing to
+// resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that [Writer.Resume]
+// will complete.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -87,7 +89,7 @@ func modify[T any](
 		return *new(T), err
 	}
 	defer leave()
-	before, failed := read(ctx, w, op, set, key, true)
+	before, ends, failed := read(ctx, w, op, set, key, true)
 	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
 	for wait := leastConflictWait; ; wait = min(2*wait, mostConflictWait) {
 		if failed != nil {
@@ -100,6 +102,11 @@ func modify[T any](
 		}
 		if _, err := set.Key(after); err != nil {
 			return after, reject(op, fmt.Errorf("the row that the function returned: %w", err))
+		}
+		if ends && unexpiring(set.Internal(), after) {
+			if err := w.unkept(ctx, op, set.Internal()); err != nil {
+				return after, err
+			}
 		}
 		result, err := w.Write(ctx, op, update(after))
 		set.Internal().SetVersion(&after, result.Version)
@@ -116,54 +123,62 @@ func modify[T any](
 		// The row that the conflict left was read at SERIAL, or by the transaction.
 		var found bool
 		if before, found = Current[T](met); !found {
-			before, failed = read(ctx, w, op, set, key, false)
+			before, _, failed = read(ctx, w, op, set, key, false)
 		}
 	}
 }
 
-// read reads the base row of an entity, of a set with conditions at SERIAL unless plain. Its error is an *Error.
-func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, plain bool) (row T, err error) {
+// read reads the base row of an entity, of a set with conditions at SERIAL unless plain, and says whether a change
+// would drop its end. Its error is an *Error.
+func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, plain bool) (row T, ends bool, err error) {
 	if !set.Internal().Conditional() {
 		return readRow(ctx, w, op, set, key)
 	}
 	base, err := entity.BaseOf(set.Internal(), key, w.physical)
 	if err != nil {
-		return row, reject(op, err)
+		return row, false, reject(op, err)
 	}
-	return readBase[T](ctx, w, op, base, plain)
+	row, err = readBase[T](ctx, w, op, base, plain)
+	return row, false, err
 }
 
-// readRow reads the base row of an entity of a set without conditions.
-func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
+// readRow reads the base row of an entity of a set without conditions, and says whether it ends without an expiry in
+// a set with ExpiresAt.
+func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, ends bool, err error) {
 	base := set.Internal().Tables[0]
 	keyspace := w.physical(base.Keyspace)
 	text, _, values, err := set.Internal().SelectRow(keyspace, key)
 	if err != nil {
-		return row, reject(op, err)
+		return row, false, reject(op, err)
 	}
+	text = withEnds(set.Internal(), text)
 	part := make([]*cqltype.Value, base.Part)
 	for i := range part {
 		part[i], _ = values[i].(*cqltype.Value)
 	}
 	request := req.New(keyspace, statement.PartitionKey(part))
 	var sent atomic.Int32
-	row, err = fanout.Detached(ctx, func() (row T, err error) {
+	type answer struct {
+		row  T
+		ends bool
+	}
+	got, err := fanout.Detached(ctx, func() (got answer, err error) {
 		var found bool
 		_, err = request.Do(ctx, &w.sender.Retrier, retry.Partition, func(ctx context.Context) (err error) {
 			sent.Add(1)
 			q := w.reads.Query(text, values...).Consistency(w.consistency).RetryPolicy(driver.NoRetry).WithContext(ctx)
-			found, err = scanRow(q.Iter(), set.Internal(), &row)
+			found, got.ends, err = scanRow(q.Iter(), set.Internal(), &got.row)
 			return err
 		}, nil)
 		if err == nil && !found {
 			err = ErrNotFound
 		}
-		return row, err
+		return got, err
 	})
 	if err != nil {
-		return row, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, in(keyspace, base)))
+		return got.row, false, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, in(keyspace, base)))
 	}
-	return row, nil
+	return got.row, got.ends, nil
 }
 
 // readBase reads a base row of a set with conditions.
@@ -209,16 +224,68 @@ func in(keyspace string, t *layout.Table) func(string) (string, bool) {
 	return func(name string) (string, bool) { return keyspace, t.Rotation != nil && t.Named(name) }
 }
 
-// scanRow scans the row of an answer, and says whether there was one.
-func scanRow[T any](iter *gocql.Iter, s *layout.Set, row *T) (found bool, err error) {
+// scanRow scans the row of an answer. It says whether there was one, and whether it ends without an expiry.
+func scanRow[T any](iter *gocql.Iter, s *layout.Set, row *T) (found, ends bool, err error) {
 	var dest []any
-	for _, c := range iter.Columns() {
+	left := make([]*int32, len(endings(s)))
+	for n := range left {
+		dest = append(dest, &left[n])
+	}
+	for _, c := range iter.Columns()[min(len(left), len(iter.Columns())):] {
 		n := slices.IndexFunc(s.Columns, func(of layout.Column) bool { return of.Name == c.Name })
 		field := reflect.ValueOf(row).Elem().FieldByIndex(s.Columns[n].Index)
 		dest = append(dest, &undecoded.Cell{Column: c.Name, Into: field.Addr().Interface()})
 	}
 	found = iter.Scan(dest...)
-	return found, iter.Close()
+	ends = slices.ContainsFunc(left, func(ttl *int32) bool { return ttl != nil }) && unexpiring(s, *row)
+	return found, ends, iter.Close()
+}
+
+// endings are the columns of which a read of a base row selects the TTL: those with one cell, in a set with
+// ExpiresAt. Other code may have written a row that ends and does not say when.
+func endings(s *layout.Set) (names []string) {
+	if s.Expiry < 0 {
+		return nil
+	}
+	for _, i := range s.Regular() {
+		if c := &s.Columns[i]; !c.CQL.MultiCell() {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// withEnds is a SELECT of a base row that selects those TTLs first.
+func withEnds(s *layout.Set, text string) string {
+	names := endings(s)
+	if len(names) == 0 {
+		return text
+	}
+	return "SELECT TTL(" + strings.Join(names, "),TTL(") + ")," + strings.TrimPrefix(text, "SELECT ")
+}
+
+// unexpiring says whether a row has no expiry.
+func unexpiring(s *layout.Set, row any) bool {
+	v, err := s.Encode(reflect.ValueOf(row), s.Expiry)
+	return err == nil && v.Data == nil
+}
+
+// unkept rejects the change of a row that ends without an expiry, unless the table ends all rows.
+func (w *Writer) unkept(ctx context.Context, op string, s *layout.Set) error {
+	base := s.Tables[0]
+	keyspace, name := w.physical(base.Keyspace), base.Name
+	if rotation, ok := base.Rotates(); ok {
+		name, _, _ = rotation.At(w.clock.now())
+	}
+	live, err := w.live.table(ctx, &w.sender.Retrier, keyspace, name)
+	switch {
+	case err != nil:
+		return unread(op, keyspace, name, 0, err)
+	case live.ttl != 0:
+		return nil
+	}
+	return reject(op, s.Invalid(base, s.Columns[s.Expiry].Name,
+		"the row ends by a TTL and has no expiry, so it would stay: give it one, or adopt the set first"))
 }
 
 // Load reads the base row under key, at the writer's consistency level. Only the fields of the base key are used from
@@ -236,7 +303,8 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
 		return none, reject(op, err)
 	}
-	return read(ctx, w, op, set, key, true)
+	row, _, err := read(ctx, w, op, set, key, true)
+	return row, err
 }
 
 // missing says which argument of a [Modify] or [Load] is nil.

@@ -222,6 +222,72 @@ var visits = tables.Must(tables.New[visit]("visit",
 	tables.ExpiresAt("ends"),
 ))
 
+// A row that other code has written with a TTL, and that has no expiry, cannot be modified: it would stay in all
+// tables. Rows that never end can, and so can those that the table's default_time_to_live ends.
+func TestModifyKeepsTheEndOfARow(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		columns, values, using string
+		ttl                    int
+		rejected               bool
+	}{
+		"a TTL":                               {"page", "'home'", "USING TTL 3600", 0, true},
+		"a TTL of one column":                 {"name", "'Joe'", "USING TTL 3600", 0, true},
+		"none":                                {"page", "'home'", "", 0, false},
+		"a TTL and an expiry":                 {"ends", "'2099-01-01'", "USING TTL 3600", 0, false},
+		"default_time_to_live":                {"page", "'home'", "", 7200, false},
+		"a TTL and default_time_to_live":      {"page", "'home'", "USING TTL 3600", 7200, false},
+		"a collection alone, which is unseen": {"cart", "{'tea': 1}", "USING TTL 3600", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				create(c, visits)
+				c.Create(fmt.Sprintf("ALTER TABLE shop.visits WITH default_time_to_live = %d", test.ttl))
+				both := connect(t, c)
+				w, id := openOn(t, both), gocql.MustRandomUUID()
+				if err := both.Writes().Query("INSERT INTO shop.visits (id, login, "+test.columns+") VALUES (?, 'joe', "+test.values+") "+test.using, id).
+					Exec(); err != nil {
+					t.Fatal(err)
+				}
+				if test.columns != "page" { // and the login has no TTL
+					if err := both.Writes().Query("UPDATE shop.visits SET login = 'joe' WHERE id = ?", id).Exec(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				loaded, err := writer.Load(t.Context(), w, "look", visits, visit{ID: id})
+				if err != nil || loaded.Login != "joe" {
+					t.Errorf("%+v, %v", loaded, err)
+				}
+				stored, changed := rows(t, both.Reads(), "visits", "*"), false
+				_, err = writer.Modify(t.Context(), w, "look", visits, visit{ID: id}, func(v visit) (visit, error) {
+					changed, v.Page, v.Ends = true, "cart", time.Time{}
+					return v, nil
+				})
+				if !changed || (err != nil) != test.rejected {
+					t.Error(err)
+				}
+				if !test.rejected {
+					return
+				}
+				var e *writer.Error
+				if !errors.Is(err, writer.ErrInvalid) || !errors.As(err, &e) || !e.NotApplied() || !strings.Contains(err.Error(), "adopt the set first") {
+					t.Error(err)
+				}
+				if after := rows(t, both.Reads(), "visits", "*"); !slices.Equal(after, stored) {
+					t.Errorf("%v, was %v", after, stored)
+				}
+				if _, err = writer.Modify(t.Context(), w, "look", visits, visit{ID: id}, func(v visit) (visit, error) {
+					v.Ends = time.Now().Add(time.Hour)
+					return v, nil
+				}); err != nil {
+					t.Errorf("with an expiry: %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A Patch that one table gets before its expiry and the other after it ends the same in both: what it has written is gone, and
 // what others have written stays.
 func TestPatchAcrossItsExpiry(t *testing.T) {

@@ -61,6 +61,7 @@ type Done struct {
 	InFlight  int64 `json:"inFlight,omitempty"`  // entities that differed, explained by writes in flight
 	Uncovered int64 `json:"uncovered,omitempty"` // ranges and entities that were left
 	Unheld    int64 `json:"unheld,omitempty"`
+	Ending    int64 `json:"ending,omitempty"` // rows that end by a TTL of their own
 	Found     Found `json:"found,omitempty"`
 }
 

@@ -1,7 +1,9 @@
 package repair
 
 import (
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -36,13 +38,13 @@ func (l Look) own() []Row {
 
 // Unended says whether an adoption has met a row that was written without the library when nobody was to do so any more.
 func (l Look) Unended() bool {
-	late := func(q *Row) bool { return l.foreign(q) && q.At > l.Adopt }
+	late := func(q *Row) bool { return l.foreign(q) && tablerow.Micros(q.At) > l.Adopt }
 	return l.Base != nil && late(l.Base) || slices.ContainsFunc(l.Rows, func(q Row) bool { return late(&q) })
 }
 
 // Stamps are the mutations that give the rows of an entity without findings one stamp, where they have none or others, and its time. That
 // is the largest WRITETIME of the rows, so that the next write, which is ordered after the stamp, is newer than all of them. They are
-// written at that time, so that a write or delete that is newer wins.
+// written at that time, so that a write or delete that is newer wins. So is an expiry that was filled.
 func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.Mutation, err error) {
 	if l.Adopt == 0 || l.Base == nil || len(l.Findings()) > 0 {
 		return 0, nil, nil
@@ -56,18 +58,24 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.M
 	}
 	for i := range rows {
 		q := &rows[i]
-		if !tablerow.HasStamp(q.Layout()) || at != 0 && q.Stamp() == at {
-			continue
+		var columns []string
+		if tablerow.HasStamp(q.Layout()) && (at == 0 || q.Stamp() != at) {
+			columns = append(columns, tablerow.StampColumn(q.Layout()))
+		}
+		if q.filled {
+			columns = append(columns, tablerow.ExpiryColumn(q.Layout()))
 		}
 		ends, known := q.ends()
 		if !known { // it has a key alone, and was put with the base row
 			ends, _ = l.Base.ends()
 		}
-		m, err := q.Restamp(statement.Written{At: at, Ends: ends}, keyspace)
-		if err != nil {
-			return 0, nil, err
+		for _, column := range columns {
+			m, err := q.Restamp(column, statement.Written{At: at, Ends: ends}, keyspace)
+			if err != nil {
+				return 0, nil, err
+			}
+			send = append(send, m)
 		}
-		send = append(send, m)
 	}
 	return at, send, nil
 }
@@ -84,6 +92,46 @@ func (r *Row) ends() (last int64, known bool) {
 		last = max(last, w.Ends)
 	}
 	return last, known
+}
+
+// sameEnd is how far two tables' ends of one row may be apart that were written by hand: each counts from its own
+// INSERT.
+const sameEnd = int64(time.Minute / time.Millisecond)
+
+// FillExpiries gives, in an adoption, a base row that ends and does not say when its expiry, and its other rows the
+// same.
+func (l *Look) FillExpiries() {
+	if l.Adopt == 0 || l.Base == nil || l.BaseTable.Set.Expiry < 0 || l.Base.Ends == 0 || !l.Base.Unexpiring() {
+		return
+	}
+	base := l.Base.withExpiry(l.Base.Ends)
+	for i := range l.Rows {
+		if q := &l.Rows[i]; !l.endsApart(q) && q.Unexpiring() {
+			*q = q.withExpiry(base.Ends)
+		}
+	}
+	l.Base = &base
+}
+
+// endsApart says whether a row of a set with ExpiresAt ends at another time than the base row, in an adoption.
+func (l Look) endsApart(q *Row) bool {
+	base := l.Base.Ends
+	switch {
+	case l.Adopt == 0 || l.BaseTable.Set.Expiry < 0 || len(q.Written) == 0:
+		return false
+	case base == 0 || q.Ends == 0:
+		return base != q.Ends
+	}
+	return max(q.Ends-base, base-q.Ends) > sameEnd
+}
+
+// withExpiry is the row with an end as its expiry.
+func (r *Row) withExpiry(ends int64) Row {
+	out := *r
+	out.Row, out.filled, out.Written = r.Expiring(statement.Written{Ends: ends}.Last()), true, maps.Clone(r.Written)
+	last, _ := r.ends()
+	out.Written[tablerow.ExpiryColumn(r.Layout())] = statement.Written{At: r.At, Ends: last} // as it will be
+	return out
 }
 
 // abandoned removes the rows of an entity that has no base row, none of which the library has written.

@@ -31,6 +31,9 @@ func (l Look) HeldBack() string {
 	if last == 0 {
 		return ""
 	}
+	if why := l.OtherUnit(); why != "" {
+		return why
+	}
 	until := time.UnixMicro(last).UTC().Format(time.RFC3339)
 	if l.BaseTable.Version() != "" {
 		return fmt.Sprintf("the clock of a writer was ahead. Repair the entity after %s. Or choose KeepAhead (--ahead keep): its rows then take no "+

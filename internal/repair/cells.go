@@ -105,9 +105,13 @@ func (c *cellRepair) row(q *Row) {
 			if baseAt == at { // the server decides between the two by their bytes
 				c.copy(c.look.Base, name, q, q.Layout())
 			}
-		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old && c.rules.Unproven, c.look.foreignCell(q, at):
+		case c.look.Promoted[name] >= at, c.look.foreignCell(q, at),
+			at < c.rules.Promotable && c.rules.Old && c.rules.Unproven && tablerow.Unit(at) == "":
 			removes = true
 			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), statement.Written{At: at}, c.rules.Keyspace))
+		case tablerow.Unit(at) != "":
+			c.out.Reason = "a value has a write time in " + tablerow.Unit(at) + ", so nothing says whether it was deleted: " +
+				"Update the row by itself"
 		case at < c.rules.Promotable:
 			c.out.Reason, c.out.Later = purged(at), true
 		default:

@@ -26,6 +26,10 @@ type Row struct {
 	At int64
 	// Written is of the columns that are not null and have a WRITETIME.
 	Written map[string]statement.Written
+	// Ends is when the first of them ends other than by default_time_to_live, in milliseconds; 0 if none does.
+	Ends int64
+
+	filled bool // its expiry was not in it, and follows from Ends
 }
 
 // again renders the write that has left the row again.
@@ -152,7 +156,10 @@ func (l Look) older(q *Row, f *Finding) Class {
 	if l.Adopt != 0 {
 		row = row.Unstamped()
 	}
-	if f.Column = l.Base.Differs(row); f.Column != "" {
+	if f.Column = l.Base.Differs(row); f.Column == "" && l.endsApart(q) {
+		f.Column = tablerow.ExpiryColumn(l.BaseTable)
+	}
+	if f.Column != "" {
 		return Differing
 	}
 	return 0
@@ -208,6 +215,8 @@ func Decide(l Look, r Rules) (Repair, error) {
 	switch {
 	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.Row).Stale() }):
 		return Repair{Reason: stale}, nil
+	case l.OtherUnit() != "":
+		return Repair{Reason: l.OtherUnit()}, nil
 	case l.ahead() != 0:
 		return l.undo(r)
 	case l.BaseTable.Version() != "":

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // Certainty says how sure it is that findings are no writes in flight.
@@ -81,10 +83,12 @@ func (s *Sighting) Look(began, ended time.Time, findings []Finding, p Patience) 
 	return Settled, proven
 }
 
-// older says whether everything in the findings was older than settle at the first look.
+// older says whether everything in the findings was older than settle at the first look. Times in another unit do not
+// say.
 func (s *Sighting) older(settle time.Duration) bool {
 	limit := s.First.Add(-settle).UnixMicro()
 	return !slices.ContainsFunc(s.Findings, func(f Finding) bool {
-		return max(f.BaseAt, f.RowAt) >= limit || f.BaseAt == 0 && f.Class != Orphan || f.RowAt == 0 && f.Class != Missing && f.Class != Unclaimed
+		return max(f.BaseAt, f.RowAt) >= limit || tablerow.Unit(f.BaseAt) != "" || tablerow.Unit(f.RowAt) != "" ||
+			f.BaseAt == 0 && f.Class != Orphan || f.RowAt == 0 && f.Class != Missing && f.Class != Unclaimed
 	})
 }

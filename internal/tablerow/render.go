@@ -171,12 +171,33 @@ func (r Row) Unstamped() Row {
 	return r
 }
 
-// Restamp renders the stamp of this row alone, written at as.At with that time as its value, in a table that [Layout.HasStamp]. It writes no
-// row marker, so a delete or an expiry that removes the rest of the row removes it too.
-func (r Row) Restamp(as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+// Restamp renders the stamp of this row alone, with as.At as its value, or its expiry, written at as.At in a table
+// that has the column. It writes no row marker, so a delete or an expiry that removes the rest of the row removes it
+// too.
+func (r Row) Restamp(column string, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err
 	}
-	return mergeOne(x, r.layout.Table, StampColumn(r.layout), x.At, as.Last()), nil
+	value := x.At
+	if column == ExpiryColumn(r.layout) {
+		value = &r.values[r.layout.Set.Expiry]
+	}
+	return mergeOne(x, r.layout.Table, column, value, as.Last()), nil
+}
+
+// ExpiryColumn is the column of tables.ExpiresAt, empty without one.
+func ExpiryColumn(l Layout) string { return l.Set.NameOf(l.Set.Expiry) }
+
+// Unexpiring says whether the table has the column of tables.ExpiresAt, and the row null in it.
+func (r Row) Unexpiring() bool {
+	v, has := r.Value(ExpiryColumn(r.layout))
+	return has && v == nil
+}
+
+// Expiring is the row with an expiry, in milliseconds, which is rounded down to a second.
+func (r Row) Expiring(at int64) Row {
+	r.values = slices.Clone(r.values)
+	r.values[r.layout.Set.Expiry].Data = binary.BigEndian.AppendUint64(nil, uint64(at-at%1000))
+	return r
 }

@@ -138,6 +138,7 @@ type Table struct {
 	Rows   int64            `json:"rows"`
 	Found  map[string]int64 `json:"found,omitempty"` // by the name of the [reconcile.Class]
 	Unheld int64            `json:"unheld,omitempty"`
+	Ending int64            `json:"ending,omitempty"` // as of [reconcile.TableReport]
 }
 
 // Gap is a range of tokens, above Low and up to High, in which something could not be read.
@@ -149,7 +150,8 @@ type Gap struct {
 
 const mostGaps = 10
 
-// Err returns nil if all rows were read and agree. The error matches [reconcile.ErrDrift] if some disagree, and [reconcile.ErrIncomplete] if some could not be
+// Err returns nil if all rows were read and agree. The error matches [reconcile.ErrDrift] if some disagree,
+// [reconcile.ErrUnsafe] if a change of some would lose their TTL, and [reconcile.ErrIncomplete] if some could not be
 // read, or the run was stopped.
 func (r Report) Err() error {
 	var errs []error
@@ -163,6 +165,12 @@ func (r Report) Err() error {
 	}
 	if n := r.findings(); n > 0 {
 		errs = append(errs, fmt.Errorf("%w: %d findings", reconcile.ErrDrift, n))
+	}
+	for _, t := range r.Tables {
+		if t.Ending > 0 {
+			errs = append(errs, fmt.Errorf("%w: %d rows of %s end by a TTL, which a change would lose: declare ExpiresAt, and adopt",
+				reconcile.ErrUnsafe, t.Ending, t.Table))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -192,6 +200,9 @@ func (r Report) String() string {
 		}
 		if t.Unheld > 0 {
 			fmt.Fprintf(&b, " (%d claims that no base row holds)", t.Unheld)
+		}
+		if t.Ending > 0 {
+			fmt.Fprintf(&b, " (%d rows end by a TTL, which a change would lose)", t.Ending)
 		}
 		b.WriteByte('\n')
 	}

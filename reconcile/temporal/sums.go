@@ -43,6 +43,7 @@ type sums struct {
 	Filled    int64            `json:"filled,omitempty"`
 	Found     engine.Found     `json:"found,omitempty"`
 	Unheld    map[string]int64 `json:"unheld,omitempty"`
+	Ending    map[string]int64 `json:"ending,omitempty"`
 	Put       int64            `json:"put,omitempty"`
 	InFlight  int64            `json:"inFlight,omitempty"`
 	Uncovered int64            `json:"uncovered,omitempty"`
@@ -57,6 +58,9 @@ func (s *sums) add(phase *engine.Phase, in span, done engine.Done) {
 	if s.Unheld == nil {
 		s.Unheld = make(map[string]int64)
 	}
+	if s.Ending == nil {
+		s.Ending = make(map[string]int64)
+	}
 	name := phase.Names[in.Table]
 	if phase.Fills {
 		s.Filled += done.Rows
@@ -65,6 +69,9 @@ func (s *sums) add(phase *engine.Phase, in span, done engine.Done) {
 	}
 	s.Found.AddAll(done.Found)
 	s.Unheld[name] += done.Unheld
+	if !phase.Fills {
+		s.Ending[name] += done.Ending
+	}
 	s.Put += done.Put
 	s.InFlight += done.InFlight
 	if s.Uncovered += done.Uncovered; done.Uncovered > 0 && len(s.Gaps) < mostGaps {

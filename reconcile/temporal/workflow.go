@@ -314,7 +314,9 @@ func (e *execution) report(ctx workflow.Context) Report {
 	}
 	if n := len(e.Phases); n > 0 {
 		for _, name := range e.Phases[n-1].Names {
-			r.Tables = append(r.Tables, Table{Table: name, Rows: s.Rows[name], Found: s.Found[name], Unheld: s.Unheld[name]})
+			r.Tables = append(r.Tables, Table{
+				Table: name, Rows: s.Rows[name], Found: s.Found[name], Unheld: s.Unheld[name], Ending: s.Ending[name],
+			})
 		}
 	}
 	return r

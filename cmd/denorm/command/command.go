@@ -39,7 +39,7 @@ func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s
 
 // Elsewhere lets an engine such as module reconcile/temporal, which provides the Option, execute runs. The commands verify, backfill, runs, pause,
 // resume, rate and stop get its flags, and call run first. run executes the command, or returns false if its flags are not given. An error that
-// matches [reconcile.ErrDrift] exits with 1, unless it also says that the run did not end.
+// matches [reconcile.ErrDrift] or [reconcile.ErrUnsafe] exits with 1, unless it also says that the run did not end.
 func Elsewhere(flags func(*pflag.FlagSet), run func(c *cobra.Command, args []string) (mine bool, err error)) Option {
 	return func(c *config) { c.elsewhereFlags, c.elsewhere = flags, run }
 }
@@ -95,11 +95,13 @@ func found(err error) error {
 	return err
 }
 
-// onlyDrift says whether an error is of drift, and so is each one that is joined in it: any other one is why the run ended early.
+// onlyDrift says whether an error is of what was found, and so is each one that is joined in it: any other one is why
+// the run ended early.
 func onlyDrift(err error) bool {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return errors.Is(err, reconcile.ErrDrift) && (errors.Unwrap(err) == nil || onlyDrift(errors.Unwrap(err)))
+		found := errors.Is(err, reconcile.ErrDrift) || errors.Is(err, reconcile.ErrUnsafe)
+		return found && (errors.Unwrap(err) == nil || onlyDrift(errors.Unwrap(err)))
 	}
 	return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyDrift(e) })
 }

@@ -65,7 +65,8 @@ type run struct {
 
 const exits = `
 A run ends early, with what it has found until then, at SIGINT or SIGTERM. Keys of rows are printed with --keys only.
-Exit codes: 0 the tables agree, 1 some rows disagree still, 2 it could not be done or is incomplete.`
+Exit codes: 0 the tables agree, 1 some rows disagree still or are not safe to change, 2 it could not be done or is
+incomplete.`
 
 func newVerify(config *config) *cobra.Command {
 	r := &run{config: config, call: (*reconcile.Reconciler).Verify}

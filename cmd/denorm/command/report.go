@@ -104,6 +104,9 @@ type tableJSON struct {
 	Rows   int            `json:"rows"`
 	Found  map[string]int `json:"found"`
 	Unheld int            `json:"unheldClaims,omitempty"`
+	Ending int            `json:"endByTTL,omitempty"`       // rows
+	Units  map[string]int `json:"writeTimesIn,omitempty"`   // rows, by unit
+	Nulls  map[string]int `json:"nullsInColumns,omitempty"` // rows, by column
 }
 
 type rowJSON struct {
@@ -157,7 +160,7 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 				found[class.String()] = n
 			}
 		}
-		out.Tables = append(out.Tables, tableJSON{t.Table, t.Rows, found, t.Unheld})
+		out.Tables = append(out.Tables, tableJSON{t.Table, t.Rows, found, t.Unheld, t.Ending, t.Units, t.Nulls})
 	}
 	out.NotCompared = report.NotCompared
 	for f := range report.Findings() {

@@ -1,0 +1,155 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/tablerow"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
+)
+
+// A sample of a base table is read in several places of the ring, one after the other.
+const (
+	samplePlaces  = 4
+	sampleRows    = 25 // of each
+	sampleTimeout = 2 * time.Second
+)
+
+// sampler reads a few rows of base tables, and says what of them a change through the set would damage.
+type sampler struct {
+	reads   *gocql.Session
+	retrier request.Retrier
+	live    *Schema
+}
+
+// sample compares rows of the base tables of sets with what the sets declare. A table with columns that differ is
+// left out.
+func sample(ctx context.Context, s *session.Session, declared, live *Schema, found []Difference) (out []Difference) {
+	p := sampler{s.Reads(), request.NewRetrier(retry.Policy{MaxAttempts: 1, AttemptTimeout: sampleTimeout}, nil), live}
+	for i := range declared.Entities {
+		e := &declared.Entities[i]
+		if e.set == nil || e.set.Internal().Counts {
+			continue
+		}
+		for _, t := range live.lives(declared.Table(e.Tables[0])) {
+			if slices.ContainsFunc(Breaking(found), func(d Difference) bool {
+				return d.Keyspace == t.Keyspace && d.Table == t.Name && d.Column != ""
+			}) {
+				continue
+			}
+			for _, d := range p.table(ctx, tablerow.Layouts(e.set.Internal())[0], t) {
+				if !slices.Contains(out, d) { // two sets may have one base table
+					out = append(out, d)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// table compares rows of a base table.
+func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out []Difference) {
+	add := func(d Difference) {
+		d.Keyspace, d.Table = t.Keyspace, t.Name
+		out = append(out, d)
+	}
+	seen, err := p.read(ctx, l, t)
+	code := func(of int) bool {
+		var refused gocql.RequestError
+		return errors.As(err, &refused) && refused.Code() == of
+	}
+	switch {
+	case err == nil:
+	case code(gocql.ErrCodeUnauthorized):
+		add(Difference{Note: true, Reason: "no row was looked at for a TTL, as the role has no permission to SELECT"})
+	default:
+		add(Difference{Note: true, Reason: fmt.Sprintf("no row, or not all of a sample, was looked at for a TTL: %v", err)})
+	}
+	of := func(n int) string { return fmt.Sprintf("%d of %d rows that were looked at", n, seen.Rows) }
+	if seen.Ending > 0 {
+		fix, advice := tablerow.Keep(l, t.String())
+		d := Difference{
+			Reason: of(seen.Ending) + " end by a TTL, which a change would lose", Note: l.Set.Expiry >= 0,
+			Fix: fix, Impossible: advice,
+		}
+		if fix != "" {
+			d.Reason += ": " + advice
+		}
+		add(d)
+	}
+	for _, unit := range slices.Sorted(maps.Keys(seen.Units)) {
+		d := Difference{Reason: of(seen.Units[unit]) + " have write times in " + unit, Note: true, Impossible: "adopt the set"}
+		if unit == tablerow.Nanoseconds {
+			d.Note, d.Impossible = false, "no later write wins against them: copy the rows into a new table"
+		}
+		add(d)
+	}
+	for _, column := range slices.Sorted(maps.Keys(seen.Nulls)) {
+		add(Difference{
+			Column: column, Note: true, Reason: "null in " + of(seen.Nulls[column]) + ", and its field is no pointer",
+			Impossible: "make the field a pointer, or an update writes the value that Go has instead of null",
+		})
+	}
+	return out
+}
+
+// read reads a sample of a table. What was read before an error counts.
+func (p *sampler) read(ctx context.Context, l tablerow.Layout, t *Table) (seen tablerow.Survey, err error) {
+	surveyor := tablerow.NewSurveyor(l)
+	surveyor.Default = t.TTL()
+	token := "token(" + strings.Join(l.Partition(), ", ") + ")"
+	text := "SELECT " + strings.Join(tablerow.Selected(l), ", ") + " FROM " + t.String() +
+		" WHERE " + token + " > ? AND " + token + " <= ? LIMIT ?"
+	const width = 1 << 62 // of the ring, a quarter
+	for n := range int64(samplePlaces) {
+		low := -1<<63 + n*width
+		high := low + width - 1
+		_, err = request.New(t.Keyspace, nil).Do(ctx, &p.retrier, retry.Partition, func(ctx context.Context) error {
+			q := p.reads.Query(text, low, high, sampleRows).Consistency(l.Set.Level(gocql.LocalOne))
+			return p.page(q.RetryPolicy(driver.NoRetry).WithContext(ctx), surveyor, &seen)
+		}, nil)
+		if err != nil {
+			return seen, err
+		}
+	}
+	return seen, nil
+}
+
+// page surveys the rows of a query.
+func (p *sampler) page(q *gocql.Query, s *tablerow.Surveyor, to *tablerow.Survey) error {
+	iter, now := q.Iter(), time.Now()
+	cells := make([]cell, len(iter.Columns()))
+	dest := make([]any, len(cells))
+	for i := range cells {
+		dest[i] = &cells[i]
+	}
+	values := make([][]byte, len(cells))
+	for iter.Scan(dest...) {
+		for i := range cells {
+			values[i] = cells[i]
+		}
+		if s.Row(values) {
+			s.Count(to, values, now)
+		}
+	}
+	return iter.Close()
+}
+
+// cell scans the bytes of a value, which are those of the driver's buffer; nil for null.
+type cell []byte
+
+// UnmarshalCQL implements [gocql.Unmarshaler].
+func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	*c = data
+	return nil
+}
