@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
@@ -79,24 +77,20 @@ func (d *digest) page(
 func (d *digest) add(iter *gocql.Iter, t *table) (seen tablerow.Survey, last []byte, err error) {
 	s, now := d.sides[t], time.Now()
 	var r record
-	var entity, key, compared, out []byte
+	var entity, id, key, compared, out []byte
 	last, err = eachRow(iter, t, func(values [][]byte) error {
 		t.surveyor.Count(&seen, values, now)
 		if err := tablerow.Normalize(t.Layout, values); err != nil {
 			return err
 		}
 		var there bool
-		if entity, there = s.entity.Key(entity[:0], values); !there && t.Unique() {
-			d.j.report.uncovered(versioned.Ownerless(t.qualified()))
-			return nil
-		}
-		if !there {
-			d.j.report.uncovered(fmt.Errorf("a row of %s has no place in %s: no bucket there follows from its columns", t.qualified(),
-				d.j.base().qualified()))
+		if entity, there = s.entity.Key(entity[:0], values); !there {
+			d.j.report.uncovered(d.j.leadsNowhere(t))
 			return nil
 		}
 		d.j.flawed(t.flaw(values))
-		r.hash, r.base, r.entity = maphash.Bytes(d.seed, entity), s.base, entity
+		id = d.j.base().AppendID(id[:0], entity)
+		r.hash, r.base, r.entity = maphash.Bytes(d.seed, id), s.base, entity
 		r.at, r.ends = t.times(values, now)
 		for i := range s.records {
 			to := &s.records[i]
@@ -132,6 +126,7 @@ func (d *digest) join(ctx context.Context) error {
 	}
 	var entries []entry
 	var group []record
+	var last record // of a base row
 	return d.spool.each(spoolWhole, func(records []byte) error {
 		entries = entries[:0]
 		for rest := records; len(rest) > 0; {
@@ -150,6 +145,10 @@ func (d *digest) join(ctx context.Context) error {
 		})
 		for i, e := range entries {
 			r := parse(e)
+			if r.base {
+				d.namesakes(ctx, &last, &r)
+				last = r
+			}
 			if i > 0 && r.compare(&group[0]) != 0 {
 				d.compare(ctx, group)
 				group = group[:0]
@@ -159,9 +158,22 @@ func (d *digest) join(ctx context.Context) error {
 		if len(group) > 0 {
 			d.compare(ctx, group)
 		}
-		group = group[:0]
+		group, last = group[:0], record{}
 		return ctx.Err()
 	})
+}
+
+// namesakes has two entities looked at if their base rows have the same ID.
+func (d *digest) namesakes(ctx context.Context, a, b *record) {
+	base := d.j.base()
+	if len(a.entity) == 0 || a.hash != b.hash || bytes.Equal(a.entity, b.entity) {
+		return
+	}
+	if !bytes.Equal(base.AppendID(nil, a.entity), base.AppendID(nil, b.entity)) {
+		return
+	}
+	d.j.queue.add(ctx, string(a.entity), place{base, string(b.entity)}, nil)
+	d.j.queue.add(ctx, string(b.entity), place{base, string(a.entity)}, nil)
 }
 
 // compare has an entity looked at if the records of one row are not equal.

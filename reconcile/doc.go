@@ -44,6 +44,9 @@
 // claims those that are not, as a writer does ([Unclaimed]). It reports two base rows with the same key, and leaves them ([Shared]). Claims that
 // no base row holds are counted ([TableReport]), and are no difference.
 //
+// Of two base rows that have one [tables.ID], each is [Shared], and neither is repaired. With [Lookup], and on Temporal,
+// only one that wants a row of a query table that the other has is found.
+//
 // # A new query table
 //
 // [Reconciler.Backfill] puts the rows of the base table into a query table that is new to the set, and verifies it. Declare the table Hidden,

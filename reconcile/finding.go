@@ -22,7 +22,9 @@ const (
 	Ahead     = repair.Ahead     // the entity has a time more than Settle in the future: see [KeepAhead] and [RemoveAhead]
 	Undatable = repair.Undatable // a row for which nothing says when it was written
 	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
-	Shared    = repair.Shared    // two base rows have the same unique key: this one, and the one for which the key is claimed ([Finding.Other])
+	// Two base rows have the same unique key, this one and the one for which the key is claimed, or the same tables.ID:
+	// [Finding.Other] is the other one.
+	Shared = repair.Shared
 )
 
 // Certainty says how certain it is that a finding is not a write in flight.
@@ -75,8 +77,8 @@ func (f Finding) Key() string { return tablerow.KeyText(f.t.Layout, f.key) }
 // Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].
 func (f Finding) Entity() string { return tablerow.KeyText(f.t.Base(), f.entity) }
 
-// Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key. It is empty for all other findings,
-// and if the process of the run that found it has died.
+// Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key or ID. It is
+// empty for all other findings, and if the process of the run that found it has died.
 func (f Finding) Other() string {
 	if f.other == "" {
 		return ""

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -261,8 +262,8 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 		if j.ending(r) {
 			return nil
 		}
-		if u.t.Unique() && r.Entity() == "" {
-			j.report.uncovered(versioned.Ownerless(u.t.qualified()))
+		if r.Entity() == "" {
+			j.report.uncovered(j.leadsNowhere(u.t))
 			return nil
 		}
 		if j.flawed(r.flaw) {
@@ -310,6 +311,15 @@ func (j *job) flawed(f *flaw) bool {
 // unversioned says whether a base row of a time has no version, in a set with such: it was noted where the base table
 // was read.
 func (j *job) unversioned(at int64) bool { return j.base().version >= 0 && at == 0 }
+
+// leadsNowhere is the error of a row that names no entity.
+func (j *job) leadsNowhere(t *table) error {
+	if t.Unique() {
+		return versioned.Ownerless(t.qualified())
+	}
+	return fmt.Errorf("a row of %s leads to no row of %s, as a column of the base key is null, or in no bucket: "+
+		"write its entity again, or delete the row", t.qualified(), j.base().qualified())
+}
 
 // together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.
 func (j *job) together(rows []row, f func(*row) error) error {
@@ -367,7 +377,7 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 		if err != nil {
 			return l, err
 		}
-		if have != nil {
+		if have != nil && have.Entity() == r.Entity() { // else it is of an entity with the same ID, which a look tells
 			l.Rows = append(l.Rows, have.Row)
 		}
 	}

@@ -127,6 +127,31 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		"../internal/repair", "^TestRepairCells$",
 	},
 	{
+		"two base rows of one ID are not told", "digest.go",
+		"d.namesakes(ctx, &last, &r)", "_ = last",
+		".", "^TestTwoBaseRowsOfOneID$/^two_rows$",
+	},
+	{
+		"of two base rows of one ID the newer one is right", "../internal/repair/repair.go",
+		"case slices.ContainsFunc(l.Tables, l.shares):", "case false:",
+		".", "^TestTwoBaseRowsOfOneID$",
+	},
+	{
+		"an insert is not ordered after the delete of its ID", "../internal/layout/set.go",
+		"pick(s.ID, row)", "pick(s.Tables[0].Key, row)",
+		".", "^TestAnotherBaseKey$",
+	},
+	{
+		"a row that is put by columns leads nowhere", "../internal/repair/cells.go",
+		"if has && !l.Tables[i].Leads() {", "if has {",
+		"../internal/repair", "^TestRepairCellsLiveness$",
+	},
+	{
+		"a row that is patched leads nowhere", "../internal/entity/patch.go",
+		" || slices.Contains(t.Leads, i) {", " {",
+		"../internal/repair", "^TestConvergencePatch$",
+	},
+	{
 		"a write from the future is carried out", "../internal/repair/repair.go",
 		"\tcase l.ahead() != 0:\n\t\treturn l.undo(r)\n", "",
 		".", "^TestRepairOfAMoveByAFastClock$/^that_has_reached_the_table_by_user$/^left$",

@@ -46,13 +46,19 @@ type rule struct {
 	single  bool // one writer an entity
 	patches bool
 	stamp   bool
+	id      bool // items are kept by their owner, and tables share their id alone
 
 	versioned bool // items are versionedItems
 }
 
 func newRule(name string, r rule, more ...tables.Option) rule {
+	base := tables.Table{Name: "items", PartKey: []string{"id"}}
+	if r.id {
+		base.PartKey, base.SortKey = []string{"owner"}, []string{"id"}
+		more = append(more, tables.ID("id"))
+	}
 	options := append([]tables.Option{
-		tables.Table{Name: "items", PartKey: []string{"id"}},
+		base,
 		tables.Table{Name: "items_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}},
 		tables.Table{Name: "items_by_status", PartKey: []string{"status"}, SortKey: []string{"id"}},
 	}, more...)
@@ -67,6 +73,8 @@ var rules = []rule{
 	newRule("OneOf", rule{moves: true, stamp: true}, tables.OneOf("status", statuses...)),
 	newRule("SingleWriter", rule{moves: true, single: true, stamp: true}, tables.SingleWriter("status")),
 	newRule("immutable", rule{stamp: true}),
+	newRule("ID, OneOf", rule{moves: true, stamp: true, id: true}, tables.OneOf("status", statuses...)),
+	newRule("ID, Patch", rule{patches: true, stamp: true, id: true}),
 	newRule("Patch", rule{patches: true}),
 	newRule("Patch and Stamp", rule{patches: true, stamp: true}),
 	{name: "Versioned", moves: true, versioned: true},

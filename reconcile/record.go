@@ -7,7 +7,7 @@ import (
 
 // record is what one table says of one row of a query table: the query table itself, or the base table.
 type record struct {
-	hash   uint64 // of the entity
+	hash   uint64 // of its ID
 	base   bool   // it is of the base table
 	query  int    // of digest.tables
 	at     int64

@@ -137,7 +137,9 @@ func (j *job) found(s *suspect, l repair.Look, c repair.Certainty) []Finding {
 		found := j.finding(s.entity, f)
 		found.Certainty, found.FirstSeen, found.Reason = c, s.sighting.First, l.OtherUnit()
 		if f.Class == repair.Shared {
-			found.other, found.Reason = l.Holder(f), heldByTwo
+			if found.other, found.Reason = l.Holder(f), heldByTwo; !t.Unique() {
+				found.Reason = repair.SharedID
+			}
 		}
 		if f.Class == repair.Ahead {
 			found.Reason = l.HeldBack()
@@ -201,7 +203,12 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		switch {
 		case err != nil:
 			return l, err
-		case r == nil || r.Entity() != s.entity:
+		case r == nil:
+			continue
+		case r.Entity() != s.entity:
+			if err = j.lookAtNamesake(ctx, &l, p, r); err != nil {
+				return l, err
+			}
 			continue
 		case j.ending(r):
 			l.Tables = slices.DeleteFunc(l.Tables, func(t tablerow.Layout) bool { return t.Name() == p.t.Name() })
@@ -217,6 +224,28 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 	}
 	l.FillExpiries()
 	return l, err
+}
+
+// lookAtNamesake notes that another base row, r or the one that r leads to, has the ID of an entity with a base row. r is
+// at p.
+func (j *job) lookAtNamesake(ctx context.Context, l *repair.Look, p place, r *row) (err error) {
+	other := r.Entity()
+	if l.Base == nil || other == "" {
+		return nil
+	}
+	if p.t != j.base() {
+		if r, err = j.row(ctx, j.base(), other, j.level()); err != nil || r == nil || j.ending(r) {
+			return err
+		}
+	}
+	for _, q := range j.queries {
+		key, there := l.Base.KeyIn(q.Layout)
+		if there && (p.t == j.base() || p == place{q, key}) {
+			l.Claims = append(l.Claims, repair.Claim{Table: q.Name(), Key: key, Owner: other, At: r.At, Held: true})
+			return nil
+		}
+	}
+	return nil
 }
 
 // places adds the places in which query tables may have rows of the entity of a row to those that are known, and to be read.

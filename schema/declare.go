@@ -151,7 +151,7 @@ func (s *Schema) Sets() []tables.Described {
 
 func (s *Schema) set(set tables.Described) error {
 	d := describe.Of(set.Internal())
-	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional, set: set}
+	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional, ID: d.ID, set: set}
 	var shared []error
 	for n, t := range d.Tables {
 		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint, rotation: t.Rotation, set: set}

@@ -55,6 +55,8 @@ func (p *parser) comment(c cql.Comment) error {
 				e.Atomic = true
 			case strings.HasPrefix(a, "moves="):
 				e.Moves = strings.Split(strings.TrimPrefix(a, "moves="), ",")
+			case strings.HasPrefix(a, "id="):
+				e.ID = strings.Split(strings.TrimPrefix(a, "id="), ",")
 			default:
 				if id := p.noteID(a); !slices.Contains(e.Tables, id) {
 					e.Tables = append(e.Tables, id)

@@ -212,10 +212,11 @@ CREATE TABLE t ( -- denorm:ignore DN101 t few
 BEGIN BATCH
 	-- denorm:ignore DN102 other.t few
 	DELETE FROM t WHERE a = 1;
-APPLY BATCH -- denorm:entity e t`)
+APPLY BATCH -- denorm:entity e t moves=b id=a,c`)
 	id := schema.ID{Keyspace: "shop", Name: "t"}
 	if len(s.Ignores) != 2 || s.Ignores[0].Table != id || s.Ignores[0].At.Line != 2 || s.Ignores[1].Table.Keyspace != "other" ||
-		s.Ignores[1].At.Line != 7 || s.Tables[0].Columns[0].Domain != 4 || s.Volumes[0].Table != id || s.Entities[0].At.Line != 9 {
+		s.Ignores[1].At.Line != 7 || s.Tables[0].Columns[0].Domain != 4 || s.Volumes[0].Table != id ||
+		s.Entities[0].At.Line != 9 || !slices.Equal(s.Entities[0].Moves, []string{"b"}) || !slices.Equal(s.Entities[0].ID, []string{"a", "c"}) {
 		t.Errorf("%+v", s)
 	}
 }

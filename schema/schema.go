@@ -190,7 +190,9 @@ type Entity struct {
 	Timestamped bool
 	// Moves are key columns that may change, so that the row moves.
 	Moves []string
-	At    Position // of the note that declares it
+	// ID are the columns that tell entities apart; empty for the key of the base table.
+	ID []string
+	At Position // of the note that declares it
 
 	set tables.Described // that declares it; nil if none does
 }

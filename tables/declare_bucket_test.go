@@ -126,9 +126,9 @@ func TestDeriveFaults(t *testing.T) {
 			"query table without the base bucket's sources", declaring[visit](
 				tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Table{Name: "by_room", PartKey: []string{"room"}, SortKey: []string{"id"}},
 				tables.Derive("b", tables.Day("at"))),
-			[]string{"table by_room: column b: the key of a query table must contain the base key: " +
-				"without this column two entities share a row, and one overwrites the other" +
-				"; if two entities must not have one key, declare the table Unique in a Versioned set"},
+			[]string{"table by_room: column b: the key of a query table must contain the base key, or two entities " +
+				"could share a row: add it; or declare ID(\"id\"), if no two entities have one; if no two may have one " +
+				"key, declare the table Unique"},
 		},
 		{
 			"query table with them", declaring[visit](

@@ -202,8 +202,8 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	column total: decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it
 	column total: Go type float64 cannot be encoded as CQL type decimal: the driver has no such encoding
 	table things: column id: a column of the base key cannot be a pointer: every entity has a base row
-	table things_by_total: column id: the key of a query table must contain the base key: without this column two entities share ` +
-		`a row, and one overwrites the other; if two entities must not have one key, declare the table Unique in a Versioned set
+	table things_by_total: column id: the key of a query table must contain the base key, or two entities ` +
+		`could share a row: add it; if no two may have one key, declare the table Unique
 	the columns are id, group, order, amount, tags, total: each is named by the db tag of its field, or else by the field's name in snake case`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

@@ -65,7 +65,7 @@ func ExampleNew_faults() {
 	// tables: set "order" has 3 fault(s)
 	// 	table orders_by_state: column state: PartKey names a column that is no field of orders.Order: did you mean status?
 	// 	column total: decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it
-	// 	table orders_by_user: column order_id: the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other; if two entities must not have one key, declare the table Unique in a Versioned set
+	// 	table orders_by_user: column order_id: the key of a query table must contain the base key, or two entities could share a row: add it; if no two may have one key, declare the table Unique
 	// 	the columns are order_id, user_id, status, total, updated_at: each is named by the db tag of its field, or else by the field's name in snake case
 }
 

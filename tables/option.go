@@ -36,6 +36,14 @@ func SingleWriter(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })
 }
 
+// ID names the columns of the base key that alone tell entities apart, for tables that share no more than an id. Each
+// query table needs them in its key, and the rest of the base key in any column, which leads to the base row. That no
+// two entities have one ID is your promise: package reconcile reports those that do. The base key never changes:
+// Delete the entity, then Insert it, in two writes. Without ID the key of each query table contains the base key.
+func ID(columns ...string) Option {
+	return optionFunc(func(d *declare.Declaration) { d.IDs = append(d.IDs, columns...) })
+}
+
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
 // epoch. The library fills it. The stamp of a before-image orders the write after the one that was read, whatever the
 // clocks say; without it, a writer whose clock is behind is acknowledged and changes nothing. So a set with [OneOf]

@@ -173,8 +173,8 @@ func TestRefuseKeyTypes(t *testing.T) {
 
 func TestRefuseKeys(t *testing.T) {
 	t.Parallel()
-	const shared = "the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other" +
-		"; if two entities must not have one key, declare the table Unique in a Versioned set"
+	const shared = "the key of a query table must contain the base key, or two entities could share a row: add it; or " +
+		"add an id to all keys, and declare ID; if no two may have one key, declare the table Unique"
 	runFaultCases(t, []faultCase{
 		{"base key of two", declaring[thing](tables.Table{Name: "things", PartKey: []string{"id"}, SortKey: []string{"owner"}},
 			tables.Table{Name: "t", PartKey: []string{"kind", "owner"}, SortKey: []string{"id"}}), nil},

@@ -21,7 +21,7 @@ type plan struct {
 	fanout.Write
 	*deciding // comes first; nil if nothing has to hold
 
-	key       string // encoded base key of the entity, where one changes
+	key       string // of the entity, where one changes
 	timestamp int64
 	reason    string // why the mode
 	mode      Mode

@@ -19,6 +19,7 @@ type Declaration struct {
 	UnstampedRows bool
 	Expiries      []string
 	Derived       []Derive
+	IDs           []string
 	SweepInserts  bool
 	Atomic        bool
 	Versions      []string

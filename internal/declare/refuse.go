@@ -162,16 +162,15 @@ func (b *builder) checkKeys() {
 			b.fault(base.Name, c.Name, "a column of the base key cannot be a pointer: every entity has a base row")
 		}
 	}
-	for _, t := range b.set.Tables[1:] {
+	b.readID(base)
+	for n, t := range slices.Concat(b.set.Tables[1:], b.set.Unique) {
 		if b.bad[base] || b.bad[t] || b.set.Counts {
 			continue
 		}
-		for _, i := range base.Key {
-			if !b.determines(t, i) {
-				b.fault(t.Name, b.set.Columns[i].Name, "the key of a query table must contain the base key: "+
-					"without this column two entities share a row, and one overwrites the other; if two entities must not have one key, declare the table Unique in a Versioned set")
-			}
+		if n < len(b.set.Tables)-1 {
+			b.checkIdentity(t, base)
 		}
+		b.leads(t, base)
 	}
 	for _, t := range b.set.Tables {
 		for k, i := range t.Key {
@@ -186,11 +185,89 @@ func (b *builder) checkKeys() {
 	}
 }
 
-// determines says whether the key of t settles the value of column i: it holds the column, or all that it follows from.
-func (b *builder) determines(t *layout.Table, i int) bool {
+// readID reads ID. Without it the base key as a whole tells entities apart.
+func (b *builder) readID(base *layout.Table) {
+	b.set.ID = base.Key
+	var id []int
+	for _, name := range b.IDs {
+		i, ok := b.column("", name, "ID")
+		switch {
+		case !ok, b.bad[base]:
+		case slices.Contains(id, i):
+			b.fault("", name, "is in ID twice")
+		case !slices.Contains(base.Key, i):
+			b.fault(base.Name, name, "ID must be in the key of the base table: add it to PartKey or SortKey")
+		case b.set.Columns[i].Derived != nil:
+			b.fault("", name, "ID cannot be derived: name what it follows from")
+		default:
+			id = append(id, i)
+		}
+	}
+	if len(id) > 0 {
+		b.set.ID = id
+	}
+}
+
+// checkIdentity rejects a query table in which two entities could share a row, or whose rows do not lead to base rows.
+func (b *builder) checkIdentity(t, base *layout.Table) {
+	for _, i := range base.Key {
+		name := b.set.Columns[i].Name
+		switch {
+		case !slices.Contains(b.set.ID, i) && !b.determines(t.Columns, i):
+			what := "it"
+			if b.set.Columns[i].Derived != nil {
+				what = "what it follows from"
+			}
+			b.fault(t.Name, name, "is in the base key, and this table lacks it, so its rows do not lead to base rows: "+
+				"add %s to Columns", what)
+		case !slices.Contains(b.set.ID, i), b.determines(t.Key, i):
+		case len(b.IDs) > 0:
+			b.fault(t.Name, name, "ID must be in the key of each query table, or two entities could share a row: "+
+				"add it to SortKey")
+		default:
+			b.fault(t.Name, name, "the key of a query table must contain the base key, or two entities could share a row: "+
+				"add it%s; if no two may have one key, declare the table Unique", b.orID(base))
+		}
+	}
+}
+
+// leads finds the columns alongside the key of t that lead from its rows to their base rows.
+func (b *builder) leads(t, base *layout.Table) {
+	for _, i := range base.Key {
+		from := []int{i}
+		switch d := b.set.Columns[i].Derived; {
+		case b.determines(t.Key, i):
+			continue
+		case d != nil && !slices.Contains(t.Columns, i):
+			from = d.Sources
+		}
+		for _, i := range from {
+			if slices.Contains(t.Columns, i) && !slices.Contains(t.Key, i) && !slices.Contains(t.Leads, i) {
+				t.Leads = append(t.Leads, i)
+			}
+		}
+	}
+}
+
+// orID is how else to declare tables of which one lacks columns of the base key in its key.
+func (b *builder) orID(base *layout.Table) string {
+	if len(base.Key) == 1 { // it is the id
+		return ""
+	}
+	for _, i := range slices.Backward(base.Key) { // an id is the last column of most keys
+		if b.set.Columns[i].Derived == nil &&
+			!slices.ContainsFunc(b.set.Tables, func(t *layout.Table) bool { return !slices.Contains(t.Key, i) }) {
+			return fmt.Sprintf("; or declare ID(%q), if no two entities have one", b.set.Columns[i].Name)
+		}
+	}
+	return "; or add an id to all keys, and declare ID"
+}
+
+// determines says whether columns settle the value of column i: they have it, or all that it follows from.
+func (b *builder) determines(columns []int, i int) bool {
 	d := b.set.Columns[i].Derived
-	return slices.Contains(t.Key, i) ||
-		d != nil && !slices.ContainsFunc(d.Sources, func(s int) bool { return !slices.Contains(t.Key, s) })
+	return slices.Contains(columns, i) ||
+		d != nil && !slices.ContainsFunc(d.Sources, func(s int) bool { return !slices.Contains(columns, s) })
 }
 
 // checkSweep bounds what one change deletes.
@@ -240,6 +317,7 @@ func (b *builder) rules() []rule {
 		},
 		{"Versioned", len(b.Versions) > 0, "", "Cassandra rejects conditions on counters"},
 		{"Compare", len(b.Compare) > 0, "", "Cassandra rejects conditions on counters"},
+		{"ID", len(b.IDs) > 0, "", "their rows are sums, and lead to no base row"},
 		{"SweepInserts", b.SweepInserts, "an insert is conditional", "counters are never inserted, only added to"},
 		{
 			"Atomic", b.Atomic, "what a client that died has not written, the next one writes",

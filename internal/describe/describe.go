@@ -24,7 +24,8 @@ type Description struct {
 	Conditional bool
 	// Transactional says that all tables are written in transactions of Cassandra 6.
 	Transactional bool
-	Tables        []Table // the base table first, Unique tables last
+	ID            []string // columns that tell entities apart, nil for all of the base key
+	Tables        []Table  // the base table first, Unique tables last
 }
 
 // Table is one table of a [Description].
@@ -76,6 +77,9 @@ func Of(s *layout.Set) Description {
 		return Description{}
 	}
 	d := Description{Entity: s.Name, Atomic: s.Atomic, Counts: s.Counts, Conditional: s.Conditional(), Transactional: s.Transactional}
+	if len(s.ID) < len(s.Tables[0].Key) {
+		d.ID = s.Names(s.ID)
+	}
 	for at, t := range s.All() {
 		td := Table{
 			Name: t.Name, Keyspace: t.Keyspace, Unique: at >= len(s.Tables), Fingerprint: fingerprintOf(s, t),
@@ -173,6 +177,7 @@ func fingerprintOf(s *layout.Set, t *layout.Table) string {
 	column(fingerprint.Mark, s.Mark)
 	names(fingerprint.LocalSerial, s.LocalSerial)
 	names(fingerprint.Transactional, s.Transactional)
+	names(fingerprint.ID, len(s.ID) < len(s.Tables[0].Key), slices.Sorted(slices.Values(s.Names(s.ID)))...)
 	column(fingerprint.Stamp, s.Stamp)
 	column(fingerprint.ExpiresAt, s.Expiry)
 	names(fingerprint.SweepInserts, s.SweepInserts)

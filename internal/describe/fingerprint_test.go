@@ -82,8 +82,11 @@ func TestFingerprint(t *testing.T) {
 	transactional := tables.Must(tables.New[event]("event",
 		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Table{Name: "of_kind", PartKey: []string{"kind"}, Unique: true},
 		tables.Versioned("version"), tables.Transactional()))
+	identified := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"city"}, SortKey: []string{"ts", "id"}}, by("by_kind", "kind"),
+		tables.ID("id")))
 	var got []string
-	for _, set := range []tables.Described{changing, versioned, rotating, compared, transactional} {
+	for _, set := range []tables.Described{changing, versioned, rotating, compared, transactional, identified} {
 		for _, table := range describe.Of(set.Internal()).Tables {
 			got = append(got, table.Name+" "+table.Fingerprint)
 		}
@@ -105,6 +108,8 @@ func TestFingerprint(t *testing.T) {
 		`events [denorm:1 compare kind level; mark version]`,
 		`events [denorm:1 versioned version; transactional; unique of_kind]`,
 		`of_kind [denorm:1 versioned version; transactional; owners events]`,
+		`events [denorm:1 id id]`,
+		`by_kind [denorm:1 id id]`,
 	}
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {

@@ -89,7 +89,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name, "an update changes none of the compared columns: its condition would "+
 				"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
 		}
-		out.Key = r.entityKey()
+		out.Key = r.Set.EntityKey(r.row())
 		return out, nil
 	}
 	if r.Before != nil {
@@ -104,7 +104,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	for _, t := range s.Tables[1:] {
 		r.table(t)
 	}
-	out.Mutations, out.Key = r.Out, r.entityKey()
+	out.Mutations, out.Key = r.Out, r.Set.EntityKey(r.row())
 	for _, t := range s.Unique {
 		before, after := claimOf(t, &r, r.Before), claimOf(t, &r, r.After)
 		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {

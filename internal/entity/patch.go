@@ -89,6 +89,10 @@ func (r *Renderer) encodePatch(c Change) error {
 	}
 	if s.Expiry >= 0 && values[s.Expiry].Data != nil {
 		for _, t := range s.Tables {
+			if len(t.Leads) > 0 {
+				return s.Invalid(t, s.Columns[t.Leads[0]].Name, "a Patch of a row that expires would end this column of the "+
+					"base key before the rest of the row: Update the row")
+			}
 			if !slices.Contains(t.Columns, s.Expiry) && (s.Stamp < 0 || !slices.Contains(t.Columns, s.Stamp)) {
 				return s.Invalid(t, s.Columns[s.Expiry].Name, "a Patch of a row that expires writes this column or the stamp to every table, "+
 					"and this one holds neither: add one to its Columns, or Update the row")
@@ -160,7 +164,7 @@ func (r *Renderer) edit(t *layout.Table) {
 	var merged, removed []statement.MergeColumn
 	for _, i := range t.Columns[len(t.Key):] {
 		name, v, kind, keys := r.Set.Columns[i].Name, &r.After[i], r.patch[i].put, r.patch[i].removed
-		if i == r.Set.Stamp || i == r.Set.Expiry {
+		if i == r.Set.Stamp || i == r.Set.Expiry || slices.Contains(t.Leads, i) {
 			kind = statement.PutColumn
 		}
 		switch {

@@ -244,11 +244,6 @@ func checkKey(s *layout.Set, t *layout.Table, row []cqltype.Value) error {
 		"take a column out of the SortKey", strings.Join(t.KeyNames[t.Part:], ", "), statement.MaxKeyBytes, size))
 }
 
-// entityKey encodes the base key.
-func (r *Renderer) entityKey() string {
-	return statement.EncodedKey(r.Set.Tables[0].KeyOf(r.row()))
-}
-
 // checkRotated rejects a row that no table can be named for.
 func (r *Renderer) checkRotated(t *layout.Table, row []cqltype.Value) error {
 	if t.Rotation == nil || row == nil {

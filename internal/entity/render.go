@@ -17,7 +17,7 @@ import (
 // Rendered is a change as mutations.
 type Rendered struct {
 	Mutations []statement.Mutation // by table in declared order; the row's Put before the Removes
-	// Key is the encoded base key: equal for changes of one entity of one set.
+	// Key is [layout.Set.EntityKey]: equal for changes of one entity of one set.
 	Key string
 }
 
@@ -78,17 +78,16 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if c.Set.Counts && len(r.Out) == 0 {
 		return Rendered{}, c.Set.Invalid(nil, "", "every counter of the row is zero: there is nothing to add")
 	}
-	return Rendered{Mutations: r.Out, Key: r.entityKey()}, nil
+	return Rendered{Mutations: r.Out, Key: r.Set.EntityKey(r.row())}, nil
 }
 
-// Identity names the entity of the change: its base table with the keyspace as declared, and the encoded base key, empty if the
-// row cannot have it.
+// Identity names the entity of the change: its base table with the keyspace as declared, and [Change.Key].
 func (c Change) Identity() (keyspace, table, key string) {
 	base := c.Set.Tables[0]
 	return base.Keyspace, base.Name, c.Key()
 }
 
-// Key is the encoded base key of the change's row, empty if the row cannot have it.
+// Key is [layout.Set.EntityKey] of the change's row, empty if the row has no valid base key.
 func (c Change) Key() string {
 	row := c.After
 	if row == nil {
@@ -98,7 +97,7 @@ func (c Change) Key() string {
 	if err != nil {
 		return ""
 	}
-	return statement.EncodedKey(c.Set.Tables[0].KeyOf(encoded))
+	return c.Set.EntityKey(encoded)
 }
 
 // LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in

@@ -36,13 +36,16 @@ const (
 	Owners        Kind = "owners" // of a Unique table: the base table
 
 	// These can be added while processes without them are at work.
+	ID           Kind = "id"
 	Stamp        Kind = "stamp"
 	ExpiresAt    Kind = "expires-at"
 	SweepInserts Kind = "sweep-inserts"
 )
 
 // SetKinds are those about a set as a whole, in the order in which they are written and compared.
-var SetKinds = []Kind{Rotate, Versioned, Compare, Mark, LocalSerial, Transactional, Unique, Owners, Stamp, ExpiresAt, SweepInserts}
+var SetKinds = []Kind{
+	Rotate, Versioned, Compare, Mark, LocalSerial, Transactional, Unique, Owners, ID, Stamp, ExpiresAt, SweepInserts,
+}
 
 // Prefix begins the text, and Version follows it.
 const (

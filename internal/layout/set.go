@@ -103,6 +103,7 @@ type Set struct {
 	Columns       []Column
 	Tables        []*Table // the base table first
 	Derived       []int    // columns of Derive
+	ID            []int    // columns of ID, or else of the base key: no two entities have the same
 	Stamp         int      // column of Stamp, or -1
 	Unstamped     bool     // rows without a stamp exist
 	Expiry        int      // column of ExpiresAt, or -1
@@ -213,6 +214,9 @@ func (s *Set) Regular() []int {
 
 // InBaseKey says whether the column is in the base key.
 func (s *Set) InBaseKey(i int) bool { return slices.Contains(s.Tables[0].Key, i) }
+
+// EntityKey is equal for rows of one entity: their ID, encoded.
+func (s *Set) EntityKey(row []cqltype.Value) string { return statement.EncodedKey(pick(s.ID, row)) }
 
 // Same says whether the server takes columns of two rows as equal.
 func (s *Set) Same(columns []int, a, b []cqltype.Value) bool {

@@ -20,6 +20,7 @@ type Table struct {
 	Follows        []int       // positions in key of derived columns that have several values for one row: see sweep
 	Swept          []int       // sweeps, then follows
 	Columns        []int       // all columns, those of key first
+	Leads          []int       // columns alongside the key that lead to base rows: what the key lacks of the base key
 	Counters       []int       // columns that are counters; all but those of key, or none
 	Rotation       *Derivation // nil if there is one table
 	ColumnNames    []string
@@ -95,12 +96,15 @@ func (t *Table) compile(keyspace, table string) *Statements {
 }
 
 // KeyOf gives the primary key of row in t, in key order.
-func (t *Table) KeyOf(row []cqltype.Value) []*cqltype.Value {
-	key := make([]*cqltype.Value, len(t.Key))
-	for k, i := range t.Key {
-		key[k] = &row[i]
+func (t *Table) KeyOf(row []cqltype.Value) []*cqltype.Value { return pick(t.Key, row) }
+
+// pick gives those values of a row.
+func pick(columns []int, row []cqltype.Value) []*cqltype.Value {
+	out := make([]*cqltype.Value, len(columns))
+	for n, i := range columns {
+		out[n] = &row[i]
 	}
-	return key
+	return out
 }
 
 // PartitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/statement"
@@ -28,7 +29,8 @@ func cells(l Look, r Rules) (Repair, error) {
 			for _, name := range l.Tables[i].Regular() {
 				c.copy(l.Base, name, l.Base, l.Tables[i])
 			}
-			if len(c.out.Send) > before || len(c.out.Promote) > 0 { // else the next look has values
+			has := len(c.out.Send) > before || len(c.out.Promote) > 0 // values, or the next look has
+			if has && !l.Tables[i].Leads() {
 				continue
 			}
 			as := l.Base.keyWritten(l.Tables[i])
@@ -44,13 +46,15 @@ func cells(l Look, r Rules) (Repair, error) {
 	return c.out, c.err
 }
 
-// keyWritten is when the key that a base row has in a table was written, as the earliest of its columns: they never change, and a delete that
-// covers one of them covers the row. Of a key of columns of the base key alone, it is the earliest of all.
+// keyWritten is when the key that a base row has in a table was written: as the one of its columns that ends last, and
+// of these the earliest. They never change, and a delete that covers one of them covers the row. Of a key of columns of
+// the base key alone, it is one of all columns.
 func (r *Row) keyWritten(in tablerow.Layout) (first statement.Written) {
 	key := slices.Concat(in.Partition(), in.Clustering())
 	for _, of := range [][]string{key, tablerow.Timed(r.Layout())} {
 		for _, name := range of {
-			if w := r.Written[name]; w.At != 0 && (first.At == 0 || w.At < first.At) {
+			w := r.Written[name]
+			if longer := lasts(w, first); w.At != 0 && (first.At == 0 || longer > 0 || longer == 0 && w.At < first.At) {
 				first = w
 			}
 		}
@@ -59,6 +63,24 @@ func (r *Row) keyWritten(in tablerow.Layout) (first statement.Written) {
 		}
 	}
 	return first
+}
+
+// lastWritten is of the newest of its columns, and of these the one that ends last.
+func (r *Row) lastWritten() (last statement.Written) {
+	for _, w := range r.Written {
+		if w.At > last.At || w.At == last.At && lasts(w, last) > 0 {
+			last = w
+		}
+	}
+	return last
+}
+
+// lasts compares the ends of two cells.
+func lasts(a, b statement.Written) int {
+	if a.Ends == 0 || b.Ends == 0 { // never
+		return cmp.Compare(b.Ends, a.Ends)
+	}
+	return cmp.Compare(a.Ends, b.Ends)
 }
 
 type cellRepair struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// Claim is what a table of unique keys has under a key.
+// Claim is what a table of unique keys has under a key, or a query table of another entity.
 type Claim struct {
 	Table, Key string // the key is encoded
 	Owner      string // the encoded base key of who has it, empty if nobody has
@@ -45,6 +45,16 @@ func (l Look) claim(table, key string) (Claim, bool) {
 		return Claim{}, false
 	}
 	return l.Claims[i], true
+}
+
+// shares says whether another base row has the ID of this one, by a claim of a query table.
+func (l Look) shares(t tablerow.Layout) bool {
+	if l.Base == nil {
+		return false
+	}
+	key, there := l.Base.KeyIn(t)
+	c, _ := l.claim(t.Name(), key)
+	return there && c.Held
 }
 
 // Holder is the entity that has the key of a finding that is [Shared], encoded.

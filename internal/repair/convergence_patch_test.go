@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -20,6 +22,7 @@ import (
 // patchRow has, alongside the key, two columns and a map whose keys are among patchKeys.
 type patchRow struct {
 	ID        int32
+	Shop      string
 	Owner     string
 	Note      *string
 	Total     *int32
@@ -30,19 +33,24 @@ type patchRow struct {
 var (
 	patchKeys = []string{"a", "b", "c"}
 	patchSet  = tables.Must(tables.New[patchRow]("cart",
-		tables.Table{Name: "carts", PartKey: []string{"id"}},
-		tables.Table{Name: "carts_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{"items", "total", "updated_at"}},
-		tables.Table{Name: "carts_of_owner", PartKey: []string{"owner", "id"}, Columns: []string{}},
-		tables.Stamp("updated_at")))
-	patchKeyColumns = map[string]int{"carts": 1, "carts_by_owner": 2, "carts_of_owner": 2}
+		tables.Table{Name: "carts", PartKey: []string{"shop"}, SortKey: []string{"id"}},
+		tables.Table{
+			Name: "carts_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"},
+			Columns: []string{"items", "total", "updated_at", "shop"},
+		},
+		tables.Table{Name: "carts_of_owner", PartKey: []string{"owner", "id"}, Columns: []string{"shop"}},
+		tables.Table{Name: "carts_of_shop", PartKey: []string{"shop", "owner", "id"}, Columns: []string{}},
+		tables.ID("id"), tables.Stamp("updated_at")))
+	// With those that lead to the base row.
+	patchKeyColumns = map[string]int{"carts": 2, "carts_by_owner": 3, "carts_of_owner": 3, "carts_of_shop": 3}
 )
 
 // patchCells are the cells that a row can have in the model: a map has one for each key.
-var patchCells = []string{"note", "total", "updated_at", "items.a", "items.b", "items.c"}
+var patchCells = []string{"note", "total", "updated_at", "items.a", "items.b", "items.c", "shop"}
 
 // patchColumns are those of each table.
 var patchColumns = map[string][]string{
-	"carts": patchCells, "carts_by_owner": {"total", "updated_at", "items.a", "items.b", "items.c"}, "carts_of_owner": nil,
+	"carts": patchCells[:6], "carts_by_owner": patchCells[1:], "carts_of_owner": {"shop"}, "carts_of_shop": nil,
 }
 
 // patchReplica is the three tables after some deliveries.
@@ -165,7 +173,7 @@ type patchChange struct {
 func number32(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) } // as the driver
 
 func drawPatch(r *rand.Rand, at int64, first bool) patchChange {
-	row := patchRow{ID: 1, Owner: "o", Items: map[string]int32{}}
+	row := patchRow{ID: 1, Shop: "s", Owner: "o", Items: map[string]int32{}}
 	if r.IntN(3) > 0 {
 		row.Note = ptr(one(r, "x", "y"))
 	}
@@ -202,6 +210,7 @@ func drawPatch(r *rand.Rand, at int64, first bool) patchChange {
 	stamped := func(do ...func(*patchTruth)) func(*patchTruth) {
 		return func(p *patchTruth) {
 			p.exists = true
+			p.put("shop", []byte(row.Shop))
 			p.put("updated_at", binary.BigEndian.AppendUint64(nil, uint64(at)))
 			for _, d := range do {
 				d(p)
@@ -290,6 +299,13 @@ func TestConvergencePatchBroken(t *testing.T) {
 			return m.Kind == statement.Merge && strings.Contains(m.Statement, "items-?")
 		},
 		"elements reach one table": func(m *statement.Mutation) bool { return m.Kind == statement.Merge && m.Table != "carts" },
+		"a row does not lead to its base row": func(m *statement.Mutation) bool {
+			if i := slices.Index(m.Names, "shop"); m.Kind == statement.Put && i >= 0 && m.Table == "carts_of_owner" {
+				m.Args = slices.Clone(m.Args)
+				m.Args[i] = gocql.UnsetValue
+			}
+			return false
+		},
 		"a timestamp of its own for elements": func(m *statement.Mutation) bool {
 			if m.Kind == statement.Merge {
 				m.Timestamp += 2

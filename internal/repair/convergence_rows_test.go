@@ -104,6 +104,15 @@ type (
 		Memo      *string     `db:"memo"`
 		UpdatedAt int64       `db:"updated_at"`
 	}
+	lawRun struct {
+		Domain    string     `db:"domain"`
+		Ended     time.Time  `db:"ended"`
+		ID        gocql.UUID `db:"id"`
+		Kind      *string    `db:"kind"`
+		State     lawStatus  `db:"state"`
+		Note      *string    `db:"note"`
+		UpdatedAt int64      `db:"updated_at"`
+	}
 	lawErrand struct {
 		ID        gocql.UUID `db:"id"`
 		State     *lawStatus `db:"state"`

@@ -176,6 +176,23 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 				lawUUID(1), in(world, "joe@example.org"), perhaps(r, "a", "b"), perhaps[int32](r, 1, 2), one(r, true, false),
 			}
 		}, upserting),
+		// Tables that share an id alone: two of them have the rest of the base key alongside theirs.
+		newFamily("runs", tables.Must(tables.New[lawRun]("run",
+			tables.Table{Name: "runs", PartKey: []string{"domain"}, SortKey: []string{"ended DESC", "id"}},
+			tables.Table{Name: "runs_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"}},
+			tables.Table{
+				Name: "runs_by_state", PartKey: []string{"domain", "state"}, SortKey: []string{"id"},
+				Columns: []string{"ended", "note"},
+			},
+			tables.ID("id"),
+			tables.OneOf("state", lawOpen, lawPaid, lawCancelled),
+			tables.Stamp("updated_at"),
+		)), []string{"state"}, 2, func(r *rand.Rand, world int) lawRun {
+			return lawRun{
+				"d", time.UnixMilli(5), lawUUID(1), in(world, "k"), one(r, lawOpen, lawPaid, lawCancelled),
+				perhaps(r, "a", "b"), r.Int64(),
+			}
+		}),
 		// All at once.
 		newFamily("bookings", tables.Must(tables.New[lawBooking]("booking",
 			tables.Table{Name: "bookings", PartKey: []string{"hotel"}, SortKey: []string{"id"}},

@@ -18,6 +18,7 @@ import (
 // noteRow is patched column by column.
 type noteRow struct {
 	ID        int32
+	Shelf     string
 	Owner     string
 	Kind      string
 	Text      *string
@@ -26,12 +27,13 @@ type noteRow struct {
 }
 
 var noteSet = tables.Must(tables.New[noteRow]("note",
-	tables.Table{Name: "notes", PartKey: []string{"id"}},
-	tables.Table{Name: "notes_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}},
+	tables.Table{Name: "notes", PartKey: []string{"shelf"}, SortKey: []string{"id"}},
+	tables.Table{Name: "notes_by_owner", PartKey: []string{"owner"}, SortKey: []string{"shelf", "id"}},
 	tables.Table{Name: "notes_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"}},
-	tables.Table{Name: "note_keys", PartKey: []string{"owner", "kind"}, SortKey: []string{"id"}, Columns: []string{}},
-	tables.Table{Name: "note_sizes", PartKey: []string{"owner", "id"}, Columns: []string{"size", "updated_at"}},
-	tables.Stamp("updated_at")))
+	tables.Table{Name: "note_keys", PartKey: []string{"owner", "kind", "shelf", "id"}, Columns: []string{}},
+	tables.Table{Name: "note_shelves", PartKey: []string{"kind", "owner", "id"}, Columns: []string{"shelf"}},
+	tables.Table{Name: "note_sizes", PartKey: []string{"owner", "id"}, Columns: []string{"size", "updated_at", "shelf"}},
+	tables.ID("id"), tables.Stamp("updated_at")))
 
 // noteFamily is for the model of the tables only: changes are drawn by drawNotes.
 var noteFamily = sync.OnceValue(func() *lawFamily {
@@ -41,7 +43,7 @@ var noteFamily = sync.OnceValue(func() *lawFamily {
 })
 
 func drawNote(r *rand.Rand) tables.Change {
-	row := noteRow{ID: 1, Owner: "o", Kind: "k", Text: perhaps(r, "a", "b"), Size: perhaps[int32](r, 1, 2)}
+	row := noteRow{ID: 1, Shelf: "s", Owner: "o", Kind: "k", Text: perhaps(r, "a", "b"), Size: perhaps[int32](r, 1, 2)}
 	switch r.IntN(6) {
 	case 0:
 		return noteSet.Delete(row)

@@ -77,7 +77,7 @@ func (x *repairer) afterPurgeOfCell(checked bool) string {
 	x.trial.changes, x.trial.steps = nil, nil
 	written, deleted, purged := x.ages(checked)
 	text := "a"
-	row := noteRow{ID: 1, Owner: "o", Kind: "k", Text: &text, Size: perhaps[int32](x.rand, 1, 2)}
+	row := noteRow{ID: 1, Shelf: "s", Owner: "o", Kind: "k", Text: &text, Size: perhaps[int32](x.rand, 1, 2)}
 	changes := []tables.Change{noteSet.Patch(row, tables.Column("text"), tables.Column("size")), noteSet.Patch(row, tables.Column("size"))}
 	for i, change := range changes {
 		for _, m := range mutationsOf(change, written) {

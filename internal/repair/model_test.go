@@ -80,7 +80,9 @@ func (x *repairer) look(second int64) *repair.Look {
 		l.Base = &base[0]
 	}
 	for t := 1; t < len(x.replica.tables); t++ {
-		l.Rows, l.Tables = append(l.Rows, x.rows(t, second)...), append(l.Tables, x.layout(t))
+		nowhere := func(q repair.Row) bool { return q.Entity() == "" }
+		rows := slices.DeleteFunc(x.rows(t, second), nowhere)
+		l.Rows, l.Tables = append(l.Rows, rows...), append(l.Tables, x.layout(t))
 	}
 	return l
 }

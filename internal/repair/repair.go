@@ -50,7 +50,7 @@ const (
 	Ahead                      // the entity has a time in the future: a row as any of the above
 	Undatable                  // a row of which nothing says when it was written
 	Unclaimed                  // the base row has a unique key, and no claim says so
-	Shared                     // another base row has the same unique key, and the claim
+	Shared                     // another base row has the same unique key, and the claim; or it has the same ID
 )
 
 var classNames = [...]string{
@@ -77,7 +77,7 @@ type Look struct {
 	// Tables are the query tables that were asked for the row that the base row has there.
 	Tables []tablerow.Layout
 	// Unique are the tables of unique keys that were asked for the keys that the base row has there, and Claims what they have, under keys of
-	// former looks too.
+	// former looks too. A claim of a query table is another entity's with the same ID.
 	Unique []tablerow.Layout
 	Claims []Claim
 	// BaseTable is the base table.
@@ -127,13 +127,18 @@ func (l Look) Findings() []Finding {
 	out = append(out, l.claims()...)
 	for _, t := range l.Tables {
 		key, there := l.Base.KeyIn(t)
-		if there && !slices.ContainsFunc(l.Rows, func(q Row) bool { return q.Table() == t.Name() && q.Key() == key }) {
-			f := Finding{Class: Missing, Table: t.Name(), Key: key, BaseAt: l.Base.At}
-			if ahead {
-				f.Class = Ahead
-			}
-			out = append(out, f)
+		f := Finding{Class: Missing, Table: t.Name(), Key: key, BaseAt: l.Base.At}
+		switch {
+		case l.shares(t):
+			c, _ := l.claim(t.Name(), key)
+			f.Class, f.RowAt = Shared, c.At
+			out = slices.DeleteFunc(out, func(o Finding) bool { return o.Table == f.Table && o.Key == key })
+		case !there, slices.ContainsFunc(l.Rows, func(q Row) bool { return q.Table() == t.Name() && q.Key() == key }):
+			continue
+		case ahead:
+			f.Class = Ahead
 		}
+		out = append(out, f)
 	}
 	return out
 }
@@ -213,6 +218,8 @@ type Repair struct {
 // again: what it leaves may be another finding.
 func Decide(l Look, r Rules) (Repair, error) {
 	switch {
+	case slices.ContainsFunc(l.Tables, l.shares):
+		return Repair{Reason: SharedID}, nil
 	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.Row).Stale() }):
 		return Repair{Reason: stale}, nil
 	case l.OtherUnit() != "":
@@ -323,8 +330,14 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 	if newest.Patchable() {
 		l.Rows = l.own()
 		out, err := cells(l, r)
-		if out.Promoted != nil {
-			out.Promoted[""] = newest.At
+		if out.Promoted == nil || err != nil {
+			return out, err
+		}
+		out.Promoted[""] = newest.At
+		if !slices.ContainsFunc(out.Promote, func(m statement.Mutation) bool { return m.Timestamp == newest.At }) {
+			var m statement.Mutation // what leads to the base row is newer than the values
+			m, err = newest.KeyRow(l.BaseTable, newest.lastWritten(), r.Keyspace)
+			out.Promote = append(out.Promote, m)
 		}
 		return out, err
 	}
@@ -339,6 +352,9 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 // A process whose last function is another one has deleted the row under ours, at the time at which a repair would put it there, and at a tie
 // the delete wins; so it would be nowhere once it was removed here.
 const stale = "the row is where an earlier bucket function has put it, and where readers find it: Modify the entity, with no change, which moves it"
+
+// SharedID is why an entity is left whose ID another one has.
+const SharedID = "two base rows have the ID of the entity, and nothing says which is right: delete one of them"
 
 const undated = "nothing says when the base row was written, so it cannot be said which row is newer"
 

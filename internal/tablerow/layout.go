@@ -231,8 +231,12 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 // AllColumns are all columns of the table, the key first, with derived ones and the version.
 func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames) }
 
-// Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
-func (l Layout) Regular() []string { return slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]) }
+// Regular are the columns of the table that neither are in its key nor lead to the base row.
+func (l Layout) Regular() []string {
+	return slices.DeleteFunc(slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]), func(name string) bool {
+		return slices.Contains(l.Set.Names(l.Table.Leads), name)
+	})
+}
 
 // Layouts are the layouts of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
 func Layouts(s *layout.Set) []Layout { return layouts(s, s.Tables) }
@@ -279,15 +283,24 @@ func (l Layout) Unconfirmable() (column, reason string) {
 	return "", ""
 }
 
-// EntityColumns are the columns of the table that say which entity a row is of: its key, then what it has alongside of the base key.
-func (l Layout) EntityColumns() []string {
-	out := slices.Clone(l.Table.KeyNames)
-	for _, name := range l.Base().Table.KeyNames {
-		if slices.Contains(l.Table.ColumnNames, name) && !slices.Contains(out, name) {
-			out = append(out, name)
+// AppendID appends what tells entities apart, of an encoded base key.
+func (l Layout) AppendID(out, key []byte) []byte {
+	for _, i := range l.Table.Key {
+		n := 2 + int(binary.BigEndian.Uint16(key))
+		if slices.Contains(l.Set.ID, i) {
+			out = append(out, key[:n]...)
 		}
+		key = key[n:]
 	}
 	return out
+}
+
+// Leads says whether rows of the table need columns alongside their key to lead to their base rows.
+func (l Layout) Leads() bool { return len(l.Table.Leads) > 0 }
+
+// EntityColumns are the columns of the table that say which entity a row is of: its key, then what leads to base rows.
+func (l Layout) EntityColumns() []string {
+	return append(slices.Clone(l.Table.KeyNames), l.Set.Names(l.Table.Leads)...)
 }
 
 // ListOf is a bound list of values of one column, as IN ? takes it.

@@ -17,7 +17,7 @@ func Unfillable(l Layout) string {
 	case l.Set.Patchable() != nil:
 	case l.Set.Expiry >= 0:
 		return "what a entity.Patch with an expiry has written ends by itself, and a row of the base table does not say what that is"
-	case len(l.Regular()) > len(Timed(l)):
+	case len(l.Table.Columns)-len(l.Table.Key) > len(Timed(l)):
 		return "it has a map or set that a entity.Patch may have written, whose elements have times of their own, which cannot be read"
 	}
 	return ""
@@ -118,8 +118,9 @@ func mergeOne(x *entity.Renderer, t *layout.Table, name string, v *cqltype.Value
 	return m
 }
 
-// KeyRow renders the row of the entity in a table, with its key alone: what an Insert leaves there of an entity whose other columns in that table
-// are absent, or of a table that has no others. as is when it was written.
+// KeyRow renders the row of the entity in a table, with its key and what leads to the base row alone: what an Insert
+// leaves there of an entity whose other columns in that table are absent, or of a table that has no others. as is when
+// it was written.
 func (r Row) KeyRow(to Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
@@ -127,8 +128,11 @@ func (r Row) KeyRow(to Layout, as statement.Written, keyspace func(string) strin
 	}
 	p, key := x.Place(to.Table), to.Table.KeyOf(x.Before)
 	m := x.Mutation(p, statement.Put, key)
-	m.Statement, m.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), to.Table.KeyNames, as.Ends != 0)
+	m.Statement, m.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), to.EntityColumns(), as.Ends != 0)
 	m.Args, m.Expires = statement.AppendArgs(nil, key), as.Last()
+	for _, i := range to.Table.Leads {
+		m.Args = append(m.Args, &x.Before[i])
+	}
 	if as.Ends != 0 {
 		m.Args = append(m.Args, cqltype.Int(statement.MaxTTL))
 	}

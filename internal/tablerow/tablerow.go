@@ -149,7 +149,7 @@ func normalize(l Layout, columns []int, values [][]byte) error {
 			continue
 		}
 		values[n] = AsDeclared(c.CQL, values[n])
-		if n >= len(l.Table.Key) {
+		if n >= len(l.Table.Key) && (values[n] == nil || !slices.Contains(l.Table.Leads, i)) {
 			continue
 		}
 		if reason := c.CQL.Malformed(values[n]); values[n] == nil || reason != "" {

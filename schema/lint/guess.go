@@ -104,7 +104,9 @@ func (r *review) families() []family {
 	known := make(map[schema.ID]bool)
 	for _, e := range r.schema.Entities {
 		x := family{Entity: e}
-		if base := r.byID[e.Tables[0]]; base != nil {
+		if base := r.byID[e.Tables[0]]; len(e.ID) > 0 {
+			x.identity = e.ID
+		} else if base != nil {
 			x.identity = names(keyColumns(base))
 		}
 		for _, id := range e.Tables {

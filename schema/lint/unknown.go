@@ -207,7 +207,7 @@ func unknownColumn(r *review) {
 		return f
 	}
 	for _, e := range r.schema.Entities {
-		r.unknownIn(e.Tables, "denorm:entity "+e.Name, e.At, e.Moves...)
+		r.unknownIn(e.Tables, "denorm:entity "+e.Name, e.At, slices.Concat(e.Moves, e.ID)...)
 	}
 	for _, v := range r.schema.Volumes {
 		for _, columns := range []map[string]float64{v.Width, v.Elements, v.Filled} {

@@ -299,9 +299,16 @@ func (p *planned) byTable() *split {
 	return nil
 }
 
-// rowKey is a primary key of one row a partition for rows of the table: that of the entity's base table, if the rows have it, or all of their own.
+// rowKey is a primary key of one row a partition for rows of the table: the ID of the entity, or the key of its base
+// table, if the rows have it, or all of their own.
 func (p *planned) rowKey() string {
 	for _, e := range p.schema.Entities {
+		if len(e.ID) > 0 && slices.Contains(e.Tables, p.table.ID) {
+			t := schema.Table{Columns: each.Of(e.ID, func(name string) schema.Column {
+				return schema.Column{Name: name, Kind: schema.PartitionKey}
+			})}
+			return t.Key()
+		}
 		base := p.schema.Table(e.Tables[0])
 		if base != nil && single(base) && slices.Contains(e.Tables, p.table.ID) &&
 			!slices.ContainsFunc(base.Of(schema.PartitionKey), func(c schema.Column) bool { return p.table.Column(c.Name) == nil }) {

@@ -31,6 +31,7 @@ var full = compare.Fingerprint{
 		{Kind: fingerprint.Transactional},
 		{Kind: fingerprint.Unique, Words: []string{"by_email", "by_phone"}},
 		{Kind: fingerprint.Owners, Words: []string{"users"}},
+		{Kind: fingerprint.ID, Words: []string{"run_id"}},
 		{Kind: fingerprint.Stamp, Words: []string{"updated_at"}},
 		{Kind: fingerprint.ExpiresAt, Words: []string{"ends"}},
 		{Kind: fingerprint.SweepInserts},
@@ -44,7 +45,7 @@ func TestTextIsReadBack(t *testing.T) {
 	const want = `[denorm:1 one-of status "a \"b\"; \x5bdenorm:1] it's \\ /\x2a -- \x2a/" "gr\u00f6\u00dfe\n\xff" ` +
 		`"longlonglonglonglonglonglonglonglonglong"~`
 	if !strings.HasPrefix(text, want) || !strings.HasSuffix(text, `; bucket slot every(24h0m0s,ts) from 2024-03-01T00:00:00.5Z by ts hash(4,a,b); `+
-		`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; transactional; unique by_email by_phone; owners users; stamp updated_at; expires-at ends; sweep-inserts]`) {
+		`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; transactional; unique by_email by_phone; owners users; id run_id; stamp updated_at; expires-at ends; sweep-inserts]`) {
 		t.Errorf("%s", text)
 	}
 	if strings.Contains(text, "/*") || strings.Contains(text, "*/") {

@@ -40,6 +40,7 @@ type Function struct {
 // without says what comes of a process that does not declare what others do, where it may be added later. Tables of earlier versions of
 // the library do not have it in their fingerprints.
 var without = map[fingerprint.Kind]string{
+	fingerprint.ID:           "it writes changes of one ID at the same time, or in one write",
 	fingerprint.Stamp:        "its writes could hide from the others', which are ordered by the stamp",
 	fingerprint.ExpiresAt:    "the rows that it writes would not expire",
 	fingerprint.SweepInserts: "its inserts of entities that exist would leave their rows under other keys",
@@ -49,6 +50,7 @@ var without = map[fingerprint.Kind]string{
 var called = map[fingerprint.Kind]string{
 	fingerprint.OneOf: "OneOf", fingerprint.SingleWriter: "SingleWriter", fingerprint.Rotate: "Rotate", fingerprint.Versioned: "Versioned", fingerprint.Compare: "Compare", fingerprint.Mark: "Mark",
 	fingerprint.LocalSerial: "LocalSerial", fingerprint.Transactional: "Transactional", fingerprint.Unique: "Unique table", fingerprint.Owners: "Unique table",
+	fingerprint.ID:    "ID",
 	fingerprint.Stamp: "Stamp", fingerprint.ExpiresAt: "ExpiresAt", fingerprint.SweepInserts: "SweepInserts",
 }
 

@@ -196,6 +196,19 @@ func everything(t *testing.T) *schema.Schema {
 	return schema.Must(schema.Parse("everything", string(text)))
 }
 
+// What tells entities apart is marked in each of their tables.
+func TestID(t *testing.T) {
+	t.Parallel()
+	s := schema.Must(schema.Parse("f", "CREATE TABLE t (a int, id int, PRIMARY KEY (a, id)); "+
+		"CREATE TABLE u (b int, id int, a int, PRIMARY KEY (b, id)); -- denorm:entity e t u id=id"))
+	if mermaid := diagram.Mermaid(s); strings.Count(mermaid, `int id PK "clustering ASC, id"`) != 2 {
+		t.Error(mermaid)
+	}
+	if svg := diagram.SVG(s); strings.Count(svg, "clustering ASC, id") != 2 {
+		t.Error(svg)
+	}
+}
+
 // The legend has what the picture has, and nothing else.
 func TestLegend(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ type group struct {
 	name    string
 	guessed bool
 	moves   []string // columns whose change moves a row
+	id      []string // columns that tell entities apart, of tables that do not have the base key in theirs
 	roots   []*node  // the base table; all tables of a guessed entity without one
 }
 
@@ -135,7 +136,7 @@ func class(i *schema.Index) string {
 
 // group makes that of an entity, without tables that are drawn already. first is which table is its base table, -1 if none is known to be.
 func (m *maker) group(e schema.Entity, first int, guessed bool) group {
-	g := group{name: e.Name, guessed: guessed, moves: e.Moves}
+	g := group{name: e.Name, guessed: guessed, moves: e.Moves, id: e.ID}
 	var nodes []*node
 	for i, id := range e.Tables {
 		t := m.schema.Table(id)
@@ -210,6 +211,9 @@ func (g *group) role(n *node, c schema.Column) string {
 	}
 	if n.kind != view && inKey(c) && slices.Contains(g.moves, c.Name) {
 		words = append(words, "moves the row")
+	}
+	if n.kind != view && slices.Contains(g.id, c.Name) {
+		words = append(words, "id")
 	}
 	return strings.Join(words, ", ")
 }
