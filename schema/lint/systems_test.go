@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/examples/executions"
 	"github.com/denorm-go/denorm/examples/hourlylogs"
 	"github.com/denorm-go/denorm/examples/pageviews"
 	"github.com/denorm-go/denorm/examples/supermarket"
@@ -56,6 +57,29 @@ func TestSystems(t *testing.T) {
 		t.Errorf("errors\n%s\nwant\n%s", strings.Join(wrong, "\n"), strings.Join(flaws, "\n"))
 	}
 	golden.Check(t, "systems.golden", b.String())
+}
+
+// Tables that share the ID of their entity need no more of the base key in theirs. Without it, or where no ID is
+// declared, that is found.
+func TestTablesWithID(t *testing.T) {
+	t.Parallel()
+	const columns = " (domain uuid, ended timestamp, run_id uuid, kind text, PRIMARY KEY "
+	const runs = "CREATE TABLE runs" + columns + "(domain, ended, run_id));\n"
+	lacksID := func(f lint.Finding) bool { return f.Code == "DN201" }
+	by := func(key string) string { return "CREATE TABLE runs_by_kind" + columns + "(kind, " + key + "));\n" }
+	for text, want := range map[string]bool{
+		runs + by("run_id") + "-- denorm:entity run runs runs_by_kind id=run_id": false,
+		runs + by("run_id") + "-- denorm:entity run runs runs_by_kind":           true,
+		runs + by("ended") + "-- denorm:entity run runs runs_by_kind id=run_id":  true,
+	} {
+		s := schema.Must(schema.Parse("runs", text))
+		if found := slices.ContainsFunc(lint.Check(s), lacksID); found != want {
+			t.Errorf("found %t, of\n%s", found, text)
+		}
+	}
+	if found := lint.Check(executions.Schema); slices.ContainsFunc(found, lacksID) {
+		t.Errorf("%v", found)
+	}
 }
 
 // The flawed forms that examples show are found.

@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/examples/bucketedlogs"
 	"github.com/denorm-go/denorm/examples/conversations"
 	"github.com/denorm-go/denorm/examples/customers"
+	"github.com/denorm-go/denorm/examples/executions"
 	"github.com/denorm-go/denorm/examples/hourlylogs"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/examples/ordersplit"
@@ -28,8 +29,9 @@ import (
 // time, so each uses keys of its own, or opens a keyspace. Systems whose tables have different names share one.
 func Exercise(t *testing.T, c Cassandra) {
 	shared := c.open(t, schema.Add(accounts.Schema, baskets.Schema.In(map[string]string{"customer": ""}), bucketedlogs.Schema, conversations.Schema,
-		hourlylogs.Schema, ordersplit.Schema, pageviews.Schema, sensors.Schema, slots.Schema.In(map[string]string{"order_delivery": ""}),
-		tenants.SharedSchema, useractivity.Schema, usermessages.Schema, schemaOf(docs, tickets, shelfTickets)), hitTables...)
+		executions.Schema, hourlylogs.Schema, ordersplit.Schema, pageviews.Schema, sensors.Schema,
+		slots.Schema.In(map[string]string{"order_delivery": ""}), tenants.SharedSchema, useractivity.Schema,
+		usermessages.Schema, schemaOf(docs, tickets, shelfTickets)), hitTables...)
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,6 +81,7 @@ var systems = []struct {
 		return customerTests{shared.openIn(t, "customer", customers.Schema)}
 	}},
 	{"events", func(t *testing.T, shared *Place) any { return eventTests{shared.Open(t, 3)} }},
+	{"executions", func(_ *testing.T, shared *Place) any { return executionTests{shared} }},
 	{"hourlylogs", func(_ *testing.T, shared *Place) any { return hourlyLogTests{shared} }},
 	{"orders", func(t *testing.T, shared *Place) any {
 		return orderTests{OpenOrders(t, shared.Cassandra), Orders{shared.open(t, orders.BucketedSchema)}}
