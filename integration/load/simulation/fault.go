@@ -187,8 +187,13 @@ func (w *weather) begin(mark int64, number uint64) {
 	w.begun[mark] = number
 }
 
-// mark is that of a value.
-func mark(value []byte) int64 { return int64(binary.BigEndian.Uint64(value)) }
+// mark is that of a value, 0 of none.
+func mark(value []byte) int64 {
+	if len(value) < 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(value))
+}
 
 // note counts a write that has met a fault.
 func (w *weather) note(fault string, number uint64) {

@@ -22,17 +22,18 @@ import (
 // orderLoad moves orders between statuses, from before-images that other clients overtake, and creates new ones.
 type orderLoad struct {
 	*crew
+	set     *tables.Set[Order]
 	history *history.History[Order]
 	hot     []Order
 }
 
-func newOrderLoad(c *crew, p *process) (*orderLoad, error) {
-	l := &orderLoad{crew: c, history: history.New[Order](nil)}
+func newOrderLoad(c *crew, p *process, set *tables.Set[Order]) (*orderLoad, error) {
+	l := &orderLoad{crew: c, set: set, history: history.New[Order](nil)}
 	random := chance(c.Seed, c.index, 1)
 	for n := range things {
 		o := l.order(random, l.number(0, n))
 		noted := l.history.Begin(c.service.name, tables.Insert, o)
-		result, err := p.writer.Write(p.ctx, "createOrder", orderSet.Insert(o))
+		result, err := p.writer.Write(p.ctx, "createOrder", set.Insert(o))
 		l.history.End(noted, result.Timestamp, err)
 		if err != nil {
 			return nil, err
@@ -65,9 +66,14 @@ func (l *orderLoad) run(ctx context.Context) {
 		p := l.current(ctx)
 		if random.IntN(4) == 0 {
 			o := l.order(random, number)
-			at := l.write(ctx, p, name, random, number, tables.Insert, o, 0, orderSet.Insert(o))
-			if o.UpdatedAt = at; at != 0 && random.IntN(3) == 0 {
-				l.write(ctx, l.current(ctx), name, random, number|deleted, tables.Delete, o, at, orderSet.Delete(o))
+			at := l.write(ctx, p, name, random, number, tables.Insert, o, 0, l.set.Insert(o))
+			if o.UpdatedAt = at; at == 0 || random.IntN(3) > 0 {
+				return
+			}
+			at = l.write(ctx, l.current(ctx), name, random, number|deleted, tables.Delete, o, at, l.set.Delete(o))
+			if at != 0 && l.set == userOrderSet { // its id comes back under another base key
+				o.UserID = uuid(random)
+				l.write(ctx, l.current(ctx), name, random, number|again, tables.Insert, o, at, l.set.Insert(o))
 			}
 			return
 		}
@@ -78,16 +84,19 @@ func (l *orderLoad) run(ctx context.Context) {
 		if random.IntN(2) == 0 {
 			rest(random) // others overtake it
 		}
-		l.write(ctx, p, name, random, number, tables.Update, after, before.UpdatedAt, orderSet.Update(before, after))
+		l.write(ctx, p, name, random, number, tables.Update, after, before.UpdatedAt, l.set.Update(before, after))
 	})
 }
 
 // before reads one of the orders that all change.
 func (l *orderLoad) before(random *rand.Rand) Order {
 	o := l.hot[random.IntN(len(l.hot))]
+	_, names := l.set.Select()
+	text := "SELECT status, bucket, total, updated_at FROM " + l.service.keyspace + ".orders_by_id WHERE " +
+		strings.Join(names, " = ? AND ") + " = ?"
 	for {
-		err := l.healthy.session.Reads().Query("SELECT user_id, status, bucket, total, updated_at FROM "+l.service.keyspace+".orders_by_id WHERE order_id = ?", o.OrderID).
-			Consistency(gocql.LocalQuorum).Scan(&o.UserID, &o.Status, &o.Bucket, &o.Total, &o.UpdatedAt)
+		err := l.healthy.session.Reads().Query(text, tables.Must(l.set.Key(o))...).
+			Consistency(gocql.LocalQuorum).Scan(&o.Status, &o.Bucket, &o.Total, &o.UpdatedAt)
 		if err == nil {
 			return o
 		}
@@ -95,8 +104,11 @@ func (l *orderLoad) before(random *rand.Rand) Order {
 	}
 }
 
-// deleted marks the number of the write that deletes what another one has created.
-const deleted = 1 << 31
+// deleted marks the number of a write that deletes what another one has created. again marks one that creates it again.
+const (
+	deleted = 1 << 31
+	again   = 1 << 30
+)
 
 // write writes, and leaves to the queue what fails, where it is to be brought to an end. It gives the timestamp of what was sent or
 // will be, 0 if there is none.
@@ -118,11 +130,11 @@ func (l *orderLoad) write(
 }
 
 func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error {
-	contents, err := history.Read(ctx, p.session.Reads(), orderSet)
+	contents, err := history.Read(ctx, p.session.Reads(), l.set)
 	if err != nil {
 		return err
 	}
-	found, err := history.Check(orderSet, contents, l.history.Writes())
+	found, err := history.Check(l.set, contents, l.history.Writes())
 	if err == nil {
 		report.orders(l, found)
 	}

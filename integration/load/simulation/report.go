@@ -203,6 +203,8 @@ func (r *Report) Markdown(took time.Duration, processors int) string {
 	b.WriteString("In one service the clocks of processes are wrong by up to five hours, and jump. In no service may a process acknowledge a change of an order at an " +
 		"earlier timestamp than the change before it. In the end the orders of services marked \"left\" are repaired, after their tables have got " +
 		"a default_time_to_live. When that has passed all tables agree, and what is from the future is as it was.\n\n")
+	b.WriteString("In the service \"ID\" the tables share the id of an order alone, and some orders that were deleted come back " +
+		"under another base key. ")
 	b.WriteString("An order may have no status; its bucket is a field that follows from the status. Half of the logins " +
 		"expire within seconds, and patches shorten or extend their TTL; at the end each cell must be that of " +
 		"the newest write that has not expired. In every other world few accounts move between few addresses, " +

@@ -37,6 +37,18 @@ var orderSet = tables.Must(tables.New[Order]("order",
 	tables.Type("order_id", "timeuuid"),
 ))
 
+// userOrderSet is the same for orders that are kept by their user: its tables share the id of an order alone.
+var userOrderSet = tables.Must(tables.New[Order]("order",
+	tables.Table{Name: "orders_by_id", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+	tables.Table{Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"}},
+	tables.Table{Name: "order_totals", PartKey: []string{"order_id"}, Columns: []string{"user_id", "total"}},
+	tables.ID("order_id"),
+	tables.OneOf("status", orders.Statuses...),
+	tables.Derive("bucket", tables.Hash(buckets, "status")),
+	tables.Stamp("updated_at"),
+	tables.Type("order_id", "timeuuid"),
+))
+
 // put gives an order a status, or none, and what follows from it, by another way than the library's.
 func (o *Order) put(status *orders.Status) {
 	o.Status, o.Bucket = status, nil

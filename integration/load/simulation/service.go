@@ -24,12 +24,17 @@ type entity struct {
 }
 
 var (
-	anOrder   = &entity{[]tables.Described{orderSet}, func(c *crew, p *process) (load, error) { return newOrderLoad(c, p) }}
+	anOrder   = orderOf(orderSet)
+	anIDOrder = orderOf(userOrderSet)
 	anAccount = &entity{[]tables.Described{soak.Accounts}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, accountLedger) }}
 	aView     = &entity{sets: []tables.Described{pageviews.Counts, pageviews.Visits}} // counters, and a row alongside them
 	aSeat     = &entity{[]tables.Described{seatSet}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, seatLedger) }}
 	aLogin    = &entity{[]tables.Described{loginSet}, func(c *crew, p *process) (load, error) { return newLoginLoad(c, p) }}
 )
+
+func orderOf(set *tables.Set[Order]) *entity {
+	return &entity{[]tables.Described{set}, func(c *crew, p *process) (load, error) { return newOrderLoad(c, p, set) }}
+}
 
 // services are those of a world.
 var services = []service{
@@ -41,6 +46,7 @@ var services = []service{
 	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), of: anAccount},
 	{name: "Compare, Mark", keyspace: "compared", mode: writer.Auto(), of: aSeat},
 	{name: "ExpiresAt, Patch", keyspace: "expiring", mode: writer.Auto(), of: aLogin, finish: true},
+	{name: "ID, OneOf, resumed", keyspace: "id_resumed", mode: writer.Auto(), of: anIDOrder, finish: true},
 	{name: "Counters", keyspace: "counters", mode: writer.Auto(), of: aView},
 }
 
