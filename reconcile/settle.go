@@ -137,7 +137,7 @@ func (j *job) found(s *suspect, l repair.Look, c repair.Certainty) []Finding {
 		found := j.finding(s.entity, f)
 		found.Certainty, found.FirstSeen, found.Reason = c, s.sighting.First, l.OtherUnit()
 		if f.Class == repair.Shared {
-			if found.other, found.Reason = l.Holder(f), heldByTwo; !t.Unique() {
+			if found.other, found.Reason = l.Holder(f), heldByTwo; !j.table(f.Table).Unique() {
 				found.Reason = repair.SharedID
 			}
 		}
