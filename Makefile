@@ -32,9 +32,9 @@ randomised: ## randomised tests at full length; make unit tries a twentieth of t
 RANDOMISED = $$(grep -rl --include='*_test.go' --exclude-dir=integration --exclude-dir=bin '\blength\.Of(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: drivers
-# Left out are tests of what the fork does in another way, which docs/driver.md lists, those that open sessions with faults (session, internal/hosts) and the
+# Left out are tests of what the fork does in another way, which docs/why/driver.md lists, those that open sessions with faults (session, internal/hosts) and the
 # in-process Cassandra's own, all of which are about gocql 1.7.
-drivers: ## the library and its tests with the fork of gocql by ScyllaDB; what does not compile with version 2; bugs of drivers that the library works around: docs/driver.md
+drivers: ## the library and its tests with the fork of gocql by ScyllaDB; what does not compile with version 2; bugs of drivers that the library works around: docs/why/driver.md
 	internal/tools/scylladb.sh -timeout 20m -skip '$(OTHERWISE)' ./writer ./reader ./retry ./schema/... ./tracing ./internal/request ./internal/pace \
 		./internal/driver/... ./internal/cqltype ./internal/layout ./internal/entity ./internal/fanout ./internal/decide/... ./internal/cassandra/catalog ./internal/testutil/suite
 	internal/tools/v2.sh
@@ -95,7 +95,7 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v -run Node ./load/soak -long -seed $(or $(SEED),0) -figures $(CURDIR)/bin/soak.md
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./load/hot -long -figures $(CURDIR)/bin/hot-orders.md
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./load/outage -long
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags faults -count=1 -timeout 2h -v -run Node ./load/drift -long -figures $(CURDIR)/docs/reconcile-drift.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags faults -count=1 -timeout 2h -v -run Node ./load/drift -long -figures $(CURDIR)/docs/figures/reconcile-drift.md
 	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./load/differential -long
 
 .PHONY: accord
@@ -103,8 +103,8 @@ accord: ## Transactional sets on three nodes of Cassandra 6: readers, hot orders
 	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags accord -count=1 -timeout 1h -v ./suite/accord $(ARGS)
 
 .PHONY: accordbench
-accordbench: ## what a change costs in a transaction of Cassandra 6, next to the other rules, into docs/
-	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -volatile -- ../bin/bench accord -out ../docs $(BENCH_ARGS)
+accordbench: ## what a change costs in a transaction of Cassandra 6, next to the other rules, into docs/figures/
+	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -volatile -- ../bin/bench accord -out ../docs/figures $(BENCH_ARGS)
 
 .PHONY: cassandra6
 cassandra6: ## the tests of make integration, also those of SKIP, on three nodes of Cassandra 6
@@ -131,12 +131,12 @@ temporalproofs: ## runs on a real Temporal: 1,000,000 orders on three workers, o
 	cd examples/temporal && go test -tags faults -count=1 -timeout 3h -v -run 'TestManySegments|TestHistories' . -segments 100000
 
 .PHONY: simulation
-simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; twenty minutes; SEED=n is the first world
+simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/figures/simulation.md; twenty minutes; SEED=n is the first world
 	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./load/simulation -writes 1000000 -seed $(or $(SEED),1) \
-		-out $(CURDIR)/docs/simulation.md
+		-out $(CURDIR)/docs/figures/simulation.md
 
 .PHONY: reconcileproofs
-reconcileproofs: ## repairs next to writers, 1,000,000 cases and 200,000 writes, and killed at every step: docs/reconcile-proofs.md; SEED=n
+reconcileproofs: ## repairs next to writers, 1,000,000 cases and 200,000 writes, and killed at every step; SEED=n
 	DENORM_TEST_LENGTH=10 $(PROOF) -run '(Liveness|^TestRepairCells|^TestRepairKeepsTimesOfColumns)$$' ./internal/repair -convergence.seed $(or $(SEED),1)
 	DENORM_TEST_LENGTH=50 $(PROOF) -run '^TestRepair(Safety|Moved)$$' ./internal/repair -convergence.seed $(or $(SEED),1)
 	DENORM_TEST_LENGTH=2 $(PROOF) -run '^TestRepairVersioned$$' ./internal/decide/versioned -versioned.seed $(or $(SEED),1)
@@ -190,10 +190,10 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 BENCH_OF = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run
 
 .PHONY: bench
-bench: ## createOrder, changes and bulk writes compared with hand-written code on three nodes, into docs/; half an hour
+bench: ## createOrder, changes and bulk writes compared with hand-written code on three nodes, into docs/figures/; half an hour
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs $(BENCH_ARGS) && \
-		../bin/bench changes -out ../docs $(BENCH_ARGS) && ../bin/bench bulk -out ../docs $(BENCH_ARGS)"
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs/figures $(BENCH_ARGS) && \
+		../bin/bench changes -out ../docs/figures $(BENCH_ARGS) && ../bin/bench bulk -out ../docs/figures $(BENCH_ARGS)"
 
 .PHONY: compare
 compare: ## client CPU, latencies and allocations of the working tree compared with the commit BASE, side by side; six minutes
@@ -204,16 +204,16 @@ benchgate: ## allocations and client CPU without nodes, compared with BASE or th
 	@cd integration && go build -o ../bin/ ./cmd/bench && ../bin/bench gate -base '$(BASE)' $(ARGS)
 
 .PHONY: tombstones
-tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/; half an hour
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- ../bin/bench tombstones -out ../docs $(BENCH_ARGS)
+tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/figures/; half an hour
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- ../bin/bench tombstones -out ../docs/figures $(BENCH_ARGS)
 
 .PHONY: readbench
-readbench: ## a stream in 240 partitions read through the library and by hand on three nodes, into docs/reading.md
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reads -out ../docs $(BENCH_ARGS)
+readbench: ## a stream in 240 partitions read through the library and by hand on three nodes, into docs/figures/reading.md
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reads -out ../docs/figures $(BENCH_ARGS)
 
 .PHONY: reconcilebench
-reconcilebench: ## Verify and Backfill of 5,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reconcile -out ../docs $(BENCH_ARGS)
+reconcilebench: ## Verify and Backfill of 5,000 orders compared with the same by hand on three nodes, into docs/figures/reconcile-benchmark.md
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reconcile -out ../docs/figures $(BENCH_ARGS)
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Test runs a test in a bubble of testing/synctest, in virtual time, with its own nodes like those of [Start]. It ends the bubble
+// Test runs a test in a bubble of testing/synctest, in virtual time, with its own nodes, as [Start] makes them. It ends the bubble
 // properly: it closes the nodes after everything that the test has deferred or given to T.Cleanup, and lets virtual time run on until
 // gocql's goroutines have ended, too. The test must close the sessions that it opens: one that is still open is an error of the test,
 // which says where it was opened. Close them with the t that test is given: the Cleanup of an outer t runs after the end of the

@@ -19,7 +19,7 @@
 //		}
 //	})
 //
-// docs/cassandratest.md is about code that uses gocql and nothing else of denorm; its tests are
+// docs/ref/cassandratest.md is about code that uses gocql and nothing else of denorm; its tests are
 // cassandratest/example in the repository.
 //
 // Other rules, and a fault of a whole node:

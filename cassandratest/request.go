@@ -54,8 +54,8 @@ type Request struct {
 	Consistency gocql.Consistency
 	Serial      gocql.SerialConsistency // 0 if there is none
 	PageSize    int                     // the page size of a read in rows, 0 for all at once
-	// DefaultTimestamp is the default timestamp of the protocol, in microseconds, nil if there is none. It is not that of USING
-	// TIMESTAMP.
+	// DefaultTimestamp is the default timestamp of the protocol, in microseconds, nil if there is none. It is not the time of
+	// USING TIMESTAMP.
 	DefaultTimestamp *int64
 
 	// Applied is how often the request was applied. It is 0 for requests that apply nothing, such as a PREPARE or a SELECT.

@@ -241,7 +241,7 @@ func TestServerThatLacksASchemaTable(t *testing.T) {
 			on := startOn(t, c, local, set, nil)
 			c.When(cassandratest.Table("system_schema.views")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid)))
 			err := schema.Validate(t.Context(), on, schema.Sets(set))
-			if err == nil || !strings.HasPrefix(err.Error(), "schema: ") || strings.Contains(err.Error(), "docs/servers.md") != (server != "") ||
+			if err == nil || !strings.HasPrefix(err.Error(), "schema: ") || strings.Contains(err.Error(), "docs/ref/servers.md") != (server != "") ||
 				!strings.Contains(err.Error(), server) {
 				t.Errorf("%q: %v", server, err)
 			}

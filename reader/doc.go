@@ -23,14 +23,14 @@
 // again, in which all columns but key and version are null. A query does not return this row, and a limit does not count it. It is read,
 // though, as a tombstone is.
 //
-// Rows of a Unique table are claims, including those of writes that are not finished or never will be. The base row of the owner
+// Rows of a Unique table are claims, also of writes that are not finished or never will be. The base row of the owner
 // says whether it has the key, and [Query.Confirm] reads it. See tables.Table.
 //
 // # Confirmed rows
 //
-// A query table may have rows that the base table does not confirm: those of a move that ended half-way, those of two concurrent moves in a
+// A query table may have rows that the base table does not confirm: rows of a move that ended half-way, rows of two concurrent moves in a
 // set with tables.SingleWriter, and unfinished claims. [Query.Confirm] checks each row against its base row, leaves such rows out, and returns
-// the values of the base row. It costs one read of the base table per row; docs/tombstones.md in the repository has measurements.
+// the values of the base row. It costs one read of the base table per row; docs/why/costs.md in the repository has measurements.
 //
 // # Streams
 //

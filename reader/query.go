@@ -112,14 +112,14 @@ func (q Query[T]) Limit(rows int) Query[T] {
 // Confirm checks each row of a query table against the base row of its entity before it is returned. A row that the base row does not
 // confirm is a ghost, or one of a write in flight, and is left out: there is no base row, or the entity has another key in this table or
 // none, or the entity was deleted from a Versioned set. So a set with [tables.SingleWriter] shows no ghosts. Rows that a write has not put
-// into this table yet, or never will because it ended half-way, are not found. The values returned are those of the base row, in all
+// into this table yet, or never will because it ended half-way, are not found. The values returned are the base row's, in all
 // fields, so the row may be given to Set.Update. Limits and tokens count the rows that are returned.
 //
 // Each function is called with each row that is left out, as this table has it, on the goroutine of the loop, in its place in the order.
 // It may repair the entity, but should first look again: the row may be of a write in flight. A nil function is ignored.
 //
 // Confirm costs a read of the base table for each row that is fetched. These reads are at the reader's consistency level, and are paged and
-// limited by [Parallel] like those of the query; base rows of one partition are read together. A base row that cannot be read is an
+// limited by [Parallel] like the query's own; base rows of one partition are read together. A base row that cannot be read is an
 // [*Error]. A query of the base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without
 // a time) is rejected.
 func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
@@ -129,7 +129,7 @@ func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
 }
 
 // After continues a query: it begins after the last row that was returned before [Rows.Token] was taken. An empty token stands for the
-// beginning. The query must be that of page 1 except for its limit, with the same bounds. Another query is [ErrToken], and the error
+// beginning. The query must be as for page 1, with the same bounds; only the limit may differ. Another query is [ErrToken], and the error
 // says what differs.
 func (q Query[T]) After(token Token) Query[T] {
 	q.token = token

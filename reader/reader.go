@@ -125,7 +125,7 @@ func (c *config) use(s *session.Session) {
 	}
 }
 
-// Retry sets how the request of one page is retried. Default: that of [retry.Policy], but with attempts of up to 5.5 s,
+// Retry sets how the request of one page is retried. Default: as [retry.Policy], but with attempts of up to 5.5 s,
 // none of which begins later than 10 s after the first.
 func Retry(policy retry.Policy) Option {
 	return func(c *config) {

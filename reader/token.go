@@ -13,8 +13,8 @@ import (
 )
 
 // Token is the place in a query's order at which it can be continued: the clustering key of the last row, its bucket, and
-// a mark of the query. It holds no bounds: every page needs those of page 1, so a service that computes them from the clock keeps
-// them with the token. A token can be stored and given away, as text that fits into a URL. It is not encrypted: whoever has it can
+// a mark of the query. It holds no bounds: every page needs the bounds of page 1. A service that computes them from
+// the clock keeps them with the token. A token can be stored and given away, as text that fits into a URL. It is not encrypted: whoever has it can
 // read that clustering key, and check guesses of the query's values and bounds. Encrypt it if these are secret. It need not be trusted
 // when it comes back: it can move a query within its own range only. The empty token is the beginning.
 type Token string

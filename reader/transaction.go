@@ -21,7 +21,7 @@ import (
 //
 // Nothing is sent, and the error matches [ErrInvalid], if a query does not name one row, or has Confirm, After, OrderBy or Limit, if there are
 // more queries than [Partitions] allows, or if a set is not Transactional. Otherwise the error is an [*Error], and there are no rows. It is
-// experimental, as such sets are; docs/accord.md in the repository says more.
+// experimental, as such sets are; docs/why/accord.md in the repository says more.
 func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Query[T]) ([]*T, error) {
 	if fault := unusable(ctx, r, op); fault != "" {
 		return nil, &queryError{Op: op, Reason: fault}

@@ -257,7 +257,7 @@ func (c *comparison) options(what string, t, live *Table) {
 			d.Extra, d.option, d.Reason = true, name, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
 		}
 		if name == optTransactions {
-			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that, or migrate this one: docs/accord.md"
+			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that, or migrate this one: docs/why/accord.md"
 		}
 		if name == ast.CompactStorage {
 			d.Fix, d.Impossible = "", "only a new table has it: create one of another name, fill it, and declare that"

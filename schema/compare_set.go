@@ -139,7 +139,7 @@ func (c *comparison) mode(t declared, live *Table) {
 	case t.Transactional:
 		c.add(live.ID, Difference{
 			Reason:     "the set is Transactional, and " + optTransactions + " is " + cmp.Or(mode, "not known") + migrating,
-			Impossible: "create a table of another name with " + optTransactions + " = 'full', as package schema does, and declare that, or migrate this one: docs/accord.md",
+			Impossible: "create a table of another name with " + optTransactions + " = 'full', as package schema does, and declare that, or migrate this one: docs/why/accord.md",
 		})
 	case mode != "":
 		c.add(live.ID, Difference{

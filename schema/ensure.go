@@ -21,8 +21,8 @@ const ensureTimeout = 2 * time.Minute
 // Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is for development
 // and tests: people change a schema in production, and may start from [Migration]. Ensure never alters or drops anything; it returns
 // differences as a [*DifferenceError]. A table of a set gets the set's fingerprint in its comment, after the service's own text; see
-// [Validate]. For a table that rotates, Ensure creates the table of the present period; package rotation creates those of later
-// periods.
+// [Validate]. For a table that rotates, Ensure creates the table of the present period; package rotation creates the tables of
+// later periods.
 //
 // Many processes may call Ensure at once. Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
 // different id. Until one id wins, nodes reject each other's writes, and what was written under the other id is lost. A process that

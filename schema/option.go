@@ -18,7 +18,7 @@ import (
 	"github.com/denorm-go/denorm/internal/each"
 )
 
-// Options are what a declaration says about a table besides its columns. A field that is zero leaves the choice to the
+// Options are what a declaration says about a table, without its columns. A field that is zero leaves the choice to the
 // server, except for TTL: 0 declares that rows stay.
 type Options struct {
 	// Compaction is the option of that name: [TimeWindow] for time series, or {"class": "LeveledCompactionStrategy"} for

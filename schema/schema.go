@@ -118,7 +118,7 @@ type Table struct {
 }
 
 // Rotates reports whether name is one of the tables, one for each period, that a table declared with tables.Table.Rotate stands for. All of
-// them that exist are compared with the declaration. Package rotation creates them, and [Ensure] creates that of the present period.
+// them that exist are compared with the declaration. Package rotation creates them, and [Ensure] creates the one of the present period.
 func (t *Table) Rotates(name string) bool {
 	if t.rotation == nil {
 		return false
@@ -127,7 +127,7 @@ func (t *Table) Rotates(name string) bool {
 	return ok
 }
 
-// Kind says what a column is for. Its values are those of system_schema.columns.
+// Kind says what a column is for. Its values are as in system_schema.columns.
 type Kind string
 
 // The kinds of columns.
@@ -186,7 +186,7 @@ type Entity struct {
 	Tables []ID // the base table first
 	// Atomic says that its writes require a logged batch.
 	Atomic bool
-	// Timestamped says that its writes have USING TIMESTAMP, as those of package writer do.
+	// Timestamped says that its writes have USING TIMESTAMP, as package writer's do.
 	Timestamped bool
 	// Moves are key columns that may change, so that the row moves.
 	Moves []string

@@ -17,7 +17,7 @@ func (c *comparison) onServer() {
 		for n, t := range all {
 			if !told { // said once
 				told = true
-				c.doubt(t.id, dialect.Doubt{Reason: "nothing of this library was tested on it", Do: "test what you rely on, see docs/servers.md"})
+				c.doubt(t.id, dialect.Doubt{Reason: "nothing of this library was tested on it", Do: "test what you rely on, see docs/ref/servers.md"})
 				c.against(t.id, dialect.Level)
 			}
 			if n == 0 {

@@ -18,11 +18,11 @@ const readTimeout = 30 * time.Second
 
 // Differences compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, in the keyspaces to which
 // session.Keyspaces of the session maps them. Tables declared without a keyspace are in the session's own keyspace,
-// unless session.Keyspaces maps the empty name. Of a table that rotates, all tables that exist are compared, and that
-// of the present period must exist. A service logs those with Note at its start. Differences ends with ctx, or after 30 s if ctx has no deadline.
+// unless session.Keyspaces maps the empty name. Of a table that rotates, all tables that exist are compared, and the
+// one of the present period must exist. A service logs those with Note at its start. Differences ends with ctx, or after 30 s if ctx has no deadline.
 //
 // ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of system.local. Where their
-// documentation contradicts what sets rely on, there is a note with Server set. docs/servers.md lists these points.
+// documentation contradicts what sets rely on, there is a note with Server set. docs/ref/servers.md lists these points.
 func Differences(ctx context.Context, s *session.Session, declared ...Declaration) ([]Difference, error) {
 	all, err := whole(declared)
 	if err != nil {
@@ -66,7 +66,7 @@ func differences(ctx context.Context, s *session.Session, declared *Schema) (fou
 	}
 	live, err = Read(ctx, s, declared.names()...)
 	if err != nil && server != "" {
-		return nil, nil, fmt.Errorf("schema: the server is %s, on which nothing of this library was tested (docs/servers.md): %w", server, err)
+		return nil, nil, fmt.Errorf("schema: the server is %s, on which nothing of this library was tested (docs/ref/servers.md): %w", server, err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func (c *comparison) noPresent() {
 //
 // Its error, a [*DifferenceError], names all differences that hurt something declared: missing tables, other keys, columns, types or clustering
 // order, declared options, a gc_grace_seconds of 0 in sets of several tables, and a default_time_to_live that the tables of a set do not share, or
-// that those of a Versioned set have. A live column that is not declared is no error: writes leave it alone. Give all sets to one Validate: those
+// that those of a Versioned set have. A live column that is not declared is not an error: writes leave it alone. Give all sets to one Validate: those
 // that declare the same table are compared with each other, too. Nothing is changed. [Differences] returns the notes as well.
 //
 // A guardrail of the node that is asked is an error if it rejects every write, or the default level of writes or reads.

@@ -71,7 +71,7 @@ func (b Bucket) String() string { return b.bucket.String() }
 //		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
 //	tables.Derive("bucket", tables.Hash(10, "message_id"), tables.Since{Bucket: tables.Hash(40, "message_id")})
 //
-// docs/buckets.md says how such a list is deployed.
+// docs/choose-rules.md says how such a list is deployed.
 func Derive(column string, bucket Bucket, later ...Since) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		o := declare.Derive{Column: column, Versions: []declare.Since{{Bucket: bucket.bucket}}}
@@ -86,7 +86,7 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 type Since struct {
 	// Time is the first row time for which the function is used, whole milliseconds; zero is none. Choose it later than
 	// the time of every row that exists when the first process that declares it starts. First run the statement of
-	// schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint: docs/buckets.md.
+	// schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint: docs/choose-rules.md.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out if a time bucket is among
 	// the functions.

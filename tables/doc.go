@@ -69,9 +69,9 @@
 //
 // # Another column, another table
 //
-// A column, or a field of a user-defined type, is added and removed in two releases: docs/schema.md in the repository.
+// A column, or a field of a user-defined type, is added and removed in two releases: docs/ref/schema.md in the repository.
 // A query table is added to an entity that has rows with [Table.Hidden] and Backfill of package reconcile:
-// docs/adding-a-table.md. To remove a table, stop reading it, deploy the set without it, and drop it once no stored
+// docs/change-schema.md. To remove a table, stop reading it, deploy the set without it, and drop it once no stored
 // error names it any more.
 //
 // # Buckets
@@ -88,6 +88,6 @@
 // # Convergence
 //
 // In a set of [OneOf] and immutable key columns, updates and deletes may come in any order, from any before-images,
-// more than once: every table ends as the row with the largest timestamp says. docs/keys.md has the conditions, and
+// more than once: every table ends as the row with the largest timestamp says. docs/choose-rules.md has the conditions, and
 // what happens at equal timestamps.
 package tables

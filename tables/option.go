@@ -17,7 +17,7 @@ func (f optionFunc) apply(d *declare.Declaration) { f(d) }
 // under all other values, so concurrent moves leave no ghost and the last write wins in every table. It needs [Stamp],
 // and before-images with the stamp. A nil pointer means that the entity has no row in the tables keyed by the column.
 // Deploy a new value everywhere before it is first written. Each other value costs a tombstone a write:
-// docs/tombstones.md.
+// docs/why/costs.md.
 func OneOf[V any](column string, values ...V) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		o := declare.OneOf{Column: column}
@@ -97,7 +97,7 @@ func Atomic() Option { return optionFunc(func(d *declare.Declaration) { d.Atomic
 // except those of the base key change to any value. The base row is written by lightweight transactions: an update or
 // delete applies only to the version it was made from, and an insert only if there is no such entity; anything else is
 // a conflict. The query tables follow at the version's timestamp, and the next writer finishes what a client that died
-// has left. There are no ghosts and no lost updates. docs/conditions.md has the cost, and the columns that the library
+// has left. There are no ghosts and no lost updates. docs/choose-rules.md has the cost, and the columns that the library
 // keeps in the base table: pending, done and recent, which are not fields.
 //
 // A deleted entity leaves a base row for 24 hours that has a version and nothing else. So some column alongside the
@@ -139,7 +139,7 @@ func LocalSerial() Option { return optionFunc(func(d *declare.Declaration) { d.L
 // Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord) over all tables of the
 // set, Unique tables included, in one request: it is applied to all tables or to none. Several entities, also of other
 // Transactional sets, may change in one write. A write that meets another version is a conflict; a write of deletes
-// that finds none of the rows is a success. It is experimental, tested on 6.0-alpha2: see docs/accord.md.
+// that finds none of the rows is a success. It is experimental, tested on 6.0-alpha2: see docs/why/accord.md.
 //
 // The tables must have transactional_mode = 'full', and the library alone may write them. Writer and reader use ONE in
 // place of LOCAL_ONE, and QUORUM in place of all other levels but ONE and ALL. A deleted entity leaves its base row
@@ -157,7 +157,7 @@ func Transactional() Option {
 // A column of Go type T or *T is frozen<name>, one cell. Type(column, name) makes it non-frozen, which gains nothing,
 // as rows are written whole. A nil pointer and a zero time.Time inside are null. The live type must have these fields
 // in this order. If it gets another one, processes that do not know it write values without it, so add a field in two
-// releases (docs/schema.md). In a set with conditions writer.Modify and Load reject a value that has such a field.
+// releases (docs/ref/schema.md). In a set with conditions writer.Modify and Load reject a value that has such a field.
 func UserType[T any](name string, fields ...Option) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		u := declare.UserType{Name: name, Go: reflect.TypeFor[T]()}

@@ -101,6 +101,6 @@
 //
 // # Reference
 //
-// docs/tracing.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors.
+// docs/ref/telemetry.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors.
 // [Slog] lists the log lines.
 package tracing

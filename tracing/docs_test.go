@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// docs/tracing.md has the name of every instrument and attribute of the library's own, and no other.
+// docs/ref/telemetry.md has the name of every instrument and attribute of the library's own, and no other.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	names := func(file, pattern string) map[string]bool {
@@ -35,13 +35,13 @@ func TestDocs(t *testing.T) {
 			maps.Copy(recorded, names(file, `"(denorm\.[a-z_.]+)"`))
 		}
 	}
-	documented := names("../docs/tracing.md", `\b(denorm\.[a-z_.]*[a-z])`)
+	documented := names("../docs/ref/telemetry.md", `\b(denorm\.[a-z_.]*[a-z])`)
 	if len(recorded) < 30 {
 		t.Fatalf("%d names are recorded", len(recorded))
 	}
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
 		if !documented[name] {
-			t.Errorf("docs/tracing.md has no %s", name)
+			t.Errorf("docs/ref/telemetry.md has no %s", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(documented)) {

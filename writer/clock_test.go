@@ -299,7 +299,7 @@ func TestTimestampIsNow(t *testing.T) {
 }
 
 // Bubbles of testing/synctest that run in parallel have times of their own. The clock that their writers share goes back to that of the
-// earlier one, and then the later one gets a timestamp that it has had before: why tests give each writer its own, see docs/testing.md.
+// earlier one, and then the later one gets a timestamp that it has had before: why tests give each writer its own, see docs/test.md.
 func TestClockOfTwoBubbles(t *testing.T) {
 	t.Parallel()
 	early := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -321,7 +321,7 @@ func TestClockOfTwoBubbles(t *testing.T) {
 		return write(late, lateClock) > first
 	}
 	if c := clock(); later(c, c) {
-		t.Error("a clock that two bubbles share rises in both: docs/testing.md says that it does not")
+		t.Error("a clock that two bubbles share rises in both: docs/test.md says that it does not")
 	}
 	if !later(clock(), clock()) {
 		t.Error("the second timestamp of a bubble with its own clock is not above the first")

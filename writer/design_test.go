@@ -21,7 +21,7 @@ func TestPathOfAWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(text) > 15_000 {
-		t.Errorf("DESIGN.md has %d bytes, want at most 15,000: reasons are for docs/why", len(text))
+		t.Errorf("DESIGN.md has %d bytes, want at most 15,000: reasons are for docs/design", len(text))
 	}
 	source := newSource(t)
 	entry := regexp.MustCompile("(?m)^([0-9]+)\\. `([^`]+)`: (.*)$").FindAllSubmatch(text, -1)
@@ -45,11 +45,11 @@ func TestPathOfAWrite(t *testing.T) {
 	}
 }
 
-// Whoever reads a name in DESIGN.md or docs/why finds it in the code.
+// Whoever reads a name in DESIGN.md or docs/design finds it in the code.
 func TestDesignNamesWhatThereIs(t *testing.T) {
 	t.Parallel()
 	source := newSource(t)
-	pages, err := filepath.Glob("../docs/why/*.md")
+	pages, err := filepath.Glob("../docs/design/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,6 +52,6 @@
 //
 // # Guarantees
 //
-// docs/guarantees.md in the repository says, for each mode and each fault, what a reader of the tables can see, what to do
+// docs/ref/guarantees.md in the repository says, for each mode and each fault, what a reader of the tables can see, what to do
 // about it, and which tests prove it. docs/README.md lists the other documents.
 package writer

@@ -11,7 +11,7 @@ import (
 // Each row of the guarantees' tables names the tests that prove it, so they have to exist, and every mode has a section with rows.
 func TestDocNamesTests(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/guarantees.md")
+	text, err := os.ReadFile("../docs/ref/guarantees.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestDocNamesTests(t *testing.T) {
 	name := regexp.MustCompile(`\bTest[A-Z]\w*`)
 	for _, name := range name.FindAllString(string(text), -1) {
 		if !strings.Contains(tests.String(), "func "+name+"(t ") {
-			t.Errorf("docs/guarantees.md names %s, and there is no such test", name)
+			t.Errorf("docs/ref/guarantees.md names %s, and there is no such test", name)
 		}
 	}
 	sections := make(map[string]string) // by heading
@@ -45,7 +45,7 @@ func TestDocNamesTests(t *testing.T) {
 		for line := range strings.Lines(rows) {
 			row := strings.HasPrefix(line, "| ") && !strings.Contains(line, " --- ") && !strings.Contains(line, "| proved by |")
 			if row && strings.HasSuffix(line, " |\n") && !name.MatchString(line) && !strings.HasPrefix(line, "| load ") {
-				t.Errorf("docs/guarantees.md, %s: no test proves %s", heading, line)
+				t.Errorf("docs/ref/guarantees.md, %s: no test proves %s", heading, line)
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func TestDocNamesTests(t *testing.T) {
 			found = found || strings.Contains(heading, "`"+mode.String()+"`") && name.MatchString(rows)
 		}
 		if !found {
-			t.Errorf("docs/guarantees.md has no section of %v that names a test", mode)
+			t.Errorf("docs/ref/guarantees.md has no section of %v that names a test", mode)
 		}
 	}
 }

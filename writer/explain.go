@@ -291,7 +291,7 @@ var fannedOut = guarantee{
 	"some tables have the write and others do not, until the entity is written again",
 }
 
-// docs/guarantees.md says the same with the tests that prove it.
+// docs/ref/guarantees.md says the same with the tests that prove it.
 var guarantees = map[Mode]guarantee{
 	Single: {
 		"the statement, which is all of the write",

@@ -68,7 +68,7 @@ var Schema = schema.Must(schema.Declare(schema.Sets(Orders, slots.Slots)))
 
 // Submit makes an order of a basket, for a slot that is reserved for the customer. Nothing is written unless the slot is
 // still as it was read: otherwise the error matches writer.ErrConflict. An error that matches writer.ErrPartial or
-// writer.ErrUnknown is finished with Resume; see docs/guarantees.md for what readers may see until then.
+// writer.ErrUnknown is finished with Resume; see docs/ref/guarantees.md for what readers may see until then.
 func Submit(ctx context.Context, w *writer.Writer, o Order, basket baskets.Basket, reserved slots.Slot) (writer.Result, error) {
 	o.CustomerID, o.Products = basket.CustomerID, basket.Products
 	o.DeliveryDate, o.DeliveryTeamID, o.StartTime = reserved.DeliveryDate, reserved.DeliveryTeamID, reserved.StartTime

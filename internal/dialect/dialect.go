@@ -1,5 +1,5 @@
 // Package dialect tells servers that speak the protocol of Apache Cassandra apart, by what they say of themselves, and knows where
-// their documentation contradicts what this library relies on. Nothing of it was tested on these servers: docs/servers.md has a table of
+// their documentation contradicts what this library relies on. Nothing of it was tested on these servers: docs/ref/servers.md has a table of
 // what was tested, what is documented and what is unknown.
 package dialect
 

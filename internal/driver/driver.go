@@ -1,5 +1,5 @@
 // Package driver has what gocql and the fork of ScyllaDB, which takes its place by a replace directive, do differently, so that one code
-// serves both; and the uses of gocql that version 2 of the driver has no more, or in another way: docs/driver.md.
+// serves both; and the uses of gocql that version 2 of the driver has no more, or in another way: docs/why/driver.md.
 package driver
 
 import (

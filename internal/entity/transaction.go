@@ -15,7 +15,7 @@ import (
 
 // Transaction is changes of entities of Transactional sets as one transaction of Cassandra 6: all rows in all tables are written if the
 // condition of each change holds, else none. It is immutable. It reads the rows of its conditions, as nothing else says whether they held
-// (docs/why/conditions.md).
+// (docs/design/conditions.md).
 type Transaction struct {
 	statement.Bound
 	parts    []*Conditional

@@ -5,5 +5,5 @@
 //
 // It is made from a declaration (package tables) and written with the table (package schema), which compares it at the start of a
 // process. The text names what it stands for, so that a difference can be named. It is not in a table of its own, because a comment is created,
-// copied, restored and dropped with its table, and needs no permission to write rows (docs/why/schema.md).
+// copied, restored and dropped with its table, and needs no permission to write rows (docs/design/schema.md).
 package fingerprint

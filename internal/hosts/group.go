@@ -39,7 +39,7 @@ type Group struct {
 
 // joinReplicas is how many replicas in the node's datacentre a partition needs to be written by way of a node that is not one of them. Of so many,
 // that node sends the write to one more than a replica would, and client and servers have one request less: on balance this is cheaper
-// (docs/why/groups.md). With one replica it is dearer, as that one would have written alone.
+// (docs/design/groups.md). With one replica it is dearer, as that one would have written alone.
 const joinReplicas = 3
 
 // Group puts partitions into groups of two and more of one keyspace, whose sizes together are within limit: those that have the most common

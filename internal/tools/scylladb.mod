@@ -1,4 +1,4 @@
-// go.mod with the fork of gocql by ScyllaDB in place of gocql: see docs/driver.md. make drivers builds and tests with it.
+// go.mod with the fork of gocql by ScyllaDB in place of gocql: see docs/why/driver.md. make drivers builds and tests with it.
 
 module github.com/denorm-go/denorm
 

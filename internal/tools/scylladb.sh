@@ -1,5 +1,5 @@
 #!/bin/sh
-# Unit tests with the fork of gocql by ScyllaDB: internal/tools/scylladb.mod, docs/driver.md. They run in virtual time, in many bubbles of
+# Unit tests with the fork of gocql by ScyllaDB: internal/tools/scylladb.mod, docs/why/driver.md. They run in virtual time, in many bubbles of
 # testing/synctest, which ask two things of a driver: what it waits with must not go from one bubble to another by a sync.Pool, and
 # nothing may sleep while it holds a Mutex that others wait for. So they run with a copy of the fork in which that is changed. go vet compiles all with
 # the fork as it is.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What of the library and its command does not compile with version 2 of the driver: docs/driver.md. This prints the errors and how many each package
+# What of the library and its command does not compile with version 2 of the driver: docs/why/driver.md. This prints the errors and how many each package
 # has, and fails if other packages than the four below have any. It is done in a copy of the tree without tests and examples.
 set -eu
 cd "$(dirname "$0")/../.."

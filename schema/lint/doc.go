@@ -1,4 +1,4 @@
-// Package lint reviews tables: declared ones, CQL text, or those of a live keyspace. Most outages of services on Cassandra begin with a
+// Package lint reviews tables: declared ones, CQL text, or a live keyspace. Most outages of services on Cassandra begin with a
 // table that looked right while it was small. The rules check what a reviewer would look for.
 //
 //	for _, f := range lint.Check(Shop) {
@@ -10,7 +10,7 @@
 //
 // # Rules
 //
-// [Rules] returns the rules, and docs/lint.md in the repository has for each of them a schema that is wrong and one that is right. Codes
+// [Rules] returns the rules, and docs/ref/lint.md in the repository has for each of them a schema that is wrong and one that is right. Codes
 // are stable. The first digit says what a rule is about:
 //
 //   - DN1: partitions: few values, hot, by time alone, unbounded, too large

@@ -64,7 +64,7 @@ Written by ` + "`go test ./schema/lint -update`" + ` from the rules and from the
 A finding is accepted with a reason: ` + "`-- denorm:ignore DN101 orders_by_status few orders a day`" + ` in a CQL file,
 ` + "`schema.Accept`" + ` in Go, or ` + "`denorm:ignore DN101 few orders a day`" + ` in the comment of a live table. What a rule guesses from
 names and types is better said: ` + "`-- denorm:entity`, `-- denorm:domain` and `-- denorm:volume`" + `, see package
-[schema](../schema/parse.go).
+[schema](../../schema/parse.go).
 
 The numbers of a ` + "`-- denorm:volume`" + ` note have limits: ` + "`rows` is above 0, `largest` is 1 or more, `filled` is from 0 to 1 (or to 100%)" + `, and
 no other one is negative. A time is in seconds, minutes, hours, days, weeks, months or years, as in ` + "`rows=2000/year` and `window=7days`" + `. A note
@@ -73,7 +73,7 @@ with any other number is a finding of DN508, and says nothing of the table.
 An error loses rows, is rejected, or takes nodes down as the table grows. A warning works while the table is small, or
 costs more than it seems.
 
-The last column is of the schemas in [testdata/reviewed](../schema/lint/testdata/reviewed), whose findings were written by reviewers who had not
+The last column is of the schemas in [testdata/reviewed](../../schema/lint/testdata/reviewed), whose findings were written by reviewers who had not
 seen the rules (` + "`TestReviewed`" + `). Notes that reviewers do not have count as nothing. The rules have been corrected by these schemas since, so the
 column says little of yours. This does: of the schemas 191 to 250 the rules had found, before that, 67 of 85 findings, and 10 that the reviewer
 did not have (recall 0.79, precision 0.87); of 251 to 300, with what had been learnt, 67 of 72, and 11 (0.93, 0.86).
@@ -106,7 +106,7 @@ did not have (recall 0.79, precision 0.87); of 251 to 300, with what had been le
 			fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", e.says, strings.Join(lines, "\n"))
 		}
 	}
-	golden.Check(t, "../../../docs/lint.md", b.String())
+	golden.Check(t, "../../../docs/ref/lint.md", b.String())
 }
 
 // excerpt is a line that may be long, without its middle.

@@ -19,7 +19,7 @@ func newBackfill(config *config) *cobra.Command {
 		`Put the rows of the base table into a query table that is new to a set, while the service writes, and then do what verify does.
 
 First create the table, and deploy the set with it, Hidden, to every process that writes. Readers may use the table once this command
-exits with 0. It may be run again at any time. docs/adding-a-table.md has all steps.
+exits with 0. It may be run again at any time. docs/change-schema.md has all steps.
 `)
 	r.writersFlag(c, "when the last process that did not write the table had ended, and the errors that such processes stored had been resumed or "+
 		"discarded")
@@ -60,7 +60,7 @@ with its base table, while the service writes through the library.
 
 First add the column of the stamp or version to the tables, and deploy the set to every process that writes. Rows that agree get a stamp,
 whatever the timestamps of each table. Where they disagree, the base table is right: rows that it does not name are removed, only with
---removed. It may be run again at any time. docs/adopting.md has all steps.
+--removed. It may be run again at any time. docs/adopt.md has all steps.
 `)
 	r.writersFlag(c, "when the last process that wrote without the library had ended")
 	r.repairFlags(c)

@@ -256,7 +256,7 @@ func TestMountedErrors(t *testing.T) {
 		"denorm lint " + shop:       {command.ExitFound, ""},
 		"denorm lint testdata/none": {command.ExitError, "Error: open testdata/none: no such file or directory\n"},
 		"denorm lint --bogus":       {command.ExitError, "Error: unknown flag: --bogus\n"},
-		"denorm verify":             {command.ExitError, "Error: this binary declares no sets: mount package command in the one of the service (docs/reconcile.md)\n"},
+		"denorm verify":             {command.ExitError, "Error: this binary declares no sets: mount package command in the one of the service (docs/verify-repair.md)\n"},
 		"denorm veryfy order":       {command.ExitError, "Error: unknown command \"veryfy\" for \"shop denorm\"\n"},
 		"denorm":                    {command.ExitFine, ""},
 	} {

@@ -67,7 +67,7 @@ func TestEstimateOutput(t *testing.T) {
 }
 
 // TestEstimateOrdersOfCustomer is the sum of the documents that the table is from: twelve columns and a million orders a month, "ten cells an order,
-// so two billion cells after 17 years". It counts keys as cells, and not the bytes, which end the partition long before. docs/schema.md has
+// so two billion cells after 17 years". It counts keys as cells, and not the bytes, which end the partition long before. docs/ref/schema.md has
 // the output and these numbers.
 func TestEstimateOrdersOfCustomer(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestEstimateOrdersOfCustomer(t *testing.T) {
 		t.Errorf("100 MB after %v days, with ten products after %v: want two weeks and one", one, ten)
 	}
 
-	page, err := os.ReadFile("../../../docs/schema.md")
+	page, err := os.ReadFile("../../../docs/ref/schema.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestEstimateOrdersOfCustomer(t *testing.T) {
 		fmt.Sprintf("100 MB after %.0f days, with ten products an order after %.0f", days(one.Limits["badBytes"]), days(ten.Limits["badBytes"])),
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), strings.Join(strings.Fields(says), " ")) {
-			t.Errorf("docs/schema.md does not say\n%s", says)
+			t.Errorf("docs/ref/schema.md does not say\n%s", says)
 		}
 	}
 }

@@ -242,7 +242,7 @@ func (r *run) choose(args []string) error {
 		sets = r.config.declared.Sets()
 	}
 	if len(sets) == 0 {
-		return errors.New("this binary declares no sets: mount package command in the one of the service (docs/reconcile.md)")
+		return errors.New("this binary declares no sets: mount package command in the one of the service (docs/verify-repair.md)")
 	}
 	var names []string
 	for _, s := range sets {

@@ -27,7 +27,7 @@ func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
 		index[r.Code] = i
 		rules = append(rules, object{
 			"id": r.Code, "name": r.Name, "shortDescription": object{"text": r.Doc},
-			"helpUri": home + "/blob/main/docs/lint.md#" + r.Name, "defaultConfiguration": object{"level": r.Severity},
+			"helpUri": home + "/blob/main/docs/ref/lint.md#" + r.Name, "defaultConfiguration": object{"level": r.Severity},
 		})
 	}
 	for _, f := range found {

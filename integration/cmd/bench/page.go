@@ -18,7 +18,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
-// page is a page of docs/ about contenders that are compared.
+// page is a page of docs/figures about contenders that are compared.
 type page struct {
 	ruler
 	file, target string
@@ -223,7 +223,7 @@ An entity is in two tables, by id and by status. No two changes meet: the figure
 		text: `# What a change costs in a transaction of Cassandra 6
 
 The nodes are an alpha of Cassandra 6. An entity is in two tables, by id, and by address and status; with Unique in a third one, by address. No two entities share
-a partition, but in the line “shared”, where the second table is by status alone. Sets that are [Transactional](accord.md) use QUORUM.
+a partition, but in the line “shared”, where the second table is by status alone. Sets that are [Transactional](../why/accord.md) use QUORUM.
 `,
 		sections: []section{
 			{title: "Insert", base: "insert, fan-out", names: []string{

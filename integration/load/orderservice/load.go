@@ -6,7 +6,7 @@
 // all orders are read by id, and all lists: what was acknowledged is there, and nothing else is.
 //
 // One load is the lives of orders ([Load.Live]). The other adds a query table to the running service by the steps of
-// docs/adding-a-table.md, with an instance of each release in a process of its own ([Process]) while clients work ([Load.Work]).
+// docs/change-schema.md, with an instance of each release in a process of its own ([Process]) while clients work ([Load.Work]).
 package load
 
 import (

@@ -128,7 +128,7 @@ func (s *shop) run(want int, args ...string) string {
 	return text
 }
 
-// A query table is added to the order service by the steps of docs/adding-a-table.md, while clients write and check what they
+// A query table is added to the order service by the steps of docs/change-schema.md, while clients write and check what they
 // are told: no answer is wrong, of no table, at no time.
 func TestNewTable(t *testing.T) {
 	cluster.Need(t, 3)

@@ -2,10 +2,12 @@ package files
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,20 +27,13 @@ func TestReadmeCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := filepath.Glob("../../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	code, blocks := "", 0
-	for _, path := range append(docs, "../../../README.md") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, n := program(filepath.Base(path), string(text))
+	texts := pages(t, "README.md", "docs/*.md", "docs/*/*.md")
+	for _, path := range slices.Sorted(maps.Keys(texts)) {
+		c, n := program(path, texts[path])
 		code, blocks = code+c, blocks+n
 	}
-	if blocks < 7 {
+	if blocks < 40 {
 		t.Fatalf("found %d blocks of Go", blocks)
 	}
 	place, err := filepath.Abs("testdata/readme/readme.go") // where there is nothing
@@ -68,7 +63,7 @@ func TestReadmeRuns(t *testing.T) {
 	if len(readme) > 10_000 {
 		t.Errorf("the README has %d bytes, want at most 10,000: details are for docs/", len(readme))
 	}
-	if rules := fmt.Sprintf("[%d rules](docs/lint.md)", len(lint.Rules())); !strings.Contains(readme, rules) {
+	if rules := fmt.Sprintf("[%d rules](docs/ref/lint.md)", len(lint.Rules())); !strings.Contains(readme, rules) {
 		t.Errorf("the README does not say %s", rules)
 	}
 	found, rest := block(t, readme, "text")
@@ -134,10 +129,10 @@ func block(t *testing.T, text, language string) (code, rest string) {
 	return code + "\n", rest
 }
 
-// The test in docs/cassandratest.md is the one that runs.
+// The test in docs/ref/cassandratest.md is the one that runs.
 func TestCassandratestPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/cassandratest.md")
+	page, err := os.ReadFile("../../../docs/ref/cassandratest.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +141,7 @@ func TestCassandratestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), "\n```go\n"+string(source)+"```\n") {
-		t.Error("docs/cassandratest.md does not have the text of cassandratest/example/users_test.go: copy it")
+		t.Error("docs/ref/cassandratest.md does not have the text of cassandratest/example/users_test.go: copy it")
 	}
 }
 

@@ -261,7 +261,7 @@ func main() {}
 	t.Logf("go.mod of a service:\n%s", read(t, filepath.Join(service, "go.mod")))
 }
 
-// TestCassandratestAlone runs the test of docs/cassandratest.md in a module that has nothing else of the library.
+// TestCassandratestAlone runs the test of docs/ref/cassandratest.md in a module that has nothing else of the library.
 func TestCassandratestAlone(t *testing.T) {
 	t.Parallel()
 	user, service := publish(t), t.TempDir()

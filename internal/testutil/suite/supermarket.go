@@ -130,7 +130,7 @@ func (s supermarketTests) Submit(t *testing.T) {
 	s.want(t, "the slot was lost", other, nothingSeen)
 }
 
-// The client dies after each step; what readers then see is what docs/guarantees.md says.
+// The client dies after each step; what readers then see is what docs/ref/guarantees.md says.
 func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 	for steps, want := range []seen{
 		0: nothingSeen,

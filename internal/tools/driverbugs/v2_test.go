@@ -58,7 +58,7 @@ func TestUnpreparedWhileOpening(t *testing.T) {
 		s.close()
 	}
 	if count := executed.Load(); count < enough {
-		t.Fatalf("%d requests, %v: fixed in this driver version: remove the sentence on it in docs/driver.md", count, err)
+		t.Fatalf("%d requests, %v: fixed in this driver version: remove the sentence on it in docs/why/driver.md", count, err)
 	}
 	t.Logf("CreateSession has sent the same request %d times, until it was answered", enough)
 }
