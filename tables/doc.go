@@ -69,10 +69,9 @@
 //
 // # Another column, another table
 //
-// A column, or a field of a user-defined type, is added and removed in two releases: docs/ref/schema.md in the repository.
-// A query table is added to an entity that has rows with [Table.Hidden] and Backfill of package reconcile:
-// docs/change-schema.md. To remove a table, stop reading it, deploy the set without it, and drop it once no stored
-// error names it any more.
+// A column, or a field of a user-defined type, is added and removed in two releases. A query table is added to an
+// entity that has rows with [Table.Hidden] and Backfill of package reconcile. To remove a table, stop reading it, deploy
+// the set without it, and drop it once no stored error names it any more. docs/change-schema.md has the steps.
 //
 // # Buckets
 //
@@ -88,6 +87,6 @@
 // # Convergence
 //
 // In a set of [OneOf] and immutable key columns, updates and deletes may come in any order, from any before-images,
-// more than once: every table ends as the row with the largest timestamp says. docs/choose-rules.md has the conditions, and
-// what happens at equal timestamps.
+// more than once: every table ends as the row with the largest timestamp says. docs/choose-rules.md has the conditions.
+// docs/why/keys-and-clocks.md says what happens at equal timestamps.
 package tables

@@ -97,8 +97,8 @@ func Atomic() Option { return optionFunc(func(d *declare.Declaration) { d.Atomic
 // except those of the base key change to any value. The base row is written by lightweight transactions: an update or
 // delete applies only to the version it was made from, and an insert only if there is no such entity; anything else is
 // a conflict. The query tables follow at the version's timestamp, and the next writer finishes what a client that died
-// has left. There are no ghosts and no lost updates. docs/choose-rules.md has the cost, and the columns that the library
-// keeps in the base table: pending, done and recent, which are not fields.
+// has left. There are no ghosts and no lost updates. docs/why/costs.md has the cost. The library keeps the columns pending,
+// done and recent in the base table, which are not fields: docs/ref/glossary.md.
 //
 // A deleted entity leaves a base row for 24 hours that has a version and nothing else. So some column alongside the
 // base key must never be absent: no pointer, time, slice or map. writer.Load and package reader know such rows; whoever
@@ -157,7 +157,7 @@ func Transactional() Option {
 // A column of Go type T or *T is frozen<name>, one cell. Type(column, name) makes it non-frozen, which gains nothing,
 // as rows are written whole. A nil pointer and a zero time.Time inside are null. The live type must have these fields
 // in this order. If it gets another one, processes that do not know it write values without it, so add a field in two
-// releases (docs/ref/schema.md). In a set with conditions writer.Modify and Load reject a value that has such a field.
+// releases (docs/change-schema.md). In a set with conditions writer.Modify and Load reject a value that has such a field.
 func UserType[T any](name string, fields ...Option) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		u := declare.UserType{Name: name, Go: reflect.TypeFor[T]()}

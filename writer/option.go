@@ -177,7 +177,7 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
 // At pins the timestamp of the writes, in microseconds since the Unix epoch, for a request that is repeated. The repeat
 // carries the timestamp of the first try, which you store under the request's idempotency key or derive from it. With
-// the same rows it is the same write; a time or id that is generated again makes it another one. docs/write.md says
+// the same rows it is the same write; a time or id that is generated again makes it another one. docs/failures.md says
 // which sets recognise a repeat, and how.
 //
 // One At is for one Write: two writes of an entity at one timestamp mix. In sets with Stamp and in Versioned sets the
