@@ -29,7 +29,7 @@ type account struct {
 	Version gocql.UUID
 }
 
-type seat struct {
+type stock struct {
 	ID, Count int
 	Text      string
 }
@@ -37,7 +37,7 @@ type seat struct {
 var (
 	singleNotes    = tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Stamp("stamp")))
 	singleAccounts = tables.Must(tables.New[account]("account", tables.Table{Name: "accounts", PartKey: []string{"id"}}, tables.Versioned("version")))
-	singleSeats    = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
+	singleSeats    = tables.Must(tables.New[stock]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("count")))
 )
 
 // Sets with one table take over rows that were written by hand. The server covers a change with Compare of a row whose
@@ -83,7 +83,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 		return err
 	}
 	take := func(id int) error {
-		_, err := writer.Modify(t.Context(), w, "take", singleSeats, seat{ID: id}, func(s seat) (seat, error) { s.Count++; return s, nil })
+		_, err := writer.Modify(t.Context(), w, "take", singleSeats, stock{ID: id}, func(s stock) (stock, error) { s.Count++; return s, nil })
 		return err
 	}
 	if err := name(1); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "Adopt") {
