@@ -45,6 +45,9 @@ import (
 // columns, rounded down. In other sets such rows are counted, and the error matches [ErrUnsafe]: see
 // [TableReport].Ending.
 //
+// With [Copy], Adopt first copies lists into other columns, in a run of its own, of kind copy. With DryRun it does not
+// go on after that.
+//
 // A set with Compare has nothing to be written: Adopt names the rows that no change can change. They expire, have a time
 // in the future, or have null in a compared column whose field cannot be nil.
 //
@@ -70,13 +73,15 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 		return j.report, err
 	}
 	switch {
+	case len(j.copies) > 0:
+		j.kind, j.each = "copy", j.copyRow
 	case j.base().version >= 0:
 		j.each = j.giveVersion
 	case len(j.set.Compared) > 0:
 		j.each = j.checkCompared
 	}
 	given, err := j.run(ctx)
-	if given == nil || j.base().version < 0 || len(j.tables) == 1 {
+	if given == nil || len(j.copies) == 0 && (j.base().version < 0 || len(j.tables) == 1) {
 		return given, err
 	}
 	for _, t := range j.queries {
@@ -89,12 +94,17 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 	if j.dryRun || given.stopped != nil || ctx.Err() != nil {
 		return given, err
 	}
-	report, failed := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}), func(c *config) { c.adopted = j.adopt })...)
+	next, then := (*Reconciler).Repair, func(c *config) { c.adopted = j.adopt }
+	if len(j.copies) > 0 {
+		next, then = (*Reconciler).Adopt, func(c *config) { c.copies = nil }
+	}
+	report, failed := next(r, ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}), then)...)
 	if report == nil {
 		given.uncovered(failed)
 		return given, errors.Join(err, failed)
 	}
-	report.Began, report.Run, report.Stamped = given.Began, given.Run, given.Stamped
+	report.Began, report.Run, report.Stamped = given.Began, given.Run, given.Stamped+report.Stamped
+	report.Copied, report.Kept = given.Copied, given.Kept
 	report.add(given.findings)
 	report.Uncovered += given.Uncovered
 	report.failures = append(given.failures, report.failures...)
@@ -117,7 +127,7 @@ func (j *job) checkAdopt() error {
 	case len(j.only) > 0:
 		return invalid("Adopt: the stamp of a row follows from all tables of the set: leave out option Tables")
 	}
-	return nil
+	return j.checkCopies()
 }
 
 // giveVersion gives a base row of a set with Versioned its first version, which claims its unique keys and puts it into all query tables.
@@ -140,6 +150,12 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		}
 	}
 	for _, q := range j.queries { // the version puts the row into them
+		if lacking, err := j.lacks(ctx, q, r); err != nil || lacking != "" {
+			if lacking != "" {
+				j.leave(u, fmt.Errorf("a row of %s got no version: %s", j.base().qualified(), lacking))
+			}
+			return err
+		}
 		if err := j.checkSample(ctx, q, false); err != nil {
 			return errors.New(err.Error()) // it is of the sample, not of what is read here
 		}
@@ -231,6 +247,20 @@ func (j *job) wrong(ctx context.Context, r *row) (out []Finding, err error) {
 		}
 	}
 	return out, nil
+}
+
+// lacks says why a base row cannot be put into a query table that does not have it, or "".
+func (j *job) lacks(ctx context.Context, q *table, r *row) (string, error) {
+	key, there := r.KeyIn(q.Layout)
+	column := r.Unwritten(q.Layout)
+	if !there || column == "" {
+		return "", nil
+	}
+	have, err := j.row(ctx, q, key, j.level())
+	if err != nil || have != nil {
+		return "", err
+	}
+	return repair.Unwritten(q.Name(), column), nil
 }
 
 // freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or says why it does not.

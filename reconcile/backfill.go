@@ -150,6 +150,10 @@ func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), repair.InNanoseconds))
 		return nil
 	}
+	if name := r.Unwritten(t.Layout); name != "" {
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), repair.Unwritten(t.Name(), name)))
+		return nil
+	}
 	if r.At > j.ahead(&suspect{}) {
 		j.leave(u, fmt.Errorf("a row of %s was not put into %s: its time is more than Settle in the future: see KeepAhead (--ahead keep)",
 			j.base().qualified(), t.qualified()))

@@ -44,6 +44,7 @@ type config struct {
 	restored    int // findings of an earlier process that are looked at again
 	lookup      bool
 	every       time.Duration
+	copies      []copied
 	onReport    func(*Report, error)
 	err         error
 }

@@ -96,6 +96,9 @@ func (j *job) plan() ([]byte, error) {
 	if j.adopt != 0 { // a range that was adopted under an earlier time may have rows by hand since
 		what = append(what, j.adopt)
 	}
+	for _, c := range j.copies {
+		what = append(what, c.from, c.to)
+	}
 	text, err := json.Marshal(what)
 	sum := sha256.Sum256(text)
 	return sum[:], err

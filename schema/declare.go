@@ -167,6 +167,7 @@ func (s *Schema) set(set tables.Described) error {
 		for _, c := range t.Columns {
 			out.Columns = append(out.Columns, Column{
 				Name: c.Name, Type: c.Type, Kind: Kind(c.Kind), Desc: c.Desc, Domain: c.Domain, Derived: c.Derived, Buckets: c.Buckets,
+				ReadOnly: c.ReadOnly,
 			})
 			if c.Changes && n > 0 && Kind(c.Kind) != Regular && !slices.Contains(e.Moves, c.Name) {
 				e.Moves = append(e.Moves, c.Name)

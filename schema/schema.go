@@ -153,6 +153,8 @@ type Column struct {
 	// function has, 0 for buckets of time.
 	Derived string
 	Buckets int
+	// ReadOnly says that the set which declares the column reads it, and never writes it.
+	ReadOnly bool
 }
 
 // Index is a secondary index. One that a text creates without a name has the name that the server would give it.

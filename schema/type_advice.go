@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/layout"
@@ -31,6 +32,9 @@ func typeAdvice(s *layout.Set, userType, column, live string) string {
 		d.UserTypes = slices.Clone(d.UserTypes)
 		types, where = &d.UserTypes[i].Fields.Types, " in UserType"
 	}
+	if name, frozen, _ := ast.TypeParts(live); name == "list" && !frozen && userType == "" {
+		return readOnlyAdvice(s, d, column, live)
+	}
 	source, free := sourceOf(s, userType, column)
 	if source == "" || slices.ContainsFunc(*types, func(o declare.TypeOption) bool { return o.Column == column }) {
 		return ""
@@ -54,6 +58,18 @@ func typeAdvice(s *layout.Set, userType, column, live string) string {
 		field += ", with " + option
 	}
 	return "follows from " + source + ": declare the field as " + field
+}
+
+// readOnlyAdvice is typeAdvice for a live list that is not frozen.
+func readOnlyAdvice(s *layout.Set, d declare.Declaration, column, live string) string {
+	d.Types = slices.DeleteFunc(slices.Clone(d.Types), func(o declare.TypeOption) bool { return o.Column == column })
+	d.Types = append(d.Types, declare.TypeOption{Column: column, CQL: live})
+	d.ReadOnly = append(slices.Clip(d.ReadOnly), column)
+	if _, err := declare.New(s.Name, s.Go, d); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("does not fit a list that is not frozen: declare tables.Type(%q, %q) and tables.ReadOnly(%[1]q), or another column, and copy the "+
+		"lists there (denorm adopt --copy)", column, live)
 }
 
 // structOf is the Go type of a field that a live user-defined type wants, and empty if the type is none.

@@ -197,8 +197,8 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	column group: value 2 of OneOf is given twice
 	column total: Stamp cannot be a key column: it changes with every write
 	column end: ExpiresAt names a column that is no field of tables_test.row
-	column tags: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: ` +
-		`declare Type("tags", "frozen<list<text>>"), or Type("tags", "set<text>") if each value may be there once only and their order does not matter
+	column tags: a list that is not frozen doubles when it is sent twice: for a live column declare ReadOnly("tags"), ` +
+		`for a new one Type("tags", "frozen<list<text>>") or "set<text>"
 	column total: decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it
 	column total: Go type float64 cannot be encoded as CQL type decimal: the driver has no such encoding
 	table things: column id: a column of the base key cannot be a pointer: every entity has a base row

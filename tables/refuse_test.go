@@ -56,19 +56,16 @@ func TestRefuseTypes(t *testing.T) {
 	no := func(goType, cql string) []string {
 		return []string{"column v: Go type " + goType + " cannot be encoded as CQL type " + cql + ": the driver has no such encoding"}
 	}
+	const doubles = `column v: a list that is not frozen doubles when it is sent twice: for a live column declare ReadOnly("v"), for a new one `
 	runFaultCases(t, []faultCase{
 		{"list", declaring[cell[[]string]](cells), []string{
-			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
-				`declare Type("v", "frozen<list<text>>"), or Type("v", "set<text>") if each value may be there once only and their order does not matter`,
+			doubles + `Type("v", "frozen<list<text>>") or "set<text>"`,
 		}},
 		{"list of lists", declaring[cell[[][]string]](cells), []string{
-			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
-				`declare Type("v", "frozen<list<frozen<list<text>>>>"), or Type("v", "set<frozen<list<text>>>") if each value may be there once only ` +
-				`and their order does not matter`,
+			doubles + `Type("v", "frozen<list<frozen<list<text>>>>") or "set<frozen<list<text>>>"`,
 		}},
 		{"list of what no set holds", declaring[cell[[]gocql.Duration]](cells), []string{
-			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
-				`declare Type("v", "frozen<list<duration>>")`,
+			doubles + `Type("v", "frozen<list<duration>>")`,
 		}},
 		{"frozen list", declaring[cell[[]string]](cells, as("frozen<list<text>>")), nil},
 		{"set of frozen lists", declaring[cell[[][]string]](cells, as("set<frozen<list<text>>>")), nil},

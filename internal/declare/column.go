@@ -127,7 +127,7 @@ func declareUnsigned(c *layout.Column) string {
 	var fit []string
 	if t := layout.Deref(c.Go); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
 		for _, name := range []string{"smallint", "int", "bigint", "varint"} {
-			if typ, err := cqltype.Parse(name); err == nil && disagree(t, typ) == "" {
+			if typ, err := cqltype.Parse(name); err == nil && Disagree(t, typ) == "" {
 				fit = append(fit, name)
 			}
 		}

@@ -50,7 +50,7 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 			b.fault(decl.Name, layout.Token.Name, "a Unique table has a column of this name of its own")
 		}
 	}
-	t.ColumnNames = b.set.Names(t.Columns)
+	t.Read, t.ColumnNames = t.Columns, b.set.Names(t.Columns)
 	t.FieldNames = t.ColumnNames
 	b.set.Unique = append(b.set.Unique, t)
 }
@@ -93,6 +93,8 @@ func (b *builder) readConditions() {
 			b.fault("", name, "Compare is for columns that are no key: the row is found by its key")
 		case slices.Contains(s.Compared, i):
 			b.fault("", name, "is in Compare twice")
+		case s.Columns[i].ReadOnly:
+			b.fault("", name, "is ReadOnly, and Compare would bind it: compare another column")
 		default:
 			s.Compared = append(s.Compared, i)
 		}

@@ -42,9 +42,9 @@ func (b *builder) checkCounters() {
 // readCounters leaves a table its key and the counters. Columns that are in the key of other tables only, and those that a
 // derived column follows from, are no part of it.
 func (b *builder) readCounters(t *layout.Table) {
-	t.Columns = slices.DeleteFunc(t.Columns, func(i int) bool { return !slices.Contains(t.Key, i) && !b.set.Columns[i].Counts() })
-	t.Counters = slices.Clone(t.Columns[len(t.Key):])
+	t.Read = slices.DeleteFunc(t.Read, func(i int) bool { return !slices.Contains(t.Key, i) && !b.set.Columns[i].Counts() })
 	b.nameColumns(t)
+	t.Counters = slices.Clone(t.Columns[len(t.Key):])
 	if len(t.Counters) == 0 {
 		b.fault(t.Name, "", "has no counter in it, and all other tables of the set count")
 	}

@@ -22,6 +22,7 @@ type Declaration struct {
 	IDs           []string
 	SweepInserts  bool
 	Atomic        bool
+	ReadOnly      []string
 	Versions      []string
 	Compare       []string
 	Marks         []string

@@ -40,6 +40,7 @@ func New(name string, typ reflect.Type, d Declaration, faults ...layout.Fault) (
 	}
 	b.readColumns()
 	b.readDerived()
+	b.readReadOnly()
 	b.readTables()
 	b.readRules()
 	b.checkTypes()
@@ -48,6 +49,7 @@ func New(name string, typ reflect.Type, d Declaration, faults ...layout.Fault) (
 	b.checkDerived()
 	b.checkConditions()
 	b.checkSweep()
+	b.checkReadOnly()
 	return b.set, b.err()
 }
 
@@ -162,11 +164,11 @@ func (b *builder) readKey(t *layout.Table, decl Table) {
 }
 
 func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
-	t.Columns = slices.Clone(t.Key)
+	t.Read = slices.Clone(t.Key)
 	if decl.Columns == nil {
 		for i := range b.set.Columns {
 			if !slices.Contains(t.Key, i) && b.set.Columns[i].Index != nil {
-				t.Columns = append(t.Columns, i)
+				t.Read = append(t.Read, i)
 			}
 		}
 	}
@@ -174,10 +176,10 @@ func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
 		i, ok := b.column(decl.Name, name, "Columns")
 		switch {
 		case !ok:
-		case slices.Contains(t.Columns, i) && !slices.Contains(t.Key, i):
+		case slices.Contains(t.Read, i) && !slices.Contains(t.Key, i):
 			b.fault(decl.Name, name, "is in Columns twice")
-		case !slices.Contains(t.Columns, i):
-			t.Columns = append(t.Columns, i)
+		case !slices.Contains(t.Read, i):
+			t.Read = append(t.Read, i)
 		}
 	}
 	if missing := b.leftOut(t); base && len(missing) > 0 {
@@ -187,15 +189,17 @@ func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
 	b.nameColumns(t)
 }
 
+// nameColumns says which of the columns that are read are written, and what they are called.
 func (b *builder) nameColumns(t *layout.Table) {
-	fields := slices.DeleteFunc(slices.Clone(t.Columns), func(i int) bool { return b.set.Columns[i].Index == nil })
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Read), func(i int) bool { return b.set.Columns[i].ReadOnly && !slices.Contains(t.Key, i) })
+	fields := slices.DeleteFunc(slices.Clone(t.Read), func(i int) bool { return b.set.Columns[i].Index == nil })
 	t.ColumnNames, t.FieldNames = b.set.Names(t.Columns), b.set.Names(fields)
 }
 
 // leftOut are the fields of the entity that t lacks.
 func (b *builder) leftOut(t *layout.Table) (names []string) {
 	for i, c := range b.set.Columns {
-		if c.Index != nil && !slices.Contains(t.Columns, i) {
+		if c.Index != nil && !slices.Contains(t.Read, i) {
 			names = append(names, c.Name)
 		}
 	}

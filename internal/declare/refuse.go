@@ -25,10 +25,7 @@ func (b *builder) checkTypes() {
 		if c.CQL == nil || b.unparsed[i] {
 			continue // its fault is named already
 		}
-		if !c.Key && c.CQL.Kind() == gocql.TypeList && c.CQL.MultiCell() {
-			b.fault("", c.Name, "a non-frozen list doubles when it is written twice at one timestamp, as a retry does: "+
-				"declare Type(%q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
-		}
+		b.checkList(c)
 		if c.CQL.Kind() == gocql.TypeTuple {
 			b.fault("", c.Name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a "+
 				"user-defined type or a frozen collection, or declare a UserType instead of it")
@@ -38,15 +35,6 @@ func (b *builder) checkTypes() {
 		}
 		b.checkEncodes(c)
 	}
-}
-
-// orSet is the other declaration of a column that cannot be a list, empty if its elements cannot be in a set.
-func orSet(c *layout.Column) string {
-	element := c.CQL.Elems()[0]
-	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
-		return ""
-	}
-	return fmt.Sprintf(", or Type(%q, \"set<%s>\") if each value may be there once only and their order does not matter", c.Name, element)
 }
 
 func (b *builder) checkKeyType(c *layout.Column) {
@@ -70,13 +58,13 @@ func (b *builder) checkEncodes(c *layout.Column) {
 		b.fault("", c.Name, "a pointer to a pointer: one is enough for an absent value")
 		return
 	}
-	if reason := disagree(c.Go, c.CQL); reason != "" {
+	if reason := Disagree(c.Go, c.CQL); reason != "" {
 		b.fault("", c.Name, "Go type %s cannot be encoded as CQL type %s%s", c.Go, c.CQL, reason)
 	}
 }
 
-// disagree says, after a colon, why the driver cannot encode values of Go type t as CQL type c. It is empty where it can.
-func disagree(t reflect.Type, c *cqltype.Type) string {
+// Disagree says, after a colon, why the driver cannot encode values of Go type t as CQL type c. It is empty where it can.
+func Disagree(t reflect.Type, c *cqltype.Type) string {
 	const no = ": the driver has no such encoding"
 	switch {
 	case t.Kind() == reflect.Interface:
@@ -84,7 +72,7 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	case t.Implements(layout.MarshalerType):
 		return "" // it decides for itself
 	case t.Kind() == reflect.Pointer:
-		return disagree(t.Elem(), c)
+		return Disagree(t.Elem(), c)
 	case reflect.PointerTo(t).Implements(layout.MarshalerType):
 		return ": its MarshalCQL has a pointer receiver, and is called for pointers only: declare the field as a pointer"
 	}
@@ -95,16 +83,16 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	case gocql.TypeList, gocql.TypeSet:
 		switch {
 		case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
-			return disagree(t.Elem(), elems[0])
+			return Disagree(t.Elem(), elems[0])
 		case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct && t.Elem().NumField() == 0:
-			return disagree(t.Key(), elems[0])
+			return Disagree(t.Key(), elems[0])
 		}
 		return no
 	case gocql.TypeMap:
 		if t.Kind() != reflect.Map {
 			return no
 		}
-		return cmp.Or(disagree(t.Key(), elems[0]), disagree(t.Elem(), elems[1]))
+		return cmp.Or(Disagree(t.Key(), elems[0]), Disagree(t.Elem(), elems[1]))
 	}
 	signed := t.Kind() >= reflect.Int8 && t.Kind() <= reflect.Int64 // an int is as large as it is
 	if signed && (c.Kind() == gocql.TypeVarint || t.Bits() < integerBits[c.Kind()]) {
@@ -326,7 +314,7 @@ func (b *builder) rules() []rule {
 	}
 }
 
-// disagreeParts is disagree for tuples and user-defined types.
+// disagreeParts is Disagree for tuples and user-defined types.
 func disagreeParts(t reflect.Type, c *cqltype.Type) string {
 	if u := c.User(); u != nil {
 		if t == u.Go {
@@ -352,7 +340,7 @@ func disagreeParts(t reflect.Type, c *cqltype.Type) string {
 		return fmt.Sprintf(": a tuple is a struct of %d fields, an array or a slice", len(elems))
 	}
 	for i, e := range elems {
-		if reason := disagree(parts[i], e); reason != "" {
+		if reason := Disagree(parts[i], e); reason != "" {
 			return reason
 		}
 	}

@@ -97,7 +97,7 @@ func (b *builder) readFields(u *cqltype.UserType, options *Declaration) {
 		}
 		if t.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeCounter }) {
 			fault(name, "is a counter, which must be a column of its own")
-		} else if reason := disagree(f.Type, t); reason != "" {
+		} else if reason := Disagree(f.Type, t); reason != "" {
 			fault(name, "of Go type %s cannot be encoded as CQL type %s%s", f.Type, t, reason)
 		}
 		u.Add(name, t, i)

@@ -52,6 +52,7 @@ type Column struct {
 	Position int
 	Desc     bool // clustering order
 	Changes  bool // OneOf or SingleWriter: the column may change, and with it the key of a row
+	ReadOnly bool // ReadOnly: the column is never written
 	Domain   int  // how many values a OneOf column has, 0 if that is not declared
 	// Derived is the bucket function in use, as text, and empty for a column of its own. Buckets is how many values it has
 	// if that is known, 0 for buckets of time.
@@ -87,10 +88,10 @@ func Of(s *layout.Set) Description {
 		if rotation, ok := t.Rotates(); ok {
 			td.Rotation = &rotation
 		}
-		for n, i := range t.Columns {
+		for n, i := range t.Read {
 			col := &s.Columns[i]
 			c := Column{
-				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), Domain: len(col.Domain),
+				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), ReadOnly: col.ReadOnly, Domain: len(col.Domain),
 			}
 			if col.Derived != nil {
 				c.Derived, c.Buckets = col.Derived.Latest().String(), col.Derived.Latest().N

@@ -105,8 +105,16 @@ func (r Row) Current() gocql.UUID {
 	return r.Version
 }
 
-// regular are the columns alongside the key, the version excepted.
+// regular are the columns alongside the key that are written, the version excepted.
 func (b *Base) regular() []int { return b.Set.Regular() }
+
+// becomes are the columns that a change sets, the version excepted. A delete removes also what is only read.
+func (b *Base) becomes(deleted bool) []int {
+	if deleted {
+		return b.Set.Alongside()
+	}
+	return b.regular()
+}
 
 func (b *Base) where() statement.Terms { return statement.KeyTerms(b.Set.Tables[0].KeyNames, b.key) }
 
@@ -114,7 +122,7 @@ func (b *Base) table() string { return statement.Qualified(b.keyspace, b.name) }
 
 // Select reads the row. dest is what to scan it into; row gives what was scanned.
 func (b *Base) Select() (s statement.Bound, dest []any, row func() (Row, error)) {
-	columns := b.regular()
+	columns := b.Set.Alongside()
 	names := b.Set.Names(columns)
 	raw := make([]rawValue, len(columns))
 	for n := range raw {
@@ -140,12 +148,12 @@ func (b *Base) Select() (s statement.Bound, dest []any, row func() (Row, error))
 	}
 }
 
-// readRow is a row with these values of its regular columns. There may be more values after them.
-func (b *Base) readRow(regular []int, raw []rawValue) Row {
+// readRow is a row with these values of columns alongside the key. There may be more values after them.
+func (b *Base) readRow(columns []int, raw []rawValue) Row {
 	row := Row{Values: slices.Clone(b.row)}
-	for n, i := range regular {
+	for n, i := range columns {
 		row.Values[i] = cqltype.Value{Type: b.Set.Columns[i].CQL, Data: raw[n].Data}
-		row.Present = row.Present || raw[n].Data != nil
+		row.Present = row.Present || raw[n].Data != nil && !b.Set.Columns[i].ReadOnly
 	}
 	return row
 }
@@ -216,7 +224,7 @@ func (b *Base) Swap(swap Swap) []statement.Bound {
 	case !swap.Finished:
 		condition.Equal(layout.Done.Name, cqltype.TimeUUID(swap.Before))
 	}
-	for _, i := range b.regular() {
+	for _, i := range b.becomes(after == nil) {
 		name := b.Set.Columns[i].Name
 		switch {
 		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked

@@ -21,7 +21,7 @@ import (
 //	"compared", then name and value of each compared column as it was, by name
 //	"row", then name and value of each other column as it becomes, by name
 //
-// Left out are columns that have no value, that are derived, and that the library fills: a service that is given another column while
+// Left out are columns that have no value, that are derived or only read, and that the library fills: a service that is given another column while
 // it waits for the repeat still knows it. The elements of sets and maps are in the order of their bytes, as Go gives them in any.
 func (c *Condition) Digest() uint64 {
 	h, s := sha256.New(), c.base.Set
@@ -53,7 +53,8 @@ func (c *Condition) Digest() uint64 {
 	part([]byte("row"))
 	for _, i := range columns {
 		switch {
-		case c.after == nil, c.after[i].Data == nil, s.Columns[i].Derived != nil, slices.Contains(s.Tables[0].Key, i), i == s.Version, i == s.Mark:
+		case c.after == nil, c.after[i].Data == nil, s.Columns[i].Derived != nil, slices.Contains(s.Tables[0].Key, i), i == s.Version, i == s.Mark,
+			s.Columns[i].ReadOnly:
 		default:
 			named(i, &c.after[i])
 		}

@@ -49,9 +49,9 @@ func (c Change) image() ([]cqltype.Value, error) {
 	return imageOf(c.Set, reflect.ValueOf(c.Before))
 }
 
-// image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
+// image encodes what matters of a before-image: its keys, what they follow from, what Compare compares, and what is only read.
 func imageOf(s *layout.Set, row reflect.Value) ([]cqltype.Value, error) {
-	values, err := s.EncodeRow(row, func(i int) bool { return s.Columns[i].Key || slices.Contains(s.Compared, i) }, none)
+	values, err := s.EncodeRow(row, func(i int) bool { return s.Columns[i].Key || s.Columns[i].ReadOnly || slices.Contains(s.Compared, i) }, none)
 	var invalid *layout.InvalidError
 	if errors.As(err, &invalid) {
 		if invalid.Reason == layout.ZeroKey {

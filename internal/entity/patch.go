@@ -130,6 +130,8 @@ func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 		return "is edited twice in one Patch: at one timestamp the two would mix"
 	case c.Key:
 		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
+	case c.ReadOnly:
+		return readOnly
 	case i == s.Stamp:
 		return "the stamp cannot be edited: every write fills it"
 	case i == s.Expiry && e.Kind != statement.PutColumn: // the expiry of a row that never ends may be put, as null

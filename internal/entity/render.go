@@ -266,6 +266,9 @@ func (r *Renderer) Check() error {
 			}
 		}
 	}
+	if err := r.checkReadOnly(); err != nil {
+		return err
+	}
 	for n, t := range s.Tables {
 		if err := checkKey(s, t, r.After); err != nil {
 			return err

@@ -66,7 +66,7 @@ func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) stri
 		}
 		v, _ := m.Args[n].(*cqltype.Value) // nil is unset
 		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool { return c.Name == name && c.Kind == statement.RemoveElements })
-		if fault := faultOfValue(s, t, name, v, removes); fault != "" {
+		if fault := faultOfValue(s, t.Columns, name, v, removes); fault != "" {
 			return fault
 		}
 		if m.Kind == statement.Remove {
@@ -141,16 +141,16 @@ func otherKey(t *layout.Table, names []string, part int) string {
 	return fmt.Sprintf("its primary key is (%s), and that of the stored write is (%.500s)", spell(t.KeyNames, t.Part), spell(names, part))
 }
 
-// faultOfValue says why v can be no value of the column of t called name, or "". removes is whether its elements are removed; v may be nil.
-func faultOfValue(s *layout.Set, t *layout.Table, name string, v *cqltype.Value, removes bool) string {
-	n := slices.Index(t.ColumnNames, name)
+// faultOfValue says why v can be no value of the one of columns that is called name, or "". removes is whether its elements are removed; v may be nil.
+func faultOfValue(s *layout.Set, columns []int, name string, v *cqltype.Value, removes bool) string {
+	n := slices.IndexFunc(columns, func(i int) bool { return s.Columns[i].Name == name })
 	if n < 0 {
 		return "it has no column " + name
 	}
 	if v == nil {
 		return ""
 	}
-	want := s.Columns[t.Columns[n]].CQL
+	want := s.Columns[columns[n]].CQL
 	if elems := want.Elems(); removes && len(elems) > 0 {
 		want = cqltype.SetOf(elems[0])
 	}
@@ -200,8 +200,9 @@ func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) s
 	for i := range values {
 		values[i].Type = s.Columns[i].CQL
 	}
+	names := s.Names(s.Tables[0].Read)
 	for n, name := range c.base.Set.Tables[0].ColumnNames {
-		i := s.Tables[0].Columns[slices.Index(s.Tables[0].ColumnNames, name)] // it is there
+		i := s.Tables[0].Read[slices.Index(names, name)] // it is there
 		switch {
 		case n < len(c.base.key):
 			values[i].Data = c.base.key[n].Data
@@ -251,14 +252,19 @@ func faultOf(s *layout.Set, c *Condition) string {
 		!slices.Equal(names(s), names(stored)), s.LocalSerial != stored.LocalSerial, s.Decided() != stored.Decided():
 		return "its condition is another one"
 	}
+	columns := base.Columns
+	if c.after == nil {
+		columns = base.Read // see Base.becomes
+	}
+	declared := s.Names(columns)
 	for n, name := range of.ColumnNames {
 		v := &cqltype.Value{Type: stored.Columns[n].CQL}
 		if c.after != nil && n != stored.Version {
 			v = &c.after[n]
 		}
-		fault := faultOfValue(s, base, name, v, false)
+		fault := faultOfValue(s, columns, name, v, false)
 		if fault == "" {
-			fault = outside(s, base.Columns[slices.Index(base.ColumnNames, name)], v)
+			fault = outside(s, columns[slices.Index(declared, name)], v)
 		}
 		if fault != "" {
 			return fault

@@ -49,7 +49,7 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 		Transactional: cond.By == layout.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.Tables[0].Part,
 		VersionColumn: s.NameOf(s.Version), Mark: s.NameOf(s.Mark),
 	}
-	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), wireRow(s, cond.base.regular(), cond.after)...)
+	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), wireRow(s, cond.base.becomes(cond.after == nil), cond.after)...)
 	w.Compared = append(wireRow(s, s.Compared, cond.before), wireRow(s, cond.base.imaged(), cond.base.before)...)
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
 	return wire.Append(nil, w), nil
@@ -178,7 +178,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 		row = append(row, cqltype.Value{Type: TimeUUID})
 		base.Columns = append(base.Columns, s.Version)
 	}
-	base.ColumnNames = s.Names(base.Columns)
+	base.Read, base.ColumnNames = base.Columns, s.Names(base.Columns)
 	if w.Mark != "" {
 		s.Mark = of[w.Mark]
 	}

@@ -142,6 +142,7 @@ type Column struct {
 	Derived  *Derivation      // nil for a column of its own
 	Marshals bool             // the field's type encodes itself
 	Composed bool             // the type has types inside, and the field's type does not encode itself
+	ReadOnly bool             // it is read, and never written
 }
 
 // Names are the names of columns.
@@ -206,10 +207,15 @@ func (s *Set) All() []*Table {
 	return slices.Concat(s.Tables, s.Unique)
 }
 
-// Regular are the columns of the base table that are neither in its key nor the version.
+// Regular are the columns of the base table that are written, and neither in its key nor the version.
 func (s *Set) Regular() []int {
+	return slices.DeleteFunc(s.Alongside(), func(i int) bool { return s.Columns[i].ReadOnly })
+}
+
+// Alongside are the columns of the base table that are neither in its key nor the version, also those that are only read.
+func (s *Set) Alongside() []int {
 	base := s.Tables[0]
-	return slices.DeleteFunc(slices.Clone(base.Columns[len(base.Key):]), func(i int) bool { return i == s.Version })
+	return slices.DeleteFunc(slices.Clone(base.Read[len(base.Key):]), func(i int) bool { return i == s.Version })
 }
 
 // InBaseKey says whether the column is in the base key.

@@ -19,7 +19,8 @@ type Table struct {
 	Moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
 	Follows        []int       // positions in key of derived columns that have several values for one row: see sweep
 	Swept          []int       // sweeps, then follows
-	Columns        []int       // all columns, those of key first
+	Read           []int       // all columns, those of key first
+	Columns        []int       // those of Read that are written
 	Leads          []int       // columns alongside the key that lead to base rows: what the key lacks of the base key
 	Counters       []int       // columns that are counters; all but those of key, or none
 	Rotation       *Derivation // nil if there is one table

@@ -217,6 +217,14 @@ type Repair struct {
 // Decide says what to do about the findings of a look. After it has been done, the entity is looked at
 // again: what it leaves may be another finding.
 func Decide(l Look, r Rules) (Repair, error) {
+	d, err := decide(l, r)
+	if reason := l.unwritable(d); err == nil && d.Reason == "" && reason != "" {
+		return Repair{Reason: reason}, nil
+	}
+	return d, err
+}
+
+func decide(l Look, r Rules) (Repair, error) {
 	switch {
 	case slices.ContainsFunc(l.Tables, l.shares):
 		return Repair{Reason: SharedID}, nil

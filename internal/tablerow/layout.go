@@ -147,8 +147,10 @@ func (l Layout) clustering(i int) *layout.Column { return &l.Set.Columns[l.Table
 
 // Column is nil if the table has none of the name.
 func (l Layout) Column(name string) *layout.Column {
-	if n := slices.Index(l.Table.ColumnNames, name); n >= 0 {
-		return &l.Set.Columns[l.Table.Columns[n]]
+	for _, i := range l.Table.Read {
+		if c := &l.Set.Columns[i]; c.Name == name {
+			return c
+		}
 	}
 	return nil
 }
@@ -229,9 +231,9 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 }
 
 // AllColumns are all columns of the table, the key first, with derived ones and the version.
-func (l Layout) AllColumns() []string { return slices.Clone(l.Table.ColumnNames) }
+func (l Layout) AllColumns() []string { return l.Set.Names(l.Table.Read) }
 
-// Regular are the columns of the table that neither are in its key nor lead to the base row.
+// Regular are the columns of the table that are written, and neither are in its key nor lead to the base row.
 func (l Layout) Regular() []string {
 	return slices.DeleteFunc(slices.Clone(l.Table.ColumnNames[len(l.Table.Key):]), func(name string) bool {
 		return slices.Contains(l.Set.Names(l.Table.Leads), name)

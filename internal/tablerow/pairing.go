@@ -19,7 +19,7 @@ type Pairing struct {
 func Pair(l Layout, to Layout) Pairing {
 	p := Pairing{from: l, to: to}
 	for _, i := range to.Table.Key {
-		n := slices.Index(l.Table.Columns, i)
+		n := slices.Index(l.Table.Read, i)
 		if n < 0 {
 			p.key = nil
 			break
@@ -28,7 +28,7 @@ func Pair(l Layout, to Layout) Pairing {
 	}
 	patchable := l.Patchable()
 	for i := range l.Set.Columns {
-		if n := slices.Index(l.Table.Columns, i); n >= 0 && slices.Contains(to.Table.Columns, i) && !skipsCompare(l, i, to, patchable) {
+		if n := slices.Index(l.Table.Read, i); n >= 0 && slices.Contains(to.Table.Read, i) && !skipsCompare(l, i, to, patchable) {
 			p.compared = append(p.compared, n)
 		}
 	}

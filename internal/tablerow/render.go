@@ -110,6 +110,15 @@ func (r Row) Cell(name string, from *Row, to Layout, as statement.Written, keysp
 	return m, nil
 }
 
+// PutCell renders a value of a column of the row alone, encoded. It writes no row marker, so a delete that removes the rest of the row removes it too.
+func (r Row) PutCell(name string, value []byte, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+	x, err := r.renderer(entity.Patch, as.At, keyspace)
+	if err != nil {
+		return statement.Mutation{}, err
+	}
+	return mergeOne(x, r.layout.Table, name, &cqltype.Value{Type: r.layout.Column(name).CQL, Data: value}, as.Last()), nil
+}
+
 // mergeOne is a Merge that puts one column of the row at hand into t.
 func mergeOne(x *entity.Renderer, t *layout.Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
 	key := t.KeyOf(x.Before)

@@ -131,7 +131,7 @@ func Read(l Layout, values [][]byte) (Row, error) {
 		return Row{}, err
 	}
 	r := Row{layout: l, values: make([]cqltype.Value, len(l.Set.Columns))}
-	for n, i := range l.Table.Columns {
+	for n, i := range l.Table.Read {
 		r.values[i] = cqltype.Value{Type: l.Set.Columns[i].CQL, Data: values[n]}
 	}
 	return r, nil
@@ -139,7 +139,7 @@ func Read(l Layout, values [][]byte) (Row, error) {
 
 // Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
 // [Read] does.
-func Normalize(l Layout, values [][]byte) error { return normalize(l, l.Table.Columns, values) }
+func Normalize(l Layout, values [][]byte) error { return normalize(l, l.Table.Read, values) }
 
 // normalize takes the values of the table's first columns: the key comes first.
 func normalize(l Layout, columns []int, values [][]byte) error {
@@ -205,10 +205,10 @@ func (r Row) Places(l Layout) ([]string, error) {
 	return out, nil
 }
 
-// Whole says whether the table has all columns of the set, so that the other tables' rows follow from this one.
+// Whole says whether the table has all columns of the set that are written, so that the other tables' rows follow from this one.
 func (r Row) Whole() bool {
 	for i := range r.layout.Set.Columns {
-		if c := &r.layout.Set.Columns[i]; c.Derived == nil && r.values[i].Type == nil {
+		if c := &r.layout.Set.Columns[i]; c.Derived == nil && !c.ReadOnly && r.values[i].Type == nil {
 			return false
 		}
 	}
@@ -226,16 +226,32 @@ func (r Row) With(other Row) Row {
 	return r
 }
 
-// Differs is the name of a column that both tables have and in which the rows differ, empty if there is none. Derived columns are not
-// looked at: they follow from the others, and in different tables under different functions.
-func (r Row) Differs(other Row) string {
+// Differs is the name of a column that both tables have and in which the rows differ, empty if there is none. It is one of [tables.ReadOnly] only if
+// there is no other. Derived columns are not looked at: they follow from the others, and in different tables under different functions.
+func (r Row) Differs(other Row) (column string) {
 	patchable := r.Patchable()
 	for i := range r.values {
 		if r.values[i].Type == nil || other.values[i].Type == nil || skipsCompare(r.layout, i, other.layout, patchable) {
 			continue
 		}
-		if !cqltype.Identical(r.values[i].Data, other.values[i].Data) {
-			return r.layout.Set.Columns[i].Name
+		c := &r.layout.Set.Columns[i]
+		switch {
+		case cqltype.Identical(r.values[i].Data, other.values[i].Data):
+		case c.ReadOnly:
+			column = c.Name
+		default:
+			return c.Name
+		}
+	}
+	return column
+}
+
+// Unwritten is the name of a column of [tables.ReadOnly] that a table has and in which the row has a value, empty if there is none: a row that is put
+// into the table would lack it.
+func (r Row) Unwritten(in Layout) string {
+	for _, i := range in.Table.Read {
+		if c := &r.layout.Set.Columns[i]; c.ReadOnly && r.values[i].Data != nil {
+			return c.Name
 		}
 	}
 	return ""

@@ -22,7 +22,14 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 			if !ast.MultiCellText(c.Type) || kept(c) {
 				continue
 			}
-			whole, parts, repeats := uses[c.Name].whole || uses[""].whole, uses[c.Name].parts, uses[c.Name].repeats || uses[""].repeats
+			own, set := uses[c.Name], uses[""]
+			if c.ReadOnly {
+				set = use{}
+			}
+			if c.ReadOnly && own == (use{}) {
+				continue
+			}
+			whole, parts, repeats := own.whole || set.whole, own.parts, own.repeats || set.repeats
 			if lists != (name == "list" && (parts || repeats || !whole)) {
 				continue
 			}
@@ -36,7 +43,7 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 				f.Fix, f.Reason, f.Severity = "a table with a row for each", c.Name+" grows by elements, and is read as a whole", Note
 			case parts && !lists:
 				f.Fix, f.Severity = "write it by its elements alone: a write as a whole leaves a tombstone", Note
-			case !lists && !uses[c.Name].updated:
+			case !lists && !own.updated:
 				f.Severity = Note // with a row, which is seldom written again
 			case whole || parts: // else nothing says how it is written
 			case lists:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/signal"
@@ -59,6 +60,7 @@ type run struct {
 	table string
 
 	adopts bool
+	copies map[string]string
 
 	estimates bool // verify --estimate
 }
@@ -306,6 +308,9 @@ func (r *run) options() []reconcile.Option {
 	add(r.ahead == "keep", reconcile.KeepAhead())
 	add(r.ahead == "remove", reconcile.RemoveAhead())
 	add(r.fills || r.adopts, reconcile.Writers(r.ended))
+	for _, from := range slices.Sorted(maps.Keys(r.copies)) {
+		add(true, reconcile.Copy(from, r.copies[from]))
+	}
 	add(r.state != "", reconcile.State(r.state))
 	add(r.resume != "", reconcile.Resume(r.resumed))
 	add(r.method == "lookup", reconcile.Lookup())

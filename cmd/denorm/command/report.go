@@ -38,6 +38,13 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 		}
 		fmt.Fprintf(&b, "entities that %s a stamp or version: %d; their rows with another time than the base row: %d\n", got, report.Stamped, report.OtherTimes)
 	}
+	if len(r.copies) > 0 {
+		got := "copied"
+		if r.dryRun {
+			got = "that would be copied"
+		}
+		fmt.Fprintf(&b, "lists %s: %d; kept, as the column was written later: %d\n", got, report.Copied, report.Kept)
+	}
 	b.WriteString(report.String())
 	kinds, drift, late := make(map[string]int), false, 0
 	for f := range report.Findings() {
@@ -94,6 +101,8 @@ type reportJSON struct {
 	Stamped     *int           `json:"stamped,omitempty"`    // entities, by adopt
 	Unadopted   int            `json:"unadopted,omitempty"`  // base rows without a stamp or version
 	Others      *int           `json:"otherTimes,omitempty"` // rows of these with another time than the base row
+	Copied      *int           `json:"copied,omitempty"`     // lists, by adopt --copy
+	Kept        *int           `json:"kept,omitempty"`       // lists that were not copied, as the column was written later
 	InFlight    int            `json:"inFlight"`
 	Uncovered   int            `json:"uncovered"`
 	Error       string         `json:"error,omitempty"`
@@ -146,6 +155,9 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 	}
 	if r.adopts {
 		out.Stamped, out.Others = &report.Stamped, &report.OtherTimes
+	}
+	if len(r.copies) > 0 {
+		out.Copied, out.Kept = &report.Copied, &report.Kept
 	}
 	if report.Run != (gocql.UUID{}) {
 		out.Run = report.Run.String()

@@ -15,8 +15,12 @@ func (g *round) everything() string {
 	out := names(g.t.key())
 	for _, c := range g.t.data() {
 		out = append(out, c.name)
-		if !c.typ.MultiCell() && !g.t.counter {
+		switch {
+		case g.t.counter:
+		case !c.typ.MultiCell():
 			out = append(out, fmt.Sprintf("writetime(%s), ttl(%[1]s)", c.name))
+		case c.typ.Kind() == gocql.TypeList:
+			out = append(out, fmt.Sprintf("maxwritetime(%s), ttl(%[1]s)", c.name))
 		}
 	}
 	return strings.Join(out, ", ")

@@ -56,6 +56,9 @@ func Describe[T any](set *tables.Set[T]) (*Contents, error) {
 	for _, d := range describe.Of(set.Internal()).Tables {
 		t := Table{Name: d.Name, keyspace: d.Keyspace}
 		for _, c := range d.Columns {
+			if c.ReadOnly { // no write puts anything there
+				continue
+			}
 			parsed, err := cqltype.Parse(c.Type)
 			if err != nil {
 				return nil, fmt.Errorf("history: column %s of table %s: %w", c.Name, d.Name, err)

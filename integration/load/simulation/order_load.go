@@ -38,9 +38,25 @@ func newOrderLoad(c *crew, p *process, set *tables.Set[Order]) (*orderLoad, erro
 		if err != nil {
 			return nil, err
 		}
+		for row, key := range l.noted(o) {
+			statement := "UPDATE " + strings.Replace(row, " WHERE", " SET notes = ? WHERE", 1)
+			if err := p.session.Writes().Query(statement, append([]any{notes}, key...)...).Exec(); err != nil {
+				return nil, err
+			}
+		}
 		l.hot = append(l.hot, o)
 	}
 	return l, nil
+}
+
+// noted are the rows of an order that have the list, with their keys.
+func (l *orderLoad) noted(o Order) map[string][]any {
+	_, names := l.set.Select()
+	out := map[string][]any{"orders_by_id WHERE " + strings.Join(names, " = ? AND ") + " = ?": tables.Must(l.set.Key(o))}
+	if l.set == orderSet {
+		out["orders_by_user WHERE user_id = ? AND order_id = ?"] = []any{o.UserID, o.OrderID}
+	}
+	return out
 }
 
 // order is a new one.
@@ -92,11 +108,11 @@ func (l *orderLoad) run(ctx context.Context) {
 func (l *orderLoad) before(random *rand.Rand) Order {
 	o := l.hot[random.IntN(len(l.hot))]
 	_, names := l.set.Select()
-	text := "SELECT status, bucket, total, updated_at FROM " + l.service.keyspace + ".orders_by_id WHERE " +
+	text := "SELECT status, bucket, total, notes, updated_at FROM " + l.service.keyspace + ".orders_by_id WHERE " +
 		strings.Join(names, " = ? AND ") + " = ?"
 	for {
 		err := l.healthy.session.Reads().Query(text, tables.Must(l.set.Key(o))...).
-			Consistency(gocql.LocalQuorum).Scan(&o.Status, &o.Bucket, &o.Total, &o.UpdatedAt)
+			Consistency(gocql.LocalQuorum).Scan(&o.Status, &o.Bucket, &o.Total, &o.Notes, &o.UpdatedAt)
 		if err == nil {
 			return o
 		}
@@ -135,10 +151,22 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 		return err
 	}
 	found, err := history.Check(l.set, contents, l.history.Writes())
-	if err == nil {
-		report.orders(l, found)
+	if err != nil {
+		return err
 	}
-	return err
+	report.orders(l, found)
+	for _, o := range l.hot {
+		for row, key := range l.noted(o) {
+			var got []string
+			if err := p.session.Reads().Query("SELECT notes FROM "+row, key...).Consistency(gocql.All).Scan(&got); err != nil {
+				return err
+			}
+			if !slices.Equal(got, notes) {
+				report.fault(l.crew, fmt.Sprintf("Lists: the notes of order %v are %q, want %q: SELECT notes FROM %s", o.OrderID, got, notes, row))
+			}
+		}
+	}
+	return nil
 }
 
 // mend repairs the tables once they have a default_time_to_live, and looks at them when it has passed. No row has expired, and the tables

@@ -22,6 +22,7 @@ type Order struct {
 	Status    *orders.Status
 	Bucket    *int32
 	Total     *inf.Dec // the number of the write
+	Notes     []string // other code has written them
 	UpdatedAt int64
 }
 
@@ -30,7 +31,11 @@ const buckets = 4
 var orderSet = tables.Must(tables.New[Order]("order",
 	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 	tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-	tables.Table{Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"}},
+	tables.Table{
+		Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"}, // where rows move
+		Columns: []string{"user_id", "total", "updated_at"},
+	},
+	tables.ReadOnly("notes"),
 	tables.OneOf("status", orders.Statuses...),
 	tables.Derive("bucket", tables.Hash(buckets, "status")),
 	tables.Stamp("updated_at"),
@@ -40,14 +45,21 @@ var orderSet = tables.Must(tables.New[Order]("order",
 // userOrderSet is the same for orders that are kept by their user: its tables share the id of an order alone.
 var userOrderSet = tables.Must(tables.New[Order]("order",
 	tables.Table{Name: "orders_by_id", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-	tables.Table{Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"}},
+	tables.Table{
+		Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"},
+		Columns: []string{"user_id", "total", "updated_at"},
+	},
 	tables.Table{Name: "order_totals", PartKey: []string{"order_id"}, Columns: []string{"user_id", "total"}},
 	tables.ID("order_id"),
+	tables.ReadOnly("notes"),
 	tables.OneOf("status", orders.Statuses...),
 	tables.Derive("bucket", tables.Hash(buckets, "status")),
 	tables.Stamp("updated_at"),
 	tables.Type("order_id", "timeuuid"),
 ))
+
+// notes are what other code has written into the list of each order that is changed over and over.
+var notes = []string{"a", "b", "a"}
 
 // put gives an order a status, or none, and what follows from it, by another way than the library's.
 func (o *Order) put(status *orders.Status) {

@@ -20,6 +20,7 @@ func native(name string) *cqltype.Type {
 
 var (
 	bigintType, intType, boolType = native("bigint"), native("int"), native("boolean")
+	ttlsType                      = cqltype.Must("list<int>")
 	uuidType, timeUUIDType        = native("uuid"), native("timeuuid")
 	timestampType, dateType       = native("timestamp"), native("date")
 	tupleType                     = native("tuple<blob, blob>") // any number of parts

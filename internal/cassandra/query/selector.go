@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/replica"
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/murmur3"
 
@@ -59,7 +61,7 @@ func (c *compiler) selector(t ast.Term, r *Read) (string, *cqltype.Type, selecto
 		}
 		r.count = true
 		return "count", bigintType, nil, nil
-	case t.Text == "writetime" || t.Text == "ttl":
+	case t.Text == "writetime" || t.Text == "maxwritetime" || t.Text == "ttl":
 		return c.metadata(t, r)
 	case t.Text == "token":
 		return c.tokenOf(t, r)
@@ -102,8 +104,8 @@ func (c *compiler) metadata(t ast.Term, r *Read) (string, *cqltype.Type, selecto
 	case column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering:
 		return "", nil, nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", t.Text, column.Name)
 	case column.Type.MultiCell():
-		return "", nil, nil, unsupported("%s of a collection that is not frozen", t.Text)
-	case t.Text == "writetime":
+		return c.metadataOfMany(t.Text, name, column)
+	case t.Text != "ttl":
 		return name, bigintType, func(_ *Env, v *View) []byte {
 			if cell := v.cell(column); cell != nil {
 				return bigint(cell.Timestamp)
@@ -117,6 +119,42 @@ func (c *compiler) metadata(t ast.Term, r *Read) (string, *cqltype.Type, selecto
 			return nil
 		}
 		return binary.BigEndian.AppendUint32(nil, uint32(cell.Expires-v.now))
+	}, nil
+}
+
+// metadataOfMany compiles maxwritetime(c) and ttl(c) of a column with a cell for each element.
+func (c *compiler) metadataOfMany(function, name string, column *catalog.Column) (string, *cqltype.Type, selector, error) {
+	live := func(v *View) []replica.Cell {
+		if row := v.holder(column); row != nil {
+			return v.cells(column, row)
+		}
+		return nil
+	}
+	switch function {
+	case "writetime":
+		return "", nil, nil, unsupported("writetime of a collection that is not frozen")
+	case "maxwritetime":
+		return name, bigintType, func(_ *Env, v *View) []byte {
+			cells := live(v)
+			if len(cells) == 0 {
+				return nil
+			}
+			return bigint(slices.MaxFunc(cells, func(a, b replica.Cell) int { return cmp.Compare(a.Timestamp, b.Timestamp) }).Timestamp)
+		}, nil
+	}
+	return name, ttlsType, func(_ *Env, v *View) []byte {
+		var parts [][]byte
+		for _, cell := range live(v) {
+			var left []byte
+			if cell.Expires != 0 {
+				left = binary.BigEndian.AppendUint32(nil, uint32(cell.Expires-v.now))
+			}
+			parts = append(parts, left)
+		}
+		if parts == nil {
+			return nil
+		}
+		return ttlsType.Join(parts)
 	}, nil
 }
 

@@ -52,6 +52,15 @@ func TestDifference(t *testing.T) {
 		{"small timestamps", reply("writetime(a)", value(0, 0, 0, 0, 0, 0, 0, 1)), reply("writetime(a)", value(0, 0, 0, 0, 0, 0, 0, 2)), "row 1 has another writetime(a)"},
 		{"timestamps of clocks", reply("writetime(a)", value(0, 5, 0, 0, 0, 0, 0, 1)), reply("writetime(a)", value(0, 6, 0, 0, 0, 0, 0, 2)), ""},
 		{"lifetimes", reply("ttl(a)", value(0, 1, 0, 1)), reply("ttl(a)", value(0, 1, 0, 9)), ""},
+		{"latest timestamps of clocks", reply("maxwritetime(a)", value(0, 5, 0, 0, 0, 0, 0, 1)), reply("maxwritetime(a)", value(0, 6, 0, 0, 0, 0, 0, 2)), ""},
+		{
+			"lifetimes of a list", reply("ttl(a)", value(0, 0, 0, 1, 0, 0, 0, 4, 0, 1, 0, 1)),
+			reply("ttl(a)", value(0, 0, 0, 1, 0, 0, 0, 4, 0, 1, 0, 9)), "",
+		},
+		{
+			"an element without one", reply("ttl(a)", value(0, 0, 0, 1, 0, 0, 0, 4, 0, 1, 0, 1)),
+			reply("ttl(a)", value(0, 0, 0, 1, 255, 255, 255, 255)), "row 1 has another ttl(a)",
+		},
 		{"other lifetimes", reply("ttl(a)", value(0, 1, 0, 1)), reply("ttl(a)", value(0, 1, 1, 1)), "row 1 has another ttl(a)"},
 	}
 	for _, tt := range tests {

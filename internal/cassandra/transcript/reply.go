@@ -89,11 +89,15 @@ func alike(column string, a, b Value) bool {
 		return true
 	}
 	switch {
-	case strings.HasPrefix(column, "writetime(") && len(a.Bytes) == 8 && len(b.Bytes) == 8:
+	case strings.HasPrefix(strings.TrimPrefix(column, "max"), "writetime(") && len(a.Bytes) == 8 && len(b.Bytes) == 8:
 		return int64(binary.BigEndian.Uint64(a.Bytes)) > clock && int64(binary.BigEndian.Uint64(b.Bytes)) > clock
-	case strings.HasPrefix(column, "ttl(") && len(a.Bytes) == 4 && len(b.Bytes) == 4:
-		apart := int32(binary.BigEndian.Uint32(a.Bytes)) - int32(binary.BigEndian.Uint32(b.Bytes))
-		return -late <= apart && apart <= late
+	case strings.HasPrefix(column, "ttl(") && len(a.Bytes) == len(b.Bytes) && len(a.Bytes)%4 == 0: // a number, or a list with its lengths
+		for n := 0; n < len(a.Bytes); n += 4 {
+			if apart := int32(binary.BigEndian.Uint32(a.Bytes[n:])) - int32(binary.BigEndian.Uint32(b.Bytes[n:])); apart < -late || apart > late {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }

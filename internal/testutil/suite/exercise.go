@@ -76,6 +76,7 @@ var systems = []struct {
 	{"accounts", func(_ *testing.T, shared *Place) any { return accountTests{shared} }},
 	{"baskets", func(_ *testing.T, shared *Place) any { return basketTests{shared.mapped("customer")} }},
 	{"bucketedlogs", func(_ *testing.T, shared *Place) any { return bucketedLogTests{shared} }},
+	{"collections", func(t *testing.T, shared *Place) any { return collectionTests{shared.open(t, collectionsSchema())} }},
 	{"conversations", func(_ *testing.T, shared *Place) any { return conversationTests{shared} }},
 	{"customers", func(t *testing.T, shared *Place) any {
 		return customerTests{shared.openIn(t, "customer", customers.Schema)}

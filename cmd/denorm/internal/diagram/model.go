@@ -215,6 +215,9 @@ func (g *group) role(n *node, c schema.Column) string {
 	if n.kind != view && slices.Contains(g.id, c.Name) {
 		words = append(words, "id")
 	}
+	if c.ReadOnly {
+		words = append(words, "read-only")
+	}
 	return strings.Join(words, ", ")
 }
 

@@ -1,0 +1,26 @@
+package diagram_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/cmd/denorm/internal/diagram"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// The pictures say which column is only read.
+func TestReadOnlyIsShown(t *testing.T) {
+	t.Parallel()
+	type playlist struct {
+		ID    string
+		Songs []string
+	}
+	set := tables.Must(tables.New[playlist]("playlist", tables.Table{Name: "playlists", PartKey: []string{"id"}}, tables.ReadOnly("songs")))
+	s := schema.Must(schema.Declare(schema.Sets(set)))
+	for name, picture := range map[string]string{"Mermaid": diagram.Mermaid(s), "SVG": diagram.SVG(s)} {
+		if strings.Count(picture, "read-only") != 1 {
+			t.Errorf("%s:\n%s", name, picture)
+		}
+	}
+}
