@@ -73,20 +73,20 @@ func NewSurveyor(l Layout) *Surveyor {
 	timed := Timed(l)
 	added := func(name string) bool { return name == StampColumn(l) || name == ExpiryColumn(l) }
 	s := &Surveyor{
-		columns: len(l.Table.Columns), timed: len(timed), added: each.Of(timed, added), silent: l.Unique(), expiry: -1,
+		columns: len(l.Table.Read), timed: len(timed), added: each.Of(timed, added), silent: l.Unique(), expiry: -1,
 		part: l.Table.Part, key: len(l.Table.Key),
-		tells: each.Of(l.Tells(), func(name string) int { return slices.Index(l.Table.ColumnNames, name) }),
+		tells: each.Of(l.Tells(), func(name string) int { return slices.Index(l.AllColumns(), name) }),
 	}
 	if l.Set.Expiry >= 0 {
-		s.expiry = slices.Index(l.Table.Columns, l.Set.Expiry)
+		s.expiry = slices.Index(l.Table.Read, l.Set.Expiry)
 		s.silent = s.silent || s.expiry < 0
 	}
 	if l.Table != l.Set.Tables[0] {
 		return s
 	}
 	s.nulls = make(map[int]string)
-	for n := len(l.Table.Key); n < len(l.Table.Columns); n++ {
-		if i := l.Table.Columns[n]; filled(l.Set, i) {
+	for n := len(l.Table.Key); n < len(l.Table.Read); n++ {
+		if i := l.Table.Read[n]; filled(l.Set, i) {
 			s.nulls[n] = l.Set.Columns[i].Name
 		}
 	}
