@@ -71,7 +71,7 @@ func TestNothingShowsValues(t *testing.T) {
 		"Kind", "Layout", "Metadata", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
 		"TypeDescription", "Version", "Statements", "Kept", "Recent",
 		"Declaration", "DeclarationError", "Derive", "Since", "TypeOption", "UserType", "Decoder", "EditKind", "MutationKind", "Written", "Field", "NoTypeError",
-		"Type", "Types", "Pairing",
+		"Type", "Types", "Pairing", "Survey", "Surveyor",
 	}
 	names := append(exported(t, "."), exported(t, "../internal/entity")...)
 	for _, below := range []string{"statement", "cqltype", "tablerow", "layout", "declare"} {
