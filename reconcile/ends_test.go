@@ -176,7 +176,7 @@ func TestAdoptFillsTheExpiry(t *testing.T) {
 				<-time.After(time.Hour)
 				report, err := r.Verify(t.Context(), set)
 				if errors.Is(err, reconcile.ErrUnsafe) || report.Tables[0].Ending != 5 ||
-					!strings.Contains(report.String(), "(5 rows end by a TTL and have no expiry, which adopt fills)") {
+					!strings.Contains(report.String(), "(5 rows with a TTL and no expiry, which adopt fills)") {
 					t.Errorf("%v\n%v", err, report)
 				}
 				keep := reconcile.OnRemoval(func(reconcile.Removal) error { return nil })

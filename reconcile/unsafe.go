@@ -58,8 +58,8 @@ func add(to *map[string]int, counts map[string]int) {
 func (r *Report) unsafe() (out []error) {
 	for _, t := range r.Tables {
 		if t.Ending > 0 && t.keep != "" {
-			out = append(out, fmt.Errorf("%w: %d %s of %s end by a TTL, which a change would lose: %s", ErrUnsafe, t.Ending,
-				plural(t.Ending, "row"), t.Table, t.keep))
+			out = append(out, fmt.Errorf("%w: %s has %d %s with a TTL, which a change would lose: %s", ErrUnsafe, t.Table,
+				t.Ending, plural(t.Ending, "row"), t.keep))
 		}
 		if n := t.Units[tablerow.Nanoseconds]; n > 0 {
 			out = append(out, fmt.Errorf("%w: write times of %d %s of %s are in nanoseconds, so no later write wins: "+
@@ -75,7 +75,7 @@ func (t *TableReport) notes() (out []string) {
 		out = append(out, fmt.Sprintf("%d %s that no base row holds", t.Unheld, plural(t.Unheld, "claim")))
 	}
 	if t.Ending > 0 && t.keep == "" {
-		out = append(out, fmt.Sprintf("%d %s end by a TTL and have no expiry, which adopt fills", t.Ending, plural(t.Ending, "row")))
+		out = append(out, fmt.Sprintf("%d %s with a TTL and no expiry, which adopt fills", t.Ending, plural(t.Ending, "row")))
 	}
 	for _, unit := range slices.Sorted(maps.Keys(t.Units)) {
 		out = append(out, fmt.Sprintf("write times of %d %s in %s", t.Units[unit], plural(t.Units[unit], "row"), unit))
