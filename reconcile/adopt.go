@@ -122,10 +122,12 @@ func (j *job) checkAdopt() error {
 	case j.base().version < 0 && j.set.Stamp < 0 && len(j.set.Compared) == 0:
 		return invalid("Adopt: set %s has neither Stamp nor Versioned: declare one of them, and add its column to the tables",
 			j.entity)
-	case slices.ContainsFunc(j.tables, func(t *table) bool { return t.live.GCGrace < leastGrace }):
-		return invalid("Adopt: gc_grace_seconds of a table is less than an hour, so a delete could be purged before the stamp of its row is put: raise it first")
 	case len(j.only) > 0:
 		return invalid("Adopt: the stamp of a row follows from all tables of the set: leave out option Tables")
+	}
+	if i := slices.IndexFunc(j.tables, func(t *table) bool { return t.live.GCGrace < leastGrace }); i >= 0 {
+		return invalid("Adopt: gc_grace_seconds of table %s is less than an hour, so a delete could be purged before the stamp "+
+			"of its row is put: raise it first", j.tables[i].qualified())
 	}
 	return j.checkCopies()
 }

@@ -226,6 +226,12 @@ func TestAdoptRejects(t *testing.T) {
 				t.Errorf("%q: %v", test.want, err)
 			}
 		}
+		c.Create("ALTER TABLE shop.tickets_by_state WITH gc_grace_seconds = 3599")
+		if _, err := d.r.Adopt(t.Context(), adopted, ended); !errors.Is(err, reconcile.ErrInvalid) ||
+			!strings.Contains(err.Error(), "gc_grace_seconds of table shop.tickets_by_state is less than an hour") {
+			t.Error(err)
+		}
+		c.Create("ALTER TABLE shop.tickets_by_state WITH gc_grace_seconds = 864000")
 		h := &byHand{desk: d, Rand: rand.New(rand.NewPCG(1, 2))}
 		o := ticketRow{TicketID: gocql.MustRandomUUID(), Owner: "owner", State: "new"}
 		for _, table := range handTables {
