@@ -71,9 +71,8 @@ func (j *job) checkSample(ctx context.Context, q *table, removes bool) error {
 	if !s.mismatched(without) {
 		return nil
 	}
-	err = fmt.Errorf("%w: nothing in %s is changed: of %d rows that were read there, %d have no row of %s with their key: probably the declaration "+
-		"of a column of its key does not match what the table holds, or base rows are lost; correct that, or, if such rows are to be removed, set "+
-		"MaxRemovals (--max-removals) to their number", ErrTooMuch, q.qualified(), s.rows, without, j.base().qualified())
+	err = fmt.Errorf("%w: nothing in %s is changed: of %d rows %d have none in %s: check the declared types of its key, or allow them by MaxRemovals (--max-removals)",
+		ErrTooMuch, q.qualified(), s.rows, without, j.base().qualified())
 	j.fail(err)
 	return leftError{error: err}
 }

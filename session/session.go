@@ -148,8 +148,7 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
 	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
-		return nil, fmt.Errorf("denorm: session: the configuration has a HostSelectionPolicy (%T), which Open would replace: "+
-			"leave it out; for a datacentre give session.LocalDC, and for a policy of your own session.Adjust with session.SelectHosts", p)
+		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): leave it out, and use session.LocalDC, or session.Adjust with session.SelectHosts", p)
 	}
 	var err error
 	if s.writes, err = s.connect(cluster); err != nil {

@@ -271,7 +271,7 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 			}
 		}
 		var failed *bulk.Error
-		if !errors.As(b.Err(), &failed) || !strings.Contains(failed.Error(), "as many as a run keeps") || !errors.Is(failed, writer.ErrUnavailable) {
+		if !errors.As(b.Err(), &failed) || !strings.Contains(failed.Error(), "a run keeps no more") || !errors.Is(failed, writer.ErrUnavailable) {
 			t.Fatalf("%s: %v", name, b.Err())
 		}
 		read := int(count.Load())

@@ -103,8 +103,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity(), w.maxSkew)
 		}
 		if c.Internal().VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
-			return 0, errors.New("the timestamp given to At is that of the before-image's version: two versions of one timestamp would mix; " +
-				"a request that is repeated takes the before-image of its first try, not the row as that has left it")
+			return 0, errors.New("At has the timestamp of the before-image's version, and the two would mix: repeat with the before-image of the first try")
 		}
 		stamp = max(stamp, s)
 	}
@@ -349,11 +348,9 @@ func isIncrement(m *statement.Mutation) bool { return m.Kind == statement.Increm
 func (w *Writer) refuseCounters() error {
 	switch {
 	case w.choice == alwaysLogged:
-		return errors.New("a counter in a logged batch, which Cassandra rejects because a replay would count twice; and the writer " +
-			"has the option Logged, so that all of a write is in the batch: write counters with Auto(), outside the batch and without its promise")
+		return errors.New("a counter with the option Logged, which Cassandra rejects because a replay would count twice: write counters with Auto()")
 	case w.pinned:
-		return errors.New("a counter with At, by which a repeated request is the same write: a counter has no timestamp, and would be " +
-			"counted again; write the counters in a Write of their own, without At")
+		return errors.New("a counter with At, which has no timestamp and would be counted again: write counters in a Write of their own, without At")
 	}
 	return nil
 }

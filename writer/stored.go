@@ -144,9 +144,8 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table, fault)
 	}
 	if where := w.elsewhere(places[0].Table); where != "" {
-		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: resume it with the writer of its tenant, by "+
-			"With(writer.Session(derived)), derived being the session's With(session.Keyspaces(...)) that maps to %q",
-			places[0].Keyspace, places[0].Table, where, places[0].Keyspace)
+		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: resume it with a session.Keyspaces that maps to the former",
+			places[0].Keyspace, places[0].Table, where)
 	}
 	return fmt.Errorf("the stored write is of table %s.%s, which no set has that was named in the option Resumes, in the keyspaces of this writer",
 		places[0].Keyspace, places[0].Table)

@@ -114,11 +114,11 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"a named set's tenant":   {[]NewOption{orders, tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
 		"a set, not its tenant": {
 			[]NewOption{orders, tenant},
-			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in keyspace "tenant_a": resume it with the writer of its tenant`,
+			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in keyspace "tenant_a": resume it with a session.Keyspaces that maps to the former`,
 		},
 		"a set, no tenant": {
 			[]NewOption{orders, shared(session.StrictKeyspaces())},
-			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: resume it with the writer of its tenant`,
+			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: resume it with a session.Keyspaces that maps to the former`,
 		},
 		"another table":  {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
 		"another column": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},

@@ -69,9 +69,8 @@ func ImageError(base *entity.Base, row entity.Row) error {
 		return nil
 	}
 	keyspace, table, _ := base.Place()
-	return fmt.Errorf("%w: the before-image has the version of the row in %s.%s, and another value of column %s: "+
-		"give the row as it was read, not one that was changed in place (Modify and Set.Updating note its keys first); "+
-		"if it is as it was read, something else than this library writes to the table", ErrInvalid, keyspace, table, column)
+	return fmt.Errorf("%w: the before-image has the version in %s.%s, and another %s: pass the row as it was read; if it is, other code writes the table",
+		ErrInvalid, keyspace, table, column)
 }
 
 // Make makes the decision, if it is not Applied yet, by requests that may outlive the call, and says what is known of it then.

@@ -47,7 +47,6 @@ func (*Error) Internal() request.Told { return request.Told(retry.Unknown) }
 var (
 	errLeft        = errors.New("the loop over All was left before the end of the source")
 	errNotReturned = errors.New("it has not returned: it has ended its goroutine, as runtime.Goexit and the FailNow of a test do")
-	errManyFailed  = fmt.Errorf("changes of %d entities have failed, or of fewer with %d MiB of rows: as no later change of an entity is written "+
-		"before a failed one, all are remembered, and these are as many as a run keeps; resume them, then go on with what was not read",
+	errManyFailed  = fmt.Errorf("changes of %d entities, or %d MiB of rows, have failed: a run keeps no more: resume them, then read the rest",
 		mostParked, mostParkedBytes>>20)
 )
