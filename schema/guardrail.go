@@ -2,11 +2,8 @@ package schema
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
-
-	"github.com/gocql/gocql"
 )
 
 // guardrail is a setting of a node that can reject what the library sends.
@@ -84,11 +81,8 @@ func guarded(ctx context.Context, r reader, declared *Schema) ([]Difference, err
 		in = append(in, "'"+g.name+"'")
 	}
 	rows, err := r.rows(ctx, "SELECT name, value FROM system_views.settings WHERE name IN ("+strings.Join(in, ", ")+")")
-	if answer := gocql.RequestError(nil); errors.As(err, &answer) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ctx.Err()
 	}
 	var out []Difference
 	for _, row := range rows {
