@@ -3,7 +3,6 @@ package reconcile
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,8 +159,7 @@ func (a *access) visit(
 
 // unread is the error of a read of the table.
 func (t *table) unread(err error) error {
-	var rejected gocql.RequestError
-	if errors.As(err, &rejected) && rejected.Code() == gocql.ErrCodeInvalid && strings.HasPrefix(rejected.Message(), "Undefined ") {
+	if rejected, ok := driver.RequestError(err); ok && rejected.Code() == gocql.ErrCodeInvalid && strings.HasPrefix(rejected.Message(), "Undefined ") {
 		return fmt.Errorf("read %s: %w: add the column, which the set declares: schema.Migration (ddl --migrate of the command) writes the statement",
 			t.qualified(), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -134,9 +135,9 @@ func (j *job) listWritten(ctx context.Context, r *row, c copied) (as statement.W
 	err = j.do(ctx, points, request.New(t.keyspace, partition), func(ctx context.Context) error {
 		return j.query(ctx, text, j.level(), values...).RoutingKey(partition).Scan(&at, &ttl, &own)
 	})
-	var rejected gocql.RequestError
+	rejected, answered := driver.RequestError(err)
 	switch {
-	case errors.As(err, &rejected) && rejected.Code() == gocql.ErrCodeInvalid: // of Cassandra 4.1
+	case answered && rejected.Code() == gocql.ErrCodeInvalid: // of Cassandra 4.1
 		as, last = earliest(r, c.to)
 		if as.At > j.adopt { // the library has written the row as a whole since then
 			last = as.At

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -53,10 +54,13 @@ func TestGuardrails(t *testing.T) {
 	}
 }
 
-// A server that has no such settings, or a role that may not read them, is not in the way.
+// A server that has no such settings, or a role that may not read them, is not in the way; a failed read is.
 func TestGuardrailsUnknown(t *testing.T) {
 	declared := &Schema{Tables: []Table{{ID: ID{"shop", "orders_by_id"}}}}
 	if found, err := guarded(t.Context(), settingsOf{err: &gocql.RequestErrUnavailable{}}, declared); len(found) > 0 || err != nil {
 		t.Error(found, err)
+	}
+	if _, err := guarded(t.Context(), settingsOf{err: errors.New("no connection")}, declared); err == nil {
+		t.Error("no error")
 	}
 }

@@ -104,7 +104,7 @@ func readCode(ctx context.Context, r reader, keyspaces []string) (code []Unread,
 	for _, keyspace := range keyspaces {
 		for _, kind := range []string{"function", "aggregate"} {
 			rows, err := r.rows(ctx, `SELECT * FROM system_schema.`+kind+`s WHERE keyspace_name = ?`, keyspace)
-			if no := gocql.RequestError(nil); err != nil && !errors.As(err, &no) {
+			if _, answered := driver.RequestError(err); err != nil && !answered {
 				return nil, err
 			}
 			for _, row := range rows {

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,8 +64,8 @@ func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out [
 	}
 	seen, err := p.read(ctx, l, t)
 	code := func(of int) bool {
-		var refused gocql.RequestError
-		return errors.As(err, &refused) && refused.Code() == of
+		refused, ok := driver.RequestError(err)
+		return ok && refused.Code() == of
 	}
 	switch {
 	case err == nil:
