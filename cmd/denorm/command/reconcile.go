@@ -270,7 +270,7 @@ func (r *run) choose(args []string) error {
 	return nil
 }
 
-// placed says whether the keyspaces of all tables are known, and those of --map declared.
+// placed says whether the keyspaces of all tables are known, and the keyspaces of --map are declared.
 func (r *run) placed() error {
 	own := ""
 	for _, l := range tablerow.Layouts(r.set.Internal()) {

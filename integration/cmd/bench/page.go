@@ -36,7 +36,7 @@ type section struct {
 	title string
 	base  string
 	names []string
-	order turn.Order // of a turn with nodes; zero: that of the page
+	order turn.Order // of a turn with nodes; zero: as the page says
 }
 
 const again = ", again"

@@ -97,7 +97,7 @@ type compared struct {
 // Compare runs a plan.
 func Compare(ctx context.Context, pair Pair, plan Plan) Result {
 	c := &compared{Pair: pair, Plan: plan, result: Result{Texts: make(map[[2]string]int)}}
-	c.base.Store(1_000_000) // above those of the regressions
+	c.base.Store(1_000_000) // above the ids of the regressions
 	var lanes sync.WaitGroup
 	for range plan.Lanes {
 		lanes.Go(func() {
@@ -228,7 +228,7 @@ func Regressions(from io.Reader) (out []Regression, err error) {
 	return out, lines.Err()
 }
 
-// allNames are those of all columns of all tables.
+// allNames are the names of all columns of all tables.
 func allNames() (out []string) {
 	for _, t := range tables {
 		out = append(out, names(t.columns())...)

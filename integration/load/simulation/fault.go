@@ -187,7 +187,7 @@ func (w *weather) begin(mark int64, number uint64) {
 	w.begun[mark] = number
 }
 
-// mark is that of a value, 0 of none.
+// mark is the mark of a value, 0 without a value.
 func mark(value []byte) int64 {
 	if len(value) < 8 {
 		return 0

@@ -27,7 +27,7 @@ type away struct {
 	stop, start func(context.Context, *cluster.Node) error
 }
 
-// A node that was killed is none of them: one of 6.0-alpha2 does not come back (docs/why/accord.md).
+// It kills no node: one of 6.0-alpha2 does not come back (docs/why/accord.md).
 var faults = []away{
 	{"no fault", nil, nil},
 	{

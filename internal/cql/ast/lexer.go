@@ -21,7 +21,7 @@ type token struct {
 type lexer struct {
 	cql.Lexer
 	plain  int  // no template begins before
-	script bool // as that of a parser
+	script bool // as in a parser
 }
 
 // rooms have space for tokens, which are needed until a statement is read.

@@ -265,7 +265,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d:%d %s", e.Line, e.Column, e.Text)
 }
 
-// InvalidError is that of a statement which is CQL, and which Cassandra rejects whatever the schema, or which this package
+// InvalidError says that a statement is CQL that Cassandra rejects whatever the schema, or that this package
 // does not know.
 type InvalidError struct {
 	Text        string
