@@ -73,8 +73,8 @@ func TestWireGroups(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ nodes, replicas, least, most int }{ // requests of 60 writes of three partitions
 		{nodes: 3, replicas: 3, least: 60, most: 60},
-		{nodes: 6, replicas: 3, least: 60, most: 60}, // of three partitions two share a node on up to eight
-		{nodes: 12, replicas: 3, least: 65, most: 120},
+		{nodes: 6, replicas: 3, least: 60, most: 60},   // of three partitions two share a node on up to eight
+		{nodes: 12, replicas: 3, least: 61, most: 120}, // of one in seven no two share a node
 		{nodes: 12, replicas: 1, least: 150, most: 180},
 	} {
 		t.Run(fmt.Sprintf("%d nodes, %d replicas", test.nodes, test.replicas), func(t *testing.T) {
