@@ -166,6 +166,17 @@ tidy: ## go.mod and go.sum of each module are what go mod tidy makes of them
 rules: ## alert rules and dashboard of docs/operations; needs promtool, and says where it comes from
 	@internal/tools/rules.sh
 
+SITE := bin/sitetools
+
+.PHONY: site
+site: $(SITE)/installed ## README.md and docs/ as a site, bin/site/index.html, by mkdocs in a virtual environment; needs Python 3.11 or newer
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict -f internal/tools/site/mkdocs.yml
+
+$(SITE)/installed: internal/tools/site/requirements.txt
+	python3 -m venv --clear $(SITE)
+	$(SITE)/bin/pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
 .PHONY: vulnerabilities
 vulnerabilities: ## vulnerabilities of the database vuln.go.dev in what the library, the command, reconcile/temporal and examples/kafka call
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
