@@ -106,3 +106,29 @@ func hasHeading(t *testing.T, path, anchor string) bool {
 	}
 	return false
 }
+
+// Rows without a head are drawn as text, on GitHub too. A list right below a text is drawn as a part of it by make site.
+func TestTablesAndListsAreDrawn(t *testing.T) {
+	t.Parallel()
+	item := regexp.MustCompile(`^([-*]|\d+\.) `)
+	for path, text := range pages(t, "*.md", "docs/*.md", "docs/*/*.md") {
+		above, rows := "", 0
+		for _, line := range append(lines(fenced.ReplaceAllString(text, "")), "") {
+			switch {
+			case strings.HasPrefix(line, "|"):
+				if rows++; rows == 2 && !strings.HasPrefix(line, "| --") {
+					t.Errorf("%s has no head of a table above %q", path, line)
+				}
+			case rows == 1:
+				t.Errorf("%s has a row of no table: %q", path, above)
+				rows = 0
+			default:
+				rows = 0
+			}
+			if item.MatchString(line) && above != "" && !item.MatchString(above) && !strings.HasPrefix(above, " ") {
+				t.Errorf("%s has no empty line above %q", path, line)
+			}
+			above = line
+		}
+	}
+}
