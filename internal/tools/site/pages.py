@@ -19,18 +19,20 @@ def on_files(files, config):
     for path, name in RENAMED.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / path)))
     files.append(File.generated(config, "site.css", abs_src_path=str(HERE / "site.css")))
-    nav, seen = [], set(RENAMED.values())
+    listed, seen = {}, set(RENAMED.values())
     for line in (ROOT / "docs/README.md").read_text().splitlines():
         if line.startswith("## "):
-            nav.append({line[3:]: []})
+            listed[line[3:]] = []
         for _, target, _ in LINK.findall(line):
-            if nav and target.endswith(".md") and not target.startswith(("..", "design/")) and target not in seen:
+            if line.startswith("- ") and target.endswith(".md") and not target.startswith("..") and target not in seen:
                 seen.add(target)
-                next(iter(nav[-1].values())).append(target)
+                listed[list(listed)[-1]].append(target)
+    nav = [{title: targets} for title, targets in listed.items()]
     for folder, title in {"figures": "Figures", "design": "Design"}.items():
         rest = [f.src_uri for f in files.documentation_pages() if f.src_uri.startswith(folder) and f.src_uri not in seen]
         nav.append({title: sorted(rest)})
-    config.nav = [{"denorm": "index.md"}, {"All pages": "pages.md"}] + nav
+    begin = ["tutorial.md"] if files.get_file_from_path("tutorial.md") and "tutorial.md" not in seen else []
+    config.nav = [{"denorm": "index.md"}, {"All pages": "pages.md"}] + begin + nav
     return files
 
 
