@@ -305,7 +305,9 @@ func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 		}
 		r := row{Row: repair.Row{Row: read}, flaw: t.flaw(cells)}
 		r.At, r.ends = t.times(cells, now)
-		r.Ends = t.surveyor.End(cells, now)
+		if end, partly := t.surveyor.End(cells, now); !partly {
+			r.Ends = end
+		}
 		t.surveyor.Count(&r.survey, cells, now)
 		if t.version < 0 || r.At == 0 { // else they are times of transactions
 			r.Written = t.written(cells, now)

@@ -167,6 +167,10 @@ func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 		return nil // the other rows are put
 	}
 	send = slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table != t.Name() || m.Kind == statement.Remove })
+	if overdue(send, r.Row) {
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), expired))
+		return nil
+	}
 	if len(send) == 0 {
 		return nil
 	}

@@ -147,9 +147,7 @@ func TestContinuedRunCountsRowsThatEnd(t *testing.T) {
 // Adopt gives rows that end their expiry, and the same end in all tables. After that a Modify keeps it.
 func TestAdoptFillsTheExpiry(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string]*tables.Set[lodging]{
-		"rows": staySet(tables.ExpiresAt("until"), tables.SingleWriter("room")), "cells": staySet(tables.ExpiresAt("until")),
-	} {
+	for name, set := range endingSets() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -209,6 +207,108 @@ func TestAdoptFillsTheExpiry(t *testing.T) {
 				}
 				want["mixed"] = "180 180"
 				check("modified")
+			})
+		})
+	}
+}
+
+// endingSets keep the expiry of stays: rows as a whole, and cell by cell.
+func endingSets() map[string]*tables.Set[lodging] {
+	until := tables.ExpiresAt("until")
+	return map[string]*tables.Set[lodging]{"rows": staySet(until, tables.SingleWriter("room")), "cells": staySet(until)}
+}
+
+// Rows whose expiry has passed, and which other code wrote without a TTL, stay: no run removes one, or says that it has
+// put one.
+func TestRowsBeyondTheirExpiryStay(t *testing.T) {
+	t.Parallel()
+	for name, set := range endingSets() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s, _, r := openSet(t, c, set, handed)
+				past := time.Now().Add(-24 * time.Hour)
+				put := func(table, id, guest string) {
+					t.Helper()
+					exec(t, s, "INSERT INTO "+table+" (id, room, guest, nights, until) VALUES (?, '1', ?, 2, ?)", id, guest, past)
+					<-time.After(time.Second)
+				}
+				put("stays", "agrees", "ann")
+				put("stays_by_room", "agrees", "ann")
+				put("stays", "missing", "ann")
+				put("stays_by_room", "older", "bob")
+				put("stays", "older", "ann")
+				put("stays", "newer", "ann")
+				put("stays_by_room", "newer", "bob")
+				<-time.After(3 * time.Hour)
+				writers := reconcile.Writers(time.Now())
+				for what, run := range map[string]func() (*reconcile.Report, error){
+					"repair":   func() (*reconcile.Report, error) { return r.Repair(t.Context(), set) },
+					"rewrite":  func() (*reconcile.Report, error) { return r.Repair(t.Context(), set, reconcile.Rewrite()) },
+					"backfill": func() (*reconcile.Report, error) { return r.Backfill(t.Context(), set, "stays_by_room", writers) },
+					"adopt":    func() (*reconcile.Report, error) { return r.Adopt(t.Context(), set, writers) },
+				} {
+					report, err := run()
+					if name == "rows" && !strings.Contains(fmt.Sprint(err, reasons(report)), "the expiry of the row has passed") {
+						t.Errorf("%s: %v\n%v", what, err, report)
+					}
+					if base := ends(t, s, "stays", past); len(base) != 4 {
+						t.Errorf("%s: the base table has %v", what, base)
+					}
+					if rows := ends(t, s, "stays_by_room", past); len(rows) < 3 {
+						t.Errorf("%s: the query table has %v", what, rows)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A row of which some columns end by a TTL, and others stay, gets no expiry, which would end it as a whole. It is named.
+func TestRowsThatEndInPart(t *testing.T) {
+	t.Parallel()
+	sets := endingSets()
+	sets["no expiry"] = staySet()
+	for name, set := range sets {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s, w, r := openSet(t, c, set, handed)
+				for _, table := range []string{"stays", "stays_by_room"} {
+					for _, id := range []string{"agrees", "older"} {
+						checkIn(t, s, table, id, "")
+						<-time.After(time.Second)
+					}
+				}
+				exec(t, s, "UPDATE stays SET guest = 'bob' WHERE id = 'older'") // it is written again
+				<-time.After(time.Second)
+				exec(t, s, "UPDATE stays_by_room SET guest = 'joe' WHERE id = 'older' AND room = '1'")
+				for _, id := range []string{"agrees", "older"} {
+					exec(t, s, "UPDATE stays USING TTL 20000 SET note = 'code' WHERE id = ?", id)
+					exec(t, s, "UPDATE stays_by_room USING TTL 20000 SET note = 'code' WHERE room = '1' AND id = ?", id)
+				}
+				<-time.After(time.Hour)
+				_, verified := r.Verify(t.Context(), set)
+				_, adopted := r.Adopt(t.Context(), set, reconcile.Writers(time.Now()))
+				for _, err := range []error{verified, adopted} {
+					if !errors.Is(err, reconcile.ErrUnsafe) || !strings.Contains(fmt.Sprint(err), "shop.stays has 2 rows with a TTL on some columns") {
+						t.Error(err)
+					}
+				}
+				if name != "no expiry" {
+					if _, err := writer.Modify(t.Context(), w, "stay longer", set, lodging{ID: "agrees"}, func(o lodging) (lodging, error) {
+						o.Nights++
+						return o, nil
+					}); !errors.Is(err, writer.ErrInvalid) {
+						t.Error(err)
+					}
+				}
+				<-time.After(10 * time.Hour)
+				for _, table := range []string{"stays", "stays_by_room"} {
+					if rows := ends(t, s, table, time.Now()); fmt.Sprint(rows) != "map[agrees:- - older:- -]" {
+						t.Errorf("%s has %v", table, rows)
+					}
+				}
 			})
 		})
 	}

@@ -197,6 +197,13 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 	if err != nil || d.Reason != "" {
 		return 0, cmp.Or(err, left(d.Reason+j.later(s, d)))
 	}
+	rows := l.Rows
+	if l.Base != nil {
+		rows = append(slices.Clone(rows), *l.Base)
+	}
+	if overdue(slices.Concat(d.Send, d.Promote), rows...) {
+		return 0, left(expired)
+	}
 	if d.RollForward {
 		if j.dryRun {
 			return 1, nil
@@ -243,6 +250,18 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		err = j.reclaim(ctx, s.entity, d.Claim)
 	}
 	return sent + len(d.Send), err
+}
+
+// expired is why a row is not put that has outlived its expiry, as other code wrote it without a TTL.
+const expired = "the expiry of the row has passed, and it has no TTL: delete it, or give it a later expiry"
+
+// overdue says whether one of the mutations would put a row whose expiry has passed, though nothing in the rows ends.
+func overdue(send []statement.Mutation, rows ...repair.Row) bool {
+	now := time.Now()
+	return slices.ContainsFunc(send, func(m statement.Mutation) bool {
+		at, ends := m.ExpiresAt()
+		return ends && m.Kind == statement.Put && !at.After(now)
+	}) && !slices.ContainsFunc(rows, ends)
 }
 
 // later says from when on something that is left may be removed, and how.
@@ -321,22 +340,28 @@ func (j *job) brake(rows int64) error {
 func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) error {
 	at := then.UnixMicro()
 	if expires(l.Base) {
-		return errors.New("the row expires, and the set has no ExpiresAt: written again it would stay for good")
+		return errors.New("the row expires, and nothing in it says when: written again it would stay for good")
 	}
 	if at <= l.Base.At {
 		return errors.New("the entity was written less than Settle ago: repair it again later")
 	}
 	mutations, err := l.Base.Deliver(at, true, j.keyspace)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case overdue(mutations, *l.Base):
+		return errors.New(expired)
 	}
 	return j.send(ctx, mutations)
 }
 
 // expires says whether a row has values that expire, other than by ExpiresAt.
-func expires(r *repair.Row) bool {
+func expires(r *repair.Row) bool { return ends(*r) && (!r.Expires() || r.Unexpiring()) }
+
+// ends says whether a row has values that expire.
+func ends(r repair.Row) bool {
 	for _, w := range r.Written {
-		if w.Ends != 0 && !r.Expires() {
+		if w.Ends != 0 {
 			return true
 		}
 	}

@@ -114,7 +114,8 @@ type TableReport struct {
 	// run was continued, Units and Nulls count the last process only.
 	Nulls map[string]int
 
-	keep string // how the ends of rows are kept, in a set without ExpiresAt
+	keep   string // how the ends of rows are kept, in a set without ExpiresAt
+	partly int    // rows of Ending of which other columns stay
 }
 
 // maxFindings bounds the findings that a report keeps; all are counted.

@@ -33,6 +33,7 @@ func (j *job) surveyed(u *unit, seen *tablerow.Survey) {
 	t := j.report.table(u.t.qualified())
 	t.Rows += seen.Rows
 	t.Ending += seen.Ending
+	t.partly += seen.Partly
 	add(&t.Units, seen.Units)
 	if j.adopt != 0 || j.adopted != 0 {
 		add(&t.Nulls, seen.Nulls)
@@ -57,9 +58,13 @@ func add(to *map[string]int, counts map[string]int) {
 // unsafe says of each table why rows of it are not safe to change.
 func (r *Report) unsafe() (out []error) {
 	for _, t := range r.Tables {
-		if t.Ending > 0 && t.keep != "" {
+		if n := t.Ending - t.partly; n > 0 && t.keep != "" {
 			out = append(out, fmt.Errorf("%w: %s has %d %s with a TTL, which a change would lose: %s", ErrUnsafe, t.Table,
-				t.Ending, plural(t.Ending, "row"), t.keep))
+				n, plural(n, "row"), t.keep))
+		}
+		if n := t.partly; n > 0 {
+			out = append(out, fmt.Errorf("%w: %s has %d %s with a TTL on some columns, and no expiry fits: %s", ErrUnsafe, t.Table,
+				n, plural(n, "row"), tablerow.Alike))
 		}
 		if n := t.Units[tablerow.Nanoseconds]; n > 0 {
 			out = append(out, fmt.Errorf("%w: write times of %d %s of %s are in nanoseconds, so no later write wins: "+
@@ -74,14 +79,14 @@ func (t *TableReport) notes() (out []string) {
 	if t.Unheld > 0 {
 		out = append(out, fmt.Sprintf("%d %s that no base row holds", t.Unheld, plural(t.Unheld, "claim")))
 	}
-	if t.Ending > 0 && t.keep == "" {
-		out = append(out, fmt.Sprintf("%d %s with a TTL and no expiry, which adopt fills", t.Ending, plural(t.Ending, "row")))
+	if n := t.Ending - t.partly; n > 0 && t.keep == "" {
+		out = append(out, fmt.Sprintf("%d %s with a TTL and no expiry, which adopt fills", n, plural(n, "row")))
 	}
 	for _, unit := range slices.Sorted(maps.Keys(t.Units)) {
 		out = append(out, fmt.Sprintf("write times of %d %s in %s", t.Units[unit], plural(t.Units[unit], "row"), unit))
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Nulls)) {
-		out = append(out, fmt.Sprintf("%s is null in %d (%.2g %%), and its field is no pointer", column, t.Nulls[column],
+		out = append(out, fmt.Sprintf("%s is null in %d (%.3g %%), and its field is no pointer", column, t.Nulls[column],
 			100*float64(t.Nulls[column])/float64(max(1, t.Rows))))
 	}
 	return out

@@ -75,10 +75,16 @@ func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out [
 		add(Difference{Note: true, Reason: fmt.Sprintf("no row, or not all of a sample, was looked at for a TTL: %v", err)})
 	}
 	of := func(n int) string { return fmt.Sprintf("%d of %d rows that were looked at", n, seen.Rows) }
-	if seen.Ending > 0 {
+	if n := seen.Partly; n > 0 {
+		add(Difference{
+			Reason: of(n) + " have a TTL on some columns, which a change would lose, and no expiry fits", Note: l.Set.Expiry >= 0,
+			Impossible: tablerow.Alike,
+		})
+	}
+	if n := seen.Ending - seen.Partly; n > 0 {
 		fix, advice := tablerow.Keep(l, t.String())
 		d := Difference{
-			Reason: of(seen.Ending) + " end by a TTL, which a change would lose", Note: l.Set.Expiry >= 0,
+			Reason: of(n) + " end by a TTL, which a change would lose", Note: l.Set.Expiry >= 0,
 			Fix: fix, Impossible: advice,
 		}
 		if fix != "" {

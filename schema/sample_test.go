@@ -34,6 +34,7 @@ func TestValidateLooksAtRows(t *testing.T) {
 	for name, test := range map[string]struct {
 		set   tables.Described
 		using string
+		then  string
 		at    func(time.Time) int64
 		error string
 		note  string
@@ -56,6 +57,19 @@ func TestValidateLooksAtRows(t *testing.T) {
 			set: rentals(tables.Compare("days")), using: " AND TTL 7200",
 			error: "write them without TTL, or delete them: the set has conditions",
 		},
+		"columns that end": {
+			set: rentals(), then: "UPDATE mall.rentals USING TTL 7200 SET days = 3 WHERE id = ?",
+			error: "60 of 60 rows that were looked at have a TTL on some columns, which a change would lose, and no expiry fits" +
+				"\n\t\tno statement fixes it: write their columns alike, all with a TTL or none",
+		},
+		"columns that end in a set with ExpiresAt": {
+			set: rentals(tables.ExpiresAt("until")), then: "UPDATE mall.rentals USING TTL 7200 SET days = 3 WHERE id = ?",
+			note: "no statement fixes it: write their columns alike",
+		},
+		"columns that end in a set with Compare": {
+			set: rentals(tables.Compare("days")), then: "UPDATE mall.rentals USING TTL 7200 SET days = 3 WHERE id = ?",
+			error: "write them without TTL, or delete them: the set has conditions",
+		},
 		"milliseconds": {set: rentals(), at: time.Time.UnixMilli, note: "60 of 60 rows that were looked at have write times in milliseconds"},
 		"nanoseconds":  {set: rentals(), at: time.Time.UnixNano, error: "no later write wins against them: copy the rows into a new table"},
 	} {
@@ -70,6 +84,12 @@ func TestValidateLooksAtRows(t *testing.T) {
 				for n := range 60 {
 					if err := s.Writes().Query("INSERT INTO mall.rentals (id, place, days) VALUES (?, '1', 2) USING TIMESTAMP ?"+test.using, fmt.Sprint(n),
 						at(time.Now())).DefaultTimestamp(false).Exec(); err != nil {
+						t.Fatal(err)
+					}
+					if test.then == "" {
+						continue
+					}
+					if err := s.Writes().Query(test.then, fmt.Sprint(n)).Exec(); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -16,6 +16,8 @@ type Survey struct {
 	Rows int
 	// Ending are rows that end by a TTL, though nothing in them says when: the next change would keep them forever.
 	Ending int
+	// Partly are those of Ending of which other columns stay: no expiry is that of the row.
+	Partly int
 	// Units are rows whose write times are not in microseconds, by [Unit].
 	Units map[string]int
 	// Nulls are rows in which a column is null that is read as another value, by column.
@@ -26,6 +28,7 @@ type Survey struct {
 func (s *Survey) Add(other *Survey) {
 	s.Rows += other.Rows
 	s.Ending += other.Ending
+	s.Partly += other.Partly
 	for name, n := range other.Units {
 		count(&s.Units, name, n)
 	}
@@ -48,6 +51,7 @@ type Surveyor struct {
 	columns int            // of the table
 	timed   int            // of these
 	silent  bool           // what ends in the table is not its own matter
+	never   bool           // nothing may end in it, as the set has conditions
 	added   []bool         // which of the timed ones are stamp and expiry
 	expiry  int            // position of the column of ExpiresAt, or -1
 	part    int            // columns of the partition key, which come first
@@ -73,8 +77,9 @@ func NewSurveyor(l Layout) *Surveyor {
 	timed := Timed(l)
 	added := func(name string) bool { return name == StampColumn(l) || name == ExpiryColumn(l) }
 	s := &Surveyor{
-		columns: len(l.Table.Read), timed: len(timed), added: each.Of(timed, added), silent: l.Unique(), expiry: -1,
-		part: l.Table.Part, key: len(l.Table.Key),
+		columns: len(l.Table.Read), timed: len(timed), added: each.Of(timed, added), silent: l.Unique(), never: l.Set.Conditional(),
+		expiry: -1,
+		part:   l.Table.Part, key: len(l.Table.Key),
 		tells: each.Of(l.Tells(), func(name string) int { return slices.Index(l.AllColumns(), name) }),
 	}
 	if l.Set.Expiry >= 0 {
@@ -102,6 +107,9 @@ func filled(s *layout.Set, i int) bool {
 	v, err := s.Encode(reflect.New(s.Go).Elem(), i)
 	return err == nil && v.Data != nil
 }
+
+// Alike is what to do about rows of which some columns end, and others do not.
+const Alike = "write their columns alike, all with a TTL or none"
 
 // Keep says how the ends of rows of the table are kept when they change: a statement, if one is needed, and what
 // comes after it.
@@ -154,25 +162,34 @@ func (s *Surveyor) own(w statement.Written, now time.Time) bool {
 	return ends.Before(written.Add(s.Default-defaultSlack)) || ends.After(now.Add(s.Default+defaultSlack))
 }
 
-// End is when the first column of a row ends other than by default_time_to_live, in milliseconds; 0 if none does.
-// Stamp and expiry do not count, as an adoption may have written them alone.
-func (s *Surveyor) End(cells [][]byte, now time.Time) (first int64) {
+// End is when the first column of a row ends other than by default_time_to_live, in milliseconds; 0 if none does. It
+// is partly if others stay. Stamp and expiry do not count, as an adoption may have written them alone.
+func (s *Surveyor) End(cells [][]byte, now time.Time) (first int64, partly bool) {
+	stays := false
 	for i := range s.timed {
-		if s.added[i] {
-			continue
-		}
-		if w := s.Cell(cells, i, now); s.own(w, now) && (first == 0 || w.Ends < first) {
+		w := s.Cell(cells, i, now)
+		switch {
+		case s.added[i] || w.At == 0:
+		case !s.own(w, now):
+			stays = true
+		case first == 0 || w.Ends < first:
 			first = w.Ends
 		}
 	}
-	return first
+	return first, stays && first != 0
 }
 
 // Count surveys a row.
 func (s *Surveyor) Count(to *Survey, cells [][]byte, now time.Time) {
 	to.Rows++
-	if !s.silent && (s.expiry < 0 || cells[s.expiry] == nil) && s.End(cells, now) != 0 {
-		to.Ending++
+	if !s.silent && (s.expiry < 0 || cells[s.expiry] == nil) {
+		end, partly := s.End(cells, now)
+		if end != 0 {
+			to.Ending++
+		}
+		if partly && !s.never {
+			to.Partly++
+		}
 	}
 	var last int64
 	for i := range s.timed {
