@@ -263,10 +263,11 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 			return nil
 		}
 		if r.Entity() == "" {
-			j.report.uncovered(j.leadsNowhere(u.t))
+			j.leave(u, j.leadsNowhere(u.t))
 			return nil
 		}
 		if j.flawed(r.flaw) {
+			u.failed.Store(true)
 			return nil
 		}
 		l, err := j.first(ctx, u.t, r)

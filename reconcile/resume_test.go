@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // early are orders whose base rows are in the first half of a scan.
@@ -198,6 +199,44 @@ func TestProgressCountsWhatIsDone(t *testing.T) {
 			if fails != (err != nil) || fails != (most == 0) {
 				t.Errorf("fails %t: %v, %d rows", fails, err, most)
 			}
+		})
+	}
+}
+
+// A run that is resumed reads again where rows could not be compared, so it does not say that all is well.
+func TestResumedRunTellsOfRowsThatWereNotCompared(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		set    tables.Described
+		put    string
+		adopts bool
+	}{
+		"leads nowhere":             {jobRuns, "INSERT INTO job_runs_by_kind (kind, id) VALUES ('a', 9)", false},
+		"leads nowhere, adopted":    {jobRuns, "INSERT INTO job_runs_by_kind (kind, id, note) VALUES ('a', 9, 'n')", true},
+		"null in a compared column": {comparedCards, "INSERT INTO cards (id, text) VALUES (1, 'n')", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s, _, r := openSet(t, c, test.set, reconcile.Settle(30*time.Second), handed, reconcile.State("shop"))
+				c.Create(reconcile.StateSchema("shop"))
+				exec(t, s, test.put)
+				<-time.After(time.Hour)
+				ended := reconcile.Writers(time.Now())
+				call := func(options ...reconcile.Option) (*reconcile.Report, error) {
+					if test.adopts {
+						return r.Adopt(t.Context(), test.set, append(options, ended)...)
+					}
+					return r.Verify(t.Context(), test.set, append(options, reconcile.Lookup())...)
+				}
+				first, err := call()
+				if !errors.Is(err, reconcile.ErrIncomplete) {
+					t.Fatal(err)
+				}
+				if again, err := call(reconcile.Resume(first.Run)); !errors.Is(err, reconcile.ErrIncomplete) || again.Uncovered != first.Uncovered {
+					t.Errorf("resumed: %v\n%v", err, again)
+				}
+			})
 		})
 	}
 }
