@@ -62,7 +62,7 @@ First add the column of the stamp or version to the tables, and deploy the set t
 whatever the timestamps of each table. Where they disagree, the base table is right: rows that it does not name are removed, only with
 --removed. It may be run again at any time. docs/adopt.md has all steps.
 `)
-	c.Flags().StringToStringVar(&r.copies, "copy", nil, "LIST=COLUMN: first copy the lists of a column that is ReadOnly into another one, at their own times")
+	c.Flags().StringSliceVar(&r.copies, "copy", nil, "LIST=COLUMN: first copy the lists of a column that is ReadOnly into another one, at their own times")
 	r.writersFlag(c, "when the last process that wrote without the library had ended")
 	r.repairFlags(c)
 	return c

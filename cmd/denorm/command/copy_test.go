@@ -16,13 +16,14 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// adopt --copy copies lists before it adopts, says how many, and copies none the next time.
+// adopt --copy copies lists before it adopts, one of them into two columns, says how many, and copies none the next time.
 func TestAdoptCopy(t *testing.T) {
 	t.Parallel()
 	startSignals()
 	type album struct {
 		ID, Owner    string
 		Notes, Pages []string
+		Words        map[string]struct{}
 		UpdatedAt    int64
 	}
 	declared := schema.Must(schema.Declare(schema.Sets(tables.Must(tables.New[album]("album",
@@ -44,7 +45,7 @@ func TestAdoptCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, want := range []struct{ format, says string }{{"text", "lists copied: 1; kept, as the column was written later: 0\n"}, {"json", `"copied": 0,`}} {
+		for _, want := range []struct{ format, says string }{{"text", "lists copied: 2; kept, as the column was written later: 0\n"}, {"json", `"copied": 0,`}} {
 			var out bytes.Buffer
 			root := New(Declared(declared), func(on *config) {
 				on.session = append(on.session, session.Adjust(func(g *gocql.ClusterConfig) { g.Dialer = c.Config().Dialer }))
@@ -52,7 +53,7 @@ func TestAdoptCopy(t *testing.T) {
 			root.SetOut(&out)
 			root.SetErr(&out)
 			root.SetArgs([]string{
-				"adopt", "album", "--writers", time.Now().Add(-time.Minute).Format(time.RFC3339), "--copy", "notes=pages", "--format", want.format,
+				"adopt", "album", "--writers", time.Now().Add(-time.Minute).Format(time.RFC3339), "--copy", "notes=pages", "--copy", "notes=words", "--format", want.format,
 				"--hosts", net.JoinHostPort(live.Hosts[0], strconv.Itoa(live.Port)), "--keyspace", "shop", "--settle", "8s",
 			})
 			if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), want.says) {

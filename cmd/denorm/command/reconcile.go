@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"os/signal"
@@ -60,7 +59,7 @@ type run struct {
 	table string
 
 	adopts bool
-	copies map[string]string
+	copies []string // LIST=COLUMN
 
 	estimates bool // verify --estimate
 }
@@ -185,6 +184,8 @@ func (r *run) check(c *cobra.Command, args []string) error {
 		return fmt.Errorf("unknown --ahead %q: keep or remove", r.ahead)
 	case r.ahead == "remove" && r.fills:
 		return errors.New("--ahead remove is for repair: give keep")
+	case slices.ContainsFunc(r.copies, func(copied string) bool { return !strings.Contains(copied, "=") }):
+		return errors.New("--copy names one column: give LIST=COLUMN")
 	case r.dryRun && r.removed != "":
 		return errors.New("--removed with --dry-run: nothing is removed; leave out one of them")
 	}
@@ -308,8 +309,9 @@ func (r *run) options() []reconcile.Option {
 	add(r.ahead == "keep", reconcile.KeepAhead())
 	add(r.ahead == "remove", reconcile.RemoveAhead())
 	add(r.fills || r.adopts, reconcile.Writers(r.ended))
-	for _, from := range slices.Sorted(maps.Keys(r.copies)) {
-		add(true, reconcile.Copy(from, r.copies[from]))
+	for _, copied := range r.copies {
+		from, to, _ := strings.Cut(copied, "=")
+		add(true, reconcile.Copy(from, to))
 	}
 	add(r.state != "", reconcile.State(r.state))
 	add(r.resume != "", reconcile.Resume(r.resumed))
