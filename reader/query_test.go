@@ -325,6 +325,10 @@ func TestBadOptions(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	set, f := filled(t, 1)
+	if _, _, err := List(t.Context(), newReader(f, "shop").With(Consistency(session.EachQuorum)), "list", lastHours(set, 1)); err != nil ||
+		f.requests[0].consistency != gocql.EachQuorum {
+		t.Errorf("%v, %d requests", err, len(f.requests))
+	}
 	r = newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(session.Consistency(gocql.Any)),
 		shared(session.Keyspaces(map[string]string{"": "a; DROP"})))
 	_, _, err = List(t.Context(), r, "list", lastHours(set, 1))

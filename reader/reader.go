@@ -155,12 +155,9 @@ func Session(s *session.Session) Option {
 // Consistency sets the level of reads. Default: LOCAL_QUORUM.
 func Consistency(level session.Consistency) Option {
 	return func(c *config) {
-		switch level {
-		case session.One, session.Two, session.Three, session.Quorum, session.All, session.LocalQuorum, session.LocalOne:
-		default:
+		if c.consistency = gocql.Consistency(level); !settings.Level(c.consistency) {
 			c.fail("Consistency: %v is no level of a read", level)
 		}
-		c.consistency = gocql.Consistency(level)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/runtrace"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -103,9 +104,13 @@ func Tables(names ...string) Option { return func(c *config) { c.only = names } 
 
 // Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or acknowledged rows may be
 // missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL; that of a Versioned set at SERIAL,
-// and in an adoption also at ALL.
+// and in an adoption also at ALL. A level that is not one of package session matches [ErrInvalid].
 func Consistency(level session.Consistency) Option {
-	return func(c *config) { c.consistency = level }
+	return func(c *config) {
+		if c.consistency = level; !settings.Level(gocql.Consistency(level)) {
+			c.fail("Consistency: %v is no level of a read", level)
+		}
+	}
 }
 
 // InFlight bounds how many requests are in flight. Within the bound their number grows while all is well, and shrinks when the cluster is

@@ -5,7 +5,7 @@ import "github.com/gocql/gocql"
 // Consistency is how many replicas a request waits for. The numbers are those of the native protocol.
 type Consistency uint16
 
-// The levels of reads and writes. EachQuorum is for writes alone. ANY is not among them: it acknowledges writes that no replica has.
+// The levels of reads and writes. ANY is not among them: it acknowledges writes that no replica has.
 const (
 	One         = Consistency(gocql.One)
 	Two         = Consistency(gocql.Two)

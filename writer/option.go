@@ -224,14 +224,12 @@ func Session(s *session.Session) Option {
 // Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM.
 func Consistency(level session.Consistency) Option {
 	return option(func(c *config) {
-		switch level {
-		case session.One, session.Two, session.Three, session.Quorum, session.All, session.LocalQuorum, session.EachQuorum, session.LocalOne:
-		case session.Consistency(gocql.Any):
+		switch c.consistency = gocql.Consistency(level); {
+		case c.consistency == gocql.Any:
 			c.fail("Consistency: ANY acknowledges writes that no replica has")
-		default:
+		case !settings.Level(c.consistency):
 			c.fail("Consistency: %v is no level of a write", level)
 		}
-		c.consistency = gocql.Consistency(level)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
@@ -214,17 +215,13 @@ func emptyFlag(c *cobra.Command) (err error) {
 	return err
 }
 
-// levels are those of --consistency: EACH_QUORUM is for writes alone.
-var levels = []session.Consistency{
-	session.One, session.Two, session.Three, session.Quorum, session.All, session.LocalQuorum, session.LocalOne,
-}
-
 // checkStored reads --resume, --method and --consistency.
 func (r *run) checkStored(denorm string) (err error) {
-	i := slices.IndexFunc(levels, func(l session.Consistency) bool { return l.String() == strings.ToUpper(r.consistency) })
+	levels := settings.Levels
+	i := slices.IndexFunc(levels, func(l gocql.Consistency) bool { return l.String() == strings.ToUpper(r.consistency) })
 	switch {
 	case i < 0:
-		return fmt.Errorf("--consistency %s is not a level of reads: give one of %v", r.consistency, levels)
+		return fmt.Errorf("--consistency %s is not a level: give one of %v", r.consistency, levels)
 	case r.method != "" && r.method != "digest" && r.method != "lookup":
 		return fmt.Errorf("unknown --method %q: digest or lookup", r.method)
 	case r.method == "lookup" && r.spool != "":
@@ -234,7 +231,7 @@ func (r *run) checkStored(denorm string) (err error) {
 	case r.resume != "":
 		r.resumed, err = parseRun(r.resume, denorm)
 	}
-	r.level = levels[max(i, 0)]
+	r.level = session.Consistency(levels[max(i, 0)])
 	return err
 }
 

@@ -26,6 +26,21 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
+// A run reads at the level that it is told, EACH_QUORUM too.
+func TestVerifyAtEachQuorum(t *testing.T) {
+	t.Parallel()
+	startSignals()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newShopOfOrders(t, c)
+		x.want("agree.text", ExitFine, "verify", "order", "--consistency", "each_quorum")
+		if reads := c.Journal(cassandratest.Table("orders_by_status"), cassandratest.Where(func(r cassandratest.Request) bool {
+			return r.Consistency == gocql.EachQuorum
+		})); len(reads) == 0 {
+			t.Error("nothing was read at EACH_QUORUM")
+		}
+	})
+}
+
 // Tables that agree, drift that is found, a repair without the file of removed rows and one with it: the output, exit codes, and what is
 // in the tables afterwards.
 func TestVerifyAndRepair(t *testing.T) {
@@ -207,7 +222,7 @@ func TestReconcileErrors(t *testing.T) {
 		"repair order" + at + " --method lookup --spool /tmp": "--spool is for --method digest",
 		"repair order" + at + " --spool /nowhere":             "Spool: /nowhere is not a folder",
 		"repair order" + at + " --ahead maybe":                "unknown --ahead \"maybe\": keep or remove",
-		"verify order" + at + " --consistency each_quorum":    "--consistency each_quorum is not a level of reads: give one of [ONE TWO THREE QUORUM ALL",
+		"verify order" + at + " --consistency any":            "--consistency any is not a level: give one of [ONE TWO THREE QUORUM ALL LOCAL_QUORUM EACH_QUORUM LOCAL_ONE]",
 		"verify order --hosts 127.0.0.1:1 --keyspace s":       "connect to [127.0.0.1:1]",
 		"verify order --keyspace nothing --hosts " + x.host:   "nothing",
 	} {
