@@ -137,6 +137,10 @@ func golden() []goldenRow {
 		[...]string{safe, safe, again, unknown, safe})(unavailable(gocql.LocalQuorum, 2, 0))
 	add("unavailable at TWO, one alive", "unavailable",
 		[...]string{safe, safe, again, unknown, safe})(unavailable(gocql.Two, 2, 1))
+	for _, level := range []gocql.SerialConsistency{gocql.Serial, gocql.LocalSerial} { // of a round, before its proposal
+		add("unavailable at "+level.String(), "unavailable",
+			[...]string{safe, safe, again, safe, safe})(unavailable(gocql.Consistency(level), 2, 1))
+	}
 	noBatchlog := [...]string{safe, safeLog, again, unknown, safe}
 	add("no batchlog nodes, Cassandra 3", "unavailable", noBatchlog)(unavailable(gocql.One, 1, 0))
 	add("no batchlog nodes, Cassandra 4 and 5", "unavailable", noBatchlog)(unavailable(gocql.Two, 2, 0))

@@ -130,7 +130,13 @@ func writeTypeSuffix(writeType string) string {
 
 // unavailable classifies UNAVAILABLE: clean where all checks of availability come before the first mutation. That is
 // not so for an unlogged batch of several partitions (StorageProxy.mutate sends one mutation before it checks the
-// next), nor for a lightweight transaction (since Cassandra 4.0 the commit of an accepted proposal checks again).
+// next).
+//
+// A lightweight transaction names the level that was out of reach. SERIAL and LOCAL_SERIAL are checked at the start of a
+// round alone, before its proposal, and a round begins again only if every replica has refused the one before
+// (ReplicaPlans.forPaxos, StorageProxy.doPaxos; Paxos.begin, PaxosPropose.hasNoSideEffects of 4.1.10, 5.0.9 and
+// 6.0-alpha2). Any other level may be the commit's, after the proposal was accepted (StorageProxy.commitPaxos). Accord
+// does not answer so.
 func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 	switch kind {
 	case LoggedBatch:
@@ -141,9 +147,13 @@ func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 		return v
 	case Partition, Counter:
 		return safe("unavailable")
-	default:
-		return unknown(kind, "unavailable")
+	case Conditional, Swap:
+		if consistency == gocql.Consistency(gocql.Serial) || consistency == gocql.Consistency(gocql.LocalSerial) {
+			return safe("unavailable")
+		}
+	case UnloggedBatch:
 	}
+	return unknown(kind, "unavailable")
 }
 
 // overloaded classifies OVERLOADED: clean for a single partition, where the coordinator checks the hints in flight of

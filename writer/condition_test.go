@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,6 +39,10 @@ func TestConditionOutcomes(t *testing.T) {
 		"answer lost, another version found": {[]scripted{{err: errLost}, gone, read}, Unknown, Unknown, true, "UPDATE UPDATE SELECT"},
 		"answer lost, and it was not":        {[]scripted{{err: errLost}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
 		"every answer lost":                  {[]scripted{{err: errLost}, {err: errLost}, {err: errLost}}, Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
+		"no quorum at SERIAL":                {slices.Repeat([]scripted{{err: errNoSerial}}, 3), NotApplied, NotApplied, false, "UPDATE UPDATE UPDATE"},
+		"no quorum at SERIAL, then applied":  {[]scripted{{err: errNoSerial}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
+		"no quorum for the commit":           {slices.Repeat([]scripted{{err: errUnavailable}}, 3), Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
+		"answer lost, then no quorum":        {[]scripted{{err: errLost}, {err: errNoSerial}, {err: errNoSerial}}, Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
 		"another write came first":           {[]scripted{gone, read}, NotApplied, NotApplied, true, "UPDATE SELECT"},
 		"it, and the row cannot be read":     {[]scripted{gone, {err: errSyntax}}, NotApplied, NotApplied, true, "UPDATE SELECT"},
 		"not a valid statement":              {[]scripted{{err: errSyntax}}, NotApplied, NotApplied, false, "UPDATE"},

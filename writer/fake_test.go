@@ -91,6 +91,7 @@ var (
 	errBatchLog    = &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
 	errNoBatchlog  = &gocql.RequestErrUnavailable{Consistency: gocql.Two, Required: 1}
 	errUnavailable = &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum, Required: 2, Alive: 1}
+	errNoSerial    = &gocql.RequestErrUnavailable{Consistency: gocql.Consistency(gocql.Serial), Required: 2, Alive: 1}
 	errOverloaded  = answer{gocql.ErrCodeOverloaded, "too many hints"}
 	errSyntax      = answer{gocql.ErrCodeSyntax, "line 1:0"}
 )

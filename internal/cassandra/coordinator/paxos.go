@@ -92,6 +92,10 @@ func (c *Cluster) transact(r Request) Reply {
 		return reply
 	case Done, Stored, Promised:
 	}
+	// The commit looks again, before it sends anything (StorageProxy.commitPaxos). What was accepted stays, and the next round finishes it.
+	if short := c.short(r.Consistency, target.table, replicas); short != nil {
+		return Reply{Err: short, Wrote: true}
+	}
 	acks := c.commit(in, replicas, r.Course.Replicas)
 	if need := c.required(r.Consistency, target.table); acks < need && r.Consistency != gocql.Any { // which does not wait for it
 		return Reply{After: writeTimeout, Wrote: true, Err: &ReplicaError{ // it is decided: only the commit has timed out
