@@ -57,12 +57,13 @@ CREATE TABLE IF NOT EXISTS %s (
 type store struct {
 	reads, writes *gocql.Session
 	keyspace      string
+	datacentre    string // of all requests; empty if they go to several
 	retrier       request.Retrier
 }
 
 func (r *Reconciler) store(keyspace string) *store {
 	return &store{
-		reads: r.session.Reads(), writes: r.session.Writes(), keyspace: keyspace,
+		reads: r.session.Reads(), writes: r.session.Writes(), keyspace: keyspace, datacentre: r.shared.LocalDC,
 		retrier: request.NewRetrier(retry.Policy{AttemptTimeout: attemptTimeout, MaxElapsedTime: maxElapsed}, settings.NewBudget(0, 0)),
 	}
 }
@@ -136,7 +137,8 @@ func visit[T any](ctx context.Context, s *store, row func(gocql.Scanner, *T) err
 }
 
 // A lease keeps a second process from doing the same work. It is a matter of economy: all that a run writes may be written by two.
-// So it is at LOCAL_SERIAL: a datacentre that is down does not keep the others from verifying.
+// So it is at LOCAL_SERIAL: a datacentre that is down does not keep the others from verifying. The job has the name of the datacentre, as
+// transactions of one partition at LOCAL_SERIAL in two datacentres can block it. A session without a datacentre uses SERIAL.
 type lease struct {
 	*store
 	job        string
@@ -147,6 +149,22 @@ const (
 	leaseTTL     = 60 // seconds
 	leaseRenewal = 20 * time.Second
 )
+
+// job names the partition of the runs of a kind over the set, in the datacentre of the session, and its lease.
+func (j *job) job() string {
+	name := j.kind + " " + j.subject()
+	if j.store.datacentre != "" {
+		name += " in " + j.store.datacentre
+	}
+	return name
+}
+
+func (s *store) serial() gocql.SerialConsistency {
+	if s.datacentre != "" {
+		return gocql.LocalSerial
+	}
+	return gocql.Serial
+}
 
 // take gives whose the lease is now: the run may be this one.
 func (l *lease) take(ctx context.Context) (held bool, run gocql.UUID, err error) {
@@ -173,7 +191,7 @@ func (l *lease) release(ctx context.Context) error {
 func (l *lease) cas(ctx context.Context, statement string, values ...any) (held bool, run gocql.UUID, err error) {
 	err = l.do(ctx, retry.Swap, func(ctx context.Context) error {
 		row := make(map[string]any)
-		applied, err := decide.Scan(l.query(ctx, l.writes, statement, values).SerialConsistency(gocql.LocalSerial).NoSkipMetadata().Iter(), row)
+		applied, err := decide.Scan(l.query(ctx, l.writes, statement, values).SerialConsistency(l.serial()).NoSkipMetadata().Iter(), row)
 		if held = applied || row["owner"] == l.owner; held {
 			run = l.run
 		} else {

@@ -35,10 +35,11 @@ func OnReport(f func(*Report, error)) Option { return func(c *config) { c.onRepo
 // findings nor the errors of a pass end Watch: it reports them to [OnReport], and to the
 // tracer of the session if tracing.New has made it.
 //
-// With [State], all replicas of a service may call Watch: one works, and the others stand by. If it ends or dies, another one continues its
-// pass, some minutes later. A pass that could not read all tries the rest again. A pass therefore continues across deployments, which is why
-// Watch reads the counterparts of each row ([Lookup]). [Reconciler.Stop] ends a pass for good, and the next pass begins when it is due. A
-// paused pass stays paused until [Reconciler.Continue]. Without State, each process begins again.
+// With [State], all replicas of a service may call Watch: one works in each datacentre, and the others stand by. If it
+// ends or dies, another one continues its pass, some minutes later. A pass that could not read all tries the rest
+// again. A pass therefore continues across deployments, which is why Watch reads the counterparts of each row
+// ([Lookup]). [Reconciler.Stop] ends a pass for good, and the next pass begins when it is due. A paused pass stays
+// paused until [Reconciler.Continue]. Without State, each process begins again.
 //
 // Watch returns ErrInvalid at once if the first pass cannot begin because the call is not valid, or with [Resume].
 func (r *Reconciler) Watch(ctx context.Context, set tables.Described, options ...Option) error {
@@ -111,7 +112,7 @@ func (j *job) continueLast(ctx context.Context) (next time.Time, err error) {
 	}
 	rows, err := all(ctx, j.store, func(s gocql.Scanner, r *row) error {
 		return s.Scan(&r.run, &r.plan, &r.state, &r.wanted, &r.ended)
-	}, "SELECT run, plan, state, wanted, ended FROM "+j.store.name(runTable)+" WHERE job = ? AND run <= ? LIMIT 1", j.kind+" "+j.subject(), gocql.MaxTimeUUID(time.Now()))
+	}, "SELECT run, plan, state, wanted, ended FROM "+j.store.name(runTable)+" WHERE job = ? AND run <= ? LIMIT 1", j.job(), gocql.MaxTimeUUID(time.Now()))
 	if err != nil || len(rows) == 0 {
 		return time.Time{}, err
 	}

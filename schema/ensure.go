@@ -28,6 +28,7 @@ const ensureTimeout = 2 * time.Minute
 // different id. Until one id wins, nodes reject each other's writes, and what was written under the other id is lost. A process that
 // has something to create in a keyspace takes the keyspace's lock first, a row of its table denorm_schema_lock, one keyspace after another.
 // Ensure leaves that table there, and everything else in this package ignores it. If a process dies, its lock is held for two more minutes.
+// The lock needs a quorum of the replicas of all datacentres together.
 //
 // It uses the keyspaces to which session.Keyspaces of s maps the declared ones. If the tables name no keyspace, and that of the cluster's
 // configuration does not exist yet, open the session without it and with session.Keyspaces(map[string]string{"": "shop"}), and declare a
@@ -91,7 +92,7 @@ func (e *ensurer) run(ctx context.Context) error {
 		}
 		// Another process probably creates the rest meanwhile.
 		if err := request.Sleep(ctx, 200*time.Millisecond+rand.N(400*time.Millisecond)); err != nil { //nolint:gosec // jitter
-			return fmt.Errorf("wait for the lock in %s: %w", l.table, errors.Join(err, last))
+			return fmt.Errorf("wait for the lock in %s, which needs a quorum of all datacentres: %w", l.table, errors.Join(err, last))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/dialect"
@@ -77,6 +78,7 @@ func differences(ctx context.Context, s *session.Session, declared *Schema) (fou
 	}
 	c := compared(server, declared, live)
 	c.noPresent()
+	c.localSerial(s.Settings().LocalDC)
 	if server != "" {
 		c.onServer()
 	}
@@ -90,6 +92,33 @@ func (c *comparison) noPresent() {
 		t := &present.Tables[i]
 		if c.declared.Tables[i].rotation != nil && c.live.Table(t.ID) == nil && slices.Contains(c.live.names(), t.Keyspace) {
 			c.add(t.ID, Difference{absent: true, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body()})
+		}
+	}
+}
+
+// localSerial adds the sets with LocalSerial whose conditions would not hold, or may not, as their keyspace has replicas in several datacentres.
+// local is the datacentre of the session.
+func (c *comparison) localSerial(local string) {
+	for i := range c.declared.Entities {
+		all := c.declared.tablesOf(&c.declared.Entities[i])
+		if len(all) == 0 || !all[0].set.Internal().LocalSerial {
+			continue
+		}
+		places := c.live.Keyspace(all[0].id.Keyspace).datacentres()
+		switch {
+		case len(places) < 2:
+		case local == "":
+			c.add(all[0].id, Difference{
+				Reason: fmt.Sprintf("LocalSerial without session.LocalDC, and replicas in %s: conditions would hold in the datacentre of whichever "+
+					"node takes the request", strings.Join(places, ", ")),
+				Impossible: "give session.LocalDC, or leave LocalSerial out of the declaration",
+			})
+		default:
+			c.add(all[0].id, Difference{
+				Reason: fmt.Sprintf("LocalSerial, and replicas in %s: if two datacentres write one entity, updates are lost, a unique key gets two "+
+					"owners, and a row may block", strings.Join(places, ", ")),
+				Note: true, Impossible: "write each entity in one datacentre, or leave LocalSerial out of the declaration",
+			})
 		}
 	}
 }

@@ -50,13 +50,12 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	cluster.MaxPreparedStmts = 20_000
 	cluster.MaxRoutingKeyInfo = 20_000
 
-	SelectHosts(cluster, gocql.RoundRobinHostPolicy())
-
 	// Only nodes of the own datacentre: gocql's datacentre-aware policy goes on to remote ones when the local ones are
 	// down, and there LOCAL_QUORUM means the replicas of the remote datacentre.
 	if localDC != "" {
 		cluster.HostFilter = inDatacentre(localDC, cluster.HostFilter)
 	}
+	SelectHosts(cluster, gocql.RoundRobinHostPolicy())
 
 	cluster.SslOpts = verified(cluster.SslOpts)
 
@@ -70,6 +69,9 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 // over all. next says which hosts are near, and in which order other hosts follow; [Configure] chooses
 // [gocql.RoundRobinHostPolicy]. It must be a new one for each session, and not token-aware itself.
 //
+// The datacentre-aware policies of gocql go on to other datacentres when the local one is down. LOCAL_QUORUM then means
+// the replicas there, and a read may miss an acknowledged write. [LocalDC] never leaves the datacentre.
+//
 // A node that does not answer three attempts in a row, or breaks their connections, is asked after all others. One
 // attempt at a time still goes to it, once the node has sent anything since, such as the answer to a heartbeat. If it
 // is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s. What nodes send is seen by a
@@ -77,6 +79,9 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 // a request is not answered.
 func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
 	policy := hosts.New(next)
+	if local, ok := cluster.HostFilter.(datacentre); ok {
+		policy.Datacentre = local.name
+	}
 	cluster.PoolConfig.HostSelectionPolicy = policy
 	cluster.FrameHeaderObserver = policy.Observe(cluster.FrameHeaderObserver)
 }

@@ -30,7 +30,6 @@ type Option func(*config)
 type config struct {
 	settings.Shared
 	traced  bool // by an option of the call at hand
-	localDC string
 	adjust  []func(*gocql.ClusterConfig)
 	opening bool // the options are those of Open
 }
@@ -58,7 +57,7 @@ func (c *config) apply(options []Option) error {
 func LocalDC(name string) Option {
 	return func(c *config) {
 		c.onlyOpen("LocalDC")
-		c.localDC = name
+		c.LocalDC = name
 	}
 }
 
@@ -173,8 +172,8 @@ func replaceable(policy gocql.HostSelectionPolicy) bool {
 
 func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	own := *cluster
-	Configure(&own, s.config.localDC)
-	if local, ok := own.HostFilter.(datacentre); ok && s.config.localDC != "" {
+	Configure(&own, s.config.LocalDC)
+	if local, ok := own.HostFilter.(datacentre); ok && s.config.LocalDC != "" {
 		local.given = "LocalDC"
 		own.HostFilter = local
 	}
@@ -223,6 +222,9 @@ func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 func (s *Session) roles() error {
 	if err := errors.Join(note(s.writes, true, errReads), note(s.reads, false, errWrites)); err != nil {
 		return fmt.Errorf("denorm: session: %w", err)
+	}
+	if p := hosts.Of(s.reads); p != nil {
+		s.config.LocalDC = p.Datacentre
 	}
 	return nil
 }

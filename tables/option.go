@@ -140,8 +140,10 @@ func Mark(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Marks = append(d.Marks, column) })
 }
 
-// LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within each datacentre alone (LOCAL_SERIAL). The
-// default, SERIAL, holds in the whole cluster. All writers of the set agree on it, as it is declared here.
+// LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within one datacentre (LOCAL_SERIAL), so that
+// they do not wait for others. Default: SERIAL, which holds in the whole cluster. If two datacentres write one entity,
+// updates are lost, a unique key gets two owners, and a row may block. It needs session.LocalDC: without it
+// schema.Validate fails where the keyspace has replicas in several datacentres.
 func LocalSerial() Option { return optionFunc(func(d *declare.Declaration) { d.LocalSerial = true }) }
 
 // Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord) over all tables of the

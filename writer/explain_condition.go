@@ -48,6 +48,9 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 		line("", "%s", text)
 	}
 	line("", "%s: %v, with the row as it is", c.unmet, ErrConflict)
+	if c.Serial == gocql.LocalSerial.String() {
+		line("", "it holds in one datacentre: if two write the entity, updates are lost, a unique key gets two owners, and a row may block")
+	}
 	if c.OthersFollow {
 		line("between", "the rest is not atomic with the condition: a client that dies in between leaves the row of the condition alone with the write")
 	}

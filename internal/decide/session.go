@@ -34,7 +34,8 @@ type Options struct {
 	Local       bool              // LOCAL_SERIAL
 }
 
-func (o Options) serial() gocql.SerialConsistency {
+// Serial is the level of transactions.
+func (o Options) Serial() gocql.SerialConsistency {
 	if o.Local {
 		return gocql.LocalSerial
 	}
@@ -48,7 +49,7 @@ type Sessions struct{ Writes, Reads *gocql.Session }
 // Swap implements [Session].
 func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error) {
 	row = make(map[string]any)
-	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.serial()).Consistency(o.Consistency)
+	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.Serial()).Consistency(o.Consistency)
 	applied, err = Scan(q.NoSkipMetadata().Iter(), row)
 	return applied, row, err
 }
@@ -57,7 +58,7 @@ func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Opti
 func (x Sessions) Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error) {
 	level := o.Consistency
 	if !plain {
-		level = gocql.Consistency(o.serial())
+		level = gocql.Consistency(o.Serial())
 	}
 	err = query(ctx, x.Reads, s, o).Consistency(level).Scan(dest...)
 	if errors.Is(err, gocql.ErrNotFound) {

@@ -32,6 +32,8 @@ type history struct {
 	count int      // of nodes tried
 	rival *Attempt // of the same request, sent earlier
 	pause int64    // of groups, that this attempt may end or has begun: its end; 0 for none
+	// without is the datacentre of which no host was left for an attempt; empty for none.
+	without string
 }
 
 // Next begins the next attempt, under ctx. The host that was picked last is remembered as tried.

@@ -112,6 +112,9 @@ func (p *plan) next() gocql.SelectedHost {
 	}
 	if p.attempt != nil {
 		p.attempt.pick(nil, nil, false)
+		if p.attempt.Group == nil && p.policy.Datacentre != "" {
+			p.attempt.before().without = p.policy.Datacentre
+		}
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ import (
 //
 // Which hosts are near, and the order of those that are not replicas, is up to the policy that it wraps.
 type Policy struct {
+	// Datacentre is the one that all hosts of the session are in; empty if they may be in several. It is set before the session is made.
+	Datacentre string
+
 	wrapped gocql.HostSelectionPolicy
 	ring    atomic.Pointer[ring]
 
@@ -82,7 +85,9 @@ func (p *Policy) Fresh() *Policy {
 	if p == nil || reflect.TypeOf(p.wrapped) != reflect.TypeOf(gocql.RoundRobinHostPolicy()) {
 		return nil
 	}
-	return New(gocql.RoundRobinHostPolicy())
+	fresh := New(gocql.RoundRobinHostPolicy())
+	fresh.Datacentre = p.Datacentre
+	return fresh
 }
 
 // Taken says whether policy is one that has a session already, and would panic as that of another.

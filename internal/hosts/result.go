@@ -35,10 +35,13 @@ var errUnprepared = fmt.Errorf("the connection ended while it prepared the state
 
 // Cause is what a request under ctx failed with. gocql says context.Canceled, though ctx has not ended, where a connection ends that
 // prepares the statement, or is closed before (1.7.0, conn.go, prepareStatement: under the context of the connection). Errors of
-// decoding come without the value that the driver's text may hold.
+// decoding come without the value that the driver's text may hold. Where no host is left, the text names the datacentre.
 func Cause(ctx context.Context, err error) error {
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return errUnprepared
+	}
+	if a := attemptOf(ctx); errors.Is(err, gocql.ErrNoConnections) && a != nil && a.past != nil && a.past.without != "" {
+		return fmt.Errorf("no node of datacentre %s can be reached: %w", a.past.without, err)
 	}
 	if err != nil {
 		return undecoded.Hide(err)

@@ -15,6 +15,7 @@ type Shared struct {
 	Keyspaces map[string]string // from declared to physical ones
 	Tracer    *Tracer           // that all report to; nil if none was given
 	Strict    bool              // every keyspace has to be in Keyspaces
+	LocalDC   string            // the datacentre that all requests go to; empty if they may go to several
 	Err       error             // every option that is not valid
 }
 
