@@ -3,6 +3,8 @@
 //	go run ./cmd/cluster up [-nodes 1|3|6]                  start it, or join the one that is up; it stays
 //	go run ./cmd/cluster down [-force]                      stop it
 //	go run ./cmd/cluster status                             what is up
+//	go run ./cmd/cluster kill 2                             end node 2, as kill -9 does; it keeps its data
+//	go run ./cmd/cluster start 2                            start it again
 //	go run ./cmd/cluster run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args
 //	                                                        with it, run a command that finds it in DENORM_TEST_HOSTS
 //
@@ -18,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -28,6 +31,8 @@ const usage = `usage of cluster:
   up [-nodes 1|3|6]                    start a cluster, or join the one that is up; it stays
   down [-force]                        stop it, with -force even while it is used
   status                               what is up
+  kill 2                               end node 2, as kill -9 does; it keeps its data
+  start 2                              start it again
   run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args...
                                        run a command with a cluster, its hosts in ` + cluster.TestHostsEnv + `;
                                        -volatile starts one of which nothing stops nodes: its schema changes faster;
@@ -108,6 +113,15 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 		text, err := harness.Status(ctx)
 		fmt.Print(text)
 		return 0, err
+	case "kill", "start":
+		number, err := nodeNumber(name, args)
+		if err != nil {
+			return 0, err
+		}
+		if name == "kill" {
+			return 0, harness.KillNode(ctx, number)
+		}
+		return 0, harness.StartNode(ctx, number)
 	case "run":
 		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
 		flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
@@ -132,6 +146,16 @@ func parse(flags *flag.FlagSet, args []string) error {
 		return fmt.Errorf("%s: unexpected %q: %w", flags.Name(), flags.Arg(0), errUsage)
 	}
 	return nil
+}
+
+// nodeNumber is the only argument of a command.
+func nodeNumber(name string, args []string) (int, error) {
+	if len(args) == 1 {
+		if number, err := strconv.Atoi(args[0]); err == nil {
+			return number, nil
+		}
+	}
+	return 0, fmt.Errorf("%s: give the number of one node: %w", name, errUsage)
 }
 
 // usageError lets a call for help pass.

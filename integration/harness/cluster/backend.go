@@ -20,6 +20,9 @@ type backend interface {
 	check(ctx context.Context, s *state) error
 	// stop ends whatever start has begun and may be called twice.
 	stop(ctx context.Context, s *state) error
+	// kill ends a node, counted from 1, and keeps its data. restart starts it again and returns when it answers.
+	kill(ctx context.Context, s *state, number int) error
+	restart(ctx context.Context, s *state, number int) error
 }
 
 // machine is the real backend.
@@ -67,6 +70,29 @@ func (m machine) stop(ctx context.Context, s *state) error {
 		return stopCompose(ctx, s)
 	}
 	return stopLocal(ctx, m.home)
+}
+
+func (m machine) kill(ctx context.Context, s *state, number int) error {
+	if s.Mode == Compose {
+		return composeNode(ctx, s, "kill", number)
+	}
+	return localNode{home: m.home, number: number}.kill(ctx)
+}
+
+func (m machine) restart(ctx context.Context, s *state, number int) error {
+	n := localNode{home: m.home, number: number}
+	if s.Mode == Local {
+		if err := n.restart(ctx, s); err != nil {
+			return err
+		}
+		return waitLocal(ctx, []localNode{n}, []string{loopback(number)}, 1)
+	}
+	if err := composeNode(ctx, s, "start", number); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errSlow)
+	defer cancel()
+	return waitReady(ctx, []string{loopback(number)}, 1)
 }
 
 // Mode is where a cluster comes from.

@@ -92,7 +92,7 @@ func startCompose(ctx context.Context, home string, s *state, log *progress) err
 			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3",
 			err, LastLines(out, 10), LastLines(logs, 30))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errSlow)
 	defer cancel()
 	if err := waitReady(ctx, s.Hosts, s.Nodes); err != nil {
 		return err
@@ -109,6 +109,14 @@ func stopCompose(ctx context.Context, s *state) error {
 	args := append([]string{"rm", "--stop", "--force", "--volumes"}, composeServices(3)...)
 	if out, err := compose(ctx, s, args...); err != nil {
 		return fmt.Errorf("docker compose rm: %w; its last lines:\n%s", err, LastLines(out, 10))
+	}
+	return nil
+}
+
+// composeNode does something with the container of a node: kill or start.
+func composeNode(ctx context.Context, s *state, what string, number int) error {
+	if out, err := compose(ctx, s, what, composeServices(number)[number-1]); err != nil {
+		return fmt.Errorf("docker compose %s: %w; its last lines:\n%s", what, err, LastLines(out, 10))
 	}
 	return nil
 }

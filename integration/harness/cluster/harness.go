@@ -233,6 +233,43 @@ func (h *Harness) stop(ctx context.Context, s *state, what string) error {
 	return nil
 }
 
+// KillNode ends a node, counted from 1, as kill -9 does. It keeps its data.
+func (h *Harness) KillNode(ctx context.Context, number int) error {
+	return h.onNode(ctx, number, "killed", h.backend.kill)
+}
+
+// StartNode starts a node that was killed, with the data it had, and waits until it answers CQL.
+func (h *Harness) StartNode(ctx context.Context, number int) error {
+	return h.onNode(ctx, number, "ready", h.backend.restart)
+}
+
+func (h *Harness) onNode(ctx context.Context, number int, becomes string, do func(context.Context, *state, int) error) error {
+	if hosts, err := external(); err != nil || hosts != nil {
+		return errors.Join(err, fmt.Errorf("the nodes of %s are yours: stop and start them yourself", ExternalEnv))
+	}
+	transition, err := h.transition(ctx)
+	if err != nil {
+		return err
+	}
+	defer transition.close()
+	s, err := loadState(h.home)
+	switch {
+	case err != nil:
+		return err
+	case s == nil || !s.Ready:
+		return errors.New("no cluster is up: make up")
+	case s.Volatile:
+		return errVolatile
+	case number < 1 || number > s.Nodes:
+		return fmt.Errorf("node %d: the nodes are 1 to %d", number, s.Nodes)
+	}
+	if err := do(ctx, s, number); err != nil {
+		return err
+	}
+	h.log.say("%v is %s", localNode{number: number}, becomes)
+	return nil
+}
+
 // stopUnused runs under the transition lock.
 func (h *Harness) stopUnused(ctx context.Context) error {
 	s, err := loadState(h.home)

@@ -313,3 +313,29 @@ func TestExternalClusterIsNeitherStartedNorStopped(t *testing.T) {
 	}
 	wantEvents(t, h.home, "")
 }
+
+func TestKillAndStart(t *testing.T) {
+	t.Parallel()
+	h := fakeHarness(t.TempDir())
+	if err := h.KillNode(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "make up") {
+		t.Errorf("KillNode without a cluster: %v", err)
+	}
+	lease := join(t, h, 3)
+	for _, number := range []int{-1, 0, 4} {
+		if err := h.KillNode(t.Context(), number); err == nil || !strings.Contains(err.Error(), "1 to 3") {
+			t.Errorf("KillNode of node %d: %v", number, err)
+		}
+	}
+	if err := errors.Join(h.KillNode(t.Context(), 2), h.StartNode(t.Context(), 2)); err != nil {
+		t.Error(err)
+	}
+	leave(t, lease)
+	wantEvents(t, h.home, "start 3, kill node 2, start node 2, stop")
+
+	h.Volatile = true
+	lease = join(t, h, 3)
+	if err := h.KillNode(t.Context(), 2); !errors.Is(err, errVolatile) {
+		t.Errorf("KillNode of a node that would forget its schema: %v", err)
+	}
+	leave(t, lease)
+}

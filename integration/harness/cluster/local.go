@@ -85,6 +85,18 @@ func (n localNode) start(ctx context.Context, javaPath string, lib jars, propert
 	return writeJSON(n.processPath(), p)
 }
 
+// restart starts a node of the cluster again, with the data it had.
+func (n localNode) restart(ctx context.Context, s *state) error {
+	if n.alive(ctx) {
+		return fmt.Errorf("start %s: it runs already", n)
+	}
+	lib, ok := s.release().findJars(n.home)
+	if !ok {
+		return fmt.Errorf("start %s: no jars in %s", n, s.release().jarDir(n.home))
+	}
+	return n.start(ctx, s.Java, lib, s.properties()...)
+}
+
 // describe tells how the node's process does.
 func (n localNode) describe(ctx context.Context) string {
 	p, err := n.process()
@@ -259,6 +271,8 @@ func (r release) prepareLocal(ctx context.Context, home string, log *progress) (
 // startTimeout is far above what slow machines need.
 const startTimeout = 4 * time.Minute
 
+var errSlow = fmt.Errorf("not ready after %s", startTimeout)
+
 // waitLocal waits until the nodes are ready and each sees as many others as it should, and no longer than until one of
 // them has died.
 func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int) error {
@@ -267,7 +281,7 @@ func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int)
 
 // watch waits as long as the nodes live, and not forever.
 func watch(ctx context.Context, nodes []localNode, wait func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errSlow)
 	defer cancel()
 	ctx, died := context.WithCancelCause(ctx)
 	defer died(nil)

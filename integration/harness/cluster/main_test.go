@@ -161,6 +161,16 @@ func (b *fakeBackend) stop(context.Context, *state) error {
 	return nil
 }
 
+func (b *fakeBackend) kill(_ context.Context, _ *state, number int) error {
+	b.note("kill node %d", number)
+	return nil
+}
+
+func (b *fakeBackend) restart(_ context.Context, _ *state, number int) error {
+	b.note("start node %d", number)
+	return nil
+}
+
 func (b *fakeBackend) note(format string, args ...any) {
 	file, err := os.OpenFile(filepath.Join(b.home, "events"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -44,8 +44,7 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: "+
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
 	case s.Volatile:
-		return nil, nil, errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: " +
-			"make down, then make faults")
+		return nil, nil, errVolatile
 	}
 	nodes := make([]*Node, s.Nodes)
 	for i := range nodes {
@@ -53,6 +52,8 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 	}
 	return h, nodes, nil
 }
+
+var errVolatile = errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: make down, then make faults")
 
 // harnessOf returns the cluster of these hosts, which the harness has started.
 func harnessOf(hosts []string) (*Harness, *state, error) {
@@ -111,14 +112,7 @@ func (n *Node) launch(ctx context.Context) error {
 	if s == nil || !s.Ready || s.Mode != Local {
 		return fmt.Errorf("start %s: the cluster has been stopped", n)
 	}
-	if n.local.alive(ctx) {
-		return fmt.Errorf("start %s: it runs already", n)
-	}
-	lib, ok := s.release().findJars(n.harness.home)
-	if !ok {
-		return fmt.Errorf("start %s: no jars in %s", n, s.release().jarDir(n.harness.home))
-	}
-	return n.local.start(ctx, s.Java, lib, s.properties()...)
+	return n.local.restart(ctx, s)
 }
 
 // Ready waits until the node answers CQL itself, whatever it knows about the others.

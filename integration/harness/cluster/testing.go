@@ -128,14 +128,31 @@ func Keyspace(tb testing.TB, replication int, statements ...string) string {
 		if endWithRun(hosts) && fewTables(hosts[0]) {
 			return
 		}
-		err := drop(hosts, name)
-		if errors.Is(err, errLeft) {
-			tb.Logf("drop keyspace %s: %v", name, err)
-		} else if err != nil {
-			tb.Errorf("drop keyspace %s: %v", name, err)
-		}
+		mustDrop(tb, hosts, name)
 	})
 	return name
+}
+
+// DropAfter drops a keyspace when the test ends, which the test makes by other means. It fails the test if there is one already.
+func DropAfter(tb testing.TB, keyspace string) {
+	tb.Helper()
+	found := 0
+	query := Session(tb, "").Query(`SELECT count(*) FROM system_schema.keyspaces WHERE keyspace_name = ?`, keyspace)
+	must(tb, query.WithContext(tb.Context()).Scan(&found), "look for keyspace %s", keyspace)
+	if found > 0 {
+		tb.Fatalf("the nodes have a keyspace %s: drop it, or make down", keyspace)
+	}
+	tb.Cleanup(func() { mustDrop(tb, Hosts(tb), keyspace) })
+}
+
+func mustDrop(tb testing.TB, hosts []string, keyspace string) {
+	tb.Helper()
+	err := drop(hosts, keyspace)
+	if errors.Is(err, errLeft) {
+		tb.Logf("drop keyspace %s: %v", keyspace, err)
+	} else if err != nil {
+		tb.Errorf("drop keyspace %s: %v", keyspace, err)
+	}
 }
 
 // endWithRun says whether the nodes were started for tests that stop none of them, see [Harness.Volatile]. Dropping a table takes them
