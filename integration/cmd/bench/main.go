@@ -9,8 +9,9 @@
 //	bench reads       a whole stream of 240 partitions (make readbench)
 //	bench reconcile   scans and copies of package reconcile, and by hand (make reconcilebench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
+//	bench charts      the pictures of docs/why/costs.md, from pages in docs/figures (make bench)
 //
-// All but the gate use the cluster in DENORM_TEST_HOSTS.
+// All but the gate and charts use the cluster in DENORM_TEST_HOSTS.
 //
 // Compare and gate start each driver once a run. What differs between two processes of one program, such as the layout of memory, is not in
 // the intervals.
@@ -62,6 +63,10 @@ func run(ctx context.Context, args []string) error {
 		c := &comparison{limit: 5 * time.Minute}
 		parse(c)
 		return locked(hosts, func() error { return c.run(ctx, hosts) })
+	case "charts":
+		dir := f.String("out", "../docs/figures", "folder of the pages and of the pictures")
+		_ = f.Parse(args[1:]) // exits
+		return drawCharts(*dir)
 	}
 	b := pages[args[0]]
 	if b == nil {
