@@ -87,7 +87,7 @@ FAULTS = NodeStopped|NodeStopsBetween|NodeSilent
 
 .PHONY: faults
 faults: ## tests that stop nodes under load, on local nodes; make faults FAULTS=Node ARGS=-long for all of them at full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading && $(FAULTS_OF) ./orderservice ./load/hot ./load/contended ./load/outage ./load/soak ./load/drift $(ARGS)"
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading ./suite/tutorial && $(FAULTS_OF) ./orderservice ./load/hot ./load/contended ./load/outage ./load/soak ./load/drift $(ARGS)"
 FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
 
 .PHONY: soak
@@ -204,7 +204,8 @@ BENCH_OF = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ..
 bench: ## createOrder, changes and bulk writes compared with hand-written code on three nodes, into docs/figures/; half an hour
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
 	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs/figures $(BENCH_ARGS) && \
-		../bin/bench changes -out ../docs/figures $(BENCH_ARGS) && ../bin/bench bulk -out ../docs/figures $(BENCH_ARGS)"
+		../bin/bench changes -out ../docs/figures $(BENCH_ARGS) && ../bin/bench bulk -out ../docs/figures $(BENCH_ARGS) && \
+		../bin/bench charts -out ../docs/figures"
 
 .PHONY: compare
 compare: ## client CPU, latencies and allocations of the working tree compared with the commit BASE, side by side; six minutes
