@@ -158,13 +158,7 @@ func (a *access) visit(
 }
 
 // unread is the error of a read of the table.
-func (t *table) unread(err error) error {
-	if rejected, ok := driver.RequestError(err); ok && rejected.Code() == gocql.ErrCodeInvalid && strings.HasPrefix(rejected.Message(), "Undefined ") {
-		return fmt.Errorf("read %s: %w: add the column, which the set declares: schema.Migration (ddl --migrate of the command) writes the statement",
-			t.qualified(), err)
-	}
-	return fmt.Errorf("read %s: %w", t.qualified(), err)
-}
+func (t *table) unread(err error) error { return fmt.Errorf("read %s: %w", t.qualified(), err) }
 
 // row reads the row with an encoded key, nil if there is none.
 func (a *access) row(ctx context.Context, t *table, key string, consistency gocql.Consistency) (*row, error) {

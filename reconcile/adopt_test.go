@@ -231,7 +231,15 @@ func TestAdoptRejects(t *testing.T) {
 			!strings.Contains(err.Error(), "gc_grace_seconds of table shop.tickets_by_state is less than an hour") {
 			t.Error(err)
 		}
-		c.Create("ALTER TABLE shop.tickets_by_state WITH gc_grace_seconds = 864000")
+		c.Create("ALTER TABLE shop.tickets_by_state WITH gc_grace_seconds = 864000", "ALTER TABLE shop.tickets_by_state DROP updated_at")
+		if report, err := d.r.Adopt(t.Context(), adopted, ended); !errors.Is(err, reconcile.ErrInvalid) || report != nil ||
+			!strings.Contains(err.Error(), "has no column updated_at: ALTER TABLE shop.tickets_by_state ADD updated_at bigint") {
+			t.Error(err)
+		}
+		if read := c.Journal(cassandratest.Table(handTables...)); len(read) > 0 {
+			t.Errorf("sent: %v", read)
+		}
+		c.Create("ALTER TABLE shop.tickets_by_state ADD updated_at bigint")
 		h := &byHand{desk: d, Rand: rand.New(rand.NewPCG(1, 2))}
 		o := ticketRow{TicketID: gocql.MustRandomUUID(), Owner: "owner", State: "new"}
 		for _, table := range handTables {

@@ -11,6 +11,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
@@ -168,12 +170,16 @@ func (j *job) checkNode(ctx context.Context) error {
 	return nil
 }
 
-// readSchema reads what has to be known of all tables, and so finds those that do not exist.
+// readSchema reads what has to be known of all tables, and so finds those that do not exist, or lack a column.
 func (j *job) readSchema(ctx context.Context) error {
-	for _, t := range j.tables {
+	declared := describe.Of(j.set).Tables
+	for i, t := range j.tables {
 		var found []catalog.Table
+		var columns []string
 		err := j.do(ctx, points, request.New("", nil), func(ctx context.Context) (err error) {
-			found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name())
+			if found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name()); err == nil {
+				columns, err = catalog.Columns(ctx, j.reads, t.keyspace, t.Name())
+			}
 			return err
 		})
 		switch {
@@ -181,6 +187,12 @@ func (j *job) readSchema(ctx context.Context) error {
 			return fmt.Errorf("denorm: reconcile: schema of %s not read: %w", t.qualified(), err)
 		case len(found) == 0:
 			return invalid("the cluster has no table %s: create it, or give the session the right keyspace", t.qualified())
+		}
+		for _, c := range declared[i].Columns {
+			if !slices.Contains(columns, c.Name) {
+				return invalid("table %s has no column %s: ALTER TABLE %s ADD %s %s (ddl --migrate of the command writes all statements)",
+					t.qualified(), c.Name, t.qualified(), cql.Quote(c.Name), c.Type)
+			}
 		}
 		t.live = found[0]
 		t.surveyor.Default = t.live.TTL

@@ -33,6 +33,14 @@ func Tables(ctx context.Context, session *gocql.Session, keyspace string, only .
 	return out, err
 }
 
+// Columns makes one attempt at reading the names of a table's columns.
+func Columns(ctx context.Context, session *gocql.Session, keyspace, table string) (out []string, err error) {
+	var name string
+	err = Each(ctx, session, gocql.One, "SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
+		[]any{keyspace, table}, func() { out = append(out, name) }, &name)
+	return out, err
+}
+
 // Each makes one attempt at a statement, and calls row when a row of the answer is in dest.
 func Each(ctx context.Context, s *gocql.Session, level gocql.Consistency, statement string, values []any, row func(), dest ...any) error {
 	iter := s.Query(statement, values...).WithContext(ctx).Consistency(level).RetryPolicy(driver.NoRetry).Iter()
