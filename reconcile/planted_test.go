@@ -142,6 +142,11 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		".", "^TestAnotherBaseKey$",
 	},
 	{
+		"a row that is put by columns leads nowhere", "../internal/repair/cells.go",
+		"if has && !l.Tables[i].Leads() {", "if has {",
+		"../internal/repair", "^TestMissingRowLeadsToItsBaseRow$",
+	},
+	{
 		"a row that is patched leads nowhere", "../internal/entity/patch.go",
 		" || slices.Contains(t.Leads, i) {", " {",
 		"../internal/repair", "^TestConvergencePatch$",

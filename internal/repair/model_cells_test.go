@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -107,6 +109,32 @@ func sameTables(repaired, truth *lawReplica) string {
 		}
 	}
 	return ""
+}
+
+// A row that is missing is put by its columns, and with the column through which it leads to the base row: without
+// that, reads and later repairs would not find whose it is.
+func TestMissingRowLeadsToItsBaseRow(t *testing.T) {
+	t.Parallel()
+	set, four := noteSet.Internal(), []byte{0, 0, 0, 4}
+	base := rowOf(t, set, "notes", 1000, map[string][]byte{
+		"shelf": []byte("s"), "id": four, "owner": []byte("o"), "kind": []byte("k"), "size": four,
+	})
+	b, _ := tablerow.LayoutOf(set, "notes")
+	for table, columns := range map[string][]string{
+		"note_sizes": {"size", "updated_at", "shelf"}, "note_shelves": {"shelf"}, "notes_by_owner": {"kind", "size", "updated_at"},
+	} {
+		q, _ := tablerow.LayoutOf(set, table)
+		d, err := repair.Decide(repair.Look{Base: &base, BaseTable: b, Tables: []tablerow.Layout{q}, All: true}, repair.Rules{})
+		var got []string
+		for _, m := range d.Send {
+			got = append(got, m.Names...)
+		}
+		for _, name := range columns {
+			if !slices.Contains(got, name) {
+				t.Errorf("%s: column %s is not put: %v, %v", table, name, got, err)
+			}
+		}
+	}
 }
 
 // TestRepairCells is TestRepairSafety for a set that is patched.
