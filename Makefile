@@ -87,7 +87,7 @@ FAULTS = NodeStopped|NodeStopsBetween|NodeSilent
 
 .PHONY: faults
 faults: ## tests that stop nodes under load, on local nodes; make faults FAULTS=Node ARGS=-long for all of them at full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading ./suite/tutorial && $(FAULTS_OF) ./orderservice ./load/hot ./load/contended ./load/outage ./load/soak ./load/drift $(ARGS)"
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading ./suite/schema ./suite/tutorial && $(FAULTS_OF) ./orderservice ./load/hot ./load/contended ./load/outage ./load/soak ./load/drift $(ARGS)"
 FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
 
 .PHONY: soak

@@ -123,7 +123,7 @@ func (p *parser) alterKeyspace(s *ast.CreateKeyspace, at int) error {
 	return nil
 }
 
-// alterType adds fields to a type that the text has created.
+// alterType adds fields to a type that the text has created, or renames them.
 func (p *parser) alterType(s *ast.CreateType, at int) error {
 	id := p.id(s.Type)
 	t := named(p.out.Types, id)
@@ -137,6 +137,16 @@ func (p *parser) alterType(s *ast.CreateType, at int) error {
 			t.Fields = append(t.Fields, fieldOf(f))
 		case !s.IfNotExists:
 			return p.fail(at, "ALTER TYPE %s: there is a field %s already", id, f.Name)
+		}
+	}
+	for _, names := range s.Rename {
+		t.Fields = slices.Clone(t.Fields)
+		is := func(name string) func(Field) bool { return func(f Field) bool { return f.Name == name } }
+		switch i := slices.IndexFunc(t.Fields, is(names[0])); {
+		case i >= 0 && !slices.ContainsFunc(t.Fields, is(names[1])):
+			t.Fields[i].Name = names[1]
+		case i >= 0 || !s.IfNotExists:
+			return p.fail(at, "ALTER TYPE %s: field %s cannot be renamed to %s: the first must be there, and the second must not", id, names[0], names[1])
 		}
 	}
 	return nil
@@ -176,7 +186,7 @@ func (p *parser) missing(ifExists bool, at int, statement string, name any) erro
 	if ifExists {
 		return nil
 	}
-	return p.fail(at, "%s %s: the text does not create it before", statement, name)
+	return p.fail(at, "%s %s: %s", statement, name, p.absent)
 }
 
 // created is how many things there are.

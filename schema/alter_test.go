@@ -15,6 +15,7 @@ func TestParseMigrations(t *testing.T) {
 CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy'} AND durable_writes = false;
 ALTER KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3} AND durable_writes = true;
 CREATE TYPE k.u (a int); ALTER TYPE k.u ADD b text; ALTER TYPE k.u ADD IF NOT EXISTS b text; ALTER TYPE IF EXISTS k.other ADD c int;
+ALTER TYPE k.u RENAME a TO c AND b TO d; ALTER TYPE k.u RENAME IF EXISTS a TO x; ALTER TYPE k.u RENAME d TO b;
 CREATE TABLE k.t (a int, b text, c int, d int, PRIMARY KEY (a, b)); CREATE TABLE IF NOT EXISTS k.t (x int PRIMARY KEY);
 ALTER TABLE k.t ADD e int static; ALTER TABLE k.t ADD IF NOT EXISTS c int; ALTER TABLE IF EXISTS k.other ADD c int;
 ALTER TABLE k.t DROP d; ALTER TABLE k.t DROP IF EXISTS d; ALTER TABLE k.t RENAME b TO z;
@@ -25,7 +26,7 @@ CREATE KEYSPACE l WITH replication = {'class': 'SimpleStrategy'}; CREATE TABLE l
 TRUNCATE k.t;`)
 	want := parse(t, `
 CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};
-CREATE TYPE k.u (a int, b text);
+CREATE TYPE k.u (c int, b text);
 CREATE TABLE k.t (a int, z text, c int, e int static, PRIMARY KEY (a, z)) WITH gc_grace_seconds = 5 AND comment = 'x';
 CREATE TABLE k.gone (a int PRIMARY KEY, c int);`)
 	if got, want := strings.Join(got.Statements(), "\n"), strings.Join(want.Statements(), "\n"); got != want {

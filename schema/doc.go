@@ -23,9 +23,10 @@
 // # In development and in production
 //
 // [Ensure] creates keyspaces, types and tables that are missing, waits until all nodes agree on the schema, and then validates it.
-// It is safe when many processes start at once. It never alters or drops anything, and neither does anything else in this package.
+// It is safe when many processes start at once. It never alters or drops anything.
 // In production, people change schemas: [Migration] returns a text to start from, made of the differences between the declared and
-// the live schema, in which statements that lose data are commented out.
+// the live schema, in which statements that lose data are commented out. [Steps] says which statements of such a text the cluster
+// lacks, and [Apply] runs them.
 //
 // Call [Validate] at the start of a service. Its error, a [*DifferenceError], lists every [Difference] that hurts something
 // declared, with the statement that fixes it, or why none can. What the cluster has beyond the declaration (Extra) and what is only

@@ -116,7 +116,7 @@ func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
 		if m.what.id.Name != "" {
 			continue
 		}
-		if err := e.again(ctx, func(ctx context.Context) error { return e.exec(ctx, m.text) }); err != nil {
+		if err := e.again(ctx, func(ctx context.Context) error { return send(ctx, e.session, m.text) }); err != nil {
 			return fmt.Errorf("create keyspace %s: %w", m.what.id.Keyspace, err)
 		}
 	}
@@ -188,7 +188,7 @@ func (e *ensurer) create(ctx context.Context, l *lock) error {
 // one creates one thing. A statement without an answer may still be under way: sent again too early it would be executed
 // by two nodes at once, so it has a while to show what it did.
 func (e *ensurer) one(ctx context.Context, m create) error {
-	err := e.exec(ctx, m.text)
+	err := send(ctx, e.session, m.text)
 	if _, answered := driver.RequestError(err); err == nil || answered {
 		return err
 	}
@@ -220,8 +220,9 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 	return slices.DeleteFunc(e.present.creates(true), func(c create) bool { return exist[c.what] }), nil
 }
 
-func (e *ensurer) exec(ctx context.Context, statement string) error {
-	return request.Shown(e.session.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
+// send sends a statement once.
+func send(ctx context.Context, s *session.Session, statement string) error {
+	return request.Shown(s.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 
 // agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.

@@ -36,7 +36,7 @@ func newLock(session *gocql.Session, keyspace string) *lock {
 // a commit log.
 func (l *lock) create(ctx context.Context) error {
 	return request.Shown(l.session.Query(fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (name text PRIMARY KEY, owner uuid) WITH id = %s
-		AND comment = 'serialises the creation of tables in development and tests'`, l.table, l.id())).
+		AND comment = 'serialises schema changes by denorm'`, l.table, l.id())).
 		WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 

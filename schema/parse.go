@@ -46,7 +46,8 @@ type Source struct {
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {
-	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review, gone: make(map[column]int), emptied: make(map[ID]ast.Span)}
+	p := &parser{review: review, absent: "the text does not create it before"}
+	p.on(&Schema{})
 	for _, s := range sources {
 		script, err := ast.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
 		if err == nil {
@@ -64,6 +65,14 @@ func parse(review bool, sources ...Source) (*Schema, error) {
 	}
 	p.out.resolve()
 	return p.out, nil
+}
+
+// on makes the parser change a schema.
+func (p *parser) on(s *Schema) {
+	p.out, p.tables, p.gone, p.emptied = s, make(map[ID]int), make(map[column]int), make(map[ID]ast.Span)
+	for i, t := range s.Tables {
+		p.tables[t.ID] = i
+	}
 }
 
 // column is a column of a table, or with an empty name the table.
@@ -111,6 +120,7 @@ type parser struct {
 	batch    int
 	emptied  map[ID]ast.Span // of each DROP IF EXISTS; of a keyspace without the name of a table
 	review   bool            // goes on after what is not understood
+	absent   string          // why a statement on what is not there is an error
 }
 
 // cqlsh are the commands of that shell which change nothing. They end with the line.
@@ -137,7 +147,7 @@ func (p *parser) read() error {
 			p.script.SkipLine()
 			continue
 		}
-		switch span, err := p.statement(at); {
+		switch span, err := p.statement(); {
 		case err != nil && p.passes(span):
 			if made := code.FindString(p.script.Text(span)); made != "" && !p.review {
 				p.leftOut(made, span.From, "%s", made)
@@ -166,31 +176,37 @@ func (p *parser) id(n cql.Name) ID {
 }
 
 // statement reads one, and says where it was.
-func (p *parser) statement(at int) (ast.Span, error) {
+func (p *parser) statement() (ast.Span, error) {
 	s, span, err := p.script.Statement()
 	if err != nil {
 		return span, err
 	}
+	return span, p.run(s, span)
+}
+
+// run changes the schema as a statement does.
+func (p *parser) run(s ast.Statement, span ast.Span) error {
+	at := span.From
 	switch s := s.(type) {
 	case *ast.Use:
 		p.keyspace = s.Keyspace
 	case *ast.CreateKeyspace:
-		return span, p.createKeyspace(s, at)
+		return p.createKeyspace(s, at)
 	case *ast.CreateType:
-		return span, p.createType(s, at)
+		return p.createType(s, at)
 	case *ast.CreateTable:
-		return span, p.createTable(s, span)
+		return p.createTable(s, span)
 	case *ast.CreateIndex:
-		return span, p.createIndex(s, at)
+		return p.createIndex(s, at)
 	case *ast.CreateView:
-		return span, p.createView(s, span)
+		return p.createView(s, span)
 	case *ast.AlterTable:
-		return span, p.alterTable(s, at)
+		return p.alterTable(s, at)
 	case *ast.Drop:
 		if s.IfExists && p.review {
 			p.emptied[p.dropped(s)] = span
 		}
-		return span, p.drop(s, at)
+		return p.drop(s, at)
 	case *ast.Truncate:
 		if p.review {
 			p.unread(span, p.fail(at, "TRUNCATE deletes all rows at once, and fails unless every node is up"))
@@ -198,7 +214,7 @@ func (p *parser) statement(at int) (ast.Span, error) {
 	default:
 		p.query(s, span)
 	}
-	return span, nil
+	return nil
 }
 
 // dropped is what a statement drops: of a keyspace without the name of a table.

@@ -293,14 +293,20 @@ func liveOptions(row map[string]any) map[string]string {
 			t.Options[name] = literal
 		}
 	}
-	live := t.Options
-	t.Options = map[string]string{optCompaction: live[optCompaction]} // on which a default depends
-	for name, literal := range live {
+	t.trim()
+	return t.Options
+}
+
+// trim leaves out the options that are as the server has them by default.
+func (t *Table) trim() {
+	set := t.Options
+	t.Options = map[string]string{optCompaction: set[optCompaction]} // on which a default depends
+	for name, literal := range set {
 		if name != optCompaction && literal == t.option(name) {
-			delete(live, name)
+			delete(set, name)
 		}
 	}
-	return live
+	t.Options = set
 }
 
 // liveLiteral is the literal of an option that a server tells, empty for what is no option of today.

@@ -96,7 +96,9 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
 // Patch changes some columns, or some elements of maps and sets, without a before-image, in sets in which no key column
 // can change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. The
-// last two are written too if the set has them. A stamp that is not zero counts as the stamp of a before-image.
+// last two are written too if the set has them. So are the columns through which a query table leads to base rows
+// ([ID]); in a set with such a table a row with an expiry is an error: use Update. A stamp that is not zero counts as
+// the stamp of a before-image.
 //
 // Every table gets the row marker and the edited columns that it has, so patches, inserts and deletes at distinct
 // timestamps end the same in all tables. A Patch of an entity that does not exist makes a row of what it has written. A

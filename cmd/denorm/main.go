@@ -5,6 +5,7 @@
 //	denorm diagram --hosts 10.0.0.1 --keyspace shop --format svg > shop.svg
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop --migrate schema.cql
+//	denorm apply --hosts 10.0.0.1 reviewed.cql
 //
 // It also lists the runs of verify, repair and backfill that a service's own binary has stored, and changes those under way:
 //

@@ -93,8 +93,10 @@ func (p *parser) alterType() *CreateType {
 	case p.Word("add"):
 		s.IfNotExists = p.ifNotExists()
 		s.Fields = []ColumnDefinition{p.Field()}
-	case p.Word("rename"):
-		p.unsupported("ALTER TYPE ... RENAME")
+	case p.IsWord(0, "rename") && p.beyond("ALTER TYPE ... RENAME"):
+		p.Skip(1)
+		s.IfNotExists = p.ifExists()
+		s.Rename = several(p, "and", p.rename)
 	case p.Word("alter"):
 		p.unsupported("ALTER TYPE ... ALTER")
 	default:

@@ -182,13 +182,14 @@ type Option struct {
 	Map  map[string]string // nil unless it is one
 }
 
-// CreateType is CREATE TYPE, or ALTER TYPE ... ADD with Alter.
+// CreateType is CREATE TYPE, or ALTER TYPE ... ADD or RENAME with Alter.
 type CreateType struct {
 	Type        cql.Name
 	IfNotExists bool
-	Alter       bool // and IfNotExists is that of ADD
+	Alter       bool // and IfNotExists is that of ADD; of RENAME it is IF EXISTS
 	IfExists    bool // of ALTER TYPE
 	Fields      []ColumnDefinition
+	Rename      [][2]string // from, to; in a [Script] only
 }
 
 // CreateView is CREATE MATERIALIZED VIEW. Only what matters to those who read the schema is kept.
