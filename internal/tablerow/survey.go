@@ -77,9 +77,9 @@ func NewSurveyor(l Layout) *Surveyor {
 	timed := Timed(l)
 	added := func(name string) bool { return name == StampColumn(l) || name == ExpiryColumn(l) }
 	s := &Surveyor{
-		columns: len(l.Table.Read), timed: len(timed), added: each.Of(timed, added), silent: l.Unique(), never: l.Set.Conditional(),
-		expiry: -1,
-		part:   l.Table.Part, key: len(l.Table.Key),
+		columns: len(l.Table.Read), timed: len(timed), added: each.Of(timed, added), expiry: -1,
+		silent: l.Unique(), never: l.Set.Conditional(),
+		part: l.Table.Part, key: len(l.Table.Key),
 		tells: each.Of(l.Tells(), func(name string) int { return slices.Index(l.AllColumns(), name) }),
 	}
 	if l.Set.Expiry >= 0 {
