@@ -24,7 +24,8 @@ type chart struct {
 var charts = []chart{
 	{"create.svg", "Create in three tables", "benchmark.md", "createOrder", "fan-out by hand", "createOrder"},
 	{"move.svg", "Move to another status: OneOf", "changes.md", "Move", "move by hand, logged batch", "move, OneOf"},
-	{"condition.svg", "Update under a condition: Versioned", "changes.md", "Under a condition", "compare-and-set by hand", "update, Versioned"},
+	{"condition.svg", "Update under a condition: Versioned", "changes.md", "Under a condition", "compare-and-set by hand",
+		"update, Versioned"},
 }
 
 // drawCharts draws all charts from the pages of a folder into it.
@@ -125,6 +126,9 @@ func (c chart) draw(page string) (string, error) {
 	text := func(x, y float64, class, text string) {
 		fmt.Fprintf(&b, "<text x=\"%.0f\" y=\"%.0f\" class=\"%s\">%s</text>\n", x, y, class, html.EscapeString(text))
 	}
+	rect := func(class string, y, width float64) {
+		fmt.Fprintf(&b, "<rect class=\"%s\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n", class, left, y, width, bar)
+	}
 	text(12, 26, "title", c.title)
 	text(12, 46, "label", "Ratio to by hand, with the 95 % interval. Shorter is better.")
 	fmt.Fprintf(&b, "<rect class=\"hand\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>\n", left, unit0)
@@ -134,10 +138,10 @@ func (c chart) draw(page string) (string, error) {
 	y := float64(above)
 	for _, p := range pairs {
 		text(12, y+bar+4, "", p.metric)
-		fmt.Fprintf(&b, "<rect class=\"hand\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n", left, y, scale, bar)
+		rect("hand", y, scale)
 		text(left+scale+8, y+bar-4, "label", "1 = "+p.hand)
 		y += bar + 1
-		fmt.Fprintf(&b, "<rect class=\"denorm\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n", left, y, scale*p.is, bar)
+		rect("denorm", y, scale*p.is)
 		fmt.Fprintf(&b, "<path class=\"interval\" d=\"M%.1f %.1f H%.1f\"/>\n", left+scale*p.low, y+bar/2, left+scale*p.high)
 		text(left+scale*p.high+8, y+bar-4, "value", fmt.Sprintf("%.2f × (%.2f to %.2f)", p.is, p.low, p.high))
 		y += bar + between
@@ -147,10 +151,12 @@ func (c chart) draw(page string) (string, error) {
 		text(12, y, "label", "Not shown, as the interval is too wide: "+strings.Join(hidden, ", ")+".")
 		y += 20
 	}
-	text(12, y, "label", fmt.Sprintf("%s. %s nodes and the client share %s cores. Client CPU and allocations without nodes.", date[1], setup[1], setup[2]))
+	text(12, y, "label", fmt.Sprintf("%s. %s nodes and the client share %s cores. Client CPU and allocations without nodes.",
+		date[1], setup[1], setup[2]))
 	y += 16
-	head := fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %[1]d %.0[2]f\" role=\"img\">\n", width, y)
-	return head + chartStyle + "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n" + b.String() + "</svg>\n", nil
+	head := fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %[1]d %.0[2]f\" role=\"img\">",
+		width, y)
+	return head + "\n" + chartStyle + "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n" + b.String() + "</svg>\n", nil
 }
 
 const chartStyle = `<style>

@@ -53,7 +53,8 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 	return h, nodes, nil
 }
 
-var errVolatile = errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: make down, then make faults")
+var errVolatile = errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: " +
+	"make down, then make faults")
 
 // harnessOf returns the cluster of these hosts, which the harness has started.
 func harnessOf(hosts []string) (*Harness, *state, error) {

@@ -41,7 +41,7 @@ func newShell(t *testing.T) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules := strings.Fields(string(known)) // those of this machine, then from where it has them
+	modules := strings.Fields(string(known))                                        // those of this machine, then from where it has them
 	sh.Env = append(os.Environ(), "GOWORK=off", "GOSUMDB=off", "GOFLAGS=-trimpath", // so that the next run need not compile again
 		"GOPROXY=file://"+filepath.Join(modules[0], "cache", "download")+","+modules[1],
 		"PATH="+installCqlsh(t)+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -68,7 +68,8 @@ func (s *shell) run(command string) (printed string, code int) {
 	s.t.Helper()
 	s.t.Log("$ " + command)
 	began := time.Now()
-	if _, err := io.WriteString(s.in, "{ "+command+"\n} </dev/null; code=$?; echo; echo '"+prompt+"'$code; (exit $code)\n"); err != nil {
+	typed := "{ " + command + "\n} </dev/null; code=$?; echo; echo '" + prompt + "'$code; (exit $code)\n"
+	if _, err := io.WriteString(s.in, typed); err != nil {
 		s.t.Fatal(err)
 	}
 	var b strings.Builder
