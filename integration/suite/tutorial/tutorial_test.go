@@ -98,7 +98,7 @@ var vary = []struct {
 	{regexp.MustCompile(`next: \S+`), "next: TOKEN"},
 	{regexp.MustCompile(`\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`), "DATE"},
 	{regexp.MustCompile(`(?m)^DATE gocql: .*\n`), ""}, // the driver says that nodes are slow
-	{regexp.MustCompile(`\b\d+(\.\d+)?m?s\b`), "TIME"},
+	{regexp.MustCompile(`\b\d+(\.\d+)?m?s\b|\(cached\)`), "TIME"},
 	{regexp.MustCompile(`[ \t]+`), " "},
 	{regexp.MustCompile(`(?m)^ | $`), ""},
 }
