@@ -17,9 +17,10 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: unit integration faults ## unit tests, tests on three nodes, short faults; 12 minutes on two cores, 14 from empty caches
 
 .PHONY: proofs
-proofs: platforms drivers race randomised planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
+proofs: platforms drivers race randomised planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults, two datacentres; half an hour
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
+	@$(MAKE) regions
 
 .PHONY: planted
 planted: ## tests that find planted bugs, one build for each bug
@@ -44,6 +45,7 @@ OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnec
 .PHONY: long
 long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra6 tombstones readbench ## all loads at full length, all tests on 4.1 and 6: by hand and every night; figures go into docs/ and bin/
 	@$(MAKE) integration CASSANDRA_VERSION=4.1 SKIP=
+	@$(MAKE) regions ARGS="-rounds 1000 -figures $(CURDIR)/docs/figures/regions.md"
 
 LONGEST = ./reconcile ./writer # they begin first
 
@@ -89,6 +91,10 @@ FAULTS = NodeStopped|NodeStopsBetween|NodeSilent
 faults: ## tests that stop nodes under load, on local nodes; make faults FAULTS=Node ARGS=-long for all of them at full length
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading ./suite/schema ./suite/tutorial && $(FAULTS_OF) ./orderservice ./load/hot ./load/contended ./load/outage ./load/soak ./load/drift $(ARGS)"
 FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
+
+.PHONY: regions
+regions: ## two datacentres of three nodes each: both write, one is lost and comes back; ARGS="-rounds 1000 -figures file"
+	@export DENORM_MODE=jvm; $(CLUSTER) run -dc dc1:3,dc2:3 -volatile -- go test -tags regions -count=1 -timeout 30m -v ./suite/regions $(ARGS)
 
 .PHONY: soak
 soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; SEED=n repeats one), then all other loads at full length

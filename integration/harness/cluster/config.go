@@ -56,7 +56,7 @@ func tokens(n, nodes int) []string {
 }
 
 // writeFiles fills the directory of node n.
-func writeFiles(dir string, n int, yaml []byte) error {
+func writeFiles(dir string, n int, datacentre string, yaml []byte) error {
 	for _, sub := range []string{"conf", "data", "log", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return fmt.Errorf("node directory: %w", err)
@@ -65,7 +65,7 @@ func writeFiles(dir string, n int, yaml []byte) error {
 	for name, content := range map[string][]byte{
 		"cassandra.yaml":              yaml,
 		"logback.xml":                 logback,
-		"cassandra-rackdc.properties": fmt.Appendf(nil, "dc=dc1\nrack=rack%d\n", n),
+		"cassandra-rackdc.properties": fmt.Appendf(nil, "dc=%s\nrack=rack%d\n", datacentre, n),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "conf", name), content, 0o600); err != nil {
 			return fmt.Errorf("node configuration: %w", err)

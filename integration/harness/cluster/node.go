@@ -14,8 +14,10 @@ import (
 
 // Node is a node of a local cluster that a fault test may take away and bring back.
 type Node struct {
-	harness *Harness
-	local   localNode
+	harness    *Harness
+	local      localNode
+	datacentre string
+	volatile   bool
 }
 
 // Nodes returns the nodes of the local cluster that the test runs on, in the order of their addresses. When the test
@@ -43,18 +45,13 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 	case s.Mode != Local:
 		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: "+
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
-	case s.Volatile:
-		return nil, nil, errVolatile
 	}
 	nodes := make([]*Node, s.Nodes)
 	for i := range nodes {
-		nodes[i] = &Node{harness: h, local: localNode{home: h.home, number: i + 1}}
+		nodes[i] = &Node{h, localNode{home: h.home, number: i + 1}, s.Datacentres.of(i + 1), s.Volatile}
 	}
 	return h, nodes, nil
 }
-
-var errVolatile = errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: " +
-	"make down, then make faults")
 
 // harnessOf returns the cluster of these hosts, which the harness has started.
 func harnessOf(hosts []string) (*Harness, *state, error) {
@@ -81,12 +78,23 @@ func (n *Node) Pause(ctx context.Context) error { return n.signal(ctx, syscall.S
 // Continue lets a paused node go on. It returns at once; [Node.Ready] waits until the node answers.
 func (n *Node) Continue(ctx context.Context) error { return n.signal(ctx, syscall.SIGCONT) }
 
+// errVolatile says why a node is not killed: it would lose rows with its schema, and a test would blame the library.
+var errVolatile = errors.New("the cluster was started with -volatile: a node that is killed would forget its schema: make down, then make faults")
+
 // Kill ends the node with SIGKILL and returns when it is gone. It keeps its data.
-func (n *Node) Kill(ctx context.Context) error { return n.local.kill(ctx) }
+func (n *Node) Kill(ctx context.Context) error {
+	if n.volatile {
+		return fmt.Errorf("kill %s: %w", n, errVolatile)
+	}
+	return n.local.kill(ctx)
+}
 
 // Stop ends the node as an operator does, with SIGTERM, and returns when it is gone: it drains, so it loses nothing and says
 // goodbye to the others.
 func (n *Node) Stop(ctx context.Context) error {
+	if n.volatile {
+		return fmt.Errorf("stop %s: %w", n, errVolatile)
+	}
 	return n.local.do(func(p process) error { return p.end(ctx, syscall.SIGTERM, time.Minute) })
 }
 
