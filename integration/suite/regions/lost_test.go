@@ -159,6 +159,9 @@ func (l *loss) phase(name string) {
 	l.t.Logf("phase %s is over", name)
 }
 
+// asRead are outcomes as they are called of a read.
+var asRead = strings.NewReplacer("not applied", "failed", "applied", "answered")
+
 // want checks a cell of the table.
 func (l *loss) want(phase, operation string, outcome writer.Outcome) {
 	l.t.Helper()
@@ -170,14 +173,19 @@ func (l *loss) want(phase, operation string, outcome writer.Outcome) {
 // table is what was seen as Markdown.
 func (l *loss) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Two datacentres, one of them away\n\n%s: Cassandra %s, three nodes in each of dc1 and dc2, all on one machine with %d processors, "+
-		"three replicas in each. dc2 was paused (SIGSTOP).\nEach cell: the outcomes of %d calls at the same time, and the median of how long they took.\n\n",
+	fmt.Fprintf(&b, "# Two datacentres, one of them away\n\nWritten by `make regions`. %s: Cassandra %s, three nodes in each of dc1 and dc2, all on one machine\n"+
+		"with %d processors, three replicas in each. dc2 was paused (SIGSTOP). Each cell has the outcomes of %d calls at the same\n"+
+		"time, and the median of their times. Two services wrote meanwhile.\n\n",
 		time.Now().Format(time.DateOnly), version(l.t, l.one.s.Reads()), runtime.NumCPU(), tries)
 	b.WriteString("| from, level | " + strings.Join(l.phases, " | ") + " |\n|" + strings.Repeat(" --- |", len(l.phases)+1) + "\n")
 	for _, name := range l.names {
 		b.WriteString("| " + name)
 		for _, phase := range l.phases {
-			b.WriteString(" | " + l.cells[name][phase])
+			cell := l.cells[name][phase]
+			if strings.Contains(name, ": read ") {
+				cell = asRead.Replace(cell)
+			}
+			b.WriteString(" | " + cell)
 		}
 		b.WriteString(" |\n")
 	}
