@@ -93,7 +93,7 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 		return errFound
 	}
 	if ask > 0 && !a.yes && !a.dryRun {
-		fmt.Fprintf(c.ErrOrStderr(), "Apply %d statements that drop or rename something, or alter a type? Type yes: ", ask)
+		c.PrintErrf("Apply %d statements that drop or rename something, or alter a type? Type yes: ", ask)
 		if line, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n'); strings.TrimSpace(line) != "yes" {
 			return errors.New("not confirmed, and nothing is applied: type yes, or pass --yes")
 		}
@@ -112,5 +112,5 @@ func (a *apply) say(c *cobra.Command, what string, st schema.Step) {
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + " ..."
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%-10s  %s:%d: %s\n", what, printable.Line(st.At.File), st.At.Line, printable.Line(text))
+	_, _ = fmt.Fprintf(c.OutOrStdout(), "%-10s  %s:%d: %s\n", what, printable.Line(st.At.File), st.At.Line, printable.Line(text))
 }
