@@ -16,18 +16,17 @@ import (
 	"time"
 )
 
-// Test runs a test in a bubble of testing/synctest, in virtual time, with its own nodes, as [Start] makes them. It ends the bubble
-// properly: it closes the nodes after everything that the test has deferred or given to T.Cleanup, and lets virtual time run on until
-// gocql's goroutines have ended, too. The test must close the sessions that it opens: one that is still open is an error of the test,
-// which says where it was opened. Close them with the t that test is given: the Cleanup of an outer t runs after the end of the
-// bubble, and Go then ends the process. As with [synctest.Test], test must not call T.Run, T.Parallel or T.Deadline.
+// Test runs a test in a bubble of testing/synctest, in virtual time, with its own nodes, as [Start] makes them. It
+// closes the nodes after what the test has deferred or given to T.Cleanup. Then virtual time runs on until gocql's
+// goroutines have ended. The test must close its sessions: an open one is an error, which says where it was opened. As
+// with [synctest.Test], test must not call T.Run, T.Parallel or T.Deadline.
 //
-// Make contexts, channels and timers inside test as well, and derive contexts from T.Context of the t that it is given. If a context
-// from outside, such as T.Context of the outer t, is canceled after the end of the bubble, Go ends the process ("close of synctest
-// channel from outside bubble"). Virtual time stands still while the test waits for a channel or timer from outside.
+// Make contexts, channels, timers and cleanups with the t that test is given. If the outer t made them, they act after
+// the end of the bubble. Go then ends the process ("close of synctest channel from outside bubble"). Virtual time
+// stands still while the test waits for a channel or timer from outside.
 //
-// With the race detector, the process has one processor while such tests run: Go 1.26 crashes if timers of one bubble fire on two
-// (golang.org/issue/78156). Tests that call [synctest.Test] themselves need go test -race -cpu 1.
+// With the race detector, the process has one processor while such tests run: Go 1.26 crashes if timers of one bubble
+// fire on two (golang.org/issue/78156). Tests that call [synctest.Test] themselves need go test -race -cpu 1.
 func Test(t *testing.T, nodes int, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
 	if racing {

@@ -48,9 +48,9 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config]. It works in a testing/synctest bubble too, but use [Test]
-// for that. The nodes are closed at the end of the test, whose log then names sessions that are still open. Their addresses are 127.0.0.1, 127.0.0.2
-// and so on, and are on no network.
+// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config]. It works in a testing/synctest
+// bubble too, but use [Test] for that. The nodes are closed at the end of the test, whose log then names sessions that
+// are still open. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
 func Start(tb TB, nodes int) *Cluster {
 	tb.Helper()
 	return start(tb, nodes, tb.Logf)
@@ -178,8 +178,8 @@ func (c *Cluster) Node(number int) *Node {
 	return c.nodes[number-1]
 }
 
-// Config returns a configuration of the driver that connects to the nodes, once to each, and logs nothing. It is for protocol 4. Tests
-// set whatever else they need.
+// Config returns a configuration of the driver that connects to the nodes, once to each, and logs nothing. It is for
+// protocol 4. Tests set whatever else they need.
 func (c *Cluster) Config() *gocql.ClusterConfig {
 	config := gocql.NewCluster()
 	for _, n := range c.nodes {
@@ -205,8 +205,8 @@ func held[T any](c *Cluster, get func() T) (out T) {
 	return out
 }
 
-// Replicas returns the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded partition key,
-// like the driver's routing key.
+// Replicas returns the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the
+// encoded partition key, like the driver's routing key.
 func (c *Cluster) Replicas(keyspace string, key []byte) []int {
 	return held(c, func() []int { return c.data.Replicas(keyspace, key) })
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
-// Create executes schema statements: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, and ALTER and DROP of these. Each string is
-// one statement, or several separated by semicolons, as in a file. If the keyspace of a table does not exist, it is created
-// with the table, with a replica on each of up to three nodes. A table named without keyspace is in that of the last USE in
-// the same call. An error ends the test; outside of a test, Create panics.
+// Create executes schema statements: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, and ALTER and DROP of these. Each
+// string is one statement, or several separated by semicolons, as in a file. If the keyspace of a table does not exist,
+// it is created with the table, with a replica on each of up to three nodes. A table named without keyspace is in the
+// keyspace of the last USE in the same call. An error ends the test; outside of a test, Create panics.
 func (c *Cluster) Create(statements ...string) {
 	if c.tb != nil {
 		c.tb.Helper()

@@ -39,8 +39,8 @@ var names = map[int]string{
 	gocql.ErrCodeAlreadyExists: "ALREADY_EXISTS",
 }
 
-// Code returns an error with any code, such as Code(gocql.ErrCodeUnauthorized); the code need not exist. tail is what follows
-// code and text in the native protocol: errors that only have a text have none.
+// Code returns an error with any code, such as Code(gocql.ErrCodeUnauthorized); the code need not exist. tail is what
+// follows code and text in the native protocol: errors that only have a text have none.
 func Code(code int, tail ...byte) Error {
 	name, ok := names[code]
 	if !ok {
@@ -59,8 +59,9 @@ func Unavailable(level gocql.Consistency, required, alive int) Error {
 
 var writeTypes = []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC"}
 
-// WriteTimeout says that too few replicas have answered in time. writeType is one of SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER,
-// BATCH_LOG, CAS, VIEW and CDC, or one of a later version; [Condition.Do] reports a misspelling as an error of the test.
+// WriteTimeout says that too few replicas have answered in time. writeType is one of SIMPLE, BATCH, UNLOGGED_BATCH,
+// COUNTER, BATCH_LOG, CAS, VIEW and CDC, or one of a later version. [Condition.Do] reports a misspelling as an error of
+// the test.
 func WriteTimeout(writeType string, received, required int) Error {
 	return ofType(writeType, "WRITE_TIMEOUT", &message.WriteTimeout{
 		ErrorMessage: "Operation timed out", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),

@@ -54,18 +54,18 @@ func (n *Node) Address() string { return n.ip.String() }
 // Silence makes the node accept connections and requests but never answer, not even heartbeats. Nothing is applied.
 func (n *Node) Silence() { n.become(silent) }
 
-// Freeze makes the node stop reading and writing, so that its clients' writes to their sockets block once the buffers in
-// between are full. The buffers are small; in memory, one write passes. Connections are accepted. After [Node.Restore] the
-// node continues where it was: it then handles what it was sent.
+// Freeze makes the node stop reading and writing, so that its clients' writes to their sockets block once the buffers
+// in between are full. The buffers are small; in memory, one write passes. Connections are accepted. After
+// [Node.Restore] the node continues where it was: it then handles what it was sent.
 func (n *Node) Freeze() { n.become(frozen) }
 
 // Vanish makes the node silent, and makes attempts to connect to it last until the client gives up.
 func (n *Node) Vanish() { n.become(vanished) }
 
-// Stop cuts all connections of the node, and rejects new ones. As after [Node.Silence], [Node.Freeze] and [Node.Vanish], the
-// other nodes take the node to be up for 10 more seconds: requests that need it time out, and are UNAVAILABLE only later. The
-// node forgets its prepared statements and nothing else. A real node that is killed also loses what it acknowledged in its
-// last 100 ms.
+// Stop cuts all connections of the node, and rejects new ones. As after [Node.Silence], [Node.Freeze] and
+// [Node.Vanish], the other nodes take the node to be up for 10 more seconds. Requests that need it time out, and are
+// UNAVAILABLE only later. The node forgets its prepared statements and nothing else. A real node that is killed also
+// loses what it acknowledged in its last 100 ms.
 func (n *Node) Stop() {
 	n.become(stopped)
 	n.Forget()
@@ -105,8 +105,8 @@ func (n *Node) open() []*conn {
 	return held(n.cluster, func() []*conn { return slices.Collect(maps.Keys(n.conns)) })
 }
 
-// Forget makes the node forget all prepared statements, as a restart does: it answers UNPREPARED until they are prepared
-// again.
+// Forget makes the node forget all prepared statements, as a restart does: it answers UNPREPARED until they are
+// prepared again.
 func (n *Node) Forget() { n.cluster.hold(func() { clear(n.prepared) }) }
 
 // Announce tells the clients that have registered for events that this node is now up or down, as its peers would.

@@ -15,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Kind is the kind of a request. As a [Matcher] it matches all requests of the kind, including those for system tables, which
-// drivers and the writer read on their own.
+// Kind is the kind of a request. As a [Matcher] it matches all requests of the kind, including those for system tables,
+// which drivers and the writer read on their own.
 type Kind uint8
 
 // The kinds of requests.

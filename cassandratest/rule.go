@@ -27,8 +27,8 @@ type onTable []string
 func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) }
 
 // Table matches requests with a statement for one of the tables, named with or without keyspace. The tables must exist
-// when the rule is made. A name without keyspace means a system table only if no other table has that name. Rows of one partition key in
-// several tables are sent in one request, so a rule for one of these tables meets the others too.
+// when the rule is made. A name without keyspace means a system table only if no other table has that name. Rows of one
+// partition key in several tables are sent in one request, so a rule for one of these tables meets the others too.
 func Table(names ...string) Matcher { return onTable(names) }
 
 // Text matches requests with a statement that contains part, ignoring case.
@@ -84,9 +84,11 @@ type Condition struct{ rule *Rule }
 // When begins a rule for the requests that all matchers match: for either of two kinds, make two rules. Unless a
 // matcher is a [Kind] or names a system table (such as system_schema.tables), the rule matches only EXECUTE, BATCH and
 // QUERY of other tables. These are all that a service reads and writes, and what its test needs, as in When() or
-// When([Table]("orders_by_user")). With a kind, the rule matches all requests of that kind, including those for system
-// tables, and no others: When([Execute]) matches what the driver reads about the schema, and misses the writes that are
-// sent as a BATCH, which are those of several rows of a partition and logged batches.
+// When([Table]("orders_by_user")).
+//
+// With a kind, the rule matches all requests of that kind, including those for system tables, and no others. So
+// When([Execute]) matches what the driver reads about the schema. It misses writes that are sent as a BATCH: several
+// rows of a partition, and logged batches.
 //
 // If several rules match a request, the one made first handles it, but all of them count it for [Nth]. [Rule.Handled]
 // tells a test whether its rule has handled anything.
@@ -194,10 +196,10 @@ func (c *Cluster) lacks(what string, nodes []int) error {
 }
 
 // Do completes the rule with the steps to do, one after the other. If no step answers the request, drops it or cuts the
-// connection, the request is then applied, unless it has been, and answered. A rule that can never match, such as for a
-// table or node that does not exist or for two kinds at once, is an error of the test, and so is a step for such a
-// node, with a misspelt write type, or with a time of less than a millisecond; no rule is then made. Outside of a test,
-// Do panics.
+// connection, the request is then applied, unless it has been, and answered. A rule that can never match is an error of
+// the test, and no rule is made. Examples are a table or node that does not exist, and two kinds at once. A step for
+// such a node, a misspelt write type, and a time of less than a millisecond are errors, too. Outside of a test, Do
+// panics.
 func (c Condition) Do(steps ...Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()

@@ -36,8 +36,9 @@ var (
 )
 
 // ApplyAt applies a write at some of its replicas only, without answering, like a coordinator that dies midway. Of a
-// batch of several partitions it sends half. There are no hints for the other replicas: a read at a consistency level that asks
-// both finds the write, and other reads may or may not. The rest of a logged batch follows when the batchlog is replayed.
+// batch of several partitions it sends half. There are no hints for the other replicas. A read at a consistency level
+// that asks both finds the write, and other reads may or may not. The rest of a logged batch follows when the batchlog
+// is replayed.
 func ApplyAt(nodes ...int) Step {
 	if len(nodes) == 0 {
 		panic("cassandratest: ApplyAt without a node")
@@ -50,16 +51,16 @@ func ApplyAt(nodes ...int) Step {
 
 // The steps that execute part of a write, without answering, like a coordinator that dies midway.
 var (
-	// StoreBatch writes a logged batch into the batchlog only: it is applied when the batchlog is replayed, 4 to 14 seconds later.
-	// Any write that is not a logged batch of several partitions is applied.
+	// StoreBatch writes a logged batch into the batchlog only: it is applied when the batchlog is replayed, 4 to 14
+	// seconds later. Any write that is not a logged batch of several partitions is applied.
 	StoreBatch = stage("store batch", coordinator.Stored)
 	// Promise gets promises for a lightweight transaction, and proposes nothing. Other writes are applied.
 	Promise = stage("promise", coordinator.Promised)
-	// Propose has a lightweight transaction accepted by one replica: the next transaction for the partition, or a read at SERIAL,
-	// either completes it or never learns of it. Other writes are applied.
+	// Propose has a lightweight transaction accepted by one replica. The next transaction for the partition, or a read at
+	// SERIAL, either completes it or never learns of it. Other writes are applied.
 	Propose = stage("propose", coordinator.Proposed)
-	// Accept has a lightweight transaction accepted by a majority, and does not commit it: the next transaction for the partition,
-	// or a read at SERIAL, completes it. Other writes are applied.
+	// Accept has a lightweight transaction accepted by a majority, and does not commit it. The next transaction for the
+	// partition, or a read at SERIAL, completes it. Other writes are applied.
 	Accept = stage("accept", coordinator.Accepted)
 )
 
@@ -104,17 +105,17 @@ func Fail(e Error) Step {
 	}
 }
 
-// CutAfter carries the request out, unless that has been done, sends the given number of bytes of the answer, and cuts the
-// connection. A frame has a header of 9 bytes; the answer to a write is 13 bytes long.
+// CutAfter carries the request out, unless that has been done, sends the given number of bytes of the answer, and cuts
+// the connection. A frame has a header of 9 bytes; the answer to a write is 13 bytes long.
 func CutAfter(bytes int) Step {
 	return Step{name: fmt.Sprintf("cut after %d bytes", bytes), do: func(t *turn) {
 		t.send(chunk{bytes: t.head(bytes), cut: true})
 	}, wrong: func(*Cluster) error { return part("CutAfter", bytes) }}
 }
 
-// StallAfter carries the request out, unless that has been done, and sends the given number of bytes of the answer. The rest,
-// and all further answers on the connection, follow after d, or never if d is 0. Do rejects a d of less than a millisecond, as
-// for [Delay].
+// StallAfter carries the request out, unless that has been done, and sends the given number of bytes of the answer. The
+// rest, and all further answers on the connection, follow after d, or never if d is 0. Do rejects a d of less than a
+// millisecond, as for [Delay].
 func StallAfter(bytes int, d time.Duration) Step {
 	return Step{name: fmt.Sprintf("stall after %d bytes", bytes), do: func(t *turn) {
 		t.done()

@@ -14,11 +14,12 @@ import (
 )
 
 var (
-	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of [New]. The text names the
-	// column that the query lacks or cannot have.
+	// ErrInvalid: the query, or an option of [New], is not valid. Nothing was sent. The text names the column that the
+	// query lacks or cannot have.
 	ErrInvalid error = invalidError("denorm: invalid query")
 
-	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or is not a token.
+	// ErrToken: a query cannot continue at its token, because the token is of another query, or is not a token. It comes
+	// with ErrInvalid.
 	ErrToken = errors.New("denorm: token of another query")
 )
 
@@ -72,11 +73,12 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Error says which partition of a query, or that a [Transaction], could not be read. Rows that were returned before it are correct, but not complete.
+// Error says which partition of a query, or that a [Transaction], could not be read. Rows that were returned before it
+// are correct, but not complete.
 //
-// It names the partition by its place among those of the query and by its buckets, the derived columns of its key. It
-// holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share, so as a
-// rule they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
+// It names the partition by its place among the partitions of the query and by its buckets, the derived columns of its
+// key. It holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share,
+// so usually they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
 type Error struct {
 	Op              string
 	Keyspace, Table string // physical; of [Transaction] all tables, with commas between them, and the keyspace of the first

@@ -206,3 +206,27 @@ func openParcels() (s *session.Session, w *writer.Writer, end func()) {
 		cluster.Close()
 	}
 }
+
+// Every page is the same query after the token of the page before. An empty token means: no more rows.
+func ExampleQuery_After() {
+	r, noon, end := openReadings()
+	defer end()
+	all := reader.From(readings, "readings").Eq("sensor", "boiler").GtOrEq("ts", noon).Lt("ts", noon.Add(48*time.Hour))
+
+	token := reader.Token("") // of the request
+	for {
+		page, next, err := reader.List(context.Background(), r, "readings", all.Limit(2).After(token))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(page))
+		if token = next; token == "" {
+			break
+		}
+	}
+	// Output:
+	// 2
+	// 2
+	// 1
+}

@@ -62,23 +62,23 @@ const (
 	ltOrEq operator = "<="
 )
 
-// From begins a query of the table declared under name in the set. If several keyspaces have a table of that name, name includes the declared
-// one, for example "shop.orders". It reads all rows under the partition key that Eq gives. Rows of a
-// table with tables.Table.Columns have zero values in the fields of the other columns: do not give such rows to Set.Update, which
-// would write these zeros to every table. writer.Modify reads the whole row.
+// From begins a query of the table declared under name in the set. If several keyspaces have a table of that name, name
+// includes the declared one, for example "shop.orders". It reads all rows under the partition key that Eq gives. Rows
+// of a table with tables.Table.Columns have zero values in the fields of the other columns. Do not give such rows to
+// Set.Update, which would write these zeros to every table. writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := tablerow.LayoutOf(set.Internal(), name)
 	return Query[T]{query: query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 
 // Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
-// must be of the Go type of the column's field. A value that [tables.OneOf] does not list is not an error, as rows
-// from before the declaration may have it; as a rule it finds no rows. A value that is no bucket of [tables.Derive] is rejected.
+// must be of the Go type of the column's field. A value that [tables.OneOf] does not list is not an error, as rows from
+// before the declaration may have it; usually it finds no rows. A value that [tables.Derive] cannot give is rejected.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
-// Gt limits the query to rows whose clustering column is greater than value. In a timeuuid column a time.Time stands for all
-// timeuuids of that moment, as it does in the other three methods. A lower bound above the upper one is [ErrInvalid], as the two are
-// swapped; equal bounds are valid and may give no rows.
+// Gt limits the query to rows whose clustering column is greater than value. In a timeuuid column a time.Time stands
+// for all timeuuids of that moment, as it does in the other three methods. A lower bound above the upper one is
+// [ErrInvalid], as the two are swapped; equal bounds are valid and may give no rows.
 func (q Query[T]) Gt(column string, value any) Query[T] { return q.where(column, gt, value) }
 
 // GtOrEq is [Query.Gt] with the value itself included.
@@ -95,9 +95,9 @@ func (q Query[T]) where(column string, op operator, value any) Query[T] {
 	return q
 }
 
-// OrderBy sets the direction. The order is the first clustering column that does not equal a value, followed by ASC or DESC.
-// Without OrderBy rows come in the clustering order of the table. A column alone means ASC, as in CQL, even in a table that
-// is clustered by it in descending order. An empty order means no OrderBy.
+// OrderBy sets the direction. The order is the first clustering column that does not equal a value, followed by ASC or
+// DESC. Without OrderBy rows come in the clustering order of the table. A column alone means ASC, as in CQL, even in a
+// table that is clustered by it in descending order. An empty order means no OrderBy.
 func (q Query[T]) OrderBy(order string) Query[T] {
 	q.order = order
 	return q
@@ -109,28 +109,26 @@ func (q Query[T]) Limit(rows int) Query[T] {
 	return q
 }
 
-// Confirm checks each row of a query table against the base row of its entity before it is returned. A row that the base row does not
-// confirm is a ghost, or one of a write in flight, and is left out: there is no base row, or the entity has another key in this table or
-// none, or the entity was deleted from a Versioned set. So a set with [tables.SingleWriter] shows no ghosts. Rows that a write has not put
-// into this table yet, or never will because it ended half-way, are not found. The values returned are the base row's, in all
-// fields, so the row may be given to Set.Update. Limits and tokens count the rows that are returned.
+// Confirm leaves out rows of a query table that the base row of their entity does not confirm: ghosts, and rows of
+// writes in flight. It returns the values of the base row, in all fields, so the row may be given to Set.Update. Limits
+// and tokens count the rows that are returned. Rows that are missing in this table are not found.
 //
-// Each function is called with each row that is left out, as this table has it, on the goroutine of the loop, in its place in the order.
-// It may repair the entity, but should first look again: the row may be of a write in flight. A nil function is ignored.
+// Each function is called with each row that is left out, as this table has it. The call is on the goroutine of the
+// loop, in the row's place in the order. It may repair the entity, but should first look again: the row may be of a
+// write in flight. A nil function is ignored.
 //
-// Confirm costs a read of the base table for each row that is fetched. These reads are at the reader's consistency level, and are paged and
-// limited by [Parallel] like the query's own; base rows of one partition are read together. A base row that cannot be read is an
-// [*Error]. A query of the base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without
-// a time) is rejected.
+// It costs a read of the base table for each row that is fetched, at the reader's level and within [Parallel]. If one
+// fails, the error is an [*Error]. Queries of the base table and of counters are rejected. So are tables whose rows may
+// be under several bucket functions ([tables.Since] without a time).
 func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
 	q.confirmed = true
 	q.unconfirmed = append(slices.Clip(q.unconfirmed), unconfirmed...)
 	return q
 }
 
-// After continues a query: it begins after the last row that was returned before [Rows.Token] was taken. An empty token stands for the
-// beginning. The query must be as for page 1, with the same bounds; only the limit may differ. Another query is [ErrToken], and the error
-// says what differs.
+// After continues a query: it begins after the last row that was returned before [Rows.Token] was taken. An empty token
+// stands for the beginning. The query must be as for page 1, with the same bounds; only the limit may differ. Another
+// query is [ErrToken], and the error says what differs.
 func (q Query[T]) After(token Token) Query[T] {
 	q.token = token
 	return q

@@ -21,9 +21,9 @@ type Reader struct {
 	retrier request.Retrier
 }
 
-// New makes a reader, which uses the session's connections for reads, the keyspaces of the session and, if the session has them, its
-// tracer and its retry budget. The option [Consistency] sets the level of its requests. The error names every option that is not
-// valid, and matches [ErrInvalid].
+// New makes a reader of the session's connections for reads. It uses the keyspaces of the session and, if the session
+// has them, its tracer and its retry budget. The option [Consistency] sets the level of its requests. The error names
+// every option that is not valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reader, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, &optionError{errors.New("the session is nil or a zero value: session.Open makes one")}
@@ -46,8 +46,8 @@ func newReader(source source, session string, options ...Option) *Reader {
 	return r
 }
 
-// With derives a reader with other options for some reads. The two share the session and the retry budget. An option that is
-// not valid is reported by the next read.
+// With derives a reader with other options for some reads. The two share the session and the retry budget. An option
+// that is not valid is reported by the next read.
 func (r *Reader) With(options ...Option) *Reader {
 	derived := *r
 	derived.apply(options)
@@ -136,8 +136,8 @@ func Retry(policy retry.Policy) Option {
 	}
 }
 
-// Session makes the reader use the keyspaces of s and, if s has them, its tracer and its retry budget. s must be derived, by
-// [session.Session.With], from the session that [New] was given, so that its connections are the same.
+// Session makes the reader use the keyspaces of s and, if s has them, its tracer and its retry budget. s must be
+// derived, by [session.Session.With], from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return func(c *config) {
 		switch {
@@ -172,8 +172,8 @@ func Partitions(n int) Option {
 	return positive("Partitions", n, func(c *config) *int { return &c.partitions })
 }
 
-// PageSize sets the largest number of rows that a request asks for. A read begins with fewer, and with a limit asks for no
-// more than the limit. Two pages are in memory for each partition that is being read. Default: 1000.
+// PageSize sets the largest number of rows that a request asks for. A read begins with fewer, and with a limit asks for
+// no more than the limit. Two pages are in memory for each partition that is being read. Default: 1000.
 func PageSize(rows int) Option {
 	return positive("PageSize", rows, func(c *config) *int { return &c.pageSize })
 }

@@ -19,44 +19,17 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Adopt takes over tables that were written without the library. It gives their rows stamps, and makes tables that disagree agree, while
-// the service writes through the library. After it, [Reconciler.Verify] and Repair know when each row was written.
+// Adopt takes over tables that were written without the library. It gives their rows stamps, and makes tables that
+// disagree agree, while the service writes through the library. First add the column of [tables.Stamp] or
+// [tables.Versioned], and deploy the set in every process that writes. [Writers] is required. docs/adopt.md has the
+// steps, and what is done to each row. [OnRemoval], [MaxRemovals] and [DryRun] are as for [Reconciler.Repair];
+// [Rewrite] is implied. With [Copy], lists are copied first. It may be called again at any time; with [State], [Resume]
+// continues it.
 //
-// First add the column of [tables.Stamp] to the tables, and deploy the set in every process that writes; a set with OneOf declares
-// [tables.UnstampedRows] until Adopt has returned no error. Then call Adopt with [Writers], which is required: the time when the last process
-// that wrote without the library had ended. Adopt waits until [Settle] has passed since then. It may be called again at any time, for example
-// after it has failed or its process was killed; with [State], [Resume] continues it.
-//
-// Rows that were written without the library are compared with the base row by value only, because each table has its own timestamps. Rows
-// that agree get a stamp. The stamp is the largest WRITETIME of these rows, and is written with that timestamp: a write or delete that is
-// newer wins. If they disagree, the base row is right. Adopt looks as often as [Reconciler.Repair], and then puts the base row into the other
-// tables with its own timestamp, or, if their rows are newer than that, by [Rewrite], which is implied. A row under a key that the base row
-// does not have is removed with the row's own timestamp, and so is a row without a base row. Rows that the library has written are repaired
-// as Repair does. [OnRemoval], [MaxRemovals] and [DryRun] are as for Repair.
-//
-// In a set with Versioned, the version column takes the place of the stamp. Each base row without a version gets its
-// first one by a transaction, which also claims those of its unique keys that nobody else has claimed, and puts the
-// row into all query tables. Until then, writers reject updates and deletes of the row. Then the tables are repaired
-// as by [Reconciler.Repair], whose findings name the keys that others have. The repair is a run of its own, of kind
-// repair, with the options of the call. With DryRun the report says how many base rows would get a version, and which
-// rows of query tables would be put; rows under other keys are not looked for.
-//
-// In a set with [tables.ExpiresAt], a row that ends by a TTL and has no expiry gets one: the smallest TTL of its
-// columns, rounded down. In other sets such rows are counted, and the error matches [ErrUnsafe]: see
-// [TableReport].Ending.
-//
-// With [Copy], Adopt first copies lists into other columns, in a run of its own, of kind copy. With DryRun it does not
-// go on after that.
-//
-// A set with Compare has nothing to be written: Adopt names the rows that no change can change. They expire, have a time
-// in the future, or have null in a compared column whose field cannot be nil.
-//
-// The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete
-// if rows could not be read, or have no time, or were written without the library after Writers. It is ErrInvalid, and
-// nothing was sent, without Writers or with a time in the future, with [Tables], for tables with gc_grace_seconds below
-// an hour, for a set without Stamp, Versioned and Compare, and where the clocks of this machine and of a node differ by
-// more than 10 s, but for a [DryRun]. The report is nil if the run could not begin: the call is not valid, another run
-// is in progress, or what it needs cannot be read.
+// The error is as from [Report.Err]. ErrDrift: rows were left. ErrUnsafe: rows end by a TTL. ErrIncomplete: rows could
+// not be read, have no time, or were written without the library after Writers. ErrInvalid: nothing was sent, because
+// the call is not valid, or a table has gc_grace_seconds below an hour. Or the clocks of this machine and of a node
+// differ by more than 10 s, but for a DryRun. The report is nil if the run could not begin.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

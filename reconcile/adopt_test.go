@@ -255,7 +255,7 @@ func TestAdoptRejects(t *testing.T) {
 			t.Errorf("%v\n%v", err, report)
 		}
 		for f := range report.Findings() {
-			if f.Class != reconcile.Orphan || !strings.Contains(f.Reason, "would send 1 statements") {
+			if f.Class != reconcile.Orphan || !strings.Contains(f.Reason, "would be repaired with 1 statements") {
 				t.Error(f)
 			}
 		}

@@ -14,32 +14,21 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Writers says when [Reconciler.Backfill] may begin: by t, the last process that did not write the new table had ended, and the errors that
-// such processes stored had been resumed or discarded. If one such process goes on, or one such error is resumed later, the new table lacks
-// rows that it should have, and has rows that it should not have. For [Reconciler.Adopt], t is when the last process that wrote without the
-// library had ended; errors that processes with the library have stored must be resumed or discarded as well.
+// Writers says when [Reconciler.Backfill] or Adopt may begin. By t the last process that does not write the new table,
+// or writes without the library, had ended. Errors that such processes stored had been resumed or discarded. If one
+// goes on, or is resumed later, the table lacks rows that it should have, and has rows that it should not have.
 func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 
-// Backfill puts the rows of the base table into a query table that is new to the set, while writers write, and then verifies that table.
-// When it returns no error, readers may use the table.
+// Backfill puts the rows of the base table into a query table that is new to the set, while writers write. Then it
+// verifies that table. When it returns no error, readers may use the table. First create the table, and deploy the set
+// with it, [tables.Table.Hidden], in every process that writes. [Writers] is required. It puts each row at the row's
+// own timestamp and remaining TTL, so what writers write is newer, and wins. It may be called again at any time.
 //
-// First create the table, and deploy the set with it, [tables.Table.Hidden], in every process that writes. Then call Backfill with
-// [Writers], which is required. It waits until [Settle] has passed since then, reads the base table, and puts each row into the new table
-// only, with the row's own timestamp and remaining TTL, whatever default_time_to_live the tables have now. What writers write
-// meanwhile is newer, and wins. Backfill may be called again at any time, for example after it has failed or its process was killed:
-// rows that are put again change nothing.
-//
-// The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if rows still differ, as the
-// error of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. Under load that is usual if processes with and
-// without the table wrote at the same time, as in a rolling deployment: rows that the processes without it moved or deleted are left in the
-// new table. Keep the table Hidden until the error is nil. The error is ErrInvalid, and nothing was sent, without Writers or with a time in
-// the future, with [DryRun] (use Verify), for a table with gc_grace_seconds below an hour or with a default_time_to_live other than that of the
-// base table, and for a set that takes Patch and has ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The
-// report is that of the verification or, if Backfill did not get that far, of what was put; it is nil if the run could not begin.
-// [OnProgress] is told of both, one after the other. With [State], both are stored, and the report has the run of what was put: a call with
-// [Resume] of that run continues there, or verifies again.
-//
-// Hints and stored errors may still deliver older writes: verify the table once more after half of gc_grace_seconds.
+// The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if
+// rows still differ: repair the table with [Tables], then call Backfill again. It matches ErrInvalid, and nothing was
+// sent, if the call or the set is not valid for it. docs/change-schema.md has the steps and the limits. Verify the
+// table once more after half of gc_grace_seconds: hints and stored errors may deliver older writes until then. The
+// report is of the final check, or of the rows that were put. It is nil if the run could not begin.
 func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table string, options ...Option) (*Report, error) {
 	options = append(slices.Clone(options), Tables(table))
 	j, err := r.open(ctx, set, options)

@@ -19,8 +19,9 @@ type RunInfo struct {
 	Entity string
 	// Keyspaces are the physical keyspaces of the tables, separated by commas.
 	Keyspaces string
-	// State is running, interrupted (its process has died, or is about to find that it has lost its lease), incomplete (it has ended without
-	// reading all) or done. Runs in all states but running can be given to [Resume]; [Reconciler.Watch] continues its own runs.
+	// State is running, interrupted, incomplete or done. The process of an interrupted run has died, or is about to find
+	// that it has lost its lease. An incomplete one has ended without reading all. Runs in all states but running can be
+	// given to [Resume]; [Reconciler.Watch] continues its own runs.
 	State string
 	// Wanted is what the process of the run does, or is about to do: run, pause or stop.
 	Wanted string
@@ -68,15 +69,16 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 	return runs, err
 }
 
-// Pause makes a run read and repair nothing until [Reconciler.Continue]. It keeps its lease and its stored progress. The process of the run learns of it within some seconds,
-// and requests in flight end as usual. The error matches ErrInvalid if no such run is stored, or if it has ended. The process of an interrupted run
-// may only be slow: if it is alive, it learns of the pause as well.
+// Pause makes a run read and repair nothing until [Reconciler.Continue]. It keeps its lease and its stored progress.
+// The process of the run learns of it within some seconds, and requests in flight end as usual. The error matches
+// ErrInvalid if no such run is stored, or if it has ended. The process of an interrupted run may only be slow: if it is
+// alive, it learns of the pause as well.
 func (r *Reconciler) Pause(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantPause)
 }
 
-// Continue ends a [Reconciler.Pause], and returns the same errors. A run that was stopped, or whose process has died, needs a call with
-// [Resume].
+// Continue ends a [Reconciler.Pause], and returns the same errors. A run that was stopped, or whose process has died,
+// needs a call with [Resume].
 func (r *Reconciler) Continue(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantRun)
 }
@@ -86,8 +88,9 @@ func (r *Reconciler) Stop(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantStop)
 }
 
-// SetRate bounds the requests per second of a run, and takes effect within some seconds; 0 is no bound. See [Rate]. For an interrupted run
-// the rate applies once it is resumed. SetRate returns the same errors as [Reconciler.Pause].
+// SetRate bounds the requests per second of a run, and takes effect within some seconds; 0 removes the bound. See
+// [Rate]. For an interrupted run the rate applies once it is resumed. SetRate returns the same errors as
+// [Reconciler.Pause].
 func (r *Reconciler) SetRate(ctx context.Context, run gocql.UUID, requests int) error {
 	if requests < 0 || requests > math.MaxInt32 {
 		return invalid("SetRate: %d is negative, or more than %d", requests, math.MaxInt32)

@@ -71,7 +71,7 @@ func (j *job) checkSample(ctx context.Context, q *table, removes bool) error {
 	if !s.mismatched(without) {
 		return nil
 	}
-	err = fmt.Errorf("%w: nothing in %s is changed: of %d rows %d have none in %s: check the declared types of its key, or allow them by MaxRemovals (--max-removals)",
+	err = fmt.Errorf("%w: nothing in %s is changed: of %d rows %d have none in %s: check its declared key, or set MaxRemovals (--max-removals)",
 		ErrTooMuch, q.qualified(), s.rows, without, j.base().qualified())
 	j.fail(err)
 	return leftError{error: err}

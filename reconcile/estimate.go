@@ -23,28 +23,30 @@ type Estimate struct {
 	Spool int64
 	// Requests is how many requests a Verify needs at least to read all tables. Rows that differ need more.
 	Requests int64
-	// Puts is how many requests a Backfill of one query table needs at least to read the base table and put each row. Then it verifies the
-	// table.
+	// Puts is how many requests a Backfill of one query table needs at least to read the base table and put each row.
+	// Then it verifies the table.
 	Puts int64
 }
 
 // TableEstimate is what nodes report of a table.
 type TableEstimate struct {
 	Table string // physical, with its keyspace
-	// Rows is, for the base table, the number of its partitions, or if it has clustering columns that number times the rows per partition in a
-	// sample. For a query table it is the same number, as each base row has at most one row there.
+	// Rows is the number of rows of the base table, for each table: each base row has at most one row in a query table.
+	// It is the number of partitions or, with clustering columns, that number times the rows per partition in a sample.
 	Rows int64
-	// Bytes is the size of one replica, before compression. Rows that were written in parts, or several times, count several times until they
-	// are compacted. 0 means not known: no node reports the table, or it has so few partitions that nodes cannot tell how many.
+	// Bytes is the size of one replica, before compression. Rows that were written in parts, or several times, count
+	// several times until they are compacted. 0 means not known: no node reports the table, or it has so few partitions
+	// that nodes cannot tell how many.
 	Bytes int64
 }
 
 // ErrUnknown is matched by the error of [Reconciler.Estimate] if no node reports the size of the base table.
 var ErrUnknown = errors.New("denorm: reconcile: the size is not known")
 
-// Estimate reads from the nodes the sizes of a set's tables (system.size_estimates), and changes nothing. Options [Tables] and [PageSize] are those
-// of the run. Nodes report what is in their data files, a few minutes after it was flushed. Nodes that do not answer are assumed to own as much data
-// as the others. The error matches [ErrUnknown] if the base table is not reported, and ErrInvalid as the error of [Reconciler.Verify] does.
+// Estimate reads from the nodes the sizes of a set's tables (system.size_estimates), and changes nothing. Give the
+// options [Tables] and [PageSize] of the run. Nodes report what is in their data files, a few minutes after it was
+// flushed. Nodes that do not answer are assumed to own as much data as the others. The error matches [ErrUnknown] if
+// the base table is not reported, and ErrInvalid as the error of [Reconciler.Verify] does.
 //
 // The command denorm estimate answers another question: how large partitions become.
 func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options ...Option) (Estimate, error) {
@@ -64,8 +66,7 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 			continue
 		}
 		if partitions == 0 {
-			return Estimate{}, fmt.Errorf("%w: no node reports anything of table %s. It is empty, or its rows are not in data files yet: run nodetool "+
-				"flush and nodetool refreshsizeestimates on each node, or try again some minutes later", ErrUnknown, t.qualified())
+			return Estimate{}, fmt.Errorf("%w: no node reports table %s: run nodetool flush and nodetool refreshsizeestimates on each node", ErrUnknown, t.qualified())
 		}
 		each, err := j.rowsPerPartition(ctx)
 		if err != nil {

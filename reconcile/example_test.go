@@ -90,3 +90,23 @@ func ExampleReconciler_Repair() {
 	// <nil>
 	// <nil>
 }
+
+// Entity repairs one entity, for example the one that a support request is about.
+func ExampleEntity() {
+	ctx := context.Background()
+	s, end := openParcels(ctx)
+	defer end()
+	r, err := reconcile.New(s, reconcile.Settle(100*time.Millisecond))
+	if err != nil {
+		panic(err)
+	}
+
+	report, err := reconcile.Entity(ctx, r, parcels, parcel{ParcelID: "p1"})
+	for f := range report.Findings() {
+		fmt.Println(f.Table, f.Class, f.Outcome)
+	}
+	fmt.Println(err)
+	// Output:
+	// post.parcels_by_depot missing repaired
+	// <nil>
+}

@@ -22,8 +22,8 @@ const (
 	Ahead     = repair.Ahead     // the entity has a time more than Settle in the future: see [KeepAhead] and [RemoveAhead]
 	Undatable = repair.Undatable // a row for which nothing says when it was written
 	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
-	// Two base rows have the same unique key, this one and the one for which the key is claimed, or the same tables.ID:
-	// [Finding.Other] is the other one.
+	// Two base rows have the same unique key, or the same tables.ID. [Finding.Other] is the one for which the key is
+	// claimed, or the other one.
 	Shared = repair.Shared
 )
 
@@ -32,8 +32,11 @@ type Certainty = repair.Certainty
 
 // The certainties of findings.
 const (
-	Settled = repair.Settled // it has lasted for longer than Settle: only a queued Resume, a hint or a stuck batchlog may still explain it
-	Proven  = repair.Proven  // nothing that may still be delivered explains it
+	// Settled: seen for longer than Settle. It may still go away if a stored error is resumed, or a hint or a batchlog
+	// entry is delivered.
+	Settled = repair.Settled
+	// Proven: nothing that may still be delivered explains it.
+	Proven = repair.Proven
 )
 
 // Outcome says what a repair did about a finding.
@@ -71,7 +74,8 @@ type Finding struct {
 	t      *table
 }
 
-// Key returns the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
+// Key returns the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave
+// it out.
 func (f Finding) Key() string { return tablerow.KeyText(f.t.Layout, f.key) }
 
 // Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].

@@ -84,9 +84,9 @@ func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
-// Settle sets a time longer than any write takes, from its timestamp until its last statement is applied: the limit of a call, the server's
-// timeout, a replay of the batchlog after a restart, and clock skew. Differences that last for less are not reported. Default: 90 s. It
-// must be positive.
+// Settle sets a time longer than any write takes, from its timestamp until its last statement is applied. Differences
+// that last for less are not reported. Include the limit of a call, the server's timeout, a replay of the batchlog
+// after a restart, and clock skew. Default: 90 s. It must be positive.
 func Settle(d time.Duration) Option {
 	return func(c *config) {
 		if c.settle = d; d <= 0 {
@@ -95,16 +95,17 @@ func Settle(d time.Duration) Option {
 	}
 }
 
-// OldTimestamps says that the set may be written with writer.At at times long past, as an import does. The timestamp of a row then does not
-// tell when it was written, and each difference is looked at three times.
+// OldTimestamps says that the set may be written with writer.At at times long past, as an import does. The timestamp of
+// a row then does not tell when it was written, and each difference is looked at three times.
 func OldTimestamps() Option { return func(c *config) { c.at = true } }
 
 // Tables names the query tables to compare with the base table. Default: all query tables of the set.
 func Tables(names ...string) Option { return func(c *config) { c.only = names } }
 
-// Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or acknowledged rows may be
-// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL; that of a Versioned set at SERIAL,
-// and in an adoption also at ALL. A level that is not one of package session matches [ErrInvalid].
+// Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or
+// acknowledged rows may be missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at
+// ALL. In a Versioned set it is read at SERIAL, and in an adoption also at ALL. A level that is not one of package
+// session matches [ErrInvalid].
 func Consistency(level session.Consistency) Option {
 	return func(c *config) {
 		if c.consistency = level; !settings.Level(gocql.Consistency(level)) {
@@ -113,8 +114,8 @@ func Consistency(level session.Consistency) Option {
 	}
 }
 
-// InFlight bounds how many requests are in flight. Within the bound their number grows while all is well, and shrinks when the cluster is
-// slow or rejects requests. Default: 256. Less than 1 matches [ErrInvalid].
+// InFlight bounds how many requests are in flight. Within the bound their number grows while all is well, and shrinks
+// when the cluster is slow or rejects requests. Default: 256. Less than 1 matches [ErrInvalid].
 func InFlight(most int) Option {
 	return func(c *config) {
 		if c.inFlight = most; most < 1 {
@@ -146,8 +147,9 @@ func Rate(requests int) Option {
 	}
 }
 
-// PageSize sets how many rows a request reads. Default: 1000. A page keeps a node busy for some milliseconds, and the service's requests
-// wait meanwhile. Where that matters, set 100 rows or less, with [Rate]. Less than 1 matches [ErrInvalid].
+// PageSize sets how many rows a request reads. Default: 1000. A page keeps a node busy for some milliseconds, and the
+// service's requests wait for that long. Where that matters, set 100 rows or less, with [Rate]. Less than 1 matches
+// [ErrInvalid].
 func PageSize(rows int) Option {
 	return func(c *config) {
 		if c.pageSize = rows; rows < 1 {
@@ -159,29 +161,27 @@ func PageSize(rows int) Option {
 // DryRun makes [Reconciler.Repair] report what it would do, and send nothing.
 func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
-// Rewrite makes [Reconciler.Repair] write an entity again, with a timestamp Settle ago, where a row cannot be put back with its own timestamp
-// because a delete of a newer write that was never completed covers it ([Shadowed]). All writes in flight are newer than that timestamp and win.
-// A write with an earlier timestamp that arrives later loses: resume stored errors first, and do not import with writer.At meanwhile. Rewrite
-// writes only when all replicas of the base row have answered. Rewrite also puts rows into the base table that are older than 3/4 of
-// gc_grace_seconds, as after a restore: an entity that was deleted so long ago comes back if one of its rows was left. It does not apply to
-// sets with Versioned.
+// Rewrite makes [Reconciler.Repair] write an entity again, at a timestamp Settle ago, where a delete of an incomplete
+// write covers its row ([Shadowed]). Writes in flight are newer and win. A write of an earlier time that arrives later
+// loses: resume stored errors first, and import nothing with writer.At. It also puts rows into the base table that are older than 3/4 of gc_grace_seconds,
+// as after a restore. An entity that was deleted so long ago then comes back if one of its rows was left. It waits for
+// all replicas of the base row, and does not apply to Versioned sets.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
-// KeepAhead makes a run carry out writes whose time is more than [Settle] in the future ([Ahead]), over other changes and deletes. Until that time
-// the entity takes no writes. Default: such entities are left.
+// KeepAhead makes a run carry out writes whose time is more than [Settle] in the future ([Ahead]), over other changes
+// and deletes. Until that time the entity takes no writes. Default: such entities are left.
 func KeepAhead() Option { return func(c *config) { c.keepAhead = true } }
 
-// RemoveAhead makes [Reconciler.Repair] undo writes whose time is more than [Settle] in the future ([Ahead]): it puts the base row, or the newest
-// other row, over them, at a time just after theirs. Without a base row it removes their rows. Until that time the entity takes no writes. It
-// needs [OnRemoval]. It does not apply to sets with Versioned: there, repair after that time. Default: such entities are left.
+// RemoveAhead makes [Reconciler.Repair] undo writes whose time is more than [Settle] in the future ([Ahead]). It puts
+// the base row, or the newest other row, over them, at a time just after theirs. Without a base row it removes their
+// rows. Until that time the entity takes no writes. It needs [OnRemoval]. It does not apply to sets with Versioned:
+// there, repair after that time. Default: such entities are left.
 func RemoveAhead() Option { return func(c *config) { c.removeAhead = true } }
 
-// MaxRemovals bounds how many rows a run removes or puts into the base table. A run that exceeds it ends with [ErrTooMuch], so that a
-// repair does not damage the other tables when the base table is damaged. Default: a hundredth of the rows that were read, at least 100 and
-// at most 1000. Without MaxRemovals, a run also ends with ErrTooMuch where the declaration of a key column seems to be wrong: before it first
-// changes a query table, it reads up to 128 rows of it, and ends if at least 5 of them, and 9 in 10, are not under the key that their base
-// row has or, before a removal, have no base row. A DryRun does so, too; Entity, and sets whose rows take patches, are not checked for other keys.
-// A given number replaces both, and allows to remove rows for which nothing proves a delete, but not in a repair with [Rewrite]. Less than 1 matches
+// MaxRemovals bounds how many rows a run removes or puts into the base table. More end it with [ErrTooMuch], so that a
+// damaged base table does not damage the others. Default: 1 % of the rows read, at least 100 and at most 1000. By
+// default a wrong declaration of a key column also ends the run (see the package documentation). A given number replaces both. It
+// also lets rows be removed for which nothing proves a delete, but not with [Rewrite]. Less than 1 matches
 // [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
@@ -191,18 +191,19 @@ func MaxRemovals(rows int) Option {
 	}
 }
 
-// OnRemoval makes a run call f with each row, with all its values, before it is removed. The row is removed after f has returned. If f fails,
-// the row is left, and the [Finding] says why. Without OnRemoval, [Reconciler.Repair] removes nothing, and says so. Several goroutines call f at
-// once.
+// OnRemoval makes a run call f with each row, with all its values, before it is removed. The row is removed after f has
+// returned. If f fails, the row is left, and the [Finding] says why. Without OnRemoval, [Reconciler.Repair] removes
+// nothing, and says so. Several goroutines call f at once.
 func OnRemoval(f func(Removal) error) Option { return func(c *config) { c.onRemoval = f } }
 
-// Lookup makes [Reconciler.Verify] and [Reconciler.Repair] read the counterparts of each row one by one. That takes many times as long, but
-// needs no temporary file, and a stored run continues where its process has died: see [Resume].
+// Lookup makes [Reconciler.Verify] and [Reconciler.Repair] read the counterparts of each row one by one. That takes
+// many times as long, but needs no temporary file, and a stored run continues where its process has died: see [Resume].
 func Lookup() Option { return func(c *config) { c.lookup = true } }
 
-// Spool sets the directory in which [Reconciler.Verify] and [Reconciler.Repair] keep hashes and keys of rows if they need more than 96 MiB
-// of memory: about 120 bytes for each row of a query table, and as many for the row that the base table expects there. The file has mode
-// 0600, and is gone when the call ends or the process dies. Default: [os.TempDir].
+// Spool sets the directory in which [Reconciler.Verify] and [Reconciler.Repair] keep hashes and keys of rows if they
+// need more than 96 MiB of memory. A row of a query table needs about 240 bytes: 120 for itself, and 120 for the row
+// that the base table expects there. The file has mode 0600, and is gone when the call ends or the process dies.
+// Default: [os.TempDir].
 func Spool(dir string) Option {
 	return func(c *config) {
 		c.spool = dir

@@ -23,17 +23,17 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Reconciler compares and repairs the tables of sets. It is made by [New], and is safe for concurrent use. It starts no goroutine that
-// outlives a call, and needs no Close.
+// Reconciler compares and repairs the tables of sets. It is made by [New], and is safe for concurrent use. It starts no
+// goroutine that outlives a call, and needs no Close.
 type Reconciler struct {
 	session  *session.Session
 	shared   settings.Shared
 	defaults []Option
 }
 
-// New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session and
-// reports to its tracer, but has its own retry budget, so that a run does not use up the budget of the service. The options are the defaults of all calls. The error names each option that is
-// not valid, and matches [ErrInvalid].
+// New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session and reports
+// to its tracer. It has its own retry budget, so that a run does not use up the budget of the service. The options are
+// the defaults of all calls. The error names each option that is not valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reconciler, error) {
 	if s == nil || s.Reads() == nil || s.Writes() == nil {
 		return nil, invalid("the session is nil, cannot write, or is a zero value: session.Open makes one")
@@ -200,9 +200,7 @@ func (j *job) readSchema(ctx context.Context) error {
 	base := j.base()
 	for _, t := range j.queries { // a row that has ended in one table alone would be missing there, and a repair would bring it back
 		if t.live.TTL != 0 && t.live.TTL != base.live.TTL {
-			return invalid("table %s has a default_time_to_live of %v, and the base table %s has %s, so its rows end at other times and cannot be compared: "+
-				"give both tables the same; or name the other query tables with Tables (--tables of the command) in Verify, Repair, Entity and Watch; Adopt "+
-				"compares all tables of the set, so leave this one out of the set; Backfill cannot fill it",
+			return invalid("table %s has default_time_to_live %v, and the base table %s has %s: make them equal, or leave the table out with Tables (--tables)",
 				t.qualified(), t.live.TTL, base.qualified(), orNone(base.live.TTL))
 		}
 	}

@@ -102,7 +102,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case err != nil:
 			return Failed, err
 		case j.dryRun:
-			return Found, fmt.Errorf("DryRun: would send %d statements", sent)
+			return Found, fmt.Errorf("DryRun: would be repaired with %d statements", sent)
 		}
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err
@@ -119,12 +119,11 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
 			return Found, errors.New("a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced")
 		case j.base().version >= 0:
-			return Shadowed, errors.New("a delete of a later version covers the row: delete the entity again, or Modify it with no change, which writes it again")
+			return Shadowed, errors.New("a delete of a later version covers the row: delete the entity again, or Modify it with no change")
 		case !j.rewrite || l.Base == nil:
-			return Shadowed, errors.New("it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
-				"option Rewrite (--rewrite) writes the entity again")
+			return Shadowed, errors.New("a delete of a newer, incomplete write covers the row: Rewrite (--rewrite) writes the entity again")
 		case again:
-			return Shadowed, errors.New("it was written again, Settle ago, and is not there: a delete of a later time covers it; repair again after that time")
+			return Shadowed, errors.New("a delete later than Settle ago covers the row that was written again: repair again after that time")
 		}
 		if l, began, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
 			return Found, fmt.Errorf("an entity is written again only when all replicas of the base row have answered: %w", err)

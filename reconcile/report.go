@@ -18,11 +18,11 @@ import (
 var (
 	// ErrDrift says that tables disagree and were not repaired.
 	ErrDrift = errors.New("denorm: reconcile: tables disagree")
-	// ErrIncomplete says that some rows were not read: nothing is known of them. Its text names the table and the token range that could not be
-	// read, even in smaller pages and ranges, with the cause and what to do.
+	// ErrIncomplete says that some rows were not read: nothing is known of them. Its text has the cause and what to do.
+	// It names the table and the token range that could not be read, even in smaller pages and ranges.
 	ErrIncomplete = errors.New("denorm: reconcile: not all rows were compared")
-	// ErrTooMuch says that a repair ended because it would have removed more rows, or put more into the base table, than [MaxRemovals] allows,
-	// or because nearly no row of a query table is under the key that its base row has: see MaxRemovals.
+	// ErrTooMuch says that a repair ended because it would have removed more rows, or put more into the base table, than
+	// [MaxRemovals] allows. Or nearly no row of a query table is under the key that its base row has: see MaxRemovals.
 	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
 )
 
@@ -33,15 +33,17 @@ type Report struct {
 	Began, Ended time.Time
 	// Tables are the tables that were compared, the base table first.
 	Tables []TableReport
-	// NotCompared are the tables of the set that were not compared, by physical name with keyspace: nothing is known of them. Of [Entity], a name
-	// with ", under other keys" is a table that may have rows of the entity where Entity has not looked.
+	// NotCompared are the tables of the set that were not compared, by physical name with keyspace: nothing is known of
+	// them. Of [Entity], a name with ", under other keys" is a table that may have rows of the entity where Entity has
+	// not looked.
 	NotCompared []string
 	// InFlight counts entities whose tables differed at first and later agreed or changed: writes in flight explain them.
 	InFlight int
 	// Put counts the rows that [Reconciler.Backfill] has put into its table.
 	Put int
-	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version. OtherTimes counts the rows of their query tables that had
-	// another time than the base row, which is no difference. If a run was continued, both count the last process only.
+	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version. OtherTimes counts the rows of
+	// their query tables that had another time than the base row: this is not a difference. If a run was continued, both
+	// count the last process only.
 	Stamped, OtherTimes int
 	// Unadopted counts the base rows without a stamp or version, as rows have that were written without the library:
 	// [Reconciler.Adopt] gives them one. In a set with Versioned they were not compared, and Err matches [ErrIncomplete].
@@ -51,8 +53,8 @@ type Report struct {
 	// not put there, because that column was written later, with another value or with none. If a run was continued, both
 	// count the last process only.
 	Copied, Kept int
-	// Uncovered counts token ranges that could not be read, rows of which writers reject each change, and entities that
-	// differed and could not be looked at again; Err says why.
+	// Uncovered counts what could not be read or looked at again: token ranges, entities that differed, and rows of which
+	// writers reject each change. Err says why.
 	Uncovered int
 
 	mu       sync.Mutex
@@ -98,8 +100,9 @@ type TableReport struct {
 	Table string // physical, with its keyspace
 	Rows  int    // read
 	Found map[Class]int
-	// Unheld counts, in a table with Unique, claims of entities whose base rows do not have the key. They are no difference: writes whose client
-	// has died leave them, and the next entity that wants such a key takes it. If a run was continued, Unheld counts the last process only.
+	// Unheld counts, in a table with Unique, claims of entities whose base rows do not have the key. They are not a
+	// difference: writes whose client has died leave them, and the next entity that wants such a key takes it. If a run
+	// was continued, Unheld counts the last process only.
 	Unheld int
 	// Ending counts rows that end by a TTL other than default_time_to_live, while no column of [tables.ExpiresAt]
 	// says when. A change keeps such a row forever: in a set without ExpiresAt the error of the report matches
@@ -109,9 +112,9 @@ type TableReport struct {
 	// Units counts rows whose write times are in "seconds", "milliseconds" or "nanoseconds". They do not say which of
 	// two rows is newer.
 	Units map[string]int
-	// Nulls counts, in the base table and by column, rows that [Reconciler.Adopt] has read in which the column is
-	// null, while its field is no pointer: the row is read with another value, and the next update writes that. If a
-	// run was continued, Units and Nulls count the last process only.
+	// Nulls counts rows of the base table in which a column is null and its field is not a pointer, by column.
+	// [Reconciler.Adopt] has read them with another value, which the next update writes. If a run was continued, Units
+	// and Nulls count the last process only.
 	Nulls map[string]int
 
 	keep   string // how the ends of rows are kept, in a set without ExpiresAt
@@ -124,9 +127,10 @@ const maxFindings = 100_000
 // Findings returns the first 100,000 rows that disagree; [TableReport] counts all.
 func (r *Report) Findings() iter.Seq[Finding] { return slices.Values(r.findings) }
 
-// Err is nil if all rows were read and agree now. It matches [ErrDrift] if some disagree and were not repaired,
-// [ErrIncomplete] if some could not be read, [ErrUnsafe] if a change of some would lose something, [ErrTooMuch] if a
-// repair ended because of [MaxRemovals], and [ErrStopped] or [ErrRunning] if a stored run ended early.
+// Err is nil if all rows were read and agree now. It matches [ErrDrift] if some disagree and were not repaired, and
+// [ErrIncomplete] if some could not be read. It matches [ErrUnsafe] if a change of some would lose something, and
+// [ErrTooMuch] if a repair ended because of [MaxRemovals]. It matches [ErrStopped] or [ErrRunning] if a stored run
+// ended early.
 func (r *Report) Err() error {
 	var errs []error
 	if r.stopped != nil {
@@ -359,6 +363,7 @@ type Progress struct {
 	Findings int
 	Waiting  int // entities to be looked at again
 	InFlight int // requests that may be in flight
-	// Waits says why nothing is read at the moment: the run was paused, or [Reconciler.Backfill] waits for writers. Otherwise it is empty.
+	// Waits says why nothing is read at the moment: the run was paused, or [Reconciler.Backfill] waits for writers.
+	// Otherwise it is empty.
 	Waits string
 }

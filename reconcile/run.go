@@ -17,28 +17,24 @@ import (
 	"github.com/denorm-go/denorm/internal/each"
 )
 
-// ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way in the datacentre. Its text names that run. If the process
-// of that run has died, a call succeeds a minute later.
+// ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way in the datacentre.
+// Its text names that run. If the process of that run has died, a call succeeds a minute later.
 var ErrRunning = errors.New("denorm: reconcile: another run of the set is under way")
 
 // ErrStopped says that the run was stopped by [Reconciler.Stop].
 var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resume (--resume) continues it")
 
 // State stores runs in the tables of [StateSchema], in a physical keyspace, where they outlive their process. [Resume]
-// continues a run whose process has died. Other processes see and control it ([Reconciler.Runs]). A finding keeps the
-// time when the first run saw it, so that it can become [Proven]. Without State, or with an empty name, all of that is
-// in memory and ends with the call.
-//
-// In each datacentre only one run of a kind works at a time ([ErrRunning]); session.LocalDC names the datacentre.
-// Sessions without one share one more place in the whole cluster.
+// continues a run whose process has died, and other processes see and control it ([Reconciler.Runs]). A finding keeps
+// the time when the first run saw it, so that it can become [Proven]. In each datacentre (session.LocalDC) only one run
+// of a kind works at a time ([ErrRunning]). Sessions without one share one more place in the whole cluster. Default:
+// all of that is in memory, and ends with the call.
 func State(keyspace string) Option { return func(c *config) { c.state = keyspace } }
 
-// Resume continues a run that [State] has stored: see [Report.Run] and [Reconciler.Runs]. The run does not repeat what
-// it has done, its report has all that it found before, and it first looks at what it was repairing when its process
-// died. Verify and Repair without [Lookup], however, read all tables again, because their hashes are lost with the
-// process. The call must be the same, in the same datacentre, with the same declaration, [Tables], [Lookup] and
-// [DryRun], that of Adopt also with the same [Writers] and [Settle], or the error matches [ErrInvalid]. The [Rate] is
-// that of the stored run unless another one is given.
+// Resume continues a run that [State] has stored: see [Report.Run] and [Reconciler.Runs]. Verify and Repair without
+// [Lookup] read all tables again. Others repeat nothing, and first look at what was being repaired. The report has all
+// that was found before. Give it the same method, datacentre, set, [Tables], [Lookup] and [DryRun], and for Adopt the
+// same [Writers] and [Settle], or the error matches [ErrInvalid]. The run keeps its [Rate] unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
 // storedRun is a run in the tables of StateSchema. A range is stored once all that differed in it is settled: if it were stored when it was read, a

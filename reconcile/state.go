@@ -25,9 +25,10 @@ const (
 	findingTable = "denorm_finding"
 )
 
-// StateSchema returns the CQL that creates the tables of [State] in a keyspace: for runs, the token ranges that they have done, leases, and
-// findings. In production, put it where your other migrations are; in development, schema.Ensure takes it as schema.CQL. Rows in these tables
-// expire after 90 days. Findings have the keys of rows, which are as secret as the rows.
+// StateSchema returns the CQL that creates the tables of [State] in a keyspace: for runs, the token ranges that they
+// have done, leases, and findings. In production, put it where your other migrations are; in development, schema.Ensure
+// takes it as schema.CQL. Rows in these tables expire after 90 days. Findings have the keys of rows, which are as
+// secret as the rows.
 func StateSchema(keyspace string) string {
 	name := func(table string) string { return cql.Name{Keyspace: keyspace, Name: table}.String() }
 	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (

@@ -9,7 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// ErrUnsafe says that a change of some rows would lose something: they end by a TTL, and no column says when, or no
+// ErrUnsafe says that a change of some rows would lose something. They end by a TTL and no column says when, or no
 // write of the library wins against them. The text says what to do.
 var ErrUnsafe = errors.New("denorm: reconcile: rows are not safe to change")
 

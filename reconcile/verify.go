@@ -7,16 +7,16 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Verify compares the query tables of a set with its base table, while writers write, and changes nothing. It reads each table once, and
-// compares hashes of the rows ([Spool]). Entities that differ are read again, at least [Settle] apart, until they agree or no write in
-// flight can explain the difference. If any entity differs, Verify takes at least that long. With [Lookup] it needs no temporary file, and
-// takes many times as long.
+// Verify compares the query tables of a set with its base table, while writers write, and changes nothing. It reads
+// each table once, and compares hashes of the rows ([Spool]). Entities that differ are read again, at least [Settle]
+// apart, until they agree or no write in flight can explain the difference. If any entity differs, Verify takes at
+// least that long. With [Lookup] it needs no temporary file, and takes many times as long.
 //
-// Of a set with a single table it reads the rows, and reports those of which writers reject each change: see
+// In a set with a single table it reads the rows, and reports those whose changes writers reject: see
 // [Report.Unadopted].
 //
-// The error is that of [Report.Err], or ErrInvalid, or that of ctx. With [State] it may be [ErrRunning], or say that the state cannot be read.
-// The report is never nil once the run has begun.
+// The error is as from [Report.Err], or ErrInvalid, or the error of ctx. With [State] it may be [ErrRunning], or say
+// that the state cannot be read. The report is never nil once the run has begun.
 func (r *Reconciler) Verify(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -35,13 +35,18 @@ func (j *job) runDigest(ctx context.Context) (*Report, error) {
 	return j.run(ctx)
 }
 
-// Repair compares like [Reconciler.Verify], and makes the tables agree. It reads the entities that differ row by row, and sends the mutations
-// of earlier writes again, with the same values and the same timestamps, so it undoes no write of others. A row that is missing or differs is
-// put with the timestamp of the base row. A row that is newer than the base row is put into all tables with its own timestamp. A row without
-// a base row is put into the base table with its own timestamp, and is removed if a delete covers it there. In a Versioned set it is left, unless
-// the base row remembers its delete. A row under a former key is removed with its own timestamp. A set whose rows never move is repaired column
-// by column: the newer of two values is put into the other table with its own timestamp. Where the clocks of this machine and of a node differ
-// by more than 10 s, it is ErrInvalid, but for a [DryRun].
+// Repair compares like [Reconciler.Verify], and makes the tables agree. It reads the entities that differ row by row,
+// and sends the mutations of earlier writes again, with the same values and timestamps. So it undoes no write of
+// others.
+//
+// A row that is missing or differs is put with the timestamp of the base row. A row that is newer than the base row is
+// put into all tables with its own timestamp. A row without a base row is put into the base table with its own
+// timestamp, and is removed if a delete covers it there. In a Versioned set it is left, unless the base row remembers
+// its delete. A row under a former key is removed with its own timestamp. A set whose rows never move is repaired
+// column by column.
+//
+// Where the clocks of this machine and of a node differ by more than 10 s, the error matches ErrInvalid, but for a
+// [DryRun].
 func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -51,9 +56,10 @@ func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options .
 	return j.runDigest(ctx)
 }
 
-// Entity is [Reconciler.Repair] for one entity; with [DryRun] it only compares. It uses the columns of row that identify the entity. If the
-// entity may have no base row, set the columns of query tables' keys as well: they say where else to look for its rows. Rows under keys that
-// neither row, nor a row that is found, nor [tables.OneOf] names are left to Repair: [Report.NotCompared] names their tables.
+// Entity is [Reconciler.Repair] for one entity; with [DryRun] it only compares. It uses the columns of row that
+// identify the entity. If the entity may have no base row, set the key columns of query tables as well. They say where
+// else to look for its rows. Rows under keys that neither row, nor a row that is found, nor [tables.OneOf] names are
+// left to Repair. [Report.NotCompared] names their tables.
 func Entity[T any](ctx context.Context, r *Reconciler, set *tables.Set[T], row T, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

@@ -16,8 +16,9 @@ const (
 	kindWatch    = "watch"
 )
 
-// Every sets the period of [Reconciler.Watch]: how long a pass takes, and how long after the begin of one pass the next begins. Default: 7
-// days. It must be positive and at most 45 days, because the stored state of a pass expires after 90.
+// Every sets the period of [Reconciler.Watch]: how long a pass takes, and how long after the begin of one pass the next
+// begins. Default: 7 days. It must be positive and at most 45 days, because the stored state of a pass expires after
+// 90.
 func Every(period time.Duration) Option {
 	return func(c *config) {
 		if c.every = period; period <= 0 || period > mostEvery {
@@ -26,20 +27,19 @@ func Every(period time.Duration) Option {
 	}
 }
 
-// OnReport makes [Reconciler.Watch] call f with the report of each pass, and the error of [Report.Err]. If a pass could not begin, the report
-// is nil. f is called from one goroutine.
+// OnReport makes [Reconciler.Watch] call f with the report of each pass, and the error of [Report.Err]. If a pass could
+// not begin, the report is nil. f is called from one goroutine.
 func OnReport(f func(*Report, error)) Option { return func(c *config) { c.onReport = f } }
 
-// Watch verifies a set again and again until ctx ends, and returns the error of ctx. Rows that come to disagree are found within about two
-// periods ([Every]). It changes nothing. The reads of a pass are spread over the period, so that the service does not notice them. Neither
-// findings nor the errors of a pass end Watch: it reports them to [OnReport], and to the
-// tracer of the session if tracing.New has made it.
+// Watch verifies a set again and again until ctx ends, and returns the error of ctx. Rows that come to disagree are
+// found within about two periods ([Every]). It changes nothing. The reads of a pass are spread over the period, so that
+// the service does not notice them. Findings and errors of a pass do not end Watch. It reports them to [OnReport], and
+// to the tracer of the session if tracing.New has made it.
 //
 // With [State], all replicas of a service may call Watch: one works in each datacentre, and the others stand by. If it
 // ends or dies, another one continues its pass, some minutes later. A pass that could not read all tries the rest
-// again. A pass therefore continues across deployments, which is why Watch reads the counterparts of each row
-// ([Lookup]). [Reconciler.Stop] ends a pass for good, and the next pass begins when it is due. A paused pass stays
-// paused until [Reconciler.Continue]. Without State, each process begins again.
+// again. [Reconciler.Stop] ends a pass for good, and the next pass begins when it is due. A paused pass stays paused
+// until [Reconciler.Continue]. Without State, each process begins again.
 //
 // Watch returns ErrInvalid at once if the first pass cannot begin because the call is not valid, or with [Resume].
 func (r *Reconciler) Watch(ctx context.Context, set tables.Described, options ...Option) error {

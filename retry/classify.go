@@ -8,9 +8,9 @@ const (
 // Classify says what is known after an attempt to write failed with err. It assumes that the attempt was sent once:
 // without speculative execution, and with a gocql RetryPolicy that never retries. Nil is the zero Verdict.
 //
-// Wrapped errors are classified as what they wrap, and an error that wraps several as all of them together: NotApplied
-// only if each one is, Unknown if they disagree. So do not wrap your own errors alongside the one of gocql. The errors
-// of writer and reader may hold two; for them use their outcome.
+// A wrapped error is classified as what it wraps. An error that wraps several is NotApplied only if each one is, and
+// Unknown if they disagree. So do not wrap your own errors alongside the one of gocql. The errors of writer and reader
+// may hold two; for them use their outcome.
 //
 // An error of a context is Unknown and not to be retried: gocql returns it before and after the request was sent.
 // Writer and reader know their own limit of one attempt, and retry after it.

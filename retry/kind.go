@@ -2,17 +2,17 @@ package retry
 
 import "github.com/denorm-go/denorm/internal/printable"
 
-// Kind is the kind of write that an error answers. The same error means different things for different kinds: an
+// Kind is the kind of write that an error answers. The same error means different things for different kinds. An
 // UNAVAILABLE for one partition comes before anything happened; for an unlogged batch of several it may follow the
 // first partitions.
 type Kind uint8
 
 const (
-	// Partition is one request for mutations of one partition of one keyspace with a pinned timestamp: a statement, or
-	// a batch whose mutations share keyspace and partition key, which Cassandra applies as one mutation.
+	// Partition is one request for mutations of one partition of one keyspace with a pinned timestamp. It is a statement,
+	// or a batch whose mutations share keyspace and partition key, which Cassandra applies as one mutation.
 	//
-	// A table with a materialized view or a trigger is a [LoggedBatch] even if one statement is sent, because the
-	// coordinator makes one of it (StorageProxy.mutateWithTriggers).
+	// If a table has a materialized view or a trigger, even one statement is a [LoggedBatch], because the coordinator
+	// makes one of it (StorageProxy.mutateWithTriggers).
 	Partition Kind = iota
 
 	// LoggedBatch is a batch of several partitions through the batchlog, with a pinned timestamp.
@@ -39,8 +39,9 @@ var kindNames = [...]string{"partition", "logged batch", "unlogged batch", "cond
 // String returns the kind in lower case, such as "logged batch".
 func (k Kind) String() string { return printable.Enum("Kind", k, kindNames[:]) }
 
-// Idempotent reports whether the write may be sent more than once without harm: [Partition], [LoggedBatch] and
-// [UnloggedBatch], by their pinned timestamp, and [Swap], by its condition. A value that is not one of the constants is not idempotent.
+// Idempotent reports whether the write may be sent more than once without harm. [Partition], [LoggedBatch] and
+// [UnloggedBatch] may by their pinned timestamp, and [Swap] by its condition. A value that is not one of the constants
+// is not idempotent.
 //
 // The timestamp makes cells idempotent, not every statement: an append to a list doubles the elements whatever its
 // timestamp. Such a statement must not be sent with these kinds.

@@ -20,14 +20,14 @@ const (
 	defaultMultiplier      = 2
 )
 
-// Policy says how often and how long one write is tried. The zero value means the defaults. It is a plain value,
-// safe for concurrent use.
+// Policy says how often and how long one write is tried. The zero value means the defaults. It is a plain value, safe
+// for concurrent use.
 //
-// The wait before attempt n+1 is drawn uniformly from [0, min(InitialInterval * Multiplier^(n-1), MaxInterval)), which
+// The wait before attempt n+1 is drawn uniformly from [0, min(InitialInterval * Multiplier^(n-1), MaxInterval)). This
 // is full jitter: clients that failed together do not come back together. BackOff replaces these waits.
 //
-// The attempts of a request take at most MaxElapsedTime + AttemptTimeout. The call that they are part of ends earlier if its context or
-// the Timeout of the writer says so.
+// The attempts of a request take at most MaxElapsedTime + AttemptTimeout. The call that they are part of ends earlier
+// if its context or the Timeout of the writer says so.
 type Policy struct {
 	// MaxAttempts is the number of attempts, the first included; 1 means no retry, 0 means 4.
 	MaxAttempts int
@@ -36,9 +36,9 @@ type Policy struct {
 	// 0 means 5 s.
 	MaxElapsedTime time.Duration
 
-	// AttemptTimeout limits one attempt. It should be above the server's own limit (write_request_timeout, 2 s), or
-	// every slow write ends without the server's answer, and well below the Timeout of the writer, or an attempt that gets no
-	// answer leaves no time for another one. 0 means 2.5 s.
+	// AttemptTimeout limits one attempt. 0 means 2.5 s. It should be above the server's own limit (write_request_timeout,
+	// 2 s), or every slow write ends without the server's answer. It should be well below the Timeout of the writer, or
+	// an attempt that gets no answer leaves no time for another one.
 	AttemptTimeout time.Duration
 
 	// InitialInterval is the upper bound of the first wait. 0 means 50 ms, or MaxInterval if that is set and less. 1 ns
@@ -104,8 +104,8 @@ func (p Policy) Validate() error {
 	return errors.Join(faults...)
 }
 
-// WithDefaults returns the policy with every field that is zero replaced by its default. With BackOff the fields that it replaces
-// stay zero.
+// WithDefaults returns the policy with every field that is zero replaced by its default. With BackOff the fields that
+// it replaces stay zero.
 func (p Policy) WithDefaults() Policy {
 	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
 	p.MaxElapsedTime = cmp.Or(p.MaxElapsedTime, defaultMaxElapsedTime)
@@ -126,17 +126,17 @@ func (p Policy) WithDefaults() Policy {
 // ErrBudget is matched by the error of a write that was given up because the budget for retries was spent.
 var ErrBudget = errors.New("retry: the budget for retries is spent")
 
-// Budget limits how many retries many writes make together. In an outage, retries multiply the load of a cluster that already
-// cannot carry its load. A Budget is a token bucket that begins full. A retry takes one token, or two if it follows an
-// attempt that timed out. Every success puts a part of a token back. Tokens taken for a retry that is not made, because the
-// caller leaves before it, are put back too. So a total outage costs the bucket's contents in retries, and nothing after
-// that, while scattered errors are retried as long as successes pay for them.
+// Budget limits how many retries many writes make together. In an outage, retries multiply the load of a cluster that
+// already cannot carry its load. A Budget is a token bucket that begins full. A retry takes one token, or two if it
+// follows an attempt that timed out. Every success puts a part of a token back. A token taken for a retry that is not
+// made, because the caller leaves before it, is put back too. So a total outage costs the bucket's contents in retries,
+// and nothing after that. Scattered errors are retried as long as successes pay for them.
 //
 // It is safe for concurrent use. It is made by [NewBudget].
 type Budget settings.Budget
 
 // NewBudget makes a full bucket of size tokens, into which each success puts earned tokens. 0 means the default: 1000
-// tokens, and 0.25 per success, which pays for retries as long as at most one attempt in five fails, or one in nine
+// tokens, and 0.25 per success. That pays for retries as long as at most one attempt in five fails, or one in nine
 // times out. Negative values and NaN count as 0. earned is a fraction, not a percentage: more than 1, which is a retry
 // for every success, counts as 1.
 func NewBudget(size int, earned float64) *Budget {

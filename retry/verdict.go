@@ -5,21 +5,22 @@ type Verdict struct {
 	// Outcome is what is known about the attempt.
 	Outcome Outcome
 
-	// Retry reports whether the same write may be sent again. It is false if that could do harm (a counter or a
-	// lightweight transaction that may have been applied) or if it cannot help (a syntax error, a context that ended).
+	// Retry reports whether the same write may be sent again. It is false if that could do harm: a counter or a
+	// lightweight transaction that may have been applied. It is false if it cannot help: a syntax error, a context that
+	// ended.
 	Retry bool
 
-	// Final reports that the server refused the write, and would refuse each repeat: until the value, a limit of the server,
-	// the schema or a permission changes. Refusals that are not known to be so are not Final.
+	// Final reports that the server refused the write, and would refuse each repeat. It would until the value, a limit of
+	// the server, the schema or a permission changes. Refusals that are not known to be so are not Final.
 	Final bool
 
-	// Once limits a Retry to one more attempt, whatever that one ends with: for WRITE_FAILURE, where a replica threw
-	// and most often throws again, and for Pending, where the server finishes the write by itself.
+	// Once limits a Retry to one more attempt, whatever that one ends with. It is set for WRITE_FAILURE, where a replica
+	// threw and most often throws again, and for Pending, where the server finishes the write by itself.
 	Once bool
 
-	// Batchlog reports that the attempt failed at the batchlog and the mutations have not been sent: a WRITE_TIMEOUT or
-	// WRITE_FAILURE of type BATCH_LOG (Unknown, as one of the batchlog's nodes may have stored the batch), or an
-	// UNAVAILABLE of a logged batch for want of batchlog nodes (NotApplied). The mutations alone may still succeed.
+	// Batchlog reports that the attempt failed at the batchlog and the mutations have not been sent; alone they may still
+	// succeed. After WRITE_TIMEOUT or WRITE_FAILURE of type BATCH_LOG the outcome is Unknown, as one of the batchlog's
+	// nodes may have stored the batch. After UNAVAILABLE of a logged batch for want of batchlog nodes it is NotApplied.
 	//
 	// Cassandra reports missing batchlog nodes as UNAVAILABLE with consistency TWO, in version 3 ONE, and no node alive
 	// (ReplicaPlans.forBatchlogWrite, StorageProxy.getBatchlogEndpoints). A batch that is itself written at ONE or TWO
@@ -33,7 +34,7 @@ type Verdict struct {
 }
 
 // ReasonOverloaded is the Reason of OVERLOADED, for a caller that knows whether the table has a materialized view or a
-// trigger: then it is not clean even for one statement (see [Partition]).
+// trigger. With one, even a single statement may have been applied (see [Partition]).
 const ReasonOverloaded = "overloaded"
 
 // safe is the verdict of an attempt that was surely not applied and may be repeated, whatever the kind.

@@ -16,9 +16,9 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Compare compares a live schema with a declared one and returns all differences, in the order of the declaration, but what others are made of
-// first, and first of all the views and indexes that are not declared. Both name physical keyspaces, see [Schema.In]. Live keyspaces that the
-// declaration does not mention are ignored.
+// Compare compares a live schema with a declared one and returns all differences. Undeclared views and indexes come
+// first, then what is declared in its order, but every type before what uses it. Both name physical keyspaces, see
+// [Schema.In]. Live keyspaces that the declaration does not mention are ignored.
 func Compare(declared, live *Schema) []Difference { return compared("", declared, live).found }
 
 func compared(server dialect.Server, declared, live *Schema) *comparison {

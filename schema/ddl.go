@@ -12,9 +12,9 @@ import (
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
-// CQL returns the schema as text: a CREATE for everything in it, in an order in which they can be executed. The same schema
-// gives the same text, and [Parse] reads it back. If a name or a text contains /* or */, a comment at the start says that
-// cqlsh would misread it. So do comments for what Unread has.
+// CQL returns the schema as text: a CREATE for everything in it, in an order in which they can be executed. The same
+// schema gives the same text, and [Parse] reads it back. If a name or a text contains /* or */, a comment at the start
+// says that cqlsh would misread it. Other comments list what Unread has.
 func (s *Schema) CQL() string {
 	var b strings.Builder
 	statements := s.Statements()

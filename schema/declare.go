@@ -138,7 +138,8 @@ func Sets(sets ...tables.Described) Declaration {
 	})
 }
 
-// Sets returns the sets that were declared with [Sets], in that order. A schema that was parsed, or read from a cluster, has none.
+// Sets returns the sets that were declared with [Sets], in that order. A schema that was parsed, or read from a
+// cluster, has none.
 func (s *Schema) Sets() []tables.Described {
 	var out []tables.Described
 	for _, e := range s.Entities {
@@ -232,8 +233,8 @@ func With(table string, options Options) Declaration {
 	})
 }
 
-// Keyspaces declares the replication of keyspaces. If any table or type is declared, a keyspace that has none of them is an error of
-// [Declare].
+// Keyspaces declares the replication of keyspaces. If any table or type is declared, a keyspace that has none of them
+// is an error of [Declare].
 func Keyspaces(keyspaces ...Keyspace) Declaration { return replicated(keyspaces) }
 
 // replicated is the [Declaration] that [Keyspaces] makes.
@@ -252,8 +253,8 @@ func (r replicated) declare(s *Schema) error {
 	return nil
 }
 
-// Replication returns a NetworkTopologyStrategy with the given number of replicas in each datacentre. Datacentre "" stands for all of
-// them.
+// Replication returns a NetworkTopologyStrategy with the given number of replicas in each datacentre. Datacentre ""
+// stands for all of them.
 func Replication(factors map[string]int) map[string]string {
 	out := map[string]string{"class": "NetworkTopologyStrategy"}
 	for dc, n := range factors {
@@ -297,8 +298,8 @@ func CQL(text string) Declaration {
 	})
 }
 
-// Accept accepts the findings of the lint rule with this code in a table, for a reason; table "" stands for all tables. A code that no
-// rule has is an error of [Declare].
+// Accept accepts the findings of the lint rule with this code in a table, for a reason; table "" stands for all tables.
+// A code that no rule has is an error of [Declare].
 func Accept(code, table, reason string) Declaration {
 	return declaration(func(s *Schema) error {
 		if reason == "" {
@@ -312,8 +313,9 @@ func Accept(code, table, reason string) Declaration {
 	})
 }
 
-// Expect states the expected volume of a declared table. A Per or Window of less than a second is an error: it is a number without a
-// unit. So are a column that the table does not have, and impossible numbers, such as a negative Rows or a Filled above 1.
+// Expect states the expected volume of a declared table. A Per or Window of less than a second is an error: it is a
+// number without a unit. A column that the table does not have is an error too. So are impossible numbers, such as a
+// negative Rows or a Filled above 1.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)

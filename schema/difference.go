@@ -15,23 +15,25 @@ type Difference struct {
 	Table    string // or type, index, view; empty if the keyspace as a whole is meant
 	Column   string // empty if the table as a whole is meant
 	Reason   string
-	// Fix is the statement that makes the live schema match the declaration. It is for a person to read and to run. It is empty if no
-	// statement can; Impossible then says why, and what to do instead.
+	// Fix is the statement that makes the live schema match the declaration. It is for a person to read and to run. It is
+	// empty if no statement can; Impossible then says why, and what to do instead.
 	Fix        string
 	Impossible string
 	// Destroys says that Fix loses data.
 	Destroys bool
-	// Extra says that the cluster has more than is declared, or options that the declaration leaves to the cluster, and that this hurts
-	// nothing declared. During a rolling upgrade the newer schema has such columns.
+	// Extra says that the cluster has more than is declared, or options that the declaration leaves to the cluster, and
+	// that this hurts nothing declared. During a rolling upgrade the newer schema has such columns.
 	Extra bool
-	// Begun says that Fix is for a Since that has begun: it is right only if no process without the Since has written rows of since then.
+	// Begun says that Fix is for a Since that has begun. It is right only if no process without the Since has written
+	// rows of since then.
 	Begun bool
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, rows have a
-	// default_time_to_live where ExpiresAt gives none, writes of a set do not fill a column, or it is about the Server.
+	// Note says that nothing is wrong. The table may lack the fingerprint of its declaration, or have one of an older or
+	// newer process. Rows may have a default_time_to_live where ExpiresAt gives none, or writes of a set may not fill a
+	// column. Or Server is set.
 	Note bool
-	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces, in a note that says that
-	// nothing was tested there, or what in the server's documentation contradicts what the sets or the writer rely on. The caller decides
-	// what to do about it. It is empty in all other differences.
+	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces. The note says that nothing
+	// was tested there, or what in the server's documentation conflicts with what the sets or the writer rely on. The
+	// caller decides what to do about it. It is empty in all other differences.
 	Server string
 
 	absent      bool   // what is declared does not exist
@@ -40,7 +42,8 @@ type Difference struct {
 	unversioned bool   // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables
 }
 
-// String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
+// String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal
+// interprets them.
 func (d Difference) String() string {
 	text := printable.Line(d.where(": column ") + ": " + d.Reason)
 	switch {
@@ -76,12 +79,12 @@ func (e *DifferenceError) Error() string {
 	return b.String()
 }
 
-// Migration returns the statements that fix the differences, as text for review, in the order in which the differences were found.
-// This package never runs it. Statements that lose data, those of a [Difference.Extra], and those that end a default_time_to_live which is
-// not declared are commented out. Differences
-// that no statement can fix are described. The statement of a [Difference.Note] is included, commented out if it is for a Since that
-// has begun. Without its comments the text is these statements and nothing else, whatever names and texts the live schema has: in
-// comments, control characters and line breaks are written as escapes.
+// Migration returns the statements that fix the differences, as text for review, in the order in which the differences
+// were found. This package never runs it. Statements are commented out if they lose data, if they are of a
+// [Difference.Extra], or if they end a default_time_to_live that is not declared. Differences that no statement can fix
+// are described. The statement of a [Difference.Note] is included, commented out if it is for a Since that has begun.
+// Without its comments the text is these statements and nothing else, whatever names and texts the live schema has.
+// Comments have escapes in place of control characters and line breaks.
 func Migration(differences []Difference) string {
 	var b strings.Builder
 	for i, d := range differences {

@@ -18,25 +18,18 @@ import (
 // ensureTimeout limits an [Ensure] whose context has no deadline.
 const ensureTimeout = 2 * time.Minute
 
-// Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is for development
-// and tests: people change a schema in production, and may start from [Migration]. Ensure never alters or drops anything; it returns
-// differences as a [*DifferenceError]. A table of a set gets the set's fingerprint in its comment, after the service's own text; see
-// [Validate]. For a table that rotates, Ensure creates the table of the present period; package rotation creates the tables of
-// later periods.
+// Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is
+// for development and tests: people change a schema in production, and may start from [Migration]. Ensure never alters
+// or drops anything; it returns differences as a [*DifferenceError]. For a table that rotates, it creates the table of
+// the present period. A table of a set gets the set's fingerprint in its comment, after the service's own text.
 //
-// Many processes may call Ensure at once. Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
-// different id. Until one id wins, nodes reject each other's writes, and what was written under the other id is lost. A process that
-// has something to create in a keyspace takes the keyspace's lock first, a row of its table denorm_schema_lock, one keyspace after another.
-// Ensure leaves that table there, and everything else in this package ignores it. If a process dies, its lock is held for two more minutes.
-// The lock needs a quorum of the replicas of all datacentres together.
+// Many processes may call Ensure at once. One after the other takes the lock of a keyspace, a row of its table
+// denorm_schema_lock, which stays there. It needs a quorum of the replicas of all datacentres together. If a process
+// dies, its lock is held for two more minutes. Ensure uses the keyspaces to which session.Keyspaces of s maps the
+// declared ones. The package documentation says how to create the session's own keyspace.
 //
-// It uses the keyspaces to which session.Keyspaces of s maps the declared ones. If the tables name no keyspace, and that of the cluster's
-// configuration does not exist yet, open the session without it and with session.Keyspaces(map[string]string{"": "shop"}), and declare a
-// [Keyspace] without a Name.
-//
-// It ends with ctx, or after 2 minutes if ctx has no deadline. While a node is down, nodes do not agree. Each statement takes a second
-// or two, until the nodes have learned of each other's schema by gossip; on several nodes whose schema others change all the time, as tests
-// of other packages may, ten seconds or more, as there are few moments in which all have the same one.
+// It ends with ctx, or after 2 minutes if ctx has no deadline. While a node is down, nodes do not agree. A statement
+// takes a second or two, and ten or more while others change the schema of several nodes.
 func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
 	if err := missing(ctx, s, declared); err != nil {
 		return err

@@ -89,3 +89,20 @@ func ExampleMigration() {
 	// -- hotel.bookings, column nights: does not exist.
 	// ALTER TABLE hotel.bookings ADD nights int;
 }
+
+// In development and tests, Ensure creates the keyspaces and tables that are missing. It may be called again.
+func ExampleEnsure() {
+	cluster := cassandratest.New(1)
+	defer cluster.Close()
+	s, err := session.Open(cluster.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer s.Close()
+	for range 2 {
+		fmt.Println(schema.Ensure(context.Background(), s, hotel))
+	}
+	// Output:
+	// <nil>
+	// <nil>
+}

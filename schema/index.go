@@ -138,7 +138,8 @@ func indexTarget(target string) (function, column string) {
 	return function, target
 }
 
-// Column returns the name of the column that the index is on, and nothing if it is a custom index on no column, or on several.
+// Column returns the name of the column that the index is on. It returns nothing for a custom index on no column, or on
+// several.
 func (i *Index) Column() string {
 	_, column := indexTarget(i.Target)
 	return column

@@ -27,26 +27,26 @@ type Options struct {
 	// Compression is the option of that name. {"enabled": "false"} turns it off. Small chunks suit small rows that are read
 	// one by one: {"class": "LZ4Compressor", "chunk_length_in_kb": "4"}.
 	Compression map[string]string
-	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is compared with
-	// the live table even if it is 0. A query table may have a shorter TTL than the base table of its set, but not a longer
-	// one. Package reconcile rejects query tables that have one other than the base table's.
+	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is
+	// compared with the live table even if it is 0. A query table may have a shorter TTL than the base table of its set,
+	// but not a longer one. Package reconcile rejects query tables that have one other than the base table's.
 	TTL time.Duration
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.
 	GCGrace time.Duration
 	// Comment is the service's own comment. The fingerprint of a set is written after it, and is not part of it.
 	Comment string
-	// Other holds further options by name. Values are CQL literals, text with its quotes. A value that contradicts the field of
-	// the same option is an error of [Declare].
+	// Other holds further options by name. Values are CQL literals, text with its quotes. A value that conflicts with the
+	// field of the same option is an error of [Declare].
 	Other map[string]string
 }
 
 // NoGCGrace is gc_grace_seconds = 0. A table with it must not be in a logged batch: the batchlog would drop the batch.
 const NoGCGrace time.Duration = -1
 
-// TimeWindow returns the compaction for time series: rows of one window end up in one file, which is dropped as a whole when
-// all of it has expired. A window that is not a whole number of minutes is an error of the function that gets the result. A
-// thirtieth of the TTL is a good window.
+// TimeWindow returns the compaction for time series. Rows of one window end up in one file, which is dropped as a whole
+// when all of it has expired. A window that is not a whole number of minutes is an error of the function that gets the
+// result. A thirtieth of the TTL is a good window.
 func TimeWindow(window time.Duration) map[string]string {
 	m := map[string]string{"class": "TimeWindowCompactionStrategy"}
 	for _, unit := range []struct {

@@ -12,24 +12,18 @@ import (
 	"github.com/denorm-go/denorm/internal/fingerprint/compare"
 )
 
-// Parse reads CQL text: CREATE KEYSPACE, TYPE, TABLE, INDEX and MATERIALIZED VIEW, USE, and the queries that a service
-// sends (SELECT, INSERT, UPDATE, DELETE, also in batches and transactions), which describe how the tables are used. The output of DESCRIBE
-// is such text. file is for messages.
-//
-// Comments may say what CQL cannot:
+// Parse reads CQL text, for example the output of DESCRIBE: definitions of keyspaces, types, tables, indexes and views,
+// and the queries that a service sends. file is for messages. Comments after -- or // may say what CQL cannot:
 //
 //	-- denorm:entity order orders_by_id orders_by_user       the tables of an entity, the base table first
 //	-- denorm:ignore DN101 orders_by_status few orders a day a finding that is accepted, and why; * for all tables
 //	-- denorm:volume orders_by_user rows=2000/year           what is expected of a table, see Volume
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
-// Write them after -- or //; inside /* */ they are an error. The tables that they name need not be in the file.
-//
-// ALTER and DROP change what the text has created before, and TRUNCATE changes nothing; [Review] tells of it. Statements on functions, aggregates, triggers, roles and
-// permissions are passed over: DESCRIBE prints some of these, and nothing here creates or compares them. Unread has the functions, aggregates and
-// triggers, and options that Cassandra rejects, which are left out. Anything else in the text is an error that names its line, and so is nesting
-// deeper than 100 levels. So are views of SELECT * with more than 100,000 columns in all. A template, as ${keyspace} or {{keyspace}}, may stand for a name, for an option or for a value.
-// More texts are read after the first, as [Review] does.
+// ALTER and DROP change what the text has created before. A template, as ${keyspace} or {{keyspace}}, may stand for a
+// name, an option or a value. What the text has and Cassandra would reject, functions and triggers go to Unread.
+// Anything else is an error that names its line: see the package documentation. More texts are read after the first, as [Review]
+// does.
 func Parse(file, source string, more ...Source) (*Schema, error) {
 	return parse(false, append([]Source{{File: file, Text: source}}, more...)...)
 }
@@ -40,9 +34,10 @@ type Source struct {
 	Keyspace   string // of names without one before the first USE; empty leaves it open
 }
 
-// Review is like [Parse], for a schema that is only reviewed and not created. A statement that it does not understand is not an error, but goes to
-// Unread, and package lint reports it. The same holds for a wrong note. Commands of cqlsh are skipped. Several texts are read one
-// after the other, like migrations: each may change what earlier texts have created, and USE applies to its own text only.
+// Review is like [Parse], for a schema that is only reviewed and not created. A statement that it does not understand
+// is not an error, but goes to Unread, and package lint reports it. The same holds for a wrong note. Commands of cqlsh
+// are skipped. Several texts are read one after the other, like migrations. Each may change what earlier texts have
+// created, and USE applies to its own text only.
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {

@@ -13,13 +13,14 @@ type Query struct {
 	Text  string // in one line
 	Verb  string // SELECT, INSERT, UPDATE or DELETE
 	Table ID
-	// Statement is what the text says, as a pointer to a statement of internal/cql/ast, and Where and Order are parts of it.
+	// Statement is what the text says, as a pointer to a statement of internal/cql/ast, and Where and Order are parts of
+	// it.
 	Statement ast.Statement
 	Where     []ast.Relation
 	Order     []ast.Order // ORDER BY
 
-	// Columns are the columns that the statement names, each once: those it selects, writes, restricts, groups or orders by, and those
-	// of its IF.
+	// Columns are the columns that the statement names, each once. It selects, writes, restricts, groups or orders by
+	// them, or they are in its IF.
 	Columns []string
 
 	AllowFiltering bool
@@ -31,7 +32,8 @@ type Query struct {
 	Batch int
 	// Logged says that the batch is a logged one.
 	Logged bool
-	// Transaction says that it is a transaction of Cassandra 6, and Let is the name of a SELECT in it: LET name = (SELECT ...).
+	// Transaction says that it is a transaction of Cassandra 6, and Let is the name of a SELECT in it: LET name = (SELECT
+	// ...).
 	Transaction bool
 	Let         string
 	At          Position

@@ -12,8 +12,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Schema has tables and what belongs to them: declared in Go, written as CQL, or read from a cluster. The zero value is empty. A Schema is
-// data: nothing in it is connected to a cluster, and it must not be changed while it is used.
+// Schema has tables and what belongs to them: declared in Go, written as CQL, or read from a cluster. The zero value is
+// empty. A Schema is data: nothing in it is connected to a cluster, and it must not be changed while it is used.
 type Schema struct {
 	Keyspaces []Keyspace
 	Types     []Type
@@ -41,8 +41,8 @@ type Unread struct {
 // ID names something within a keyspace. An empty Keyspace means the keyspace of the session.
 type ID struct{ Keyspace, Name string }
 
-// String returns the name as written in CQL. It returns * for the zero value, which stands for no table or for all. Without a Name it returns
-// the name of the keyspace.
+// String returns the name as written in CQL. It returns * for the zero value, which stands for no table or for all.
+// Without a Name it returns the name of the keyspace.
 func (id ID) String() string {
 	switch {
 	case id == (ID{}):
@@ -65,7 +65,8 @@ func named[T interface{ id() ID }](list []T, id ID) *T {
 	return nil
 }
 
-// Position is where something was written. The zero value means that it is not from a file: it is from a cluster, or from Go code.
+// Position is where something was written. The zero value means that it is not from a file: it is from a cluster, or
+// from Go code.
 type Position struct {
 	File string
 	Line int // from 1
@@ -74,8 +75,8 @@ type Position struct {
 // Keyspace is a keyspace about which the schema has information.
 type Keyspace struct {
 	Name string // empty is the keyspace of tables declared without one
-	// Replication is the option of that name: class, and factors by datacentre. Empty means not known or not declared: such a keyspace is
-	// neither created nor compared.
+	// Replication is the option of that name: class, and factors by datacentre. Empty means not known or not declared:
+	// such a keyspace is neither created nor compared.
 	Replication map[string]string
 	// NonDurable is durable_writes = false: writes to the keyspace bypass the commit log.
 	NonDurable bool
@@ -103,11 +104,12 @@ type Field struct {
 type Table struct {
 	ID
 	Columns []Column // the partition key in order, the clustering columns in order, the others
-	// Options are the options of the table that are not the server's own choice, by name. Values are CQL literals in a normalized spelling:
-	// numbers, quoted text, maps in the order of their keys.
+	// Options are the options of the table that are not the server's own choice, by name. Values are CQL literals in a
+	// normalized spelling: numbers, quoted text, maps in the order of their keys.
 	Options map[string]string
-	// Fingerprint is what all processes that write the table must declare alike, as text: [denorm:1 ...]. It comes from a set. The text of
-	// CREATE TABLE has it after the comment, and [Read] and [Parse] read it from there. It is empty for other tables.
+	// Fingerprint is what all processes that write the table must declare alike, as text: [denorm:1 ...]. It comes from a
+	// set. The text of CREATE TABLE has it after the comment, and [Read] and [Parse] read it from there. It is empty for
+	// other tables.
 	Fingerprint string
 	At          Position
 
@@ -118,8 +120,9 @@ type Table struct {
 	mode, migratesFrom string // transactional_mode of a live table, and from which one it is being migrated
 }
 
-// Rotates reports whether name is one of the tables, one for each period, that a table declared with tables.Table.Rotate stands for. All of
-// them that exist are compared with the declaration. Package rotation creates them, and [Ensure] creates the one of the present period.
+// Rotates reports whether name is one of the tables, one for each period, that a table declared with
+// tables.Table.Rotate stands for. All of them that exist are compared with the declaration. Package rotation creates
+// them, and [Ensure] creates the one of the present period.
 func (t *Table) Rotates(name string) bool {
 	if t.rotation == nil {
 		return false
@@ -145,13 +148,13 @@ type Column struct {
 	Type string // CQL, as system_schema spells it
 	Kind Kind
 	Desc bool // clustering order
-	// Mask is what follows MASKED WITH, such as DEFAULT or mask_inner(1, null), and empty without it. [Read] does not read it, so it is not
-	// compared with a live table.
+	// Mask is what follows MASKED WITH, such as DEFAULT or mask_inner(1, null), and empty without it. [Read] does not
+	// read it, so it is not compared with a live table.
 	Mask string
 	// Domain is the number of values that the column can have, 0 if that is not known.
 	Domain int
-	// Derived is the bucket function that computes the column, as text, and empty for an ordinary column. Buckets is how many values the
-	// function has, 0 for buckets of time.
+	// Derived is the bucket function that computes the column, as text, and empty for an ordinary column. Buckets is how
+	// many values the function has, 0 for buckets of time.
 	Derived string
 	Buckets int
 	// ReadOnly says that the set which declares the column reads it, and never writes it.
@@ -176,7 +179,8 @@ type View struct {
 	ID
 	Base    string
 	Columns []Column // if the text does not create the base table: the columns that it names, without types
-	// All says that the view is a SELECT *. Cassandra also adds to it the columns that the base table gets later, except static ones.
+	// All says that the view is a SELECT *. Cassandra also adds to it the columns that the base table gets later, except
+	// static ones.
 	All     bool
 	Where   string            // restrictions, as CQL
 	Options map[string]string // as those of a [Table]
@@ -285,9 +289,10 @@ func keyText(columns []Column) string {
 	return "(" + strings.Join(append([]string{first}, rest...), ", ") + ")"
 }
 
-// In returns a copy of the schema with other keyspaces: in["orders"] is the keyspace for everything that is declared in keyspace orders. A
-// keyspace that in does not name stays as it is. The empty name stands for tables declared without a keyspace, which are in the session's
-// keyspace. A name in which nothing is declared is ignored: spell it as the tables have it, or they are created in the session's keyspace.
+// In returns a copy of the schema with other keyspaces: in["orders"] is the keyspace for everything that is declared in
+// keyspace orders. A keyspace that in does not name stays as it is. The empty name stands for tables declared without a
+// keyspace, which are in the session's keyspace. A name in which nothing is declared is ignored: spell it as the tables
+// have it, or they are created in the session's keyspace.
 func (s *Schema) In(in map[string]string) *Schema {
 	to := func(name string) string {
 		if other, ok := in[name]; ok {

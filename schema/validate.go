@@ -17,13 +17,15 @@ import (
 // readTimeout limits a call that reads and whose context has no deadline.
 const readTimeout = 30 * time.Second
 
-// Differences compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, in the keyspaces to which
-// session.Keyspaces of the session maps them. Tables declared without a keyspace are in the session's own keyspace,
-// unless session.Keyspaces maps the empty name. Of a table that rotates, all tables that exist are compared, and the
-// one of the present period must exist. A service logs those with Note at its start. Differences ends with ctx, or after 30 s if ctx has no deadline.
+// Differences compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session.
+// It returns what [Validate] would fail with, and the notes, which a service logs at its start. Tables are in the
+// keyspaces to which session.Keyspaces of the session maps them, or else in the session's own. Of a table that rotates,
+// all tables that exist are compared, and the one of the present period must exist. It ends with ctx, or after 30 s if
+// ctx has no deadline.
 //
-// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of system.local. Where their
-// documentation contradicts what sets rely on, there is a note with Server set. docs/ref/servers.md lists these points.
+// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of
+// system.local. Where their documentation conflicts with what sets rely on, there is a note with Server set.
+// docs/ref/servers.md lists these points.
 func Differences(ctx context.Context, s *session.Session, declared ...Declaration) ([]Difference, error) {
 	all, err := whole(declared)
 	if err != nil {
@@ -123,34 +125,17 @@ func (c *comparison) localSerial(local string) {
 	}
 }
 
-// Validate compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, for the start of a service:
+// Validate compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session, for
+// the start of a service. Nothing is changed:
 //
 //	err := schema.Validate(ctx, s, schema.Sets(Orders, Users))
 //
-// Its error, a [*DifferenceError], names all differences that hurt something declared: missing tables, other keys, columns, types or clustering
-// order, declared options, a gc_grace_seconds of 0 in sets of several tables, and a default_time_to_live that the tables of a set do not share, or
-// that those of a Versioned set have. A live column that is not declared is not an error: writes leave it alone. Give all sets to one Validate: those
-// that declare the same table are compared with each other, too. Nothing is changed. [Differences] returns the notes as well.
+// Its error, a [*DifferenceError], names all differences that hurt something declared. Give all sets to one Validate:
+// sets that declare the same table are compared with each other, too. It also compares fingerprints, which say what all
+// processes must declare alike, and reads at most 100 rows of the base table of each set. The package documentation
+// lists what is compared, and what happens during a rolling deployment.
 //
-// A guardrail of the node that is asked is an error if it rejects every write, or the default level of writes or reads.
-//
-// Validate also compares what all processes that write a table must declare alike, by the fingerprint in the comment of the table, which [Ensure]
-// and the command write: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
-// SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned set or a table
-// of unique keys has. While a declaration is rolled out:
-//   - A Since that was added is an error until the fingerprint has it. Run the statement that the error names before the first process that
-//     declares the Since starts, and before the time of the Since. From then on Validate fails in a process that does not declare it.
-//   - A domain that has grown is a note: older and newer processes both pass.
-//   - A Stamp, ExpiresAt or SweepInserts that was added is a note until it is in the fingerprint. Run the statement when all processes declare it.
-//
-// Three things are not compared, so that they can be added while older processes write: Atomic, a column, and a query table. A query table that a
-// process does not declare gets nothing from that process. Read a new table when all processes declare it and reconcile.Backfill has ended.
-//
-// Validate reads at most 100 rows of the base table of each set, and nothing else of its rows. It is an error if a
-// change would make one stay that ends by a TTL, or could not win against its write time. A Note says what it could not
-// read, and which columns are null whose fields are no pointers.
-//
-// It ends with ctx, or after 30 s if ctx has no deadline.
+// [Differences] returns notes as well. It ends with ctx, or after 30 s if ctx has no deadline.
 func Validate(ctx context.Context, s *session.Session, declared ...Declaration) error {
 	return breaking(Differences(ctx, s, declared...))
 }

@@ -31,7 +31,7 @@ type Volume struct {
 	Width map[string]float64
 	// Elements is the mean number of elements of a collection.
 	Elements map[string]float64
-	// Filled is the share of rows in which a column has a value, from 0 to 1; it is 1 for columns that are not named.
+	// Filled is the share of rows in which a column has a value, from 0 to 1. For columns that are not named it is 1.
 	Filled map[string]float64
 	// Measured says that the volume was measured in a cluster, and is not an expectation.
 	Measured bool

@@ -25,10 +25,8 @@ func verified(options *gocql.SslOptions) *gocql.SslOptions {
 
 // The mistakes of [checkEncryption]. The texts say what to do.
 var (
-	errHostDialer = errors.New("SslOpts is set next to HostDialer, and gocql then connects without TLS: set Dialer in place of HostDialer, " +
-		"or leave SslOpts nil if the HostDialer itself makes TLS connections")
-	errOldTLS = errors.New("SslOpts.Config allows TLS 1.0 or 1.1, which are broken: leave MinVersion and MaxVersion zero, " +
-		"or set them to tls.VersionTLS12 or later")
+	errHostDialer = errors.New("SslOpts next to HostDialer gives no TLS: set Dialer, or leave SslOpts nil if the HostDialer makes TLS")
+	errOldTLS     = errors.New("SslOpts.Config allows TLS 1.0 or 1.1: leave MinVersion and MaxVersion zero, or set tls.VersionTLS12")
 )
 
 // checkEncryption says whether the connections of config would be less private than its SslOpts says.

@@ -10,13 +10,13 @@ import (
 
 // Configure sets up cluster for a session that a writer or a reader uses, and returns it; [Open] does so itself.
 // localDC is the datacentre of the service, as the nodes report it; empty means that all nodes are equally near.
-// Configure replaces ProtoVersion, Consistency, RetryPolicy, DefaultTimestamp, Timeout (6 s), ConnectTimeout (5 s),
-// WriteTimeout (2 s), ReconnectInterval (2 s), MaxPreparedStmts and MaxRoutingKeyInfo, and by [SelectHosts] the host
-// selection policy. Change them afterwards (with [Open], by [Adjust]).
+// Configure replaces ProtoVersion, Consistency, RetryPolicy, DefaultTimestamp, MaxPreparedStmts and MaxRoutingKeyInfo.
+// It sets Timeout (6 s), ConnectTimeout (5 s), WriteTimeout (2 s) and ReconnectInterval (2 s), and by [SelectHosts] the
+// host selection policy. Change them afterwards (with [Open], by [Adjust]).
 //
-// It adds to HostFilter, FrameHeaderObserver and SslOpts: with a localDC, hosts have to be in it, and the certificates
-// of nodes are verified, chain and name, unless SslOpts.Config.InsecureSkipVerify is set. Consistency is for the
-// service's own requests; writers and readers have options of their own.
+// It adds to HostFilter, FrameHeaderObserver and SslOpts. With a localDC, hosts must be in it. Certificates of nodes
+// are verified, chain and name, unless SslOpts.Config.InsecureSkipVerify is set. Consistency is for the service's own
+// requests; writers and readers have options of their own.
 //
 // Call it again before each further CreateSession of gocql, which panics if two sessions share a host selection policy.
 // [Connect] does not need that.

@@ -62,8 +62,7 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	return session, nil
 }
 
-var errShared = errors.New("the host selection policy of the config is that of another session: call session.Configure, or SelectHosts, " +
-	"before each Connect")
+var errShared = errors.New("the host selection policy is of another session: call Configure, or SelectHosts, before each Connect")
 
 // ownPolicy ensures that the session will not share its host selection policy with another one.
 func ownPolicy(config *gocql.ClusterConfig) error {

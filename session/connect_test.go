@@ -244,8 +244,8 @@ func TestConnectAgain(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err := Connect(c.config)
-		if !errors.Is(err, c.again) || errors.Is(c.again, errShared) && err.Error() != "denorm: no session: the host selection policy of the "+
-			"config is that of another session: call session.Configure, or SelectHosts, before each Connect" {
+		if !errors.Is(err, c.again) || errors.Is(c.again, errShared) && err.Error() != "denorm: no session: the host selection policy "+
+			"is of another session: call Configure, or SelectHosts, before each Connect" {
 			t.Errorf("%s, again: %v", name, err)
 		}
 	}

@@ -2,7 +2,7 @@ package session
 
 import "github.com/gocql/gocql"
 
-// Consistency is how many replicas a request waits for. The numbers are those of the native protocol.
+// Consistency is how many replicas a request waits for. Its numbers are the native protocol's.
 type Consistency uint16
 
 // The levels of reads and writes. ANY is not among them: it acknowledges writes that no replica has.

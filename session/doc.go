@@ -1,5 +1,5 @@
-// Package session opens the sessions that a service needs: one session of gocql that writes and one that reads, both set up for package
-// writer and package reader.
+// Package session opens the sessions that a service needs: one session of gocql that writes and one that reads. Both
+// are set up for package writer and package reader.
 //
 //	cluster := gocql.NewCluster("10.0.0.1", "10.0.0.2")
 //	cluster.Keyspace = "shop"
@@ -8,9 +8,10 @@
 //	w, err := writer.New(s)
 //	r, err := reader.New(s)
 //
-// There are two because of a bug in gocql 1.7. When a large response stalls, gocql can take the rest of it for the answers to
-// other requests on the same connection. A write that was never answered would then be reported as acknowledged (fixed in no
-// release of gocql 1; see scylladb/gocql pull request 593). So no session of gocql may both read and write; [New] and [Open] ensure that.
+// There are two because of a bug in gocql 1.7. When a large response stalls, gocql can take the rest of it for the
+// answers to other requests on the same connection. A write that was never answered would then be reported as
+// acknowledged (fixed in no release of gocql 1; see scylladb/gocql pull request 593). So no session of gocql may both
+// read and write; [New] and [Open] ensure that.
 //
 // What writers and readers share is set here: the budget of retries ([Budget]) and the keyspaces of declared tables
 // ([Keyspaces], [StrictKeyspaces]). For a service with one keyspace per tenant:
@@ -23,8 +24,8 @@
 //
 // # Your own sessions
 //
-// [New] takes sessions that are open already. [Configure] sets up the configuration of each as a writer and a reader need it, and
-// [Connect] opens one with errors that name the host and what is wrong with it. With gocqlx:
+// [New] takes sessions that are open already. [Configure] sets up the configuration of each as a writer and a reader
+// need it. [Connect] opens one, with errors that name the host and what is wrong with it. With gocqlx:
 //
 //	writes, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))
 //	reads, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))

@@ -67,3 +67,27 @@ func ExampleKeyspaces() {
 	// t2 <nil>
 	// true
 }
+
+// A service that has sessions of its own gives two: one for writes and one for reads.
+func ExampleNew() {
+	cluster := cassandratest.New(1) // in production: gocql.NewCluster("10.0.0.1", "10.0.0.2")
+	defer cluster.Close()
+	writes, err := session.Connect(session.Configure(cluster.Config(), "dc1"))
+	if err != nil {
+		panic(err)
+	}
+	defer writes.Close()
+	reads, err := session.Connect(session.Configure(cluster.Config(), "dc1"))
+	if err != nil {
+		panic(err)
+	}
+	defer reads.Close()
+
+	_, err = session.New(writes, reads)
+	fmt.Println(err)
+	_, err = session.New(writes, writes)
+	fmt.Println(err != nil)
+	// Output:
+	// <nil>
+	// true
+}

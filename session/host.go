@@ -6,7 +6,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Host is a node of the cluster. The zero value is no node.
+// Host is a node of the cluster. The zero value stands for an unknown node.
 type Host struct{ info *gocql.HostInfo }
 
 // HostOf is the node that gocql knows by info, which may be nil.
@@ -32,11 +32,11 @@ func (h Host) IP() string {
 	return ip
 }
 
-// Port is that of the address; 0 if it is not known.
+// Port is the port of the address; 0 if it is not known.
 func (h Host) Port() int { return h.node().Port() }
 
 // ID is the host id, a UUID as text; empty if it is not known.
 func (h Host) ID() string { return h.node().HostID() }
 
-// Datacentre is that of the node; empty if it is not known.
+// Datacentre is the datacentre of the node; empty if it is not known.
 func (h Host) Datacentre() string { return h.node().DataCenter() }

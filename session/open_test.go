@@ -175,7 +175,7 @@ func TestOpenWithPolicy(t *testing.T) {
 			if err == nil {
 				s.Close()
 			}
-			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "session.Adjust with session.SelectHosts") {
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "use LocalDC, or Adjust with SelectHosts") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

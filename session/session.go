@@ -16,8 +16,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Session is two sessions of gocql, one that writes and one that reads, and which keyspaces they are used for. It is made by [Open] or
-// [New], given to writer.New and reader.New, and is safe for concurrent use.
+// Session holds two sessions of gocql, one for writes and one for reads, and the keyspaces that writers and readers
+// use. It is made by [Open] or [New], given to writer.New and reader.New, and is safe for concurrent use.
 type Session struct {
 	config        config
 	writes, reads *gocql.Session
@@ -51,8 +51,8 @@ func (c *config) apply(options []Option) error {
 }
 
 // LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone, and fail when it is
-// down. Default: all nodes are equally near. A cluster of several datacentres needs it: without it LOCAL_QUORUM means
-// the datacentre of whichever node a request goes to, and a read may miss an acknowledged write. It is an option of
+// down. Default: all nodes are equally near. A cluster of several datacentres needs it. Without it LOCAL_QUORUM means
+// the datacentre of whichever node a request goes to, so a read may miss an acknowledged write. It is an option of
 // [Open]; for your own sessions use [Configure].
 func LocalDC(name string) Option {
 	return func(c *config) {
@@ -61,8 +61,8 @@ func LocalDC(name string) Option {
 	}
 }
 
-// Adjust changes the configuration of both sessions, after [Configure] has set it up and before they are opened: f is called once for
-// each. It is an option of [Open].
+// Adjust changes the configuration of both sessions, after [Configure] has set it up and before they are opened. f is
+// called once for each. It is an option of [Open].
 func Adjust(f func(*gocql.ClusterConfig)) Option {
 	return func(c *config) {
 		c.onlyOpen("Adjust")
@@ -80,8 +80,9 @@ func (c *config) onlyOpen(option string) {
 	}
 }
 
-// Budget bounds the retries of all writers and readers of the session together, so that retries do not multiply the requests to a
-// struggling cluster. Default: each writer and each reader has a budget of its own, as retry.NewBudget(0, 0) makes it.
+// Budget bounds the retries of all writers and readers of the session together, so that retries do not multiply the
+// requests to a struggling cluster. Default: each writer and each reader has a budget of its own, as retry.NewBudget(0,
+// 0) makes it.
 func Budget(b *retry.Budget) Option {
 	return func(c *config) {
 		c.Budget = (*settings.Budget)(b)
@@ -93,11 +94,10 @@ func Budget(b *retry.Budget) Option {
 	}
 }
 
-// Trace makes writers, readers and reconcilers of the session report to t, which may also implement [RequestTracer],
-// [RetryTracer] and [LinkTracer]. Nil, also as a nil pointer, turns tracing off, which is the default. The op of a call
-// is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as createOrder, and must
-// hold no value of a row. A tracer given to [Session.With] replaces the one before. Join two by tracing.Multi. Runs of
-// package reconcile are told to the tracer of tracing.New only. The coordinator of a batch is known under the policy of
+// Trace makes writers, readers and reconcilers of the session report to t. It may also be a [RequestTracer],
+// [RetryTracer] and [LinkTracer]; join two tracers by tracing.Multi. Default: nil, also as a nil pointer, which turns
+// tracing off. The op of a call is recorded, in metrics too, so it must hold no value of a row. Runs of package
+// reconcile are told to the tracer of tracing.New only. The coordinator of a batch is known under the policy of
 // [SelectHosts].
 func Trace(t Tracer) Option {
 	return func(c *config) {
@@ -110,9 +110,8 @@ func Trace(t Tracer) Option {
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to the keyspace of a tenant:
 // w.With(writer.Session(s.With(session.Keyspaces(m)))). The empty name stands for tables declared without one. Names
-// that are not in the map stay as they are, so with a misspelt name a tenant's rows are written to the declared
-// keyspace, or to the session's: see [StrictKeyspaces]. schema.Validate finds that, a write does not. The map replaces
-// an earlier one.
+// that are not in the map stay as they are. So with a misspelt name a tenant's rows go to the declared keyspace, or the
+// session's: see [StrictKeyspaces]. schema.Validate finds that, a write does not. The map replaces an earlier one.
 func Keyspaces(physical map[string]string) Option {
 	mapped := maps.Clone(physical)
 	return func(c *config) {
@@ -126,10 +125,10 @@ func Keyspaces(physical map[string]string) Option {
 }
 
 // StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not
-// in the map of [Keyspaces], and in a set with conditions every change if one of its tables is not. It is for services
-// that keep tenants in keyspaces; map a keyspace that they share to itself. A Unique table is in the keyspace of its
-// base table, so keys are unique within it: for one owner across all tenants, keep both in the shared keyspace. Resume
-// writes to the keyspaces that the error has.
+// in the map of [Keyspaces]. In a set with conditions all tables must be in it. It is for services that keep tenants in
+// keyspaces; map a keyspace that they share to itself. A Unique table is in the keyspace of its base table, so its keys
+// are unique there. For one owner across all tenants, keep both in the shared keyspace. Resume writes to the keyspaces
+// that the error has.
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
 // Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
@@ -147,7 +146,7 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
 	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
-		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): leave it out, and use session.LocalDC, or session.Adjust with session.SelectHosts", p)
+		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): use LocalDC, or Adjust with SelectHosts", p)
 	}
 	var err error
 	if s.writes, err = s.connect(cluster); err != nil {
@@ -229,8 +228,8 @@ func (s *Session) roles() error {
 	return nil
 }
 
-// With derives a Session of the same connections with other options, for example [Keyspaces] of a tenant. It needs no Close. An option
-// that is not valid is reported by the first call of a writer or reader with it.
+// With derives a Session of the same connections with other options, for example [Keyspaces] of a tenant. It needs no
+// Close. An option that is not valid is reported by the first call of a writer or reader with it.
 func (s *Session) With(options ...Option) *Session {
 	derived := *s
 	derived.opened = false
@@ -248,13 +247,14 @@ func (s *Session) Close() {
 	}
 }
 
-// Settings is for writers and readers.
+// Settings returns the options that writer.New and reader.New share. Services do not call it.
 func (s *Session) Settings() settings.Shared { return s.config.Shared }
 
 // Reads is the session that reads, for your own queries.
 func (s *Session) Reads() *gocql.Session { return s.reads }
 
-// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package documentation.
+// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the
+// package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }
 
 const other = "writes and reads need a session of gocql each (session.Open opens both), as gocql can take the rest of a large response for " +

@@ -9,10 +9,8 @@ import (
 )
 
 // Bucket is a function from columns of a row to the value of a key column. [Derive] declares that column, which splits
-// what would be one partition into several. Times are in UTC and rounded down: the moment before 1970 belongs to the
-// bucket before that of 1970. The zero value is no function.
-//
-// The CQL type of the derived column says how a bucket is written down, see [Derive]:
+// what would be one partition into several. Times are in UTC and rounded down, also before 1970. [Derive] rejects the
+// zero value. The CQL type of the column says how a bucket is written down:
 //
 //	           text (default)        int, bigint                  date
 //	Hour       2024-01-31-15         hours since 1970             -
@@ -21,31 +19,32 @@ import (
 //	Every(d)   2024-01-31T15:30:00Z  periods of d since 1970 (*)  the first day, if d is whole days
 //	Hash(n)    -                     0 to n-1 (*)                 -
 //
-// (*) is the default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; a row outside of what its type
-// can hold is rejected.
+// (*) is the default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; other rows are rejected.
 type Bucket struct{ bucket layout.Bucket }
 
-// Hour is the hour of a timestamp or timeuuid column.
+// Hour derives a key column that holds the hour of a timestamp or timeuuid column.
 func Hour(column string) Bucket { return timeBucket(layout.HourBucket, time.Hour, column) }
 
-// Day is the day of a timestamp or timeuuid column.
+// Day derives a key column that holds the day of a timestamp or timeuuid column.
 func Day(column string) Bucket { return timeBucket(layout.DayBucket, 24*time.Hour, column) }
 
-// Month is the calendar month of a timestamp or timeuuid column.
+// Month derives a key column that holds the calendar month of a timestamp or timeuuid column.
 func Month(column string) Bucket { return timeBucket(layout.MonthBucket, 0, column) }
 
-// Every is the period of a timestamp or timeuuid column. Each period lasts d, and one begins with 1970. d must be whole milliseconds.
+// Every derives a key column that holds the period of a timestamp or timeuuid column. Each period lasts d, and one
+// begins with 1970. d must be whole milliseconds.
 func Every(d time.Duration, column string) Bucket { return timeBucket(layout.EveryBucket, d, column) }
 
 func timeBucket(kind layout.BucketKind, width time.Duration, column string) Bucket {
 	return Bucket{layout.Bucket{Kind: kind, Width: width, Sources: []string{column}}}
 }
 
-// Hash spreads rows over n buckets, 0 to n-1, by the values of columns: the first 8 bytes, most significant first, of
-// the SHA-256 of the columns as Cassandra encodes a partition key of them, modulo n. One column is its encoded value
-// alone; of several, each has its length before it, as two bytes, and a zero byte behind it. Hash a column that differs
-// within the partition, such as the id of the row. A user-defined type has no hash: its bytes change once it gets a
-// field.
+// Hash spreads rows over n buckets, 0 to n-1, by the values of columns. Hash a column that differs within the
+// partition, such as the id of the row. A user-defined type has no hash: its bytes change once it gets a field.
+//
+// The bucket is a number modulo n: the first 8 bytes, most significant first, of the SHA-256 of the encoded columns.
+// One column is its encoded value alone. Of several, each has its length before it, as two bytes, and a zero byte
+// behind it, as in a partition key.
 func Hash(n int, columns ...string) Bucket {
 	return Bucket{layout.Bucket{Kind: layout.HashBucket, N: n, Sources: slices.Clone(columns)}}
 }
@@ -53,25 +52,11 @@ func Hash(n int, columns ...string) Bucket {
 // String is the function as it is declared, for example hour(ts).
 func (b Bucket) String() string { return b.bucket.String() }
 
-// Derive declares a key column whose value follows from other columns of the row:
-//
-//	tables.Derive("hour", tables.Hour("ts"))
-//	tables.Derive("bucket", tables.Hash(10, "message_id"))
-//
-// It need not be a field of the entity. If it is, the library fills the column and ignores what the field holds. [Type]
-// declares another CQL type than the function's own. The columns that it follows from count as key columns: a row whose
-// bucket changes moves. Two writes with one timestamp mix cell by cell: the base row may then hold the derived value of
-// one and the source columns of the other, and query tables have the row under the value that follows from the latter.
-//
-// A function that has rows must not be replaced, nor removed from the list: the rows would not be found.
-// schema.Validate rejects another function in its place. later lists the functions that came after the first one, each
-// with the time of rows from which it is valid, or without, for hashes of rows without a time:
-//
-//	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),
-//		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
-//	tables.Derive("bucket", tables.Hash(10, "message_id"), tables.Since{Bucket: tables.Hash(40, "message_id")})
-//
-// docs/choose-rules.md says how such a list is deployed.
+// Derive declares a key column whose value follows from other columns of the row: Derive("hour", Hour("ts")). It need
+// not be a field; if it is, the library fills it and ignores what the field holds. [Type] declares another CQL type. A
+// row whose bucket changes moves. Never replace or remove a function that has rows: they would not be found. Add the
+// next one to later, with the time of rows from which it is valid. Hashes of rows without a time need none.
+// docs/choose-rules.md says how to deploy that.
 func Derive(column string, bucket Bucket, later ...Since) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		o := declare.Derive{Column: column, Versions: []declare.Since{{Bucket: bucket.bucket}}}
@@ -84,9 +69,10 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 
 // Since is a bucket function that replaced another one; see [Derive].
 type Since struct {
-	// Time is the first row time for which the function is used, whole milliseconds; zero is none. Choose it later than
-	// the time of every row that exists when the first process that declares it starts. First run the statement of
-	// schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint: docs/choose-rules.md.
+	// Time is the first row time for which the function is used, in whole milliseconds; the zero time means none. Choose
+	// it later than the time of every row that exists when the first process that declares it starts. First run the
+	// statement of schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint:
+	// docs/choose-rules.md.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out if a time bucket is among
 	// the functions.

@@ -23,10 +23,12 @@ const (
 
 func (k Kind) String() string { return entity.Kind(k).String() }
 
-// Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a slice, must
-// not change until the write has returned. A row is validated when it is encoded, so the write that carries it reports the fault.
+// Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a
+// slice, must not change until the write has returned. A row is validated when it is encoded, so the write that carries
+// it reports the fault.
 //
-// A unit test that fakes the writer reads with the methods what the service asked for. A Change is printed and logged without values.
+// A unit test that fakes the writer reads with the methods what the service asked for. A Change is printed and logged
+// without values.
 type Change struct{ change entity.Change }
 
 // Entity is the name of the set.
@@ -65,12 +67,12 @@ func (c Change) Internal() entity.Change { return c.change }
 // Edit says what a [Set.Patch] does to a column. It is printed and logged without values.
 type Edit struct{ edit entity.Edit }
 
-// Column writes what the row holds in the column. An absent value is sent as null. A map, a set or a user-defined type that
-// is not frozen is replaced as a whole, which costs a range tombstone.
+// Column writes what the row holds in the column. An absent value is sent as null. A map, a set or a user-defined type
+// that is not frozen is replaced as a whole, which costs a range tombstone.
 func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutColumn}} }
 
-// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. [Without]
-// may remove other elements of the same column in the same patch.
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone.
+// [Without] may remove other elements of the same column in the same patch.
 func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutElements}} }
 
 // Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.

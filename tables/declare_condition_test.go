@@ -102,13 +102,11 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		}},
 		{"a Unique table in another keyspace", declaring[account](accounts, versioned,
 			tables.Table{Name: "accounts_by_email", Keyspace: "common", PartKey: []string{"email"}, Unique: true}), []string{
-			`table accounts_by_email: Keyspace is "common", and that of the base table is "": the owner of a key is looked up in the base table, ` +
-				"so each keyspace that the base table is in could have an owner of its own; give the Unique table the Keyspace of the base table",
+			`table accounts_by_email: Keyspace is "common", and that of the base table is "": give the Unique table the Keyspace of the base table`,
 		}},
 		{"a Unique table without the keyspace of the base table", declaring[account](
 			tables.Table{Name: "accounts", Keyspace: "shop", PartKey: []string{"id"}}, versioned, accountsByEmail), []string{
-			`table accounts_by_email: Keyspace is "", and that of the base table is "shop": the owner of a key is looked up in the base table, ` +
-				"so each keyspace that the base table is in could have an owner of its own; give the Unique table the Keyspace of the base table",
+			`table accounts_by_email: Keyspace is "", and that of the base table is "shop": give the Unique table the Keyspace of the base table`,
 		}},
 		{"other rules alongside Versioned", declaring[account](accounts, accountsByLevel, versioned, tables.OneOf[int32]("level", 1, 2),
 			tables.Stamp("updated_at"), tables.Atomic(), tables.SweepInserts()), []string{

@@ -160,3 +160,66 @@ func ExampleUserType() {
 	// home frozen<address_type>
 	// work address_type
 }
+
+// A new order is written whole. A nil pointer is left out.
+func ExampleSet_Insert() {
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open}
+	printMutations(Orders.Insert(order))
+	// Output:
+	// put orders_by_id
+	// put orders_by_user
+	// put orders_by_status
+}
+
+// The row says where the entity is stored. Rows under other statuses are deleted as well.
+func ExampleSet_Delete() {
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().UnixMicro()}
+	printMutations(Orders.Delete(order))
+	// Output:
+	// remove orders_by_id
+	// remove orders_by_user
+	// remove orders_by_status
+	// remove orders_by_status
+	// remove orders_by_status
+	// remove orders_by_status
+}
+
+// A row may be changed in place once Updating has noted its keys.
+func ExampleSet_Updating() {
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().UnixMicro()}
+	update := Orders.Updating(order)
+	order.Status = Paid
+	fmt.Println(update(order))
+	// Output: update order
+}
+
+// The hour of a reading splits the partition of its sensor. It need not be a field.
+func ExampleDerive() {
+	type Reading struct {
+		SensorID string
+		Ts       time.Time
+		Value    float64
+	}
+	readings := tables.Must(tables.New[Reading]("reading",
+		tables.Table{Name: "readings", PartKey: []string{"sensor_id", "hour"}, SortKey: []string{"ts DESC"}},
+		tables.Derive("hour", tables.Hour("ts")),
+	))
+	row := Reading{"boiler", time.Date(2026, 11, 27, 15, 30, 0, 0, time.UTC), 21.5}
+	rendered, err := readings.Insert(row).Internal().Render(time.Now().UnixMicro(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rendered.Mutations[0].Statement)
+	// Output: INSERT INTO readings (sensor_id,hour,ts,value) VALUES (?,?,?,?) USING TIMESTAMP ?
+}
+
+func printMutations(change tables.Change) {
+	rendered, err := change.Internal().Render(time.Now().UnixMicro(), nil) // a writer does this
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, m := range rendered.Mutations {
+		fmt.Println(m)
+	}
+}

@@ -13,11 +13,11 @@ import (
 type Set[T any] struct{ set *layout.Set }
 
 // New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
-// gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error names
-// every fault at once; a set that New returned cannot fail later for a reason that could be known now.
+// gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error names every fault at once. New
+// checks everything that can be checked without a cluster.
 //
-// The entity's name must not change, nor that of a table: versions and marks are computed from the entity's name as
-// well, so a request that is repeated across the change would no longer be recognised.
+// Never change the name of the entity or of a table. Versions and marks are computed from the entity's name too, so a
+// request that is repeated across the change would not be recognised.
 func New[T any](name string, options ...Option) (*Set[T], error) {
 	var d declare.Declaration
 	var faults []layout.Fault
@@ -43,15 +43,15 @@ func Must[V any](v V, err error) V {
 	return v
 }
 
-// Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
+// Insert is the first write of an entity under a fresh id. It writes the row to every table without reading first.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. The
 // row is encoded by the write: what it points to must not change until then. A client that repeats its request must
 // repeat the first try's timestamp (writer.At). A row that has expired already is an error, as in every verb that
 // writes a row.
 //
-// An Insert of an entity that exists leaves its rows under other keys where they are, whatever its stamp, unless the
-// set has [SweepInserts] or is [Versioned]: to change an entity use [Set.Update]. After a Delete by a process whose
-// clock is ahead, the Insert is acknowledged and never seen, as it is older. So use a fresh id, or a [Versioned] set.
+// To change an entity use [Set.Update]. An Insert of an entity that exists leaves its rows under other keys, whatever
+// its stamp, unless the set has [SweepInserts] or is [Versioned]. After a Delete by a process whose clock is ahead, the
+// Insert is acknowledged and never seen, as it is older. So use a fresh id, or a [Versioned] set.
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
@@ -59,15 +59,16 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // one that was read from a table with [Table.Columns] has zero values for the other columns. From before, the write
 // uses the key columns, the stamp, and in a set with conditions the version or the compared columns.
 //
-// Both rows are encoded by the write, so before must stay as it was read until then. A row that was changed in place,
-// also behind a pointer or in a slice or map that its copy shares, no longer names its former keys: a [Versioned] set
-// rejects the write, and in other sets the row under these keys stays. Use [Set.Updating] for it. An Update is not an
-// optimistic lock: of two from one before-image the later one wins, column by column. If the second has to fail,
-// declare [Versioned] or [Compare].
+// Both rows are encoded by the write, so before must stay as it was read until then. If it was changed in place, it no
+// longer names its former keys. The same holds for a change behind a pointer, or in a slice or map that its copy
+// shares. A [Versioned] set then rejects the write; in other sets the row under these keys stays. Use [Set.Updating]
+// for it. An Update is not an optimistic lock: of two from one before-image the later one wins as a whole. If
+// the second has to fail, declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
-// Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes the row
-// afterwards. So after may be made by changing before in place, also in the memory that the two share behind pointers, slices and maps.
+// Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes
+// the row afterwards. So after may be made by changing before in place, also in the memory that the two share behind
+// pointers, slices and maps.
 func (s *Set[T]) Updating(before T) func(after T) Change {
 	frozen := entity.Freeze(s.Internal(), before)
 	return func(after T) Change {
@@ -77,37 +78,36 @@ func (s *Set[T]) Updating(before T) func(after T) Change {
 	}
 }
 
-// Upsert writes the row whether or not the entity exists. It writes the whole row: absent values are sent as null. To write
-// single columns use [Set.Patch]. It is for sets without changing key columns, and for sets with [SweepInserts].
+// Upsert writes the row whether or not the entity exists. It writes the whole row: absent values are sent as null. To
+// write single columns use [Set.Patch]. Use it in sets whose key columns never change, or that declare [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
-// Delete removes the entity from every table. From before it uses the key columns and the stamp; see [Set.Update]. Pass the row as it
-// was read: in a row made from its id alone the other key columns are zero, and the tables keyed by these keep their rows.
+// Delete removes the entity from every table. From before it uses the key columns and the stamp; see [Set.Update]. Pass
+// the row as it was read. In a row made from its id alone the other key columns are zero, so the tables keyed by them
+// keep their rows.
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
-// Add adds to the counters of a row, in every table of a set that counts. In such a set all columns alongside the keys are
-// declared counters, with [Type], on fields of a type of kind int64. The fields hold what to add, which may be negative. If it is zero the
-// counter is left out, and an Add of nothing but zeros is rejected.
+// Add adds to the counters of a row, in every table of a set that counts. In such a set all columns alongside the keys
+// are declared counters, with [Type], on fields of a type of kind int64. The fields hold what to add, which may be
+// negative. If it is zero the counter is left out, and an Add of nothing but zeros is rejected.
 //
-// A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied. Add
-// is the only verb of such a set, as a counter cannot be set, and a deleted counter cannot safely be used again. In a
-// table whose key leaves out columns of the base key, a row holds the sum over all their values.
+// A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied.
+// Add is the only verb of such a set, as a counter cannot be set, and a deleted counter cannot safely be used again. In
+// a table whose key leaves out columns of the base key, a row holds the sum over all their values.
 func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
-// Patch changes some columns, or some elements of maps and sets, without a before-image, in sets in which no key column
-// can change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. The
-// last two are written too if the set has them. So are the columns through which a query table leads to base rows
-// ([ID]); in a set with such a table a row with an expiry is an error: use Update. A stamp that is not zero counts as
-// the stamp of a before-image.
+// Patch changes some columns, or elements of maps and sets, without a before-image, in sets where no key column can
+// change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. It also
+// writes stamp, expiry and the columns by which a query table leads to base rows ([ID]), where a set has them. A stamp
+// that is not zero counts as the stamp of a before-image.
 //
-// Every table gets the row marker and the edited columns that it has, so patches, inserts and deletes at distinct
+// Every table gets the row marker and the edited columns that it has. So patches, inserts and deletes at distinct
 // timestamps end the same in all tables. A Patch of an entity that does not exist makes a row of what it has written. A
 // Patch that failed and is not resumed stays half done until the same columns are written again.
 //
-// With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else. It writes
-// no row marker, which would end the row, so every table has to hold the expiry or the stamp. In a set with [ExpiresAt]
-// a row without an expiry is an error, as the columns would outlive the row: give row its expiry or, if it never ends,
-// name the expiry in a Column among the edits.
+// With an expiry in row, only what the patch has written ends then; every table must hold the expiry or the stamp. In a
+// set with [ExpiresAt] give row its expiry. If the row never ends, name the expiry in a Column among the edits. In a set
+// with tables that lead to base rows by [ID], a row with an expiry is an error: use Update.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	for _, e := range edits {
@@ -125,8 +125,8 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 	return c
 }
 
-// Select returns the CQL that reads an entity's base row, the before-image of an Update, by its key, and the names of
-// the values to bind. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a
+// Select returns the CQL that reads an entity's base row by its key, and the names of the values to bind. The row is a
+// before-image for an Update. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a
 // deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use writer.Load.
 func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
 
@@ -153,8 +153,8 @@ func (s *Set[T]) Metadata(table string) (struct {
 	return s.Internal().Metadata(table)
 }
 
-// Internal is what the other packages of this module see of the set; its type has no promise of compatibility. It is nil for a set that
-// [New] did not return.
+// Internal is what the other packages of this module see of the set; its type has no promise of compatibility. It is
+// nil for a set that [New] did not return.
 func (s *Set[T]) Internal() *layout.Set {
 	if s == nil {
 		return nil
@@ -165,6 +165,7 @@ func (s *Set[T]) Internal() *layout.Set {
 // Described is a set of any row type: a *[Set].
 type Described interface{ Internal() *layout.Set }
 
-// InvalidError says why a change cannot be written: a row or a call that the declaration does not allow. Nothing has been sent. It never
-// holds a value of the row. Its fields are the strings Entity, Table, Column and Reason; Table and Column may be empty.
+// InvalidError says why a change cannot be written: a row or a call that the declaration does not allow. Nothing has
+// been sent. It never holds a value of the row. Its fields are the strings Entity, Table, Column and Reason; Table and
+// Column may be empty.
 type InvalidError = layout.InvalidError

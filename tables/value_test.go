@@ -134,8 +134,7 @@ func TestEncode(t *testing.T) {
 		good("zero date", time.Time{}, "date", "unset"),
 		good("date", time.Date(1970, 1, 2, 23, 59, 0, 0, time.UTC), "date", "0x80000001"),
 		good("date in a zone with the clock of UTC", time.Date(1970, 1, 1, 0, 30, 0, 0, time.FixedZone("", 0)), "date", "0x80000000"),
-		refused("date in another zone", time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600)), "date", "a date is a day in UTC, and this time is not "+
-			"in UTC, where it may be another day: give midnight UTC of the day that is meant, y, m, d := t.Date(); time.Date(y, m, d, 0, 0, 0, 0, time.UTC)"),
+		refused("date in another zone", time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600)), "date", "a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)"),
 		// The driver divides, which before 1970 rounds up: noon of the last day of 1969 became 1970.
 		good("date before 1970", before1970, "date", "0x7fffffff"),
 		good("date at midnight before 1970", before1970.Add(-12*time.Hour), "date", "0x7fffffff"),
@@ -181,9 +180,7 @@ func TestEncode(t *testing.T) {
 		refused("timeuuid inside", []gocql.UUID{uuid1, uuid4}, "set<timeuuid>",
 			"inside a collection: a timeuuid is a version 1 UUID, this one is version 4"),
 		refused("zero time inside", []time.Time{{}}, "set<timestamp>", "a null inside a collection"),
-		refused("date in another zone inside", []time.Time{time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600))}, "set<date>", "a date is a day in "+
-			"UTC, and this time is not in UTC, where it may be another day: give midnight UTC of the day that is meant, y, m, d := t.Date(); "+
-			"time.Date(y, m, d, 0, 0, 0, 0, time.UTC)"),
+		refused("date in another zone inside", []time.Time{time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600))}, "set<date>", "a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)"),
 		good("date before 1970 inside", []time.Time{before1970}, "set<date>", "0x00000001000000047fffffff"),
 		good("nil bytes as uuid", []byte(nil), "uuid", "unset"),
 		refused("deep inside", map[string][][]string{"a": {{"\xff"}}}, "map<text, frozen<list<list<text>>>>",

@@ -8,30 +8,29 @@
 // without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. To use the global
 // providers of OpenTelemetry, pass them: tracing.WithTracerProvider(otel.GetTracerProvider()).
 //
-// Names and units are those of the OpenTelemetry semantic conventions 1.43.0: the stable conventions of
-// database clients, and those of Cassandra, which are published with status Development. Names that they do not define
-// begin with denorm.
+// Names and units follow the OpenTelemetry semantic conventions 1.43.0: the stable ones for database clients, and the
+// ones for Cassandra, which have status Development. Names that they do not define begin with denorm.
 //
 // # Spans
 //
-// A logical write is a span of kind INTERNAL, named by its op, such as createOrder. It has a child span of kind CLIENT for
-// each request, named by its summary, such as "INSERT orders_by_user". A request carries one or more mutations. Its span
-// covers its attempts and the waits between them, and has an event named "retry" for each attempt that failed and was
-// followed by another.
+// A logical write is a span of kind INTERNAL, named by its op, such as createOrder. It has a child span of kind CLIENT
+// for each request, named by its summary, such as "INSERT orders_by_user". A request carries one or more mutations. Its
+// span covers its attempts and the waits between them. It has an event named "retry" for each attempt that failed and
+// was followed by another.
 //
-// The writes of a Modify have a parent span of kind INTERNAL, named "Modify" and the op, with denorm.op, denorm.rounds and
-// denorm.outcome. denorm.rounds counts the calls of the function that changes the row: one more than the conflicts after
-// which it began again, and 0 if no row was read.
+// The writes of a Modify have a parent span of kind INTERNAL, named "Modify" and the op, with denorm.op, denorm.rounds
+// and denorm.outcome. denorm.rounds counts the calls of the function that changes the row. It is one more than the
+// conflicts after which it began again, and 0 if no row was read.
 //
-// The conventions describe a call to a database: its span has db.system.name, and its kind is CLIENT, or INTERNAL for a
-// database in the memory of the process. A logical write is not such a call; it consists of several. Backends count spans
-// of kind CLIENT as calls, and some count any span with a database attribute, whatever its kind. Therefore spans of kind
-// INTERNAL have no attribute that begins with db., cassandra., server. or network.: only requests have these. The keyspace
-// and the tables of a write or read are denorm.keyspace and denorm.tables.
+// The conventions describe a call to a database. Its span has db.system.name, and its kind is CLIENT, or INTERNAL for a
+// database in the memory of the process. A logical write is not such a call; it consists of several. Backends count
+// spans of kind CLIENT as calls, and some count any span with a database attribute, whatever its kind. Therefore spans
+// of kind INTERNAL have no attribute that begins with db., cassandra., server. or network.: only requests have these.
+// The keyspace and the tables of a write or read are denorm.keyspace and denorm.tables.
 //
-// A group of requests ([writer.Group]) is one span of kind CLIENT, with the partitions in denorm.partitions, the tables in
-// denorm.tables and the outcome of each table in denorm.tables.outcomes. If the group fails, the requests that continue
-// alone have their own spans after it.
+// A group of requests ([writer.Group]) is one span of kind CLIENT. It has the partitions in denorm.partitions, the
+// tables in denorm.tables and the outcome of each table in denorm.tables.outcomes. If the group fails, the requests
+// that continue alone have their own spans after it.
 //
 // The span of a Resume has a link to the span of the write that it finishes. The error of the write contains its
 // traceparent, also when the error is stored.
@@ -47,8 +46,8 @@
 //	└── INSERT orders_by_status        CLIENT    denorm.attempts=1
 //
 // denorm.outcome of a request is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a
-// transaction whose condition did not hold. denorm.outcome of a write follows [writer.OutcomeOf]. The table shows for each
-// outcome the level of its log line ([Slog]) and the status of its span:
+// transaction whose condition did not hold. denorm.outcome of a write follows [writer.OutcomeOf]. The table shows for
+// each outcome the level of its log line ([Slog]) and the status of its span:
 //
 //	outcome      of                                                                          level  status
 //	applied      every table has acknowledged it                                             debug  unset
@@ -60,17 +59,17 @@
 //	partial      some table has it, and the others have not                                  error  error
 //	expired      too old to be resumed: writer.ErrExpired                                    error  error
 //
-// A Modify has two more outcomes, at level info and with status unset: "not found" ([writer.ErrNotFound]) and declined
-// (the function that changes the row returned an error). If a Modify ends with a conflict, it was not resolved in time:
-// its span has status Error, and its line has level warn.
+// A Modify has two more outcomes, at level info and with status unset. They are "not found" ([writer.ErrNotFound]), and
+// declined: the function that changes the row returned an error. If a Modify ends with a conflict, it was not resolved
+// in time: its span has status Error, and its line has level warn.
 //
 // Outcomes that a service has to expect when all is well are at level info. A write that is not applied is lost to one
 // caller, who was told. An unknown, partial or expired write leaves tables that differ until somebody acts.
 //
 // [ContextWithAttributes] adds attributes of one call to its span.
 //
-// Attributes that are known when a span starts are set at the start, so that samplers can use them: all but outcome,
-// attempts, errors, coordinator, and others that are known only at the end of a write.
+// Attributes that are known when a span starts are set at the start, so that samplers can use them. Outcome, attempts,
+// errors and coordinator, for example, are known only at the end of a write.
 //
 // # Errors
 //
@@ -90,17 +89,18 @@
 //	denorm.outcomes               tables of writes, by what is known of them
 //
 // Their attributes are names and enumerations, never values. An instrument has at most 1000 different attribute sets
-// ([WithMaxSeries]). A service with a keyspace for each tenant should leave db.namespace out ([WithoutMetricNamespace]).
+// ([WithMaxSeries]). A service with a keyspace for each tenant should leave db.namespace out
+// ([WithoutMetricNamespace]).
 //
 // # Reads
 //
-// A read has a span of kind INTERNAL named by its op, from the first row to
-// the last, including the time that the caller spends between rows. Each partition that was read has a child span of kind
-// CLIENT, until its last page, named by its query summary: SELECT and the table. The reads of base rows that confirm a
-// page have a span below that of the partition. Retries are events, as for requests.
+// A read has a span of kind INTERNAL named by its op, from the first row to the last. It includes the time that the
+// caller spends between rows. Each partition that was read has a child span of kind CLIENT, until its last page, named
+// by its query summary: SELECT and the table. The reads of base rows that confirm a page have a span below the span of
+// the partition. Retries are events, as for requests.
 //
 // # Reference
 //
-// docs/ref/telemetry.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors.
-// [Slog] lists the log lines.
+// docs/ref/telemetry.md in the repository lists every attribute of spans, events and metrics, the log lines, and what
+// is recorded of errors.
 package tracing

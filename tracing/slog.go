@@ -20,36 +20,16 @@ var (
 	_ session.RetryTracer   = (*slogTracer)(nil)
 )
 
-// Slog makes a tracer for [session.Trace] that logs to logger:
+// Slog makes a tracer for [session.Trace] that logs to logger: writes, requests, attempts that failed, Modify and
+// reads, each with a line when it ends. Successes have level debug. Failures have the level of their outcome, as the
+// package documentation says. docs/ref/telemetry.md lists all messages with their attributes.
 //
-//	message                   level  attributes
-//	"write applied"           debug  op, mode, attempts, requests, duration_ms, resume if it is one
-//	"request applied"         debug  op, mode, keyspace, tables, attempts, duration_ms, address, port, dc
-//	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, address, port,
-//	                                 dc
-//	"request failed"          warn   those of "request applied", outcome, reason, status_code, budget_spent if the retry budget
-//	                                 was spent; debug if it met a conflict
-//	"write failed"            info,  those of "write applied", outcome, reason, open: the tables not known to have it,
-//	                          warn,  stragglers if there were any; the level is that of the outcome, see the package
-//	                          error  documentation
-//	"modify applied"          debug  op, rounds, duration_ms
-//	"modify failed"           info,  those of "modify applied", outcome, reason; never error, as a write that failed has a line
-//	                          warn   of its own
-//	"read done"               debug  op, keyspace, table, partitions, rows, unconfirmed if rows were left out by Confirm,
-//	                                 duration_ms, continued if it is by a token
-//	"attempt failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
-//	                                 address, port, dc
-//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, budget_spent, address, port,
-//	                                 dc
-//	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
+// A failed attempt is followed by another one. After a failed request the write may still succeed, if a logged batch is
+// replaced by a fan-out. The line of a straggler's request comes when the driver returns, after the line of the write.
+// It may say that the request was applied.
 //
-// A failed attempt is followed by another one. After a failed request, the write may still succeed, if a logged batch is replaced by a fan-out. The
-// message of a straggler's request is logged when the driver returns, which is after the message of the write, and may say that the request was
-// applied. duration_ms and wait_ms are milliseconds, as floating-point numbers. Outcomes and reasons are the denorm.outcome and error.type of the
-// package documentation. address, port and dc are those of the coordinator, if known.
-//
-// No value and no error text is logged. The handler gets the context of the write or request, so a handler that links logs to traces finds
-// the span, if [Multi] has the tracer that makes spans before this one. A nil logger logs nothing.
+// No value and no error text is logged. The handler gets the context of the write or request. So a handler that links
+// logs to traces finds the span, if [Multi] has the tracer that makes spans before this one. A nil logger logs nothing.
 func Slog(logger *slog.Logger) session.Tracer {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)

@@ -34,13 +34,13 @@ var (
 	_ session.LinkTracer    = (*otelTracer)(nil)
 )
 
-// New makes a tracer for [session.Trace]. It records nothing without the providers of
-// [WithTracerProvider] and [WithMeterProvider]; it does not use the global providers of OpenTelemetry. New does not
-// fail: an instrument that its provider rejects records nothing, and OpenTelemetry's error handler is told why (see
-// otel.SetErrorHandler). Options that are nil are ignored.
+// New makes a tracer for [session.Trace]. It records nothing without the providers of [WithTracerProvider] and
+// [WithMeterProvider]; it does not use the global providers of OpenTelemetry. New does not fail: an instrument that its
+// provider rejects records nothing, and OpenTelemetry's error handler is told why (see otel.SetErrorHandler). Options
+// that are nil are ignored.
 //
 // The op of a call becomes denorm.op of spans and metrics unchanged. It must not contain an id or any other value of a
-// row: everybody who reads traces would see it, and each value would be a separate time series ([WithMaxSeries]).
+// row. Everybody who reads traces would see it, and each value would be a separate time series ([WithMaxSeries]).
 //
 // Do not embed the tracer in a type of your own, which would hide its other methods: combine tracers with [Multi].
 func New(options ...Option) session.Tracer {
@@ -72,12 +72,12 @@ func New(options ...Option) session.Tracer {
 // off says whether nothing is recorded.
 func (t *otelTracer) off() bool { return t.spans == nil && t.metrics == nil }
 
-// Multi combines several tracers into one, for [session.Trace]. Each is told only what it implements:
-// a tracer that implements neither [session.RequestTracer] nor [session.RetryTracer] is not told of requests and
-// retries, and if none does, the writer does not even gather that data. The tracers start in the order given, each with
-// the context that the previous one returned, and end in reverse order: spans of the second are children of those of
-// the first. A nil context counts as none returned. Nil tracers, and nil pointers as tracers, are left out. If no
-// tracer is left, Multi returns nil, which turns tracing off.
+// Multi combines several tracers into one, for [session.Trace]. Each is told only what it implements. A tracer without
+// [session.RequestTracer] and [session.RetryTracer] is not told of requests and retries, and if none has them, the
+// writer does not gather that data. The tracers start in the order given, each with the context that the previous one
+// returned, and end in reverse order. So spans of the second are children of the first one's spans. A nil context
+// counts as none returned. Nil tracers, and nil pointers as tracers, are left out. If no tracer is left, Multi returns
+// nil, which turns tracing off.
 func Multi(tracers ...session.Tracer) session.Tracer {
 	if all := req.NewTracers(tracers...); all.Any() {
 		return &all

@@ -110,8 +110,7 @@ func (w *Writer) guardSize(p *fanout.Request, atomic bool) error {
 			largest = m.Table
 		}
 	}
-	return fmt.Errorf("%w: a logged batch of about %d bytes, and BatchLimit is %d; table %s has the most, %d: write fewer or "+
-		"smaller rows at a time%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest],
+	return fmt.Errorf("%w: a logged batch of about %d bytes, BatchLimit %d, the most in table %s, %d: write fewer or smaller rows%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest],
 		orConcurrent(", or use Concurrent()", atomic))
 }
 
@@ -124,6 +123,5 @@ func orConcurrent(advice string, atomic bool) string {
 }
 
 func noGrace(m *statement.Mutation, atomic bool) error {
-	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
-		"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
+	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog drops its batches: ALTER TABLE %s.%s WITH gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
 }

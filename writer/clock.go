@@ -11,14 +11,13 @@ import (
 )
 
 // Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
-// last. A write whose before-image has a later stamp gets a timestamp above that stamp. If the stamp is ahead of the
-// clock by more than a millisecond, only the entities of that write follow it, in all later changes by writers with
-// this Clock. Writers in other processes do not know this: until their clock reaches it, their insert or patch of the
-// entity is acknowledged and has no effect.
+// last. A write whose before-image has a later stamp gets a timestamp above that stamp. If that is more than a
+// millisecond ahead of the clock, later changes of the same entities by writers with this Clock follow it. Other
+// entities do not. Writers in other processes do not know this. Until their clock reaches it, their inserts and patches
+// of the entity are acknowledged and have no effect.
 //
-// It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. A Clock
-// of your own is for tests of skew, and for parallel tests in bubbles of testing/synctest, each of which has a time of
-// its own.
+// It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. Make a
+// Clock of your own to test skew, or for parallel tests in bubbles of testing/synctest: each bubble has its own time.
 type Clock struct {
 	now    func() time.Time
 	last   atomic.Int64

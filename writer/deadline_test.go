@@ -181,13 +181,13 @@ func TestAttemptsAreShorterThanCalls(t *testing.T) {
 		"nothing but a default": {nil, true},
 	} {
 		w := fakeWriter(&fakeExecutor{}, test.options...)
-		if (w.err == nil) != test.fits || !test.fits && !strings.Contains(w.err.Error(), "make AttemptTimeout less, Timeout more, or MaxAttempts 1") {
+		if (w.err == nil) != test.fits || !test.fits && !strings.Contains(w.err.Error(), "make it less, or MaxAttempts 1") {
 			t.Errorf("%s: %v", name, w.err)
 		}
 	}
 	for name, policy := range map[string]retry.Policy{
-		"(AttemptTimeout), and a call 5s": {AttemptTimeout: 10 * time.Second},
-		"(MaxElapsedTime), and a call":    {MaxAttempts: 30, MaxElapsedTime: 30 * time.Second},
+		"AttemptTimeout 10s leaves no second attempt within Timeout 5s": {AttemptTimeout: 10 * time.Second},
+		"MaxElapsedTime 30s is longer than Timeout":                     {MaxAttempts: 30, MaxElapsedTime: 30 * time.Second},
 	} {
 		for how, w := range map[string]*Writer{
 			"New": fakeWriter(&fakeExecutor{}, Retry(policy)), "With": fakeWriter(&fakeExecutor{}).With(Retry(policy)),
@@ -249,10 +249,10 @@ func TestHedgeIsShorterThanAttempts(t *testing.T) {
 		w    *Writer
 		want string
 	}{
-		"as the default":           {fakeWriter(&fakeExecutor{}, Hedge(2500*time.Millisecond)), "2.5s is not below the limit of an attempt, 2.5s"},
-		"as the chosen":            {fakeWriter(&fakeExecutor{}, Hedge(300*time.Millisecond), short), "300ms is not below the limit of an attempt, 300ms"},
-		"as the chosen, by With":   {fakeWriter(&fakeExecutor{}, short).With(Hedge(time.Second)), "1s is not below the limit of an attempt, 300ms"},
-		"as the call":              {fakeWriter(&fakeExecutor{}, Timeout(time.Second), Hedge(time.Second)), "1s is not below the Timeout of a call, 1s"},
+		"as the default":           {fakeWriter(&fakeExecutor{}, Hedge(2500*time.Millisecond)), "Hedge is 2.5s, but an attempt ends after 2.5s"},
+		"as the chosen":            {fakeWriter(&fakeExecutor{}, Hedge(300*time.Millisecond), short), "Hedge is 300ms, but an attempt ends after 300ms"},
+		"as the chosen, by With":   {fakeWriter(&fakeExecutor{}, short).With(Hedge(time.Second)), "Hedge is 1s, but an attempt ends after 300ms"},
+		"as the call":              {fakeWriter(&fakeExecutor{}, Timeout(time.Second), Hedge(time.Second)), "Hedge is 1s, but a call ends after 1s"},
 		"shorter":                  {fakeWriter(&fakeExecutor{}, Hedge(299*time.Millisecond), short), ""},
 		"none":                     {fakeWriter(&fakeExecutor{}, Hedge(0)), ""},
 		"a shorter Timeout, later": {fakeWriter(&fakeExecutor{}, Hedge(time.Second)).With(Timeout(300 * time.Millisecond)), ""},

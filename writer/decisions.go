@@ -90,8 +90,7 @@ func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) 
 			return err
 		}
 		if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !protocol.Lasting {
-			return fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
-				"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
+			return fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v", c.Entity(), age.Round(time.Second), oldestInsert)
 		}
 		r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
 		if err != nil {
@@ -121,8 +120,7 @@ func unmixed(changes []tables.Change) error {
 		if !whole(one) {
 			one, other = other, one
 		}
-		return fmt.Errorf("set %s is Transactional and set %s is not: what is written in other ways cannot be in a transaction; declare %s Transactional "+
-			"too, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
+		return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
 	}
 	return nil
 }
@@ -228,9 +226,9 @@ func (d *decided) results() []TableResult {
 }
 
 // Wait waits until all background work of earlier writes to Versioned sets is done. Such a write returns once all
-// tables have the change; that is then noted in the base row. Call Wait after the last write, before the service ends;
-// otherwise the next write of such an entity does the work once more, which takes a few requests. The error is the
-// error of ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
+// tables have the change; that is then noted in the base row. Call Wait after the last write, before the service ends.
+// Otherwise the next write of such an entity repeats that work, at the cost of a few requests. The error is the error
+// of ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
 func (w *Writer) Wait(ctx context.Context) error {
 	w = w.made()
 	switch {

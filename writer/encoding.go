@@ -124,14 +124,15 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of another version, and values
-// that are not of their column's stored type. Causes come back as texts of one line, without types. The bytes hold no
-// CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. [Resumes] limits these
-// rows to what its sets could have written, otherwise the keyspaces of the writer do. If you cannot rule out forgery,
-// sign the bytes, as ExampleError_MarshalBinary_signed does.
+// that do not have their column's stored type. Causes come back as texts of one line, without types.
 //
-// Time and memory grow with the bytes. The limits are 128 MiB, 100,000 mutations and 1,000,000 columns; 256 bytes of
-// op, where MarshalBinary cuts it; 1,000 tables of an entity with conditions; 64 KiB of text for the type of a column,
-// and 1 MiB for all types that differ.
+// The bytes hold no CQL: whoever can forge them can make Resume write and delete rows, but run no other statement.
+// [Resumes] limits these rows to what its sets could have written, otherwise the keyspaces of the writer do. If you
+// cannot rule out forgery, sign the bytes, as ExampleError_MarshalBinary_signed does.
+//
+// Time and memory grow with the bytes, which are at most 128 MiB. They hold at most 100,000 mutations, 1,000,000
+// columns, 256 bytes of op (MarshalBinary cuts it), and 1,000 tables of an entity with conditions. The type of a column
+// has at most 64 KiB of text, and all types that differ together 1 MiB.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")

@@ -18,29 +18,31 @@ import (
 
 // What an [*Error] can match with errors.Is.
 var (
-	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set it also means that the before-image has
-	// the version of the row but other keys, and that nothing was applied. From Resume it means that this call has sent nothing:
-	// the write may be half applied, and while the error is [Error.Resumable] the fault may be the writer's.
+	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set it also means that the
+	// before-image has the version of the row but other keys, and that nothing was applied. From Resume it means that
+	// this call has sent nothing, but the write may be half applied. While the error is [Error.Resumable], the fault may
+	// be the writer's.
 	ErrInvalid = decide.ErrInvalid
 	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
 	ErrPartial = errors.New("partially applied")
 	// ErrUnknown: for at least one table it is not known whether it has the write, or will have it. Resume it if it is
 	// [Error.Resumable].
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] returns the
-	// row as it is. If an entity to be inserted exists already, an earlier try of the same request that got no answer
-	// may have inserted it: compare Current, or give all tries one [At].
+	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] returns the row
+	// as it is. If the entity of an Insert exists, an earlier try of the same request may have inserted it. Compare
+	// Current, or give all tries one [At].
 	ErrConflict = errors.New("conflict")
 	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
 	ErrTaken = decide.ErrTaken
-	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
-	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row back.
+	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables. A table that
+	// the cluster does not have counts as 10 days. The server may have purged the tombstone of a delete that followed the
+	// write, so the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
 	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] says NotApplied, as it
 	// depends on the data. Repeated as it is, the write fails again: write fewer rows at a time.
 	ErrTooLarge = errors.New("too large")
-	// ErrRefused: the server refuses the write to at least one table, and each repeat of it: the value is too large for an index or a
-	// guardrail, or a permission is missing. See [Error.Resumable].
+	// ErrRefused: the server refuses the write to at least one table, and each repeat of it. The value is too large for
+	// an index or a guardrail, or a permission is missing. See [Error.Resumable].
 	ErrRefused = req.ErrRefused
 	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
 	ErrNotFound = errors.New("no such entity")
@@ -66,9 +68,9 @@ type Error struct {
 	Op        string // the name of the logical write
 	Timestamp int64  // microseconds, of all its mutations; 0 if the write was rejected before it had one
 	Mode      Mode
-	// Tables has one result per table with rows of the entity, the base table of the first change first; Unique tables, which have claims, are
-	// not among them. It is empty if the write was rejected. After a
-	// failed read it has the base table: NotApplied, with the attempts of the read.
+	// Tables has one result per table with rows of the entity, the base table of the first change first. Unique tables
+	// have claims instead, and are not listed. Tables is empty if the write was rejected. After a failed read it has the
+	// base table: NotApplied, with the attempts of the read.
 	Tables []TableResult
 
 	refusal error // why nothing was sent; nil if something was, or might have been
@@ -189,8 +191,7 @@ func (e Error) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 // MarshalJSON always fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store the bytes of
 // MarshalBinary, in JSON as a []byte, or only the text of the error.
 func (e Error) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("denorm: a writer.Error has what Resume needs in no exported field: store it with MarshalBinary, " +
-		"or the text of Error()")
+	return nil, errors.New("denorm: JSON cannot hold what Resume needs: store the bytes of MarshalBinary, or the text of Error()")
 }
 
 // Is matches the sentinels of this package.
@@ -244,9 +245,9 @@ func (e *Error) Unwrap() []error {
 	return causes
 }
 
-// Current returns the row as it was when err's write met [ErrConflict]. It returns false if err is no such conflict, if
-// the row does not exist or could not be read, or if T is not the row type of the set. For a write with several
-// conditions it returns the row of the first change whose condition did not hold, which the error names.
+// Current returns the row as it was when err's write met [ErrConflict]. It returns false if err is not such a conflict,
+// or if the row does not exist or could not be read. It also does if T is not the row type of the set. For a write with
+// several conditions it returns the row of the first change whose condition did not hold, which the error names.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.known.Conflict {
@@ -272,12 +273,13 @@ func (e *Error) NotApplied() bool {
 }
 
 // Resumable reports whether [Writer.Resume] should be called: there is a table that is not Applied and holds no
-// counters. It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and the row has
-// changed since, even if the outcome is Unknown; [Current] or a read says how the row is. It is false if all that is
-// left was answered by [ErrRefused]: Resume finishes such a write once the limit is raised, the index dropped or the
-// permission granted. A delete of the entity undoes it, but not in Versioned sets, which take no other write of the
-// entity before. It is false for [ErrInvalid], unless Resume has rejected the error for what may be a fault of the
-// writer. It does not know whether the write has become too old.
+// counters. It does not know whether the write has become too old. It is false after
+//
+//   - every [ErrConflict], [ErrTaken] included, even if the outcome is Unknown: the row has changed since, and [Current]
+//     or a read says how it is;
+//   - [ErrRefused], if nothing else is left. Resume finishes the write once the limit is raised, the index dropped or
+//     the permission granted. A delete of the entity undoes it, but a Versioned entity takes no other write before;
+//   - [ErrInvalid], unless Resume has rejected the error for what may be a fault of the writer.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused()
 }

@@ -19,16 +19,17 @@ type Plan struct {
 	Mode   Mode
 	Reason string // why the mode
 	Strict bool   // a LoggedBatch fails rather than become a fan-out
-	// Condition is what has to hold before Requests are sent, nil if there is none. A Transaction holds it with everything else, and has
-	// no Requests besides.
+	// Condition is what has to hold before Requests are sent, nil if there is none. A Transaction holds it together with
+	// everything else, so its plan has no Requests.
 	Condition *PlannedCondition
 	Requests  []PlannedRequest
 
 	Expires bool // some row has a TTL
-	// Grouped says which requests are sent together, or why none are; empty unless the writer has the option Group. A group is one of Requests.
+	// Grouped says which requests are sent together, or why none are; empty unless the writer has the option Group. A
+	// group is one of Requests.
 	Grouped string
-	// Apart says which tables have partitions of their own although their keys differ only in the keyspace, the order of the columns or a
-	// bucket function. If they were declared alike, they would share partitions, and so requests.
+	// Apart says which tables have partitions of their own, although their keys differ only in the keyspace, the column
+	// order or a bucket function. If they were declared alike, they would share partitions, and so requests.
 	Apart []string
 
 	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit the largest size allowed.
@@ -149,7 +150,7 @@ func (p *Plan) String() string {
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
 	if p.has(statement.Put) && p.has(statement.Remove) {
-		line("", "and in the table of a remove, meanwhile, a row that moves under both keys, or under neither")
+		line("", "a row that moves may briefly be under both its old and its new key, or under neither")
 	}
 	if p.Expires {
 		line("", "no value after the moment of expiry: each attempt sends the TTL that is left, or deletes if none is")
@@ -224,7 +225,7 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 		b.WriteString("; one timestamp for all statements")
 	}
 	if p.has(statement.Remove) {
-		b.WriteString(", but a remove that must not win a tie is 1 µs below it")
+		b.WriteString("; some deletes are 1 µs earlier, so that they lose against a write at the same microsecond")
 	}
 	b.WriteString("\n")
 	for i, r := range p.Requests {
@@ -255,8 +256,8 @@ func (p *Plan) batchlogFails() string {
 	if p.Strict {
 		return "the write fails"
 	}
-	return fmt.Sprintf("the same statements go out as a fan-out at the same timestamp, and for %v later writes do so at once: "+
-		"then a client that dies leaves some tables with the write and others without", batchlogPause)
+	return fmt.Sprintf("the statements go out as a fan-out at the same timestamp, and later writes do so for at least %v, until %d "+
+		"batches in a row have worked; if the client dies then, some tables may lack the write", batchlogPause, batchlogTrials)
 }
 
 func (p *Plan) requestFails() string {

@@ -217,10 +217,10 @@ func (l *live) ungroup(keyspace, table string) {
 // warmTimeout limits a Warm whose context has no deadline.
 const warmTimeout = 30 * time.Second
 
-// Warm reads what the first writes of the sets would have to read: limits of their live tables, and what the driver
-// needs to route statements. A statement whose first use meets an outage is otherwise never routed. Call it at the
-// start of a service; it is optional, and compares nothing: schema.Validate does. It returns the errors of all tables
-// that could not be read. It ends with ctx, or after 30 s if ctx has no deadline.
+// Warm reads what the first writes of the sets would have to read: limits of their live tables, and how to route
+// statements. A statement whose first use meets an outage is otherwise never routed. Call it at the start of a service;
+// it is optional, and compares nothing: schema.Validate does. It returns the errors of all tables that could not be
+// read. It ends with ctx, or after 30 s if ctx has no deadline.
 func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 	if ctx == nil {
 		return reject("Warm", errNoContext)

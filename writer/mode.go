@@ -17,8 +17,9 @@ const (
 	SamePartition
 	// FanOut is one request per partition, all at the same time: if the client dies, some tables may lack the write.
 	FanOut
-	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it. It is used for deletes in
-	// several partitions, several entities and sets declared Atomic. Readers may see the write in one table before another.
+	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it. It
+	// is used for deletes in several partitions, several entities and sets declared Atomic. Readers may see the write in
+	// one table before another.
 	LoggedBatch
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// the write is not completed.

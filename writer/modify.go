@@ -28,22 +28,18 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Modify reads the base row under key, calls change to make the new row from it, and writes the new row as an Update.
-// Only the fields of the base key are used from key. Modify returns the row as written, with its new stamp or version;
-// the field of a [tables.Mark] stays as it was read. change may modify the row in place, also behind pointers and in
-// slices and maps: the before-image is encoded first. An error of change ends Modify and is returned unchanged.
+// Modify reads the base row under key, calls change to make the new row from it, and writes that as an Update. From key
+// it uses the base key alone. It returns the row as written, with its new stamp or version; the field of a
+// [tables.Mark] stays as read. change may modify the row in place, also behind pointers: the before-image is encoded
+// first. An error of change ends Modify and is returned unchanged.
 //
-// Rows win as a whole: if two clients modify one entity at the same time, the later timestamp wins and the other's edit
-// is lost, though both are acknowledged. In a set that is Versioned or has Compare the second client meets a conflict
-// instead. Modify then starts again with the row as it is by then, until the policy's MaxElapsedTime has passed, so
-// change must not have side effects. Calls for such an entity by one writer, and those derived from it, wait for each
-// other: change must not call Modify.
+// In a set that is Versioned or has Compare, a client that comes second meets a conflict. Modify then starts again with
+// the new row, until the policy's MaxElapsedTime has passed. So change must have no side effects, and must not call
+// Modify. In other sets the later timestamp wins as a whole, and the other edit is lost: see docs/write.md.
 //
-// If there is no base row, the error matches [ErrNotFound]. In a set with OneOf, a row without a stamp is [ErrInvalid]
-// unless the set declares [tables.UnstampedRows]. So is, in a set with [tables.ExpiresAt], a row that ends by a TTL and
-// has no expiry before and after change. After a failed read the [*Error] says NotApplied, and there is nothing to
-// resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that [Writer.Resume]
-// will complete.
+// The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
+// says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row lacks a stamp
+// that OneOf needs ([tables.UnstampedRows]), or has a TTL but no expiry in a set with ExpiresAt.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -290,8 +286,8 @@ func (w *Writer) unkept(ctx context.Context, op string, s *layout.Set) error {
 
 // Load reads the base row under key, at the writer's consistency level. Only the fields of the base key are used from
 // key. If there is no row, the error matches [ErrNotFound], also for a deleted row of a Versioned set that still has a
-// version. In a set with conditions it may miss a change that is decided and not yet everywhere, and a write made from
-// its result may meet [ErrConflict]. It fails as the read of [Modify] does.
+// version. In a set with conditions it may miss a change that is decided and has not reached all replicas. A write made
+// from its result may then meet [ErrConflict]. It fails as the read of [Modify] does.
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()

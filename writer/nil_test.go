@@ -26,9 +26,8 @@ func TestNil(t *testing.T) {
 		noOp       = "op is empty: name the write, as in createOrder; errors, spans and metrics show it"
 		noSetMade  = "the set is nil or a zero value: it is made by tables.New"
 		nothing    = func(func(bulk.Item, error) bool) {}
-		notDecoded = "; the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes; " +
-			"what became of the write cannot be known from it"
-		noContext = "the context is nil: pass the caller's, or context.Background()"
+		notDecoded = "; the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes"
+		noContext  = "the context is nil: pass the caller's, or context.Background()"
 	)
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")

@@ -102,8 +102,7 @@ func (c *config) positive(option string, d time.Duration) {
 // tiny rejects a time that was written as a plain number.
 func (c *config) tiny(option string, d time.Duration) {
 	if 0 < d && d < time.Millisecond {
-		c.fail("%s: %v is less than a millisecond, so not the time that was meant: a plain number is of nanoseconds, write it with a unit, "+
-			"as in 50*time.Millisecond", option, d)
+		c.fail("%s: %v is less than a millisecond: write it with a unit, as in 50*time.Millisecond", option, d)
 	}
 }
 
@@ -170,32 +169,22 @@ func (c *config) choose(mode choice) {
 	c.choice, c.chosen = mode, mode
 }
 
-// Auto makes the writer choose, which is the default: one request where one partition is written; a logged batch where
-// deletes go with puts or to several partitions, where several entities change, and for sets declared Atomic; otherwise
-// a fan-out.
+// Auto makes the writer choose, which is the default. One partition is one request. Deletes that go with puts or to
+// several partitions, several entities, and sets declared Atomic are a logged batch. Everything else is a fan-out.
 func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
-// At pins the timestamp of the writes, in microseconds since the Unix epoch, for a request that is repeated. The repeat
-// carries the timestamp of the first try, which you store under the request's idempotency key or derive from it. With
-// the same rows it is the same write; a time or id that is generated again makes it another one. docs/failures.md says
-// which sets recognise a repeat, and how.
-//
-// One At is for one Write: two writes of an entity at one timestamp mix. In sets with Stamp and in Versioned sets the
-// writer rejects an update or delete of a row that has this very timestamp as its stamp, unless the update changes
-// nothing. It cannot tell this of changes without a before-image.
-//
-// A repeat must come within half the smallest gc_grace_seconds of the tables, or it may bring back a row that was
-// deleted since. The writer checks only inserts with a condition: these are rejected after 12 hours. A write with a
-// condition that fails with At is Unknown, as an earlier try may have been applied. It is NotApplied only where the row
-// of a Versioned set shows that another change won. A timestamp before the year 1990 is in another unit, and rejected.
+// At pins the timestamp of one Write, in microseconds since the Unix epoch, for a request that may be repeated. Choose
+// it before the first try, and pass it again with the same rows: then it is the same write. Use one At for one Write
+// only. A repeat must come within half the smallest gc_grace_seconds of the tables, or it may bring back a deleted row.
+// A timestamp before 1990 is rejected. docs/failures.md and the package documentation have more.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
 		switch {
 		case timestamp < earliest:
-			c.fail("At: timestamp %d is before the year 1990; it is in microseconds since the Unix epoch, in which this clock says %d", timestamp,
+			c.fail("At: timestamp %d is before the year 1990: give microseconds since the Unix epoch; this clock says %d", timestamp,
 				c.clock.now().UnixMicro())
 		case timestamp/1000 >= earliest:
-			c.fail("At: timestamp %d is in nanoseconds; it is in microseconds since the Unix epoch, in which this clock says %d", timestamp,
+			c.fail("At: timestamp %d is in nanoseconds: give microseconds since the Unix epoch; this clock says %d", timestamp,
 				c.clock.now().UnixMicro())
 		}
 		c.at, c.pinned = timestamp, true
@@ -234,8 +223,8 @@ func Consistency(level session.Consistency) Option {
 }
 
 // Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Up to 2.5 s an attempt may take
-// half of it, so that an attempt without an answer can be repeated, unless AttemptTimeout, [Hedge] or a single attempt
-// is chosen.
+// half of it, so that an attempt without an answer can be repeated. AttemptTimeout, [Hedge] or a single attempt turns
+// that off.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("Timeout", d)
@@ -243,9 +232,9 @@ func Timeout(d time.Duration) Option {
 	})
 }
 
-// ClaimGrace is how long another entity's claim of a Unique key is left alone while that entity does not hold the key:
-// its write may be in flight. After that its client counts as gone, its write is fenced, and the key is taken. Default:
-// 10 s.
+// ClaimGrace sets how long to leave another entity's claim of a Unique key alone while that entity does not hold the
+// key. Its write may be in flight. After that its client counts as gone, its write is fenced, and the key is taken.
+// Default: 10 s.
 func ClaimGrace(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("ClaimGrace", d)
@@ -267,19 +256,11 @@ func BatchLimit(bytes int) Option {
 	})
 }
 
-// Group sends requests of a fan-out together if their partitions share a near replica: in one unlogged batch to that
-// node, of at most 10 partitions and about the given number of bytes. It may add one partition that the node does not
-// replicate for every two that it does, if that partition has three replicas in the datacentre. This costs client and
-// servers less, but a failed group says less than a failed request. Give 4 << 10, which is below what servers warn of
-// (batch_size_warn_threshold); at most 50 KiB. Default: 0, which turns it off. [Writer.Explain] says what is grouped.
-//
-// The mode stays [FanOut], [Fallback] or [Conditional]. Not grouped are tables with views or triggers, tables whose
-// schema is not known yet, counters, transactions of conditions, [Writer.Resume], repairs, and writes whose policy
-// allows one attempt. With [Hedge] partitions must share two near replicas.
-//
-// If a group fails, each partition gets a request of its own, at once and at the same timestamp, which costs the retry
-// budget what a retry costs. Until that one succeeds, a table may be Unknown where a single request would leave it
-// NotApplied (docs/ref/guarantees.md).
+// Group sends requests of a fan-out together if their partitions share a near replica. They become one unlogged batch
+// of up to 10 partitions and about the given bytes, so client and servers do less. If it fails, they are sent alone at
+// once, and more tables may be Unknown until that succeeds. Give 4 << 10, below batch_size_warn_threshold; at most 50
+// KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. [Writer.Explain] says what is grouped,
+// and docs/design/groups.md what never is.
 func Group(bytes int) Option {
 	return option(func(c *config) {
 		switch {

@@ -17,10 +17,10 @@ const (
 	Applied = retry.Applied
 	// NotApplied means that the write is surely not in the table and will not appear.
 	NotApplied = retry.NotApplied
-	// Pending means that the write is stored elsewhere and reaches the table from there. Either the batchlog has stored it: its
-	// replay is expected within seconds, but is not certain, as a stopped node keeps its batches until it is restarted. Or the table
-	// is a query table of a [tables.Versioned] set whose base row has the change: then the next write or Modify of the entity, or a
-	// Resume, brings it to the table.
+	// Pending means that the write is stored elsewhere and reaches the table from there. The batchlog may have stored it:
+	// its replay is expected within seconds, but is not certain. A stopped node keeps its batches until it is restarted.
+	// Or the base row of a [tables.Versioned] set has the change, and the table is a query table. Then a Resume, or the
+	// next write or Modify of the entity, brings it to the table.
 	Pending = retry.Pending
 
 	// Only OutcomeOf returns the following.
@@ -41,19 +41,12 @@ const (
 //	Unknown     it may have been applied, in part or as a whole, now or later: resume it if it is Resumable
 //	NotApplied  it was valid, and surely nothing of it is in any table, or nothing was read: it can be made again
 //	Conflict    another writer came first, and nothing was applied: read the row again, and decide
-//	Taken       another entity has the key, or is about to have it, and nothing was applied
+//	Taken       another entity has the key, or is about to have it, and nothing was applied: see [Error.NotApplied]
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
-// err may be of Write, Resume, [Modify], [Load], an item of package bulk or package reader, or wrap such an error.
-// Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first for your
-// own errors, such as an error of the function given to Modify. If several errors of the library are joined and
-// disagree, the outcome is Unknown if one of them is, otherwise NotApplied.
-//
-// These are Unknown, too: a partial write, a conflict where an earlier attempt may have been applied, [ErrExpired], a
-// *bulk.Error, and an [Error] that was stored with MarshalBinary, as it may have been resumed since then. The outcome
-// describes the call that returned the error, and no longer holds once the error was given to Resume. To make a write
-// of a set with a Unique table again, take the same entity, or resume it: see [Error.NotApplied].
+// Look for your own errors first: an err without an error of denorm is Unknown. The package documentation has joined and
+// stored errors. Once the error was given to Resume, the outcome no longer holds.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied

@@ -95,15 +95,13 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 		}
 		s := c.Internal().StampOf()
 		if s/1000 >= earliest {
-			return 0, fmt.Errorf("entity %s: the stamp of the before-image is in nanoseconds: it must be in microseconds since the Unix epoch, "+
-				"as in Result.Timestamp", c.Entity())
+			return 0, fmt.Errorf("entity %s: the stamp of the before-image is in nanoseconds: give microseconds, as in Result.Timestamp", c.Entity())
 		}
 		if s > ahead {
-			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: "+
-				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity(), w.maxSkew)
+			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: check the clocks of both hosts", c.Entity(), w.maxSkew)
 		}
 		if c.Internal().VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
-			return 0, errors.New("At has the timestamp of the before-image's version, and the two would mix: repeat with the before-image of the first try")
+			return 0, errors.New("At has the timestamp of the before-image's version: repeat with the before-image of the first try")
 		}
 		stamp = max(stamp, s)
 	}
@@ -112,7 +110,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	}
 	switch {
 	case w.at > ahead:
-		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock: correct one of the two (At takes microseconds since the Unix epoch)", w.maxSkew)
+		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock: give microseconds, or correct the clock", w.maxSkew)
 	case w.at < stamp:
 		return 0, errors.New("the timestamp given to At is before the stamp of the before-image: the row would not change")
 	}
@@ -156,8 +154,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Muta
 				return nil, fmt.Errorf("table %s has no keyspace: %s", r.Mutations[m].Table, w.noKeyspace())
 			}
 			if ends, ok := r.Mutations[m].ExpiresAt(); ok && !ends.After(w.clock.now()) {
-				return nil, fmt.Errorf("entity %s: by this clock the row has expired already, so it would not be written, and what is in the tables "+
-					"would be removed: give it a later expiry, or Delete it", c.Entity())
+				return nil, fmt.Errorf("entity %s: by this clock the row has expired already: give it a later expiry, or Delete it", c.Entity())
 			}
 			out = append(out, &r.Mutations[m])
 		}
@@ -198,8 +195,7 @@ func (m *mixture) conditions(parts []*entity.Conditional) error {
 func (m *mixture) own(keyspace, table, name string) error {
 	place := [2]string{keyspace, table}
 	if other, ok := m.owners[place]; ok && other != name {
-		return fmt.Errorf("table %s.%s is of entity %s and of entity %s: at one timestamp a row of the one could "+
-			"delete that of the other; write them one after the other", keyspace, table, other, name)
+		return fmt.Errorf("table %s.%s is of entity %s and of entity %s: write them one after the other", keyspace, table, other, name)
 	}
 	m.owners[place] = name
 	return nil
@@ -263,7 +259,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 	reason, needed, atomic := required(changes, mutations)
 	switch {
 	case w.choice == alwaysConcurrent && atomic:
-		return errors.New("a set declared Atomic is written in logged batches, and the writer has the option Concurrent: use w.With(writer.Auto())")
+		return errors.New("a set declared Atomic is written in logged batches, not Concurrent: use w.With(writer.Auto())")
 	case w.choice == alwaysConcurrent:
 		p.mode, p.reason = FanOut, "the writer has the option Concurrent"
 		return nil
@@ -279,7 +275,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		down, p.trial = w.batchlog.down(w.clock.now())
 	}
 	if down {
-		p.mode, p.reason = Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String()
+		p.mode, p.reason = Fallback, reason+", but the batchlog has failed and is not trusted yet"
 		return nil
 	}
 	p.mode, p.reason = LoggedBatch, reason
@@ -348,9 +344,9 @@ func isIncrement(m *statement.Mutation) bool { return m.Kind == statement.Increm
 func (w *Writer) refuseCounters() error {
 	switch {
 	case w.choice == alwaysLogged:
-		return errors.New("a counter with the option Logged, which Cassandra rejects because a replay would count twice: write counters with Auto()")
+		return errors.New("a counter with the option Logged, which Cassandra rejects: write counters with Auto()")
 	case w.pinned:
-		return errors.New("a counter with At, which has no timestamp and would be counted again: write counters in a Write of their own, without At")
+		return errors.New("a counter with At, which has no timestamp: write counters in a Write of their own, without At")
 	}
 	return nil
 }

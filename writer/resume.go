@@ -32,30 +32,16 @@ const (
 const resumeWidth = 256
 
 // Resume finishes a failed write: it sends again what is not known to be applied, with the bytes, timestamp, mode and
-// keyspaces of the write. Retry policy, consistency, timeout and tracer are those of the writer. It is safe for a write
-// that was applied after all, several times, and in several processes at once. Result and error say what became of the
-// tables, as those of [Writer.Write] do. failed is not changed. At most 256 requests are in flight at the same time.
+// keyspaces of the write. Level, timeout, retries and tracer are the writer's. failed is not changed. Resume is safe
+// for a write that was applied after all, several times, and in several processes at once. The exception is
+// [tables.Compare]: the change may apply a second time. At most 256 requests are in flight at the same time.
 //
-// After Resume the outcome of a table without counters is Applied, Pending or Unknown, even if failed says NotApplied
-// and Resume sends nothing: the same error may have been resumed before, or elsewhere. There is one exception: where
-// the row of a Versioned set shows that another change won, all tables are NotApplied, with [ErrConflict].
+// The result and error are as from [Writer.Write]. No table becomes NotApplied, because the error may have been resumed
+// elsewhere. The exception is [ErrConflict] where the row of a Versioned set shows that another change won. Counters
+// are never sent again, so resume until [Error.Resumable] is false, not until nil.
 //
-// Resume rejects an error with [ErrExpired] if it is older than half the smallest gc_grace_seconds of its tables, but
-// at least a minute old, and an insert whose condition is not decided after 12 hours. A table that the cluster does not
-// have counts as 10 days, Cassandra's default. If the schema of a table cannot be read, or a table is missing, Resume
-// of a younger error fails with that as the cause, and sends nothing; a later one may succeed. A default_time_to_live
-// counts from the timestamp. A change with Compare may apply a second time: see [tables.Compare].
-//
-// Counters are never sent again: only the caller can say whether an addition that came late, or twice, would do harm.
-// Resume does not return nil while one of them is not Applied. Once the rest is Applied, [Error.Resumable] is false,
-// and a Resume is rejected. So resume until Resumable is false, not until nil.
-//
-// A stored error may have been written by others. Resume rejects it with [ErrInvalid] if its keyspaces are not the
-// writer's (that of its session, and what [session.Keyspaces] maps to), if none of the sets that [Resumes] names could
-// have made it, or if its timestamp is further ahead than [MaxClockSkew]. The last holds for every error if the clock
-// was set back. The fault may also be this writer's, as with sets of an older release or an invalid option. So the
-// returned error says the same of the tables as failed, and is Resumable until 5 days after the write: keep it, and
-// look at its text. It is not Resumable if no writer may send it.
+// The error matches [ErrExpired] if the write is too old, and [ErrInvalid] if this writer may not send it. In both
+// cases nothing was sent. The package documentation has the limits, and what to do with an error that stays Resumable.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	w = w.made()
 	nothing := errNothingToResume
@@ -102,10 +88,8 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 
 var (
 	errNothingToResume = errors.New("nothing to resume: nothing of the write was sent")
-	errNoError         = errors.New("the error is nil: errors.As found no *writer.Error in what the write returned, so wrap errors with %w; " +
-		"nothing is known of the write")
-	errNotDecoded = errors.New("the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes; " +
-		"what became of the write cannot be known from it")
+	errNoError         = errors.New("the error is nil: errors.As found no *writer.Error in what the write returned: wrap errors with %w")
+	errNotDecoded      = errors.New("the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes")
 )
 
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
@@ -143,7 +127,7 @@ func (w *Writer) rejected(failed *Error) error {
 		return w.keep(failed, err)
 	}
 	if failed.Is(ErrConflict) {
-		return failed.refused(fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
+		return failed.refused(fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row, and decide again: %w",
 			cmp.Or(failed.known.Err, decide.ErrChanged)))
 	}
 	if failed.OnlyCounters() {
@@ -229,8 +213,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		limit, smallest, kept = oldestInsert, entity.FenceTTL, "table "+d.First().Table+" keeps deletes for"
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
-		e := failed.refused(fmt.Errorf("the write is %v old, and may be resumed for %v, as %s %v: after half of that a delete which followed may be "+
-			"gone, and the write would bring its row back", age.Round(time.Second), limit, kept, smallest))
+		e := failed.refused(fmt.Errorf("the write is %v old, and may be resumed for %v, as %s %v: read the entity, and write it again", age.Round(time.Second), limit, kept, smallest))
 		e.expired = true
 		return false, e
 	}

@@ -14,12 +14,11 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Resumes names the sets whose stored errors the writer resumes. [Writer.Resume] rejects, with [ErrInvalid], an error
-// from [Error.UnmarshalBinary] with a part that none of these sets could have made: another table, primary key, column,
-// type or expiry than they declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf].
-// Errors from before a column, or a field of a user-defined type, was added are resumed. Without this option a stored
-// error may be of any table in the keyspaces of the writer; a forged one of a Versioned entity may then leave a key
-// from which no bucket follows, and every later write of the entity fails. Resumes replaces what was named earlier.
+// Resumes limits [Writer.Resume] to what these sets could have written, for a queue that others can write to. Another
+// stored error, or one with a value outside [tables.OneOf], fails with [ErrInvalid]. Errors from before a column, or a
+// field of a user-defined type, was added are resumed. A second Resumes replaces the first. Default: any table in the
+// keyspaces of the writer; the package documentation says what a forged error
+// can then do.
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)
 	return option(func(c *config) {
@@ -71,7 +70,7 @@ func (w *Writer) admit(e *Error) error {
 		latest = now + w.maxSkew.Microseconds()
 	}
 	if e.Timestamp > latest {
-		return fmt.Errorf("the timestamp of the write is more than %v ahead of this clock: writing it would shut out all other writers", w.maxSkew)
+		return fmt.Errorf("the timestamp of the write is more than %v ahead of this clock: check the clocks of both hosts", w.maxSkew)
 	}
 	if !e.stored {
 		return nil
@@ -120,13 +119,11 @@ func (e *Error) mutations(yield func(*statement.Mutation) bool) {
 func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(string) string) (bool, string)) error {
 	for _, p := range places {
 		if keyspace := p.Keyspace; keyspace == "" {
-			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write "+
-				"is not known, so drop it", p.Table)}
+			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, so it is not known whose rows it would write: drop it", p.Table)}
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
 			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && !w.owns(keyspace) {
-			return fmt.Errorf("the stored write is of keyspace %q, which is not one of this writer's: resume it with the writer of its tenant, "+
-				"made by With(Session), or name the sets that are resumed with the option Resumes", keyspace)
+			return fmt.Errorf("the stored write is of keyspace %q: resume it with the writer of that tenant, or name its sets by Resumes", keyspace)
 		}
 	}
 	if w.resumes == nil {
@@ -144,10 +141,10 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table, fault)
 	}
 	if where := w.elsewhere(places[0].Table); where != "" {
-		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: resume it with a session.Keyspaces that maps to the former",
+		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that keyspace",
 			places[0].Keyspace, places[0].Table, where)
 	}
-	return fmt.Errorf("the stored write is of table %s.%s, which no set has that was named in the option Resumes, in the keyspaces of this writer",
+	return fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of this writer",
 		places[0].Keyspace, places[0].Table)
 }
 

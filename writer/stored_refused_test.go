@@ -102,11 +102,11 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		want    string // empty if it is resumed
 	}{
 		"the session's keyspace": {nil, now, func(*forged) {}, ""},
-		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b", which is not one of this writer's`},
+		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b": resume it with the writer of that tenant`},
 		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, none},
 		"no keyspace, with sets": {[]NewOption{shared(session.StrictKeyspaces()), orders}, now, func(m *forged) { m.Keyspace = "" }, none},
 		"a mapped keyspace":      {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
-		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop", which is not one of`},
+		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop": resume it with the writer of that tenant`},
 		"system":                 {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
 		"a time to come":         {nil, now.AddDate(100, 0, 0), func(*forged) {}, "ahead of this clock"},
 		"a clock a bit ahead":    {nil, now.Add(5 * time.Second), func(*forged) {}, ""},
@@ -114,11 +114,11 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"a named set's tenant":   {[]NewOption{orders, tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
 		"a set, not its tenant": {
 			[]NewOption{orders, tenant},
-			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in keyspace "tenant_a": resume it with a session.Keyspaces that maps to the former`,
+			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in keyspace "tenant_a": use the writer of that keyspace`,
 		},
 		"a set, no tenant": {
 			[]NewOption{orders, shared(session.StrictKeyspaces())},
-			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: resume it with a session.Keyspaces that maps to the former`,
+			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: use the writer of that keyspace`,
 		},
 		"another table":  {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
 		"another column": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},

@@ -73,7 +73,7 @@ func TestTimesWithoutUnits(t *testing.T) {
 		"Retry": {Retry(retry.Policy{MaxElapsedTime: 500}), Retry(retry.Policy{MaxElapsedTime: time.Millisecond})},
 	} {
 		err := fakeWriter(&fakeExecutor{}, options[0]).err
-		if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.Contains(err.Error(), "a plain number is of nanoseconds") {
+		if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.Contains(err.Error(), "less than a millisecond: write it with a unit") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := fakeWriter(&fakeExecutor{}, options[1]).err; err != nil {

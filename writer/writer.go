@@ -65,8 +65,7 @@ func newWriter(
 	apply(&w.config, options)
 	w.retried = true // a Timeout alone is compared with the policy too
 	if w.hedge > 0 && w.hedge >= w.timeout {
-		w.fail("Hedge: %v is not below the Timeout of a call, %v, so no request would be sent once more: make Hedge less, near the 99th "+
-			"percentile of the latency, or 0 to turn it off", w.hedge, w.timeout)
+		w.fail("Hedge is %v, but a call ends after %v (Timeout): use a smaller Hedge (about your p99), or 0 for none", w.hedge, w.timeout)
 	}
 	if w.shared.Budget == nil {
 		w.shared.Budget = settings.NewBudget(0, 0)
@@ -102,8 +101,7 @@ func (w *Writer) prepare() {
 	w.sender.Retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
 	w.sender.Tracer, w.sender.Consistency, w.sender.Hedge, w.sender.Group, w.sender.Now = w.tracer, w.consistency, w.hedge, w.group, w.clock.now
 	if limit := w.sender.Retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
-		w.fail("Hedge: %v is not below the limit of an attempt, %v (AttemptTimeout of Retry), so no request would be sent once more: make Hedge "+
-			"less, near the 99th percentile of the latency, or 0 to turn it off", w.hedge, limit)
+		w.fail("Hedge is %v, but an attempt ends after %v: use a smaller Hedge (about your p99), or 0 for none", w.hedge, limit)
 	}
 }
 
@@ -114,13 +112,11 @@ func (w *Writer) checkPolicy() {
 		return
 	}
 	if p.AttemptTimeout > 0 && p.AttemptTimeout >= w.timeout {
-		w.fail("Retry: an attempt may last %v (AttemptTimeout), and a call %v (Timeout), so one that gets no answer leaves no time for another: "+
-			"make AttemptTimeout less, Timeout more, or MaxAttempts 1", p.AttemptTimeout, w.timeout)
+		w.fail("Retry: AttemptTimeout %v leaves no second attempt within Timeout %v: make it less, or MaxAttempts 1", p.AttemptTimeout, w.timeout)
 		return
 	}
 	if p.MaxElapsedTime > w.timeout {
-		w.fail("Retry: attempts may begin for %v (MaxElapsedTime), and a call ends after %v (Timeout), so the later ones are never made: "+
-			"make Timeout more, or MaxElapsedTime less", p.MaxElapsedTime, w.timeout)
+		w.fail("Retry: MaxElapsedTime %v is longer than Timeout %v: make Timeout more, or MaxElapsedTime less", p.MaxElapsedTime, w.timeout)
 	}
 }
 
@@ -148,8 +144,8 @@ type Result struct {
 	// no changes. Counters have none.
 	Timestamp int64
 	Mode      Mode // of everything but counters; Counter if there is nothing else
-	// Version is that of the row that a [tables.Versioned] change has made: the next before-image must have it. Zero if
-	// there was no such change.
+	// Version is the new version of the row that a [tables.Versioned] change has made, and zero without such a change.
+	// The next before-image must have it.
 	Version  gocql.UUID
 	Requests int // planned; a group counts as one
 	Groups   int // of requests that were sent together: see [Group]
@@ -158,19 +154,16 @@ type Result struct {
 }
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and traces,
-// for example createOrder; it must not be empty and must not contain an id. The error is nil only if every table has
-// acknowledged the write at the consistency level. Without changes Write does nothing. Changes of a set with conditions
-// must be of one entity or, with [tables.Compare], of rows of one partition; one lightweight transaction decides about
-// them before anything else is sent. Changes of [tables.Transactional] sets are one transaction, and no others may be
-// in the same write.
+// for example createOrder; it must not be empty and must not contain an id. Without changes Write does nothing.
 //
-// The error is an [*Error] and says per table what is known; [Writer.Resume] finishes the rest. If the call or a row is
-// not valid, it matches [ErrInvalid] and nothing was sent. Before its first logged batch with a table the writer reads
-// the table's gc_grace_seconds, unless [Writer.Warm] has. If that fails, all tables are NotApplied, and Resume tries
-// again.
+// The error is nil only if every table has acknowledged the write at the consistency level. Otherwise it is an [*Error]
+// and says per table what is known; [Writer.Resume] finishes the rest. If the call or a row is not valid, it matches
+// [ErrInvalid] and nothing was sent. Write ends when ctx does, or after the writer's [Timeout]. A write in flight may
+// then still be applied, and its outcome is Unknown.
 //
-// Write ends when ctx does, or after the writer's [Timeout]. A write in flight may then still be applied, and its
-// outcome is Unknown.
+// Changes with conditions must be of one entity or, with [tables.Compare], of rows of one partition. One lightweight
+// transaction decides about them before anything else is sent. Changes of [tables.Transactional] sets are one
+// transaction, and may have only others of such sets next to them.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
 	w = w.made()
 	if ctx == nil {

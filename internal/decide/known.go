@@ -41,7 +41,7 @@ var (
 	ErrExists  = errors.New("the entity exists already")
 	ErrGone    = errors.New("the entity does not exist: it was deleted meanwhile, or never inserted")
 	// ErrRounds ends a decision that has met other writers' changes so often that it has given up.
-	ErrRounds = errors.New("other writers changed the entity again in each of several rounds: try again later, or with fewer writers of this entity at a time")
+	ErrRounds = errors.New("other writers changed the entity again in each round: try again later, or with fewer writers of it")
 )
 
 // TakenError is that another entity has a key in a table.
@@ -101,8 +101,7 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	case known.Outcome == retry.Applied:
 		known.Conflict, known.Err, known.Above = false, nil, 0
 	case known.Above > env.Now().Add(env.Skew).UnixMicro():
-		known.Above, known.Err = 0, fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out "+
-			"all other writers", env.Skew)
+		known.Above, known.Err = 0, fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: check the clocks of both hosts", env.Skew)
 	case known.Err == nil:
 		known.Err = ErrChanged
 	}

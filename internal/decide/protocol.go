@@ -41,7 +41,7 @@ func ErrTwice(name string, add bool) error {
 	if add {
 		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", name)
 	}
-	return fmt.Errorf("entity %s: changed twice in one write, and at one timestamp the two would mix: make them one change, or write them one after the other", name)
+	return fmt.Errorf("entity %s: changed twice in one write: make them one change, or write them one after the other", name)
 }
 
 // Apart is the advice for changes that cannot be in one decision.
@@ -52,8 +52,7 @@ func OneTable(first, next *entity.Conditional) error {
 	one, other := first.Condition, next.Condition
 	switch {
 	case one.Entity != other.Entity || one.Keyspace != other.Keyspace || one.Table != other.Table:
-		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table, so the two cannot "+
-			"hold together; %s", one.Entity, other.Entity, Apart)
+		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table; %s", one.Entity, other.Entity, Apart)
 	case first.Key == next.Key:
 		return ErrTwice(one.Entity, false)
 	}

@@ -22,8 +22,7 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 		b.fault(decl.Name, "", "a Unique table cannot rotate: a key would be free again in the next table")
 	}
 	if of := b.Tables[0].Keyspace; decl.Keyspace != of {
-		b.fault(decl.Name, "", "Keyspace is %q, and that of the base table is %q: the owner of a key is looked up in the base table, so each "+
-			"keyspace that the base table is in could have an owner of its own; give the Unique table the Keyspace of the base table", decl.Keyspace, of)
+		b.fault(decl.Name, "", "Keyspace is %q, and that of the base table is %q: give the Unique table the Keyspace of the base table", decl.Keyspace, of)
 	}
 	t.Columns = slices.Clone(t.Key)
 	if len(b.set.Tables) > 0 {

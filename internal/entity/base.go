@@ -184,8 +184,7 @@ func (b *Base) Decode(row Row) (any, error) {
 			return nil, undecoded.As(c.Name, c.CQL.Info(), field)
 		}
 		if c.CQL.Exceeds(data) {
-			return nil, fmt.Errorf("column %s: a value has a field that is not declared: written back, it would be without; declare the field, as what "+
-				"has written the row does", c.Name)
+			return nil, fmt.Errorf("column %s: a value has a field that is not declared, and the write would lose it: declare the field", c.Name)
 		}
 		if err := undecoded.Decode(c.Name, c.CQL.Info(), data, field); err != nil {
 			return nil, err

@@ -141,12 +141,9 @@ func (c Change) checkConditional(before gocql.UUID) error {
 	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
 		return s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
 	case s.Transactional && c.Before != nil && before == (gocql.UUID{}):
-		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
-			"it was last written, with Result.Version in it, can be updated or deleted; rows from before the table had versions cannot")
+		return s.Invalid(nil, s.Columns[s.Version].Name, "the before-image has no version: pass the row as it was read, or with Result.Version as its version")
 	case s.Version >= 0 && c.Before != nil && before == (gocql.UUID{}):
-		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: it has no version: only a row as it was read, or as "+
-			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
-			"from Adopt of package reconcile (denorm adopt)")
+		return s.Invalid(nil, s.Columns[s.Version].Name, "the before-image has no version: pass the row as it was read, or with Result.Version as its version (rows from before versions: denorm adopt)")
 	case s.Version >= 0 && c.Before != nil && before.Version() != 1:
 		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
 	}

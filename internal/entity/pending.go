@@ -125,8 +125,7 @@ func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
 	return out
 }
 
-var errStored = errors.New("another client has left the entity unfinished, and an error that was stored does not know its query tables: " +
-	"write or modify the entity through its set, and resume then")
+var errStored = errors.New("another client has left the entity unfinished: write or modify the entity through its set, then resume")
 
 var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
 

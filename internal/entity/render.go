@@ -114,15 +114,11 @@ func (r *Renderer) checkStamp(c Change) error {
 	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
 	switch {
 	case stamp != 0 && stamp < LeastStamp:
-		return s.Invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
-			"microseconds since the Unix epoch, as in Result.Timestamp")
+		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: pass Result.Timestamp")
 	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool { return c.Rule == layout.ClosedDomain }):
-		return s.Invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
-			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
-			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
+		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp as its stamp (rows from before the library: declare UnstampedRows)")
 	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
-		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write, so the two would mix: one timestamp (writer.At) is "+
-			"for one write of an entity, and for its repeats")
+		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: give each write of an entity a timestamp of its own (writer.At)")
 	}
 	return nil
 }

@@ -113,8 +113,7 @@ func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 		}
 		if t.Kind() == gocql.TypeDate {
 			if _, offset := x.Zone(); offset != 0 {
-				return nil, errors.New("a date is a day in UTC, and this time is not in UTC, where it may be another day: give midnight UTC " +
-					"of the day that is meant, y, m, d := t.Date(); time.Date(y, m, d, 0, 0, 0, 0, time.UTC)")
+				return nil, errors.New("a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)")
 			}
 			value = x.UTC().Truncate(day) // the driver divides, which before 1970 rounds up
 		}

@@ -10,13 +10,13 @@ import (
 // called by several goroutines at once. No field but Err holds a value of a row. A nil context that a method returns stands for the one it
 // was given.
 type RunTracer interface {
-	// TraceRunStart is called when a run begins. The context it returns is that of all that follows of the run.
+	// TraceRunStart is called when a run begins. The returned context is passed to all later calls for this run.
 	TraceRunStart(ctx context.Context, data RunStart) context.Context
 	TraceRunEnd(ctx context.Context, data RunEnd)
 	// TraceRun is called about every second while the run goes on, and once at its end. It is not called for a run that is
 	// about one entity.
 	TraceRun(ctx context.Context, data RunState)
-	// TraceUnitStart is called when a part of the run begins. The context it returns is that of TraceUnitEnd.
+	// TraceUnitStart is called when a part of the run begins. TraceUnitEnd gets the context that it returns.
 	TraceUnitStart(ctx context.Context, data UnitStart) context.Context
 	TraceUnitEnd(ctx context.Context, data UnitEnd)
 	// TraceFinding is called for every row that is found to disagree, once all is known that the run will say about it.

@@ -36,8 +36,7 @@ func (s *Shared) Owns(keyspace string) bool {
 }
 
 // ErrUnmapped says why a table has no keyspace.
-var ErrUnmapped = errors.New("the one it is declared in is not in the map of session.Keyspaces, and the session has StrictKeyspaces: " +
-	"derive a session with the map by its With")
+var ErrUnmapped = errors.New("the one it is declared in is not in the map of session.Keyspaces (StrictKeyspaces): map it by Session.With")
 
 // Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the
 // session. The error says that it has to be in Keyspaces and is not.

@@ -202,8 +202,8 @@ func (w *runner) share(ctx context.Context, in unitArguments) (o *opened, releas
 			return nil, nil, err
 		}
 		if o.Declaration() != in.Declaration {
-			return nil, nil, invalid("this worker has another declaration of set %s, or other keyspaces, than the one that has planned the run: "+
-				"resume the run when all workers have the one that it was planned with, or stop it and start another run", in.Run.Set)
+			return nil, nil, invalid("this worker declares set %s otherwise, or has other keyspaces, than the worker that planned the run: "+
+				"resume when all workers agree, or start another run", in.Run.Set)
 		}
 		w.open[id] = o
 	}

@@ -1,7 +1,9 @@
-// Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept long
-// enough. Dropping a table costs nothing, while rows that are deleted or expire one by one cost tombstones and compaction.
+// Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept
+// long enough. Dropping a table costs nothing, while rows that are deleted or expire one by one cost tombstones and
+// compaction.
 //
-// A table declared with Rotate (see tables.Table) is one table for each period, and the writer chooses the table by a time in the row:
+// A table declared with Rotate (see tables.Table) is one table for each period, and the writer chooses the table by a
+// time in the row:
 //
 //	tables.Table{Name: "events", PartKey: ..., Rotate: tables.Month("at")} // events_2026_11, events_2026_12, ...
 //
@@ -12,25 +14,26 @@
 //	fmt.Println(plan) // CREATE TABLE events_2026_12 ..., DROP TABLE events_2025_10
 //	err = plan.Apply(ctx)
 //
-// None of this happens automatically: a write to a period whose table is missing fails, with an error that names the table. For
-// development and tests, schema.Ensure creates the table of the present period.
+// None of this happens automatically: a write to a period whose table is missing fails, with an error that names the
+// table. For development and tests, schema.Ensure creates the table of the present period.
 //
 // # How often
 //
-// If a job runs every day, with Ahead of a whole period, you have that long to notice that it has stopped. [Window] has the
-// details: how long rows are kept, how old and how new rows may be when they are written, and what a change of the period
-// means.
+// If a job runs every day, with Ahead of a whole period, you have that long to notice that it has stopped. [Window] has
+// the details: how long rows are kept, and how old and how new rows may be when they are written. It also says what a
+// change of the period means.
 //
 // # What is dropped
 //
-// A table is dropped when the youngest row that it can hold is older than Retain. Tables whose names cannot belong to this
-// rotation are left alone. A table that was made for another rotation (its fingerprint says so) is an error, before anything is
-// planned. Dropped rows are gone, except in the snapshots that Cassandra takes by auto_snapshot. Reads of package reader query
-// the tables in the range of their bounds, so keep the bounds of reads within what is kept.
+// A table is dropped when the youngest row that it can hold is older than Retain. Tables whose names cannot belong to
+// this rotation are left alone. A table that was made for another rotation (its fingerprint says so) is an error,
+// before anything is planned. Dropped rows are gone, except in the snapshots that Cassandra takes by auto_snapshot.
+// Reads of package reader query the tables in the range of their bounds, so keep the bounds of reads within what is
+// kept.
 //
 // # One at a time
 //
-// Run one such job at a time: Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
+// Run one such job at a time. Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
 // different id. Until one id wins, what was written under the other is lost.
 package rotation
 
@@ -64,11 +67,12 @@ type Tables struct {
 	definition     string
 }
 
-// New makes Tables for the table that the set declares with Rotate under name. If several keyspaces have a table of that name, name
-// includes the declared one, for example "shop.events". The tables are created as the set declares them, with the options that a
-// schema.With among options gives the table under its declared name. keyspace is where they are created. An empty one means the
-// keyspace in which the table is declared, as session.Keyspaces maps it, or else the session's. The Timeout of the session
-// should be some 30 s, see [session.Adjust]: nodes need time to agree on a schema.
+// New makes Tables for the table that the set declares with Rotate under name. If several keyspaces have a table of
+// that name, name includes the declared one, for example "shop.events". The tables are created as the set declares
+// them, with the options that a schema.With among options gives the table under its declared name. keyspace is where
+// they are created. An empty one means the keyspace in which the table is declared, as session.Keyspaces maps it, or
+// else the session's. The Timeout of the session should be some 30 s, see [session.Adjust]: nodes need time to agree on
+// a schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, errors.New("rotation: the session is nil or a zero value: session.Open makes one")
@@ -143,17 +147,19 @@ func rotating(declared *schema.Schema, set tables.Described, name string) (*sche
 		name, found[0].ID, found[1].ID)
 }
 
-// Window says which tables are to exist. Its times must not be negative, and must be at least a minute unless they are 0.
+// Window says which tables are to exist. Its times must not be negative, and must be at least a minute unless they are
+// 0.
 type Window struct {
-	// Ahead is how far into the future rows already have a table. If it is 0, only the present table is created, and writes fail
-	// from the end of its period until the next Plan is applied. Make it longer than the time between two Plans.
+	// Ahead is how far into the future rows already have a table. If it is 0, only the present table is created, and
+	// writes fail from the end of its period until the next Plan is applied. Make it longer than the time between two
+	// Plans.
 	Ahead time.Duration
 	// Back is how old rows may be when they are written: tables for them are created as well.
 	Back time.Duration
-	// Retain is how long rows are kept: a table whose youngest possible row is older is dropped. 0 keeps all. Retain must not be
-	// less than Back. The declared period determines which rows a table can hold, so use another name for another period: Plan
-	// rejects tables that were made for another period. It cannot tell for tables without a fingerprint in their comment. These
-	// are dropped by the declared period, and too early if that is shorter than their own.
+	// Retain is how long rows are kept: a table whose youngest possible row is older is dropped. 0 keeps all. Retain must
+	// not be less than Back. The declared period determines which rows a table can hold, so use another name for another
+	// period. Plan rejects tables that were made for another period. It cannot tell for tables without a fingerprint in
+	// their comment. These are dropped by the declared period, and too early if that is shorter than their own.
 	Retain time.Duration
 }
 
@@ -186,15 +192,15 @@ const farthest = 10 * 366 * 24 * time.Hour
 // maxCreate bounds a plan: so many tables are a mistake, and each costs every node memory.
 const maxCreate = 200
 
-// Plan reads which tables exist, and returns which are to be created and dropped at the time now, whose year must be from 1970
-// to 9999. It changes nothing. It ignores tables with other names, including names that no table of this rotation can have. If
-// tables would be dropped and now is more than 10 years from the clock of the process, that is an error: now is a time in
-// another unit.
+// Plan reads which tables exist, and returns which are to be created and dropped at the time now. The year of now must
+// be from 1970 to 9999. Plan changes nothing. It ignores tables with other names, including names that no table of this
+// rotation can have. A now of more than 10 years from the clock of the process is a time in another unit. It is an
+// error if tables would be dropped.
 //
-// A table that has this name followed by a period, and whose fingerprint says that it was made for another rotation or for
-// none, is an error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this
-// rotation whose fingerprint cannot be read. A table without a fingerprint is taken as one of this rotation if its name allows
-// it.
+// A table may have this name followed by a period, and a fingerprint that says it was made for another rotation or for
+// none. This is an error, and nothing is planned: its rows would be dropped too early, or not be found. A table of this
+// rotation whose fingerprint cannot be read is an error, too. A table without a fingerprint is taken as one of this
+// rotation if its name allows it.
 func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error) {
 	p := Plan{tables: t}
 	if ctx == nil {
@@ -294,8 +300,8 @@ func (p Plan) String() string {
 	return strings.Join(p.Statements(), ";\n") + ";"
 }
 
-// Apply executes the plan and waits until all nodes agree on the schema. Dropped rows are gone, except in the snapshots that
-// Cassandra takes by auto_snapshot. Apply ends at the first error; the next Plan finds what is left to do.
+// Apply executes the plan and waits until all nodes agree on the schema. Dropped rows are gone, except in the snapshots
+// that Cassandra takes by auto_snapshot. Apply ends at the first error; the next Plan finds what is left to do.
 func (p Plan) Apply(ctx context.Context) error {
 	if ctx == nil {
 		return errNoContext

@@ -1,5 +1,17 @@
-// Package bulk writes many changes, such as an import, or what a consumer of a queue has polled: in order by entity, rows that share a
-// partition in one request, and no faster than the nodes answer.
+// Package bulk writes many changes, such as an import, or what a consumer of a queue has polled. It writes them in
+// order by entity, rows that share a partition in one request, and no faster than the nodes answer.
+//
+// If several items wait, rows of one set that share a partition are written in one request, each at its own timestamp. A
+// request has up to 64 items and 32 KiB. If such a request fails, each item is written alone, and gets a result of its own. A
+// tracer sees each request for several items as one write.
+//
+// The number of writes in flight follows the nodes. It rises while they answer as fast as at the beginning, and falls
+// after a timeout, after OVERLOADED and while they are slow. The source is read ahead by at most four items for each
+// write that may be in flight. Beyond that it is read by no more than 64 MiB of rows and 16 items.
+//
+// When a run ends early, items that have not begun get an error that says so. What the source yields at that moment may
+// not be given back, so continue after the last Position that was. The run does not wait for a source that is still at
+// work then. End the source, and do not share what it reads from with the next run. docs/bulk.md has examples.
 package bulk
 
 import (
@@ -17,11 +29,12 @@ import (
 // Item is one change of a [WriteAll].
 type Item struct {
 	Change tables.Change
-	// At is the timestamp of the change in microseconds since the Unix epoch, as for the option [writer.At]. If it is 0, the writer's clock gives
-	// the timestamps, in the order in which the items come.
+	// At is the timestamp of the change in microseconds since the Unix epoch, as for the option [writer.At]. If it is 0,
+	// the writer's clock gives the timestamps, in the order in which the items come.
 	At int64
-	// Position and Lane say where the item was read, for [Checkpoint]: for example the offset in a partition of a topic, and the number
-	// of that partition. Positions rise within a lane. Without Checkpoint they are returned in [Done] and have no meaning.
+	// Position and Lane say where the item was read, for [Checkpoint]. An example is the offset in a partition of a
+	// topic, and the number of that partition. Positions rise within a lane. Without Checkpoint they are returned in
+	// [Done] and have no meaning.
 	Position int64
 	Lane     string
 }
@@ -36,8 +49,8 @@ type Done struct {
 // Option is an option of [WriteAll].
 type Option func(*Run)
 
-// InFlight sets the largest number of writes in flight. A write may be of several items. Default: 256, which is also the maximum. A run begins
-// with 4, and keeps fewer than n in flight while the nodes are slow or reject requests.
+// InFlight sets the largest number of writes in flight. A write may be of several items. Default: 256, which is also
+// the maximum. A run begins with 4, and keeps fewer than n in flight while the nodes are slow or reject requests.
 func InFlight(n int) Option {
 	return func(r *Run) {
 		if n < 1 || n > mostInFlight {
@@ -49,12 +62,11 @@ func InFlight(n int) Option {
 
 const mostInFlight = 256
 
-// Checkpoint makes the run call save with the position in a lane up to which all items are acknowledged: about once a second for each lane
-// that has moved on, and once more at the end. save is called from the loop over [Run.All], and an error of it ends the run. At the end its
-// context lives for up to 10 s, even if the context of the run is canceled. An item that fails keeps its lane at the position before it.
-//
-// A run that continues from a checkpoint writes some items again, and each needs the timestamp that it had. So [Item.At] is required, unless
-// the set has conditions, and counters are rejected. Of two changes of one entity the later one needs a larger At.
+// Checkpoint makes the run call save with the position in a lane up to which all items are acknowledged. The calls come
+// from the loop over [Run.All], about once a second for each lane that has moved on. The last ones come at the end, for
+// up to 10 s, even if the run is canceled. An error of save ends the run. An item that fails keeps its lane before it.
+// A run that continues writes items again, so [Item.At] is required unless the set has conditions. It rises from change
+// to change of an entity. Counters are rejected.
 func Checkpoint(save func(ctx context.Context, lane string, position int64) error) Option {
 	return func(r *Run) {
 		if save == nil {
@@ -80,37 +92,17 @@ type Run struct {
 	counts  Error
 }
 
-// WriteAll writes all changes of a source, many at a time, such as an import, or what a consumer of a queue has polled. op is that of each
-// write, as in [writer.Writer.Write]. The run begins with the loop over [Run.All], which yields every item with its result:
+// WriteAll writes all changes of a source, many at a time. op names each write, as in [writer.Writer.Write]. The run
+// begins with the loop over [Run.All], which yields every item with its result: docs/bulk.md has an example. Mode,
+// timeout, retries and tracing are the writer's.
 //
-//	run := bulk.WriteAll(ctx, w, "importOrders", source)
-//	for done := range run.All() {
-//		if done.Err != nil { // ErrParked, a *writer.Error, which can be stored and resumed, or the run has ended before the item began
-//			failed = append(failed, done)
-//		}
-//	}
-//	err := run.Err()
+// Changes of one entity are written, and yielded, in the order of the source. Once one has failed, the later ones are
+// [ErrParked]. The same holds for changes of two entities that take or give up one Unique key. Other entities are
+// written concurrently, in any order. The run ends early after 10,000 entities have failed, or 64 MiB of their rows.
 //
-// Changes of one entity are written one after another in the order of the source, and yielded in that order. Once one has failed, the later
-// ones of this run are [ErrParked]. The same holds for changes of two entities that take or give up the same key of a Unique table. Other
-// entities are written concurrently, in any order. The run ends early after 10,000 entities have failed, or fewer if they have 64 MiB of rows,
-// because it remembers them all.
-//
-// If several items wait, rows of one set that share a partition are written in one request, each at its own timestamp: up to 64 items and
-// 32 KiB. If such a request fails, each item is written alone, and gets a result of its own.
-//
-// The number of writes in flight follows the nodes: it rises while they answer as fast as at the beginning, and falls after a timeout, after
-// OVERLOADED and while they are slow. The source is read ahead by at most four items for each write that may be in flight, and by no more than 64
-// MiB of rows and 16 items beyond that. Mode, timeout, retries and tracing are those of the writer. A tracer sees each request for several items
-// as one write.
-//
-// An item is encoded after the source has yielded it, while the source goes on: what its rows point to, such as a buffer of bytes, must not change
-// until the item is given back. So a source makes new slices and maps for each item.
-//
-// The source is called in a goroutine of its own and should end when ctx does. An error of the source ends the run once everything before it
-// is done. When the run ends early, items that have not begun get an error that says so. What the source yields at that moment may not be
-// given back, so continue after the last Position that was. The run does not wait for a source that is still at work then: end the source, and
-// do not share what it reads from with the next run.
+// The source is called in a goroutine of its own and should end when ctx does. It is read ahead by at most four items
+// for each write that may be in flight, and 64 MiB of rows. What an item's rows point to must not change until the item
+// is given back: make new slices and maps for each. An error of the source ends the run once all before it is done.
 func WriteAll(ctx context.Context, w *writer.Writer, op string, source iter.Seq2[Item, error], options ...Option) *Run {
 	r := &Run{w: w, writer: w.Internal(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
 	for _, o := range options {
@@ -129,9 +121,10 @@ func WriteAll(ctx context.Context, w *writer.Writer, op string, source iter.Seq2
 
 func (r *Run) reject(err error) { r.invalid = errors.Join(r.invalid, err) }
 
-// All carries out the run and yields each item that was read exactly once, in order of completion. If the loop is left early, the run
-// ends when the writes in flight are done; their items are not yielded. A second loop yields nothing. If the source panics, the loop panics with
-// the same value, after the items that were read, unless the run has ended before.
+// All carries out the run and yields each item that was read exactly once, in order of completion. If the loop is left
+// early, the run ends when the writes in flight are done; their items are not yielded. A second loop yields nothing. If
+// the source panics, the loop panics with the same value, after the items that were read, unless the run has ended
+// before.
 func (r *Run) All() iter.Seq[Done] {
 	return func(yield func(Done) bool) {
 		if r.ranged || r.invalid != nil {
@@ -146,8 +139,9 @@ func (r *Run) All() iter.Seq[Done] {
 	}
 }
 
-// Err is nil if every item was read and acknowledged. If the call was not valid, and nothing was read, it is a [*writer.Error] that matches
-// [writer.ErrInvalid]; otherwise it is an [*Error]. It is known when the loop over [Run.All] has ended.
+// Err is nil if every item was read and acknowledged. If the call was not valid, and nothing was read, it is a
+// [*writer.Error] that matches [writer.ErrInvalid]; otherwise it is an [*Error]. It is known when the loop over
+// [Run.All] has ended.
 func (r *Run) Err() error {
 	switch {
 	case r.invalid != nil:

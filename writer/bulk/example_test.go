@@ -132,3 +132,29 @@ func ExampleError() {
 	// 0 written, 2 failed, 4 parked
 	// 4 written again, 0 unfinished, <nil> 4
 }
+
+// With Checkpoint a run that was killed begins again where it was. Each item needs its own timestamp.
+func ExampleCheckpoint() {
+	w, _, end := openSales()
+	defer end()
+	exported := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC).UnixMicro()
+	source := func(yield func(bulk.Item, error) bool) {
+		for line := range int64(100) {
+			ticket := sale{SaleID: fmt.Sprint("t", line), UserID: "bob", Seat: fmt.Sprint(line)}
+			if !yield(bulk.Item{Change: sales.Insert(ticket), At: exported + line, Position: line}, nil) {
+				return
+			}
+		}
+	}
+	var saved int64 // in a database
+	save := func(_ context.Context, _ string, position int64) error {
+		saved = position
+		return nil
+	}
+
+	run := bulk.WriteAll(context.Background(), w, "importTickets", source, bulk.Checkpoint(save))
+	for range run.All() { //nolint:revive // the errors are looked at elsewhere
+	}
+	fmt.Println(run.Err(), saved)
+	// Output: <nil> 99
+}

@@ -21,8 +21,8 @@ func newLint(config *config) *cobra.Command {
 		Short: "Look for what makes tables fail as they grow",
 		Long: `Look for what makes tables fail as they grow, in CQL files or in a live cluster (--hosts).
 
-Files are read one after the other, as migrations are: each may change what those before it have created. Of a folder and the folders in it, those whose
-names end with .cql, but not with .down.cql, are read in the order of their names, V10 after V9. Links in it are errors. Queries are reviewed against the tables, and those of unknown tables and columns are found.
+Files are read one after the other, as migrations are: each may change what those before it have created. In a folder and
+the folders in it, denorm reads the .cql files, but not .down.cql, in natural order (V9 before V10). Links in it are errors. Queries are reviewed against the tables, and those of unknown tables and columns are found.
 Alongside a cluster, files hold the queries of the service and notes, and say what a live table cannot:
   -- denorm:entity order orders_by_id orders_by_user
   -- denorm:volume orders_by_user rows=2000/year

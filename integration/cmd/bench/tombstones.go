@@ -171,8 +171,8 @@ func tombstonePage() *page {
 		metrics: []metric{p50, slowest, clientCPU, serversCPU}, more: tombstones,
 		text: `# What sweeps cost a reader
 
-A status that is declared ` + "`OneOf`" + ` is swept: every change of an order deletes its row under all other statuses. Who lists a status reads across
-what was deleted there, until gc_grace_seconds have passed and a compaction has run. A list of n orders crosses about n / share tombstones,
+A status that is declared ` + "`OneOf`" + ` is swept: every change of an order deletes its row under all other statuses. Listing a status reads
+past the tombstones that changes of other orders left there, until gc_grace_seconds has passed and the table has been compacted. A list of n orders crosses about n / share tombstones,
 where share is the part of all orders that are in the status. With ` + "`SingleWriter`" + ` a row is deleted only where the order has been. With
 ` + "`Confirm`" + ` a query reads the base row of each row too.
 

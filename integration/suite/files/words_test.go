@@ -1,10 +1,12 @@
 package files
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,11 +17,16 @@ import (
 
 // What is left of sentences over 25 words and of avoided words. Lower a limit when less is left, and never raise one.
 const (
-	longInHowTo       = 0 // README.md, docs/*.md
-	longInReference   = 0
-	longInComments    = 360
-	avoidedInDocs     = 0
-	avoidedInComments = 140
+	longInHowTo     = 0 // README.md, docs/*.md
+	longInReference = 0
+	avoidedInDocs   = 0
+	// Of exported names.
+	longInComments    = 0
+	avoidedInComments = 0
+	tooManyLines      = 0
+	// Of other names in the same packages.
+	longInside    = 105
+	avoidedInside = 80
 	// Of docs for users: without code, addresses and names of tests.
 	mostProse = 165 << 10
 )
@@ -29,11 +36,13 @@ var avoided = regexp.MustCompile(`\b([Tt]hat of|[Tt]hose of|Nor|is no|is none|an
 // The texts of the project are read by people who have one question: see CONTRIBUTING.md.
 func TestWords(t *testing.T) {
 	t.Parallel()
-	howTo, reference, comments := pages(t, "README.md", "docs/*.md"), pages(t, "docs/ref/*.md", "docs/why/*.md"), documentation(t)
+	howTo, reference := pages(t, "README.md", "docs/*.md"), pages(t, "docs/ref/*.md", "docs/why/*.md")
+	comments, inside, many := documentation(t)
 	maps.DeleteFunc(reference, func(_, text string) bool { return strings.Contains(text, "\nWritten by `") })
 	prose := 0
-	for _, texts := range []map[string]string{howTo, reference, comments} {
+	for _, texts := range []map[string]string{howTo, reference, comments, inside} {
 		for path, text := range texts {
+			text, _, _ = strings.Cut(text, everyText) // which a test writes
 			texts[path] = bare(text)
 			if strings.HasPrefix(path, "docs/") && path != "docs/README.md" { // which is an index
 				prose += len(texts[path])
@@ -57,6 +66,9 @@ func TestWords(t *testing.T) {
 		{"sentences over 25 words in comments", longInComments, []map[string]string{comments}, sentences, long},
 		{"avoided words in docs", avoidedInDocs, []map[string]string{howTo, reference}, lines, avoids},
 		{"avoided words in comments", avoidedInComments, []map[string]string{comments}, sentences, avoids},
+		{"comments of more than 12 lines, or 5 for an option", tooManyLines, []map[string]string{many}, lines, func(part string) bool { return part != "" }},
+		{"sentences over 25 words in comments inside", longInside, []map[string]string{inside}, sentences, long},
+		{"avoided words in comments inside", avoidedInside, []map[string]string{inside}, sentences, avoids},
 	} {
 		var found []string
 		for _, texts := range c.texts {
@@ -98,10 +110,11 @@ func pages(t *testing.T, patterns ...string) map[string]string {
 	return texts
 }
 
-// documentation reads the doc comments of packages that users import, also of what is not exported.
-func documentation(t *testing.T) map[string]string {
+// documentation reads the doc comments of packages that users import: of exported names and of packages, and of what is
+// inside. Many has the names, a line each, whose comments are longer than somebody reads.
+func documentation(t *testing.T) (exported, inside, many map[string]string) {
 	t.Helper()
-	texts := make(map[string]string)
+	exported, inside, many = make(map[string]string), make(map[string]string), make(map[string]string)
 	for _, dir := range []string{
 		"cassandratest", "cmd/denorm/command", "reader", "reconcile", "retry", "schema", "schema/lint", "schema/rotation", "session", "tables",
 		"tracing", "writer", "writer/bulk",
@@ -114,30 +127,60 @@ func documentation(t *testing.T) map[string]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				var doc *ast.CommentGroup
-				switch n := n.(type) {
-				case *ast.File:
-					doc = n.Doc
+			note := func(name string, public bool, most int, doc *ast.CommentGroup) {
+				switch {
+				case doc == nil:
+				case public:
+					exported[path] += doc.Text() + "\n"
+					if n := strings.Count(doc.Text(), "\n"); n > most {
+						many[path] += fmt.Sprintf("%s: %d lines\n", name, n)
+					}
+				default:
+					inside[path] += doc.Text() + "\n"
+				}
+			}
+			note("package", true, math.MaxInt, file.Doc)
+			for _, d := range file.Decls {
+				switch d := d.(type) {
 				case *ast.FuncDecl:
-					doc = n.Doc
+					most := 12
+					if isOption(d) {
+						most = 5
+					}
+					note(d.Name.Name, d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type))), most, d.Doc)
 				case *ast.GenDecl:
-					doc = n.Doc
-				case *ast.TypeSpec:
-					doc = n.Doc
-				case *ast.ValueSpec:
-					doc = n.Doc
-				case *ast.Field:
-					doc = n.Doc
+					name, public := "", false
+					for _, s := range d.Specs {
+						switch s := s.(type) {
+						case *ast.TypeSpec:
+							name, public = s.Name.Name, s.Name.IsExported()
+							note(name, public, 12, s.Doc)
+							ast.Inspect(s.Type, func(n ast.Node) bool {
+								if f, is := n.(*ast.Field); is && len(f.Names) > 0 {
+									note(name+"."+f.Names[0].Name, public && f.Names[0].IsExported(), 12, f.Doc)
+								}
+								return true
+							})
+						case *ast.ValueSpec:
+							note(s.Names[0].Name, s.Names[0].IsExported(), 12, s.Doc)
+							public = public || s.Names[0].IsExported()
+						}
+					}
+					note(name, public, 12, d.Doc)
 				}
-				if doc != nil {
-					texts[path] += doc.Text() + "\n"
-				}
-				return true
-			})
+			}
 		}
 	}
-	return texts
+	return exported, inside, many
+}
+
+// isOption says whether a function makes an option.
+func isOption(f *ast.FuncDecl) bool {
+	if f.Recv != nil || f.Type.Results == nil {
+		return false
+	}
+	of := receiver(f.Type.Results.List[0].Type)
+	return of == "Option" || of == "NewOption"
 }
 
 var (

@@ -29,8 +29,7 @@ func join(first, next *entity.Conditional) error {
 		return err
 	}
 	if one, other := first.Condition, next.Condition; !bytes.Equal(one.PartitionKey, other.PartitionKey) {
-		return fmt.Errorf("two entities %s in different partitions of table %s: a lightweight transaction is of one partition, so the two "+
-			"conditions cannot hold together; %s", one.Entity, one.Table, decide.Apart)
+		return fmt.Errorf("two entities %s in different partitions of table %s: a lightweight transaction is of one partition; %s", one.Entity, one.Table, decide.Apart)
 	}
 	return nil
 }

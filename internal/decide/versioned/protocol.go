@@ -31,8 +31,7 @@ func join(first, next *entity.Conditional) error {
 	if err := decide.OneTable(first, next); err != nil {
 		return err
 	}
-	return fmt.Errorf("two entities %s in one write: each of a Versioned set is decided by a transaction of its own, after what another "+
-		"client left unfinished of it, so the two cannot hold together; %s", first.Condition.Entity, decide.Apart)
+	return fmt.Errorf("two entities %s in one write: in a Versioned set each has a transaction of its own; %s", first.Condition.Entity, decide.Apart)
 }
 
 // commit claims the keys of a change and carries out its transaction.
