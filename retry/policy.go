@@ -82,8 +82,7 @@ func (p Policy) Validate() error {
 			fault("%s is %v, must not be negative", f.name, d)
 		case f.interval && d == time.Nanosecond: // no waits
 		case 0 < d && d < time.Millisecond:
-			fault("%s is %v, less than a millisecond, so not the time that was meant: a plain number is of "+
-				"nanoseconds, write it with a unit, as in 5*time.Second", f.name, d)
+			fault("%s is %v, less than a millisecond: write it with a unit, as in 5*time.Second", f.name, d)
 		}
 	}
 	if p.InitialInterval > 0 && p.MaxInterval > 0 && p.InitialInterval > p.MaxInterval {

@@ -374,7 +374,7 @@ func TestForgottenStampOfASlowClock(t *testing.T) {
 	paid.Status = Paid
 	for _, change := range []tables.Change{set.Update(created, paid), set.Delete(created)} {
 		_, err := slow.Write(t.Context(), "payOrder", change)
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "Result.Timestamp") || !strings.Contains(err.Error(), "UnstampedRows()") {
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "Result.Timestamp") || !strings.Contains(err.Error(), "UnstampedRows") {
 			t.Errorf("%s: %v, want ErrInvalid that says what to do", change, err)
 		}
 	}
@@ -399,7 +399,7 @@ func TestStampInNanoseconds(t *testing.T) {
 	o := newOrder(Open)
 	o.UpdatedAt = time.Now().UnixNano()
 	_, err := fakeWriter(x).Write(t.Context(), "payOrder", orderSet(t).Update(o, newOrder(Paid)))
-	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "in nanoseconds: it must be in microseconds") || len(x.sent()) != 0 {
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "in nanoseconds: give microseconds") || len(x.sent()) != 0 {
 		t.Errorf("%v, want ErrInvalid that names the unit", err)
 	}
 }

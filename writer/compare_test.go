@@ -255,7 +255,7 @@ func TestConditionsApart(t *testing.T) {
 		for why, changes := range map[string][]tables.Change{
 			"is of one partition":           {nights.Insert(night{Room: "1", Night: 3}), nights.Insert(night{Room: "2", Night: 3})},
 			"is of one table":               {nights.Insert(night{Room: "1", Night: 3}), users.Insert(one)},
-			"by a transaction of its own":   {users.Insert(one), users.Insert(two)},
+			"has a transaction of its own":  {users.Insert(one), users.Insert(two)},
 			"night: changed twice in one w": book(nights, "bob", h.free[0], h.free[0]),
 		} {
 			_, err := h.w.Write(t.Context(), "change", changes...)

@@ -398,7 +398,7 @@ func TestModifyOfARowWithoutStamp(t *testing.T) {
 			return p, nil
 		}
 		_, err := writer.Modify(t.Context(), w, "send", parcelSet(), p, send)
-		if !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "declare UnstampedRows()") {
+		if !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "declare UnstampedRows") {
 			t.Errorf("%v, want ErrInvalid that says what to declare", err)
 		}
 		if got := rows(t, reads, "parcels_by_state", "state"); len(got) != 1 || !strings.Contains(got[0], "open") {

@@ -235,7 +235,7 @@ func TestAtInABubble(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := w.With(At(time.Now().UnixMilli())).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
-		if err == nil || !strings.Contains(err.Error(), "in which this clock says 946684800000000") {
+		if err == nil || !strings.Contains(err.Error(), "this clock says 946684800000000") {
 			t.Error(err)
 		}
 	})

@@ -294,7 +294,7 @@ func TestErrorIsNoJSON(t *testing.T) {
 	e := failed(t, fakeWriter(x, once()), noteSet(t).Insert(newNote()))
 	type job struct{ Failed *Error }
 	for name, thing := range map[string]any{"pointer": e, "value": *e, "in a struct": job{e}, "in a slice": []any{e}} {
-		if _, err := json.Marshal(thing); err == nil || !strings.Contains(err.Error(), "store it with MarshalBinary") {
+		if _, err := json.Marshal(thing); err == nil || !strings.Contains(err.Error(), "store the bytes of MarshalBinary") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -120,7 +120,7 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			[]NewOption{orders, shared(session.StrictKeyspaces())},
 			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: use the writer of that keyspace`,
 		},
-		"another table":  {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
+		"another table":  {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "which no set in the option Resumes has"},
 		"another column": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
 		"another key": {
 			[]NewOption{orders},
