@@ -28,7 +28,8 @@ type confirmation struct {
 	head, tail string   // of each statement, around its table
 }
 
-// maxLookup is how many base rows one request asks for. Its page has room for one more, so that the server sees that it was the last one.
+// maxLookup is how many base rows one request asks for. Its page has room for one more, so that the server sees that it
+// was the last one.
 const maxLookup = 100
 
 // confirmation works out how the rows of a query are checked.
@@ -115,7 +116,10 @@ func (l *lookup) attempt(r *Reader, c *confirmation, state []byte) attempt {
 	if c.key > c.partition {
 		values = append(values, tablerow.ListOf(l.last))
 	}
-	return attempt{c.head + l.table + c.tail, values, statement.PartitionKey(l.key[:c.partition]), maxLookup + 1, state, r.consistency}
+	return attempt{
+		c.head + l.table + c.tail, values, statement.PartitionKey(l.key[:c.partition]), maxLookup + 1, state,
+		r.consistency,
+	}
 }
 
 // confirm checks the rows of a page. Those that their base rows confirm become what these say, the others are marked.
@@ -192,7 +196,9 @@ func (s *stream[T]) lookUpOne(ctx context.Context, l *lookup, p *page[T]) (end s
 	d, base := newDecoder[T](c.base, c.columns, len(c.columns)), &page[T]{}
 	for state, first := []byte(nil), true; first || len(state) > 0; first = false {
 		var attempts int
-		state, attempts, err = r.send(ctx, c.keyspace, l.attempt(r.Reader, c, state), &end, func(a answer) { d.decode(a, base) })
+		state, attempts, err = r.send(ctx, c.keyspace, l.attempt(r.Reader, c, state), &end, func(a answer) {
+			d.decode(a, base)
+		})
 		if err != nil {
 			return end, s.failBase(l.table, err, attempts)
 		}

@@ -34,8 +34,8 @@ var entries = tables.Must(tables.New[entry]("entry",
 	tables.Table{Name: "log", PartKey: []string{"host", "hour", "bucket"}, SortKey: []string{"at DESC", "id"}},
 	tables.SingleWriter("host"), tables.Derive("hour", tables.Hour("at")), tables.Derive("bucket", tables.Hash(4, "id"))))
 
-// entered has a row every minute of some hours. It gives those that are confirmed, the newest first: of the others every fourth has no base
-// row, and those after it have one with another host.
+// entered has a row every minute of some hours. It gives those that are confirmed, the newest first: of the others
+// every fourth has no base row, and those after it have one with another host.
 func entered(tb testing.TB, hours int, ghost func(i int) bool) (f *fakeSource, want []entry) {
 	tb.Helper()
 	f = newFake(describe.Of(entries.Internal()))
@@ -76,7 +76,8 @@ func baseKey(tb testing.TB, row entry) string {
 func third(i int) bool { return i%3 == 1 }
 
 func lastEntries(hours int) Query[entry] {
-	return From(entries, "log").Eq("host", "web-secret").GtOrEq("at", midnight).Lt("at", midnight.Add(time.Duration(hours)*time.Hour))
+	return From(entries, "log").Eq("host", "web-secret").GtOrEq("at", midnight).
+		Lt("at", midnight.Add(time.Duration(hours)*time.Hour))
 }
 
 func sameEntries(a, b []entry) bool {
@@ -90,8 +91,8 @@ func sameEntries(a, b []entry) bool {
 // ofBase says whether a request is for a base row.
 func ofBase(r attempt) bool { return strings.Contains(r.statement, ".entry_by_id ") }
 
-// Whatever is a ghost, and however it is read, the rows are those that the base rows confirm, in order and with the values of these; limits
-// and tokens count them, and no ghost is handed over twice.
+// Whatever is a ghost, and however it is read, the rows are those that the base rows confirm, in order and with the
+// values of these; limits and tokens count them, and no ghost is handed over twice.
 func TestConfirmedRows(t *testing.T) {
 	t.Parallel()
 	const hours = 3
@@ -140,7 +141,8 @@ func TestConfirmedRows(t *testing.T) {
 	}
 }
 
-// A base row that cannot be read is an error and no ghost: rows that were given are right, and the token goes on from there.
+// A base row that cannot be read is an error and no ghost: rows that were given are right, and the token goes on from
+// there.
 func TestUnreadBaseRowsAreErrors(t *testing.T) {
 	t.Parallel()
 	const hours = 2
@@ -161,7 +163,8 @@ func TestUnreadBaseRowsAreErrors(t *testing.T) {
 		if !errors.As(err, &failed) || !errors.Is(err, errUnavailable) || failed.Attempts != 3 || failed.Table != "log" {
 			t.Fatalf("seed %d: %d rows, error %v", seed, len(got), err)
 		}
-		if text := err.Error(); !strings.Contains(text, "not read after 3 attempts: base row in shop.entry_by_id: ") || strings.Contains(text, "secret") {
+		if text := err.Error(); !strings.Contains(text, "not read after 3 attempts: base row in shop.entry_by_id: ") ||
+			strings.Contains(text, "secret") {
 			t.Errorf("error %q", text)
 		}
 		if len(got) > len(want) || !sameEntries(got, want[:len(got)]) {
@@ -258,7 +261,8 @@ func TestBreakWhileBaseRowsAreRead(t *testing.T) {
 			return nil
 		}
 		told := &tally{}
-		for _, err := range Read(t.Context(), newReader(f, "shop", PageSize(3), traced(told)), "list", lastEntries(3).Confirm()).All() {
+		for _, err := range Read(t.Context(), newReader(f, "shop", PageSize(3), traced(told)), "list",
+			lastEntries(3).Confirm()).All() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +271,8 @@ func TestBreakWhileBaseRowsAreRead(t *testing.T) {
 			}
 		}
 		if n := f.active.Load(); n > 0 || told.failed > 0 || stuck.Load() == 0 {
-			t.Errorf("%d requests are still under way, %d were told of as failed, and %d were meant to be", n, told.failed, stuck.Load())
+			t.Errorf("%d requests are still under way, %d were told of as failed, and %d were meant to be", n, told.failed,
+				stuck.Load())
 		}
 	})
 }
@@ -284,7 +289,8 @@ func TestTracerOfConfirmedRows(t *testing.T) {
 		t.Errorf("%+v", told.end)
 	}
 	if told.partitions != 4 || told.lookups != 4 || told.reads != 60 || told.found != len(want) || told.failed > 0 {
-		t.Errorf("%d partitions, %d requests of base rows with %d reads and %d rows", told.partitions, told.lookups, told.reads, told.found)
+		t.Errorf("%d partitions, %d requests of base rows with %d reads and %d rows", told.partitions, told.lookups,
+			told.reads, told.found)
 	}
 }
 
@@ -297,7 +303,8 @@ func TestUnconfirmable(t *testing.T) {
 		Count int64
 	}
 	views := tables.Must(tables.New[view]("view",
-		tables.Table{Name: "views", PartKey: []string{"page"}, SortKey: []string{"day"}}, tables.Table{Name: "views_by_day", PartKey: []string{"day"}},
+		tables.Table{Name: "views", PartKey: []string{"page"}, SortKey: []string{"day"}},
+		tables.Table{Name: "views_by_day", PartKey: []string{"day"}},
 		tables.Type("count", "counter")))
 	regrown := tables.Must(tables.New[line]("line",
 		tables.Table{Name: "lines", PartKey: []string{"n"}},
@@ -317,7 +324,8 @@ func TestUnconfirmable(t *testing.T) {
 		"table views_by_day: Confirm: its rows are counters":                            counts,
 		"table by_host: column bucket: Confirm: a row may be under any of its functions": read(r,
 			From(regrown, "by_host").Eq("host", "h").Confirm()),
-		"table by_host: Confirm: no keyspace of the base table: ": read(strict, From(far, "by_host").Eq("host", "h").Confirm()),
+		"table by_host: Confirm: no keyspace of the base table: ": read(strict, From(far, "by_host").Eq("host", "h").
+			Confirm()),
 	} {
 		var invalid *queryError
 		if !errors.As(err, &invalid) || !errors.Is(err, ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {

@@ -80,9 +80,10 @@ func reason(err error) string {
 // key. It holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share,
 // so usually they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
 type Error struct {
-	Op              string
-	Keyspace, Table string // physical; of [Transaction] all tables, with commas between them, and the keyspace of the first
-	Partition       int    // from 1, in the order of the query; 0 of [Transaction], as are Partitions and Buckets
+	Op string
+	// physical; of [Transaction] all tables, with commas between them, and the keyspace of the first
+	Keyspace, Table string
+	Partition       int // from 1, in the order of the query; 0 of [Transaction], as are Partitions and Buckets
 	Partitions      int
 	Buckets         []session.Bucket // empty if the table has none in its partition key
 	Attempts        int              // of the page that failed

@@ -155,8 +155,8 @@ var parcels = tables.Must(tables.New[parcel]("parcel",
 	tables.SingleWriter("state"),
 ))
 
-// Two processes moved one parcel from what both had read, so it has a row under two states. A confirmed query returns it under the state
-// that its base row has, and passes the other row to the function.
+// Two processes moved one parcel from what both had read, so it has a row under two states. A confirmed query returns
+// it under the state that its base row has, and passes the other row to the function.
 func ExampleQuery_Confirm() {
 	s, w, end := openParcels()
 	defer end()

@@ -94,7 +94,9 @@ func (f *fakeSource) write(tb testing.TB, c tables.Change) (added bool) {
 			}
 		}
 		rows := t.rows[string(m.PartitionKey)]
-		i, found := slices.BinarySearchFunc(rows, row, func(a, b fakeRow) int { return f.compare(t, a, b, len(t.clustering)) })
+		i, found := slices.BinarySearchFunc(rows, row, func(a, b fakeRow) int {
+			return f.compare(t, a, b, len(t.clustering))
+		})
 		if !found {
 			added = true
 			t.rows[string(m.PartitionKey)] = slices.Insert(rows, i, row)
@@ -152,7 +154,8 @@ func compareFake(t gocql.Type, a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-var statementForm = regexp.MustCompile(`^SELECT ([a-z_,0-9]+) FROM ([a-z_.0-9]+) WHERE (.+?)(?: ORDER BY ([a-z_]+) (ASC|DESC))?$`)
+var statementForm = regexp.MustCompile(
+	`^SELECT ([a-z_,0-9]+) FROM ([a-z_.0-9]+) WHERE (.+?)(?: ORDER BY ([a-z_]+) (ASC|DESC))?$`)
 
 func (f *fakeSource) page(ctx context.Context, r attempt) answer {
 	if n := f.active.Add(1); n > f.most.Load() {

@@ -16,7 +16,10 @@ func TestFarBounds(t *testing.T) {
 		User string
 		TS   gocql.UUID
 	}
-	set, err := tables.New[event]("event", tables.Table{Name: "events", PartKey: []string{"user"}, SortKey: []string{"ts"}}, tables.Type("ts", "timeuuid"))
+	set, err := tables.New[event]("event", tables.Table{
+		Name: "events", PartKey: []string{"user"},
+		SortKey: []string{"ts"},
+	}, tables.Type("ts", "timeuuid"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +29,8 @@ func TestFarBounds(t *testing.T) {
 	}
 	r := newReader(f, "shop")
 	for _, far := range []time.Time{
-		time.Date(1583, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-30_000, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(1583, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(-30_000, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Unix(-1<<60, 0), time.Date(5300, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(31_198, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(40_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(1<<62, 0),
 	} {
@@ -39,7 +43,8 @@ func TestFarBounds(t *testing.T) {
 			query Query[event]
 			want  int
 		}{
-			"Gt": {q.Gt("ts", far), above}, "GtOrEq": {q.GtOrEq("ts", far), above}, "Lt": {q.Lt("ts", far), below}, "LtOrEq": {q.LtOrEq("ts", far), below},
+			"Gt": {q.Gt("ts", far), above}, "GtOrEq": {q.GtOrEq("ts", far), above}, "Lt": {q.Lt("ts", far), below},
+			"LtOrEq": {q.LtOrEq("ts", far), below},
 		} {
 			rows, _, err := List(t.Context(), r, "list", test.query)
 			if err != nil || len(rows) != test.want {

@@ -18,7 +18,8 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// A partition whose next page fails while the caller is busy with rows is told as failed, though its error ends the read.
+// A partition whose next page fails while the caller is busy with rows is told as failed, though its error ends the
+// read.
 func TestFailureOfThePageAheadIsTold(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
@@ -77,7 +78,8 @@ func TestBoundIsAPointerToATime(t *testing.T) {
 	end := midnight.Add(10*time.Minute + 500*time.Microsecond)
 	rows := func(end any) int {
 		t.Helper()
-		got, _, err := List(t.Context(), r, "a", From(set, "logs").Eq("host", "web-secret").GtOrEq("at", midnight).Lt("at", end))
+		got, _, err := List(t.Context(), r, "a", From(set, "logs").Eq("host", "web-secret").GtOrEq("at", midnight).
+			Lt("at", end))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +88,8 @@ func TestBoundIsAPointerToATime(t *testing.T) {
 	if a, b := rows(end), rows(&end); a != b || a == 0 {
 		t.Errorf("%d rows with a time, %d with a pointer to it", a, b)
 	}
-	if _, _, err := List(t.Context(), r, "a", From(set, "logs").Eq("host", "web-secret").GtOrEq("at", midnight).Lt("at", (*time.Time)(nil))); err == nil {
+	if _, _, err := List(t.Context(), r, "a", From(set, "logs").Eq("host", "web-secret").GtOrEq("at", midnight).
+		Lt("at", (*time.Time)(nil))); err == nil {
 		t.Error("a nil pointer is a bound")
 	}
 }

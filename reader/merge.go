@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// merger returns the rows of a group in order. It is a heap of the streams that have rows, the one with the next row on top.
+// merger returns the rows of a group in order. It is a heap of the streams that have rows, the one with the next row on
+// top.
 type merger[T any] struct {
 	read *read[T]
 	heap []*stream[T]
@@ -13,7 +14,8 @@ type merger[T any] struct {
 }
 
 // errDisorder says that a partition's rows came in another order than they are merged in.
-var errDisorder = errors.New("rows came in another order than the declared clustering key: compare the live table with the declaration")
+var errDisorder = errors.New("rows came in another order than the declared clustering key: compare the live table " +
+	"with the declaration")
 
 // newMerger waits for the first page of every stream.
 func newMerger[T any](r *read[T], streams []*stream[T]) (*merger[T], error) {
@@ -71,7 +73,8 @@ func (s *stream[T]) wait() (*page[T], error) {
 // key is that of the next row of a stream.
 func (m *merger[T]) key(s *stream[T]) [][]byte { return s.page.key(s.pos, m.read.plan.kept) }
 
-// next gives the stream that has the next row, at its position, and nil at the end of the group. The row is good until advance.
+// next gives the stream that has the next row, at its position, and nil at the end of the group. The row is good until
+// advance.
 func (m *merger[T]) next() *stream[T] {
 	if len(m.heap) == 0 {
 		return nil

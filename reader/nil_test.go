@@ -27,7 +27,10 @@ func TestNil(t *testing.T) {
 		{none, r, lastHours(set, 1), "the context is nil: pass the caller's, or context.Background()"},
 		{t.Context(), noReader, lastHours(set, 1), "the reader is nil"},
 		{t.Context(), new(Reader), lastHours(set, 1), "the reader is a zero value: it is made by reader.New"},
-		{t.Context(), new(Reader).With(Parallel(1)), lastHours(set, 1), "the reader is a zero value: it is made by reader.New"},
+		{
+			t.Context(), new(Reader).With(Parallel(1)), lastHours(set, 1),
+			"the reader is a zero value: it is made by reader.New",
+		},
 		{t.Context(), r, From(noSet, "logs"), "the set is nil"},
 	} {
 		_, _, err := List(c.ctx, c.r, "list", c.q)
@@ -42,7 +45,8 @@ func TestNil(t *testing.T) {
 func TestZeroRows(t *testing.T) {
 	t.Parallel()
 	for _, err := range new(Rows[line]).All() {
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the Rows are a zero value: they are made by reader.Read") {
+		if !errors.Is(err, ErrInvalid) ||
+			!strings.Contains(err.Error(), "the Rows are a zero value: they are made by reader.Read") {
 			t.Error(err)
 		}
 	}
@@ -64,7 +68,8 @@ func TestReadWithoutOp(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
 	_, _, err := List(t.Context(), newReader(f, "shop"), "", lastHours(set, 1))
-	const want = "denorm: invalid query: table logs: op is empty: name the read, as in newestLogs; errors, spans and metrics show it"
+	const want = "denorm: invalid query: table logs: op is empty: name the read, as in newestLogs; errors, spans and " +
+		"metrics show it"
 	if !errors.Is(err, ErrInvalid) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

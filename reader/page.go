@@ -12,10 +12,11 @@ import (
 // page is some rows of one partition, in order, with the clustering keys they are merged by.
 type page[T any] struct {
 	rows []T
-	keys [][]byte // of row i from i times the number of columns on that are kept: the clustering columns, and what else is wanted
-	gone int      // how many rows that stand for no entity were left out
-	last bool     // nothing comes after it
-	err  error    // the partition cannot be read on; there are no rows
+	// of row i from i times the number of columns on that are kept: the clustering columns, and what else is wanted
+	keys [][]byte
+	gone int   // how many rows that stand for no entity were left out
+	last bool  // nothing comes after it
+	err  error // the partition cannot be read on; there are no rows
 
 	// Of a confirmed query:
 
@@ -69,8 +70,9 @@ func newDecoder[T any](layout tablerow.Layout, selected []string, kept int) *dec
 	return d
 }
 
-// gone says whether the row that was scanned last is that of a deleted entity, or of none: for a partition that has no rows, but a value
-// in a static column, Cassandra returns a row whose clustering columns are null. A live table may have such a column though the set has not.
+// gone says whether the row that was scanned last is that of a deleted entity, or of none: for a partition that has no
+// rows, but a value in a static column, Cassandra returns a row whose clustering columns are null. A live table may
+// have such a column though the set has not.
 func (d *decoder[T]) gone() bool { return d.null(d.tells) || d.null(d.sorted) }
 
 // null says whether there are such selected columns, and all of them are null in the row that was scanned last.

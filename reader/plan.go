@@ -144,9 +144,9 @@ func shown(v *cqltype.Value) string {
 	return strconv.FormatInt(cqltype.Number(v.Data), 10)
 }
 
-// scans are the statements that return the rows of a partition in order. From the beginning it is one statement. The rows
-// after a key (a, b, c) are not one range for Cassandra if the columns are clustered in different directions, so they are
-// read as several: those with a and b and after c, then those with a and after b, then those after a.
+// scans are the statements that return the rows of a partition in order. From the beginning it is one statement. The
+// rows after a key (a, b, c) are not one range for Cassandra if the columns are clustered in different directions, so
+// they are read as several: those with a and b and after c, then those with a and after b, then those after a.
 func (p *plan) scans(x *partition) []scan {
 	var fixed []condition
 	for i, name := range p.partition {

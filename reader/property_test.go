@@ -25,8 +25,8 @@ type reading struct {
 	N      int32
 }
 
-// shapes are the clustering keys that are tried, with the column that a query may range over and those before it, which it
-// fixes or must not range beyond.
+// shapes are the clustering keys that are tried, with the column that a query may range over and those before it, which
+// it fixes or must not range beyond.
 var shapes = [][]string{
 	{"at", "n"},
 	{"at DESC", "n"},
@@ -70,7 +70,8 @@ func (x *trial) bucket(source string) tables.Bucket {
 	case 4:
 		return tables.Every(7*24*time.Hour, source)
 	}
-	return tables.Hash(1+x.rnd.IntN(7), pick(x.rnd, []string{"n"}, []string{"sensor"}, []string{source, "n"}, []string{"level"})...)
+	return tables.Hash(1+x.rnd.IntN(7), pick(x.rnd, []string{"n"}, []string{"sensor"}, []string{source, "n"},
+		[]string{"level"})...)
 }
 
 func newTrial(t *testing.T, n uint64) *trial {
@@ -133,7 +134,10 @@ func (x *trial) fill(t *testing.T) {
 	t.Helper()
 	for range x.rnd.IntN(120) {
 		at := x.moment()
-		row := reading{pick(x.rnd, "s", "s", "s", "other"), x.rnd.Int32N(3) - 1, at.UTC(), seqOf(at, byte(x.rnd.IntN(3))), x.rnd.Int32N(4) - 1}
+		row := reading{
+			pick(x.rnd, "s", "s", "s", "other"), x.rnd.Int32N(3) - 1, at.UTC(), seqOf(at, byte(x.rnd.IntN(3))),
+			x.rnd.Int32N(4) - 1,
+		}
 		if len(x.rows) > 0 && x.rnd.IntN(3) == 0 { // the clustering key of another row, perhaps in another bucket
 			level := row.Level
 			row = pick(x.rnd, x.rows...)
@@ -186,8 +190,8 @@ func (x *trial) compareRows(a, b reading, reverse bool) int {
 	return 0
 }
 
-// For any bucket functions, range and data, in any order, with pages of any size, continued anywhere: what a query gives is
-// what filtering and sorting all rows gives.
+// For any bucket functions, range and data, in any order, with pages of any size, continued anywhere: what a query
+// gives is what filtering and sorting all rows gives.
 func TestFanInEqualsFiltering(t *testing.T) {
 	t.Parallel()
 	var stats struct{ rows, partitions, ties, tokens int }

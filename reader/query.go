@@ -15,8 +15,8 @@ import (
 )
 
 // Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods
-// return another query and leave the one they are called on unchanged. What is wrong with a query is reported when it is
-// read. The zero value is a query of nothing, which is rejected.
+// return another query and leave the one they are called on unchanged. What is wrong with a query is reported when it
+// is read. The zero value is a query of nothing, which is rejected.
 type Query[T any] struct {
 	query
 	unconfirmed []func(T)
@@ -157,7 +157,8 @@ func (q *query) bind() (*bound, error) {
 		return nil, q.invalid("", "no table of this name is declared in the set, or several are, in "+
 			"different keyspaces: name one of these with its keyspace, as in shop.orders")
 	case q.layout.Table.Hidden:
-		return nil, q.invalid("", "the table is Hidden until its backfill is complete: read another table until then, and remove Hidden "+
+		return nil, q.invalid("", "the table is Hidden until its backfill is complete: read another table until then, and "+
+			"remove Hidden "+
 			"from its declaration once Reconciler.Backfill has returned no error")
 	case q.limit < 0:
 		return nil, q.invalid("", fmt.Sprintf("the limit is %d: give a positive number, or 0 for all rows", q.limit))
@@ -188,7 +189,8 @@ func (q *query) bind() (*bound, error) {
 		return nil, q.invalid(b.ranged, "has a value and a range")
 	}
 	if b.low != nil && b.high != nil && b.swapped() {
-		return nil, q.invalid(b.ranged, "the lower bound is above the upper one, so there can be no rows: the two are swapped")
+		return nil, q.invalid(b.ranged,
+			"the lower bound is above the upper one, so there can be no rows: the two are swapped")
 	}
 	return b, b.direction()
 }
@@ -258,8 +260,8 @@ func (b *bound) value(c condition) (v *cqltype.Value, open bool, err error) {
 	return v, open, nil
 }
 
-// swapped says whether the lower bound is above the upper one, in the order of the column. Times that the column does not tell apart are
-// equal, however [bound.value] rounds them, and so are a time and the timeuuids of its moment.
+// swapped says whether the lower bound is above the upper one, in the order of the column. Times that the column does
+// not tell apart are equal, however [bound.value] rounds them, and so are a time and the timeuuids of its moment.
 func (b *bound) swapped() bool {
 	low, high := b.low.Value, b.high.Value
 	for _, c := range b.conditions {

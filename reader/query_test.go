@@ -14,12 +14,15 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Every query that Cassandra could only answer by filtering, or not at all, is rejected before anything is sent, with the name
-// of the column that it lacks or cannot have.
+// Every query that Cassandra could only answer by filtering, or not at all, is rejected before anything is sent, with
+// the name of the column that it lacks or cannot have.
 func TestRefusedQueries(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
-	hidden := tables.Must(tables.New[line]("line", tables.Table{Name: "lines", PartKey: []string{"host"}, SortKey: []string{"at", "n"}},
+	hidden := tables.Must(tables.New[line]("line", tables.Table{
+		Name: "lines", PartKey: []string{"host"},
+		SortKey: []string{"at", "n"},
+	},
 		tables.Table{Name: "new_lines", PartKey: []string{"host"}, SortKey: []string{"n", "at"}, Hidden: true}))
 	byN := tables.Must(tables.New[line]("line", tables.Derive("hour", tables.Hour("at")),
 		tables.Table{Name: "lines_by_n", PartKey: []string{"host", "hour"}, SortKey: []string{"n", "at"}}))
@@ -46,10 +49,19 @@ func TestRefusedQueries(t *testing.T) {
 			"range of another column", From(byN, "lines_by_n").Eq("host", "h").Gt("n", int32(1)).Lt("n", int32(9)),
 			"table lines_by_n: column at: a lower bound is missing: which buckets hold the rows follows from it",
 		},
-		{"no key column", all.Eq("text", "x"), "table logs: column text: is no key column of the table, so rows would have to be filtered"},
+		{
+			"no key column", all.Eq("text", "x"),
+			"table logs: column text: is no key column of the table, so rows would have to be filtered",
+		},
 		{"unknown column", all.Eq("nonsense", "x"), "table logs: column nonsense: is no column of the table"},
-		{"misspelt column", all.Eq("Bucket_", "x"), "table logs: column Bucket_: is no column of the table: did you mean bucket?"},
-		{"range of the partition key", all.Gt("host", "a"), "table logs: column host: is a column of the partition key, which has no order"},
+		{
+			"misspelt column", all.Eq("Bucket_", "x"),
+			"table logs: column Bucket_: is no column of the table: did you mean bucket?",
+		},
+		{
+			"range of the partition key", all.Gt("host", "a"),
+			"table logs: column host: is a column of the partition key, which has no order",
+		},
 		{"two values", all.Eq("host", "a"), "table logs: column host: has two conditions, one of them Eq"},
 		{
 			"range of a bucket", From(set, "logs").Eq("host", "h").Gt("hour", "a"),
@@ -74,19 +86,31 @@ func TestRefusedQueries(t *testing.T) {
 			"table logs: column at: the lower bound is above the upper one, so there can be no rows: the two are swapped",
 		},
 		{"type", From(set, "logs").Eq("host", 7), "table logs: column host: a value of Go type int, it must be string"},
-		{"too large a number", all.Eq("bucket", uint(math.MaxUint32)), "table logs: column bucket: a value of Go type uint, it must be int32"},
+		{
+			"too large a number", all.Eq("bucket", uint(math.MaxUint32)),
+			"table logs: column bucket: a value of Go type uint, it must be int32",
+		},
 		{"nil", From(set, "logs").Eq("host", nil), "table logs: column host: a value of Go type <nil>"},
 		{"empty", From(set, "logs").Eq("host", ""), "table logs: column host: a key column must not be empty"},
-		{"zero time", From(set, "logs").Eq("host", "h").Gt("at", time.Time{}), "table logs: column at: the value is the zero time"},
+		{
+			"zero time", From(set, "logs").Eq("host", "h").Gt("at", time.Time{}),
+			"table logs: column at: the value is the zero time",
+		},
 		{"order by no column", all.OrderBy(" "), `table logs: OrderBy(" "): want a column`},
 		{"order by an other column", all.OrderBy("text"), "table logs: column text: OrderBy: is no clustering column"},
 		{"order by a later column", all.OrderBy("n DESC"), "table logs: column n: OrderBy: rows come in the order of at"},
 		{"order in words", all.OrderBy("at up"), `OrderBy("at up"): want a column`},
 		{"hash bucket", all.Eq("bucket", int32(4)), "column bucket: no bucket of hash(4, n): they are 0 to 3"},
 		{"negative bucket", all.Eq("bucket", int32(-1)), "column bucket: no bucket of hash(4, n)"},
-		{"misspelt hour", From(set, "logs").Eq("host", "h").Eq("hour", "2024-5-1-0"), "column hour: no bucket of hour(at): want text as in 1970-01-01-00"},
+		{
+			"misspelt hour", From(set, "logs").Eq("host", "h").Eq("hour", "2024-5-1-0"),
+			"column hour: no bucket of hour(at): want text as in 1970-01-01-00",
+		},
 		{"zero query", Query[line]{}, "the Query is a zero value: it is made by reader.From"},
-		{"hidden", From(hidden, "new_lines").Eq("host", "h"), "table new_lines: the table is Hidden until its backfill is complete"},
+		{
+			"hidden", From(hidden, "new_lines").Eq("host", "h"),
+			"table new_lines: the table is Hidden until its backfill is complete",
+		},
 		{"limit", all.Limit(-1), "the limit is -1"},
 		{
 			"too many partitions", From(set, "logs").Eq("host", "h").Gt("at", midnight).Lt("at", midnight.AddDate(1, 0, 0)),
@@ -122,26 +146,32 @@ func TestBucketOfNoKey(t *testing.T) {
 		MsgID  gocql.UUID
 		SentAt time.Time
 	}
-	set := tables.Must(tables.New[message]("message", tables.Table{Name: "messages", PartKey: []string{"user", "day"}, SortKey: []string{"msg_id"}},
+	set := tables.Must(tables.New[message]("message", tables.Table{
+		Name: "messages", PartKey: []string{"user", "day"},
+		SortKey: []string{"msg_id"},
+	},
 		tables.Type("msg_id", "timeuuid"), tables.Derive("day", tables.Day("sent_at"))))
 	r := newReader(newFake(describe.Of(set.Internal())), "shop")
 	for want, q := range map[string]Query[message]{
 		`column day: it follows from sent_at, which is not in the key of the table, so no range of its values can be asked: give one value with ` +
 			`Eq("day", ...)`: From(set, "messages").Eq("user", "u").GtOrEq("msg_id", midnight),
-		"a value of Go type string, it must be gocql.UUID, or for the end of a range a time.Time": From(set, "messages").Eq("user", "u").
+		"a value of Go type string, it must be gocql.UUID, or for the end of a range a time.Time": From(set, "messages").
+			Eq("user", "u").
 			Eq("day", "2024-05-01").GtOrEq("msg_id", "2024-05-01T00:00:00Z"),
 	} {
 		if _, _, err := List(t.Context(), r, "list", q); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, _, err := List(t.Context(), r, "list", From(set, "messages").Eq("user", "u").Eq("day", "2024-05-01")); err != nil {
+	if _, _, err := List(t.Context(), r, "list", From(set, "messages").Eq("user", "u").
+		Eq("day", "2024-05-01")); err != nil {
 		t.Error(err)
 	}
 }
 
-// Bounds are swapped where the lower one is above the upper one in the order of the column, whichever way it is clustered. Equal ones
-// are a query of an empty stretch, however they are rounded to what the column can say; the query can be continued.
+// Bounds are swapped where the lower one is above the upper one in the order of the column, whichever way it is
+// clustered. Equal ones are a query of an empty stretch, however they are rounded to what the column can say; the query
+// can be continued.
 func TestSwappedBounds(t *testing.T) {
 	t.Parallel()
 	type entry struct {
@@ -189,7 +219,8 @@ func TestSwappedBounds(t *testing.T) {
 		{"by_seq", "seq", next, last, true},
 		{"by_seq", "seq", seqOf(next, 0), midnight, true},
 		{"by_seq", "seq", seqOf(next, 0), last, true},
-		{"by_seq", "seq", time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(5300, 1, 1, 0, 0, 0, 0, time.UTC), false}, // beyond a timeuuid
+		// beyond a timeuuid
+		{"by_seq", "seq", time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(5300, 1, 1, 0, 0, 0, 0, time.UTC), false},
 		{"by_level", "level", int32(1), int32(-1), true},
 		{"by_level", "level", int32(-1), int32(1), false},
 		{"by_level", "level", int32(1), int32(1), false},
@@ -202,8 +233,10 @@ func TestSwappedBounds(t *testing.T) {
 				q = q.Eq("level", int32(-1))
 			}
 			for ends, q := range map[string]Query[entry]{
-				"(low, high)": q.Gt(tc.column, tc.low).Lt(tc.column, tc.high), "[low, high)": q.GtOrEq(tc.column, tc.low).Lt(tc.column, tc.high),
-				"(low, high]": q.Gt(tc.column, tc.low).LtOrEq(tc.column, tc.high), "[low, high]": q.LtOrEq(tc.column, tc.high).GtOrEq(tc.column, tc.low),
+				"(low, high)": q.Gt(tc.column, tc.low).Lt(tc.column, tc.high), "[low, high)": q.GtOrEq(tc.column, tc.low).
+						Lt(tc.column, tc.high),
+				"(low, high]": q.Gt(tc.column, tc.low).LtOrEq(tc.column, tc.high), "[low, high]": q.LtOrEq(tc.column, tc.high).
+						GtOrEq(tc.column, tc.low),
 			} {
 				var rows int
 				var token Token
@@ -216,20 +249,22 @@ func TestSwappedBounds(t *testing.T) {
 					rows += len(got)
 				}
 				all, _, whole := List(t.Context(), r, "list", q)
-				if tc.swapped != (err != nil) || tc.swapped && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "column "+tc.column+": ") ||
-					!strings.Contains(err.Error(), "swapped")) {
+				if tc.swapped != (err != nil) || tc.swapped &&
+					(!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "column "+tc.column+": ") ||
+						!strings.Contains(err.Error(), "swapped")) {
 					t.Errorf("%s %s of %v and %v: %v", tc.table, ends, tc.low, tc.high, err)
 				}
 				if rows != len(all) || (whole != nil) != tc.swapped {
-					t.Errorf("%s %s of %v and %v: %d rows in pages, %d in one, %v", tc.table, ends, tc.low, tc.high, rows, len(all), whole)
+					t.Errorf("%s %s of %v and %v: %d rows in pages, %d in one, %v", tc.table, ends, tc.low, tc.high, rows, len(all),
+						whole)
 				}
 			}
 		}
 	}
 }
 
-// A token continues its own query, with any limit and in any process, and no other one. What it says is not believed: it cannot
-// lead out of the query's range.
+// A token continues its own query, with any limit and in any process, and no other one. What it says is not believed:
+// it cannot lead out of the query's range.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 3)
@@ -251,10 +286,14 @@ func TestTokens(t *testing.T) {
 		q    Query[line]
 		want string
 	}{
-		{"another host", r, From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(3*time.Hour)), "other values of Eq"},
+		{
+			"another host", r, From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(3*time.Hour)),
+			"other values of Eq",
+		},
 		{"another bucket", r, q.Eq("bucket", 1), "other values of Eq"},
 		{"another range", r, lastHours(set, 2), bounds},
-		{"another bound", r, From(set, "logs").Eq("host", "web-secret").Gt("at", midnight).Lt("at", midnight.Add(3*time.Hour)), bounds},
+		{"another bound", r, From(set, "logs").Eq("host", "web-secret").Gt("at", midnight).
+			Lt("at", midnight.Add(3*time.Hour)), bounds},
 		{"another order", r, q.OrderBy("at ASC"), "another order"},
 		{"another keyspace", tenant, q, "another table or keyspace"},
 		{"several", tenant, lastHours(set, 2).OrderBy("at ASC"), "another table or keyspace and another order and " + bounds},
@@ -316,27 +355,32 @@ func FuzzToken(f *testing.F) {
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	for _, none := range []*session.Session{nil, new(session.Session)} {
-		if _, err := New(none); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the session is nil or a zero value") {
+		if _, err := New(none); !errors.Is(err, ErrInvalid) ||
+			!strings.Contains(err.Error(), "the session is nil or a zero value") {
 			t.Error(err)
 		}
 	}
 	r, err := New(testsession.New(t, nil, new(gocql.Session)), PageSize(0))
-	if want := "denorm: reader: PageSize: 0 is not positive"; r != nil || !errors.Is(err, ErrInvalid) || err.Error() != want {
+	if want := "denorm: reader: PageSize: 0 is not positive"; r != nil || !errors.Is(err, ErrInvalid) ||
+		err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	set, f := filled(t, 1)
-	if _, _, err := List(t.Context(), newReader(f, "shop").With(Consistency(session.EachQuorum)), "list", lastHours(set, 1)); err != nil ||
+	if _, _, err := List(t.Context(), newReader(f, "shop").With(Consistency(session.EachQuorum)), "list",
+		lastHours(set, 1)); err != nil ||
 		f.requests[0].consistency != gocql.EachQuorum {
 		t.Errorf("%v, %d requests", err, len(f.requests))
 	}
-	r = newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(session.Consistency(gocql.Any)),
+	r = newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil,
+		Consistency(session.Consistency(gocql.Any)),
 		shared(session.Keyspaces(map[string]string{"": "a; DROP"})))
 	_, _, err = List(t.Context(), r, "list", lastHours(set, 1))
 	if !errors.Is(err, ErrInvalid) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is no level", "Keyspaces: \"a; DROP\" is not a name",
+		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is no level",
+		"Keyspaces: \"a; DROP\" is not a name",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)

@@ -53,7 +53,8 @@ func filled(tb testing.TB, hours int) (*tables.Set[line], *fakeSource) {
 }
 
 func lastHours(set *tables.Set[line], hours int) Query[line] {
-	return From(set, "logs").Eq("host", "web-secret").GtOrEq("at", midnight).Lt("at", midnight.Add(time.Duration(hours)*time.Hour))
+	return From(set, "logs").Eq("host", "web-secret").GtOrEq("at", midnight).
+		Lt("at", midnight.Add(time.Duration(hours)*time.Hour))
 }
 
 func sizes(f *fakeSource) []int {
@@ -64,7 +65,8 @@ func sizes(f *fakeSource) []int {
 	return out
 }
 
-// The newest ten rows cost one page of ten from each hash bucket of the newest hour, and nothing of the hours before it.
+// The newest ten rows cost one page of ten from each hash bucket of the newest hour, and nothing of the hours before
+// it.
 func TestNewestAsksNoMoreThanItNeeds(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 24)
@@ -86,8 +88,8 @@ func TestNewestAsksNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// Hours without rows are crossed with more and more of them at once, so that a day of nothing is not as many round trips
-// as it has hours.
+// Hours without rows are crossed with more and more of them at once, so that a day of nothing is not as many round
+// trips as it has hours.
 func TestEmptyBucketsAreCrossedTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -105,8 +107,8 @@ func TestEmptyBucketsAreCrossedTogether(t *testing.T) {
 	})
 }
 
-// A consumer that takes its time does not make pages pile up: each partition that is read is one page ahead, and the next
-// hour begins when all of this one has been fetched.
+// A consumer that takes its time does not make pages pile up: each partition that is read is one page ahead, and the
+// next hour begins when all of this one has been fetched.
 func TestReadsNoFurtherAheadThanAPage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -178,14 +180,15 @@ var errUnavailable = &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum
 // quick repeats without waiting.
 var quick = Retry(retry.Policy{MaxAttempts: 3, InitialInterval: time.Nanosecond, MaxInterval: time.Nanosecond})
 
-// A partition that cannot be read ends the query with an error that says which one it was, and nothing that only the caller may
-// know. What came before is in order, and the token goes on from there.
+// A partition that cannot be read ends the query with an error that says which one it was, and nothing that only the
+// caller may know. What came before is in order, and the token goes on from there.
 func TestFailingPartitionIsNamed(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 3)
 	broken := true
 	f.before = func(_ context.Context, r attempt) error {
-		if broken && string(r.values[1].(*cqltype.Value).Data) == "2024-05-01-01" && r.values[2].(*cqltype.Value).Data[3] == 2 {
+		if broken && string(r.values[1].(*cqltype.Value).Data) == "2024-05-01-01" && r.values[2].(*cqltype.Value).
+			Data[3] == 2 {
 			return errUnavailable
 		}
 		return nil
@@ -196,7 +199,8 @@ func TestFailingPartitionIsNamed(t *testing.T) {
 	if !errors.As(err, &failed) || !errors.Is(err, errUnavailable) {
 		t.Fatalf("%d rows, error %v", len(got), err)
 	}
-	if want := "denorm: allLogs: table shop.logs: partition 7 of 12 (hour 2024-05-01-01, bucket 2) not read after 3 attempts: "; !strings.HasPrefix(err.Error(), want) {
+	if want := "denorm: allLogs: table shop.logs: partition 7 of 12 (hour 2024-05-01-01, bucket 2) not read after 3 " +
+		"attempts: "; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %q, want it to begin with %q", err, want)
 	}
 	if text := fmt.Sprintf("%v %+v", err, err); strings.Contains(text, "secret") {
@@ -260,7 +264,8 @@ func TestCancelledContext(t *testing.T) {
 	set, f := filled(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, _, err := List(ctx, newReader(f, "shop"), "all", lastHours(set, 1)); !errors.Is(err, context.Canceled) || len(got) > 0 || len(f.requests) > 0 {
+	if got, _, err := List(ctx, newReader(f, "shop"), "all", lastHours(set, 1)); !errors.Is(err, context.Canceled) ||
+		len(got) > 0 || len(f.requests) > 0 {
 		t.Errorf("%d rows, %d requests, %v", len(got), len(f.requests), err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Reader carries out queries. It is made by [New], starts no goroutine that outlives a read, needs no Close, and is safe
-// for concurrent use. The reads of a zero Reader fail.
+// Reader carries out queries. It is made by [New], starts no goroutine that outlives a read, needs no Close, and is
+// safe for concurrent use. The reads of a zero Reader fail.
 type Reader struct {
 	config
 	source  source

@@ -25,9 +25,13 @@ func TestQueriesShowNoValues(t *testing.T) {
 	const secret = "Kreuzspinne4711"
 	q := reader.From(set, "notes").Eq("id", secret)
 	rows := reader.Read(context.Background(), new(reader.Reader), "op", q)
-	for name, thing := range map[string]any{"query": q, "*query": &q, "rows": *rows, "*rows": rows, "slice": []any{q, rows}} {
+	for name, thing := range map[string]any{
+		"query": q, "*query": &q, "rows": *rows, "*rows": rows,
+		"slice": []any{q, rows},
+	} {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-			if text := fmt.Sprintf(format, thing); strings.Contains(text, secret) || strings.Contains(text, fmt.Sprintf("%x", secret)) ||
+			if text := fmt.Sprintf(format, thing); strings.Contains(text, secret) ||
+				strings.Contains(text, fmt.Sprintf("%x", secret)) ||
 				strings.Contains(text, "75 114 101 117") {
 				t.Errorf("%s as %s: %s", name, format, text)
 			}
@@ -38,7 +42,8 @@ func TestQueriesShowNoValues(t *testing.T) {
 	}
 }
 
-// Where a live table is not as it is declared, what is read may not fit. The errors then name column and types, and no value.
+// Where a live table is not as it is declared, what is read may not fit. The errors then name column and types, and no
+// value.
 func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -52,7 +57,8 @@ func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 	}
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
-			"CREATE TABLE shop.rows (id text, seq bigint, n int, PRIMARY KEY (id, seq))", "CREATE TABLE shop.sums (id text PRIMARY KEY, n bigint)")
+			"CREATE TABLE shop.rows (id text, seq bigint, n int, PRIMARY KEY (id, seq))",
+			"CREATE TABLE shop.sums (id text PRIMARY KEY, n bigint)")
 		config := session.Configure(c.Config(), "dc1")
 		config.Keyspace = "shop"
 		reads, err := config.CreateSession()
@@ -82,15 +88,25 @@ func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set := tables.Must(tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}, SortKey: []string{"seq"}}))
+		set := tables.Must(tables.New[row]("row", tables.Table{
+			Name: "rows", PartKey: []string{"id"},
+			SortKey: []string{"seq"},
+		}))
 		sums := tables.Must(tables.New[counted]("sum", tables.Table{Name: "sums", PartKey: []string{"id"}}))
-		compared := tables.Must(tables.New[counted]("sum", tables.Table{Name: "sums", PartKey: []string{"id"}}, tables.Compare("n")))
+		compared := tables.Must(tables.New[counted]("sum", tables.Table{Name: "sums", PartKey: []string{"id"}},
+			tables.Compare("n")))
 		_, _, read := reader.List(t.Context(), r, "list", reader.From(set, "rows").Eq("id", "a"))
 		_, load := writer.Load(t.Context(), w, "load", sums, counted{ID: "a"})
-		_, modify := writer.Modify(t.Context(), w, "modify", sums, counted{ID: "a"}, func(s counted) (counted, error) { return s, nil })
+		_, modify := writer.Modify(t.Context(), w, "modify", sums, counted{ID: "a"}, func(s counted) (counted, error) {
+			return s, nil
+		})
 		_, conditional := writer.Load(t.Context(), w, "load", compared, counted{ID: "a"})
-		for name, err := range map[string]error{"read": read, "Load": load, "Modify": modify, "Load of a conditional set": conditional} {
-			if err == nil || strings.Contains(err.Error(), fmt.Sprint(value)) || !strings.Contains(err.Error(), "cannot be decoded into") {
+		for name, err := range map[string]error{
+			"read": read, "Load": load, "Modify": modify,
+			"Load of a conditional set": conditional,
+		} {
+			if err == nil || strings.Contains(err.Error(), fmt.Sprint(value)) ||
+				!strings.Contains(err.Error(), "cannot be decoded into") {
 				t.Errorf("%s: %v", name, err)
 			}
 			for cause := err; cause != nil; cause = errors.Unwrap(cause) {

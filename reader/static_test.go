@@ -34,7 +34,8 @@ func notes[T any](options ...tables.Option) *tables.Set[T] {
 // liveNotes are the tables of notes as somebody else has made them: with static columns.
 var liveNotes = []string{
 	"CREATE TABLE shop.notes (author text, id text, topic text, text text, motto text static, PRIMARY KEY (author, id))",
-	"CREATE TABLE shop.notes_by_topic (topic text, author text, id text, text text, title text static, PRIMARY KEY (topic, author, id))",
+	"CREATE TABLE shop.notes_by_topic (topic text, author text, id text, text text, title text static, PRIMARY KEY " +
+		"(topic, author, id))",
 }
 
 // sample is a line of a log, under one of two hash buckets.
@@ -45,10 +46,13 @@ type sample struct {
 }
 
 var samples = tables.Must(tables.New[sample]("sample",
-	tables.Table{Name: "samples", PartKey: []string{"sensor", "bucket"}, SortKey: []string{"at"}}, tables.Derive("bucket", tables.Hash(2, "at"))))
+	tables.Table{Name: "samples", PartKey: []string{"sensor", "bucket"}, SortKey: []string{"at"}},
+	tables.Derive("bucket", tables.Hash(2, "at"))))
 
 // byHand makes tables and rows with CQL.
-func byHand(t *testing.T, c *cassandratest.Cluster, created []string, rows ...string) (*session.Session, *reader.Reader) {
+func byHand(t *testing.T, c *cassandratest.Cluster, created []string, rows ...string) (*session.Session,
+	*reader.Reader,
+) {
 	t.Helper()
 	c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	c.Create(created...)
@@ -89,8 +93,9 @@ func pages[T any](t *testing.T, r *reader.Reader, q reader.Query[T], limit int) 
 	return nil
 }
 
-// For a partition without rows Cassandra returns one if a static column has a value there, with null clustering columns. The set does not know of
-// the static column, which anybody may have added to the live table, and the row is none of its rows.
+// For a partition without rows Cassandra returns one if a static column has a value there, with null clustering
+// columns. The set does not know of the static column, which anybody may have added to the live table, and the row is
+// none of its rows.
 func TestStaticContentIsNoRow(t *testing.T) {
 	t.Parallel()
 	set := notes[note]()
@@ -102,7 +107,8 @@ func TestStaticContentIsNoRow(t *testing.T) {
 		if err := schema.Validate(t.Context(), s, schema.Must(schema.Declare(schema.Sets(set)))); err != nil {
 			t.Fatal("a live table with a static column is not taken:", err)
 		}
-		empty, full := reader.From(set, "notes_by_topic").Eq("topic", "go"), reader.From(set, "notes_by_topic").Eq("topic", "c")
+		empty, full := reader.From(set, "notes_by_topic").Eq("topic", "go"), reader.From(set, "notes_by_topic").
+			Eq("topic", "c")
 		for name, q := range map[string]reader.Query[note]{
 			"all": empty, "a page": empty.Limit(1), "backwards": empty.OrderBy("author DESC").Limit(1),
 			"confirmed": empty.Confirm(func(row note) { t.Errorf("%+v is said to be a ghost", row) }),
@@ -125,14 +131,16 @@ func TestStaticContentOfMergedPartitions(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		_, r := byHand(t, c, []string{
-			"CREATE TABLE shop.samples (sensor text, bucket int, at timestamp, n int, unit text static, PRIMARY KEY ((sensor, bucket), at))",
+			"CREATE TABLE shop.samples (sensor text, bucket int, at timestamp, n int, unit text static, PRIMARY KEY ((sensor, " +
+				"bucket), at))",
 		}, "INSERT INTO samples (sensor, bucket, unit) VALUES ('a', 0, 'C')",
 			"INSERT INTO samples (sensor, bucket, unit, at, n) VALUES ('a', 1, 'C', 1000, 1)",
 			"INSERT INTO samples (sensor, bucket, at, n) VALUES ('a', 1, 2000, 2)",
 			"INSERT INTO samples (sensor, bucket, unit) VALUES ('b', 0, 'C')",
 			"INSERT INTO samples (sensor, bucket, unit) VALUES ('b', 1, 'C')")
 		for limit := range 4 {
-			if rows := pages(t, r, reader.From(samples, "samples").Eq("sensor", "a"), limit); len(rows) != 2 || rows[0].N != 1 || rows[1].N != 2 {
+			if rows := pages(t, r, reader.From(samples, "samples").Eq("sensor", "a"), limit); len(rows) != 2 || rows[0].N != 1 ||
+				rows[1].N != 2 {
 				t.Errorf("limit %d: %+v: want both rows", limit, rows)
 			}
 			if rows := pages(t, r, reader.From(samples, "samples").Eq("sensor", "b"), limit); len(rows) > 0 {
@@ -142,8 +150,8 @@ func TestStaticContentOfMergedPartitions(t *testing.T) {
 	})
 }
 
-// A base row is looked up by its whole key, for which Cassandra returns no static content alone: an entity without a row has none, however
-// much the partition has in static columns.
+// A base row is looked up by its whole key, for which Cassandra returns no static content alone: an entity without a
+// row has none, however much the partition has in static columns.
 func TestStaticContentIsNoBaseRow(t *testing.T) {
 	t.Parallel()
 	one := note{Author: "ann", ID: "1", Topic: "go", Text: "z"}
@@ -158,7 +166,8 @@ func TestStaticContentIsNoBaseRow(t *testing.T) {
 		t.Parallel()
 		set := notes[versionedNote](tables.Versioned("version"))
 		cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-			created := append(slices.Clone(liveNotes), "ALTER TABLE shop.notes ADD (version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)",
+			created := append(slices.Clone(liveNotes),
+				"ALTER TABLE shop.notes ADD (version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)",
 				"ALTER TABLE shop.notes_by_topic ADD version timeuuid")
 			w, row := ghostsOf(t, c, created, set, versionedNote{note: one}, func(n versionedNote) note { return n.note })
 			if _, err := w.Write(t.Context(), "delete", set.Delete(row)); err != nil {
@@ -179,7 +188,9 @@ func TestStaticContentIsNoBaseRow(t *testing.T) {
 }
 
 // ghostsOf has two ghosts, of which the first gets its base row, which it gives.
-func ghostsOf[T any](t *testing.T, c *cassandratest.Cluster, created []string, set *tables.Set[T], one T, of func(T) note) (*writer.Writer, T) {
+func ghostsOf[T any](t *testing.T, c *cassandratest.Cluster, created []string, set *tables.Set[T], one T,
+	of func(T) note,
+) (*writer.Writer, T) {
 	t.Helper()
 	s, r := byHand(t, c, created,
 		"INSERT INTO notes (author, motto) VALUES ('ann', 'less is more')",
@@ -201,7 +212,8 @@ func ghostsOf[T any](t *testing.T, c *cassandratest.Cluster, created []string, s
 	if rows, ghosts := confirmed(); len(rows) > 0 || !slices.Equal(ghosts, []string{"1", "2"}) {
 		t.Errorf("%+v, ghosts %v: want both to be ghosts", rows, ghosts)
 	}
-	if rows, _, err := reader.List(t.Context(), r, "list", reader.From(set, "notes").Eq("author", "ann")); len(rows) > 0 || err != nil {
+	if rows, _, err := reader.List(t.Context(), r, "list", reader.From(set, "notes").Eq("author", "ann")); len(rows) > 0 ||
+		err != nil {
 		t.Errorf("%+v, %v: want no base row", rows, err)
 	}
 	if row, err := writer.Load(t.Context(), w, "load", set, one); !errors.Is(err, writer.ErrNotFound) {

@@ -35,8 +35,8 @@ type stream[T any] struct {
 	pos  int
 }
 
-// fetch is the goroutine of a stream. It ends when the partition does, when enough rows were read, at an error, and when ctx
-// ends.
+// fetch is the goroutine of a stream. It ends when the partition does, when enough rows were read, at an error, and
+// when ctx ends.
 func (s *stream[T]) fetch(ctx context.Context) {
 	if s.read.tracer.Requests() {
 		ctx = s.read.traced(ctx, s.read.plan.keyspace, s.partition.scans[0].statement, s.partition, s.partition.table)
@@ -117,8 +117,8 @@ func (s *stream[T]) give(p *page[T]) {
 	}
 }
 
-// size is how many rows to ask for next, after so many rows, and so many (gone) that stand for no entity. It grows, so that a caller
-// that stops early has not asked for many; with a limit, it doubles where all are gone.
+// size is how many rows to ask for next, after so many rows, and so many (gone) that stand for no entity. It grows, so
+// that a caller that stops early has not asked for many; with a limit, it doubles where all are gone.
 func (s *stream[T]) size(rows, gone int) int {
 	size := min(s.read.pageSize, max(firstPage, 4*(rows+gone)))
 	if s.limit > 0 {
@@ -133,7 +133,10 @@ const firstPage = 100
 // fetchPage reads one page, with retries, and returns where the next one begins: nil at the end.
 func (s *stream[T]) fetchPage(ctx context.Context, at *scan, state []byte, size int, p *page[T]) ([]byte, error) {
 	r := s.read
-	next, attempts, err := r.send(ctx, r.plan.keyspace, attempt{at.statement, at.values, s.key, size, state, r.consistency}, &s.end,
+	next, attempts, err := r.send(ctx, r.plan.keyspace, attempt{
+		at.statement, at.values, s.key, size, state,
+		r.consistency,
+	}, &s.end,
 		func(a answer) { s.decoder.decode(a, p) })
 	if err != nil {
 		err = s.fail(err, attempts)
@@ -144,7 +147,8 @@ func (s *stream[T]) fetchPage(ctx context.Context, at *scan, state []byte, size 
 	return next, err
 }
 
-// send asks for a page, with retries, and returns where the next one begins: nil at the end. It records in end what was sent.
+// send asks for a page, with retries, and returns where the next one begins: nil at the end. It records in end what was
+// sent.
 func (r *read[T]) send(
 	ctx context.Context, keyspace string, page attempt, end *session.RequestEnd, decode func(answer),
 ) (next []byte, attempts int, err error) {
@@ -224,8 +228,8 @@ type answer interface {
 	Close() error
 }
 
-// gocqlSource reads through gocql, with everything switched off that would act on its own: retries, whose errors it hides, and
-// paging, which would go on behind the reader's back.
+// gocqlSource reads through gocql, with everything switched off that would act on its own: retries, whose errors it
+// hides, and paging, which would go on behind the reader's back.
 type gocqlSource struct{ session *gocql.Session }
 
 func (s gocqlSource) page(ctx context.Context, r attempt) answer {

@@ -26,7 +26,10 @@ type Token string
 const tokenVersion = 2
 
 // marks is what the mark of a query in a token is made of: a hash of each. An error names those that differ.
-var marks = []string{"another table or keyspace", "other values of Eq", "another order", "other bounds: every page needs the bounds of page 1"}
+var marks = []string{
+	"another table or keyspace", "other values of Eq", "another order",
+	"other bounds: every page needs the bounds of page 1",
+}
 
 // hashSize is how much of each hash is in a token, and markSize all of them.
 const (
@@ -115,7 +118,8 @@ func (b *bound) position(mark []byte) (*position, error) {
 		return nil, refuse("the token is of another query, with " + differs)
 	}
 	p := new(position)
-	if _, err := wire.Decode(data[1+markSize:], p, len(b.columns)); err != nil || len(p.Key) != len(b.columns) || !b.holds(p.Key) {
+	if _, err := wire.Decode(data[1+markSize:], p, len(b.columns)); err != nil || len(p.Key) != len(b.columns) ||
+		!b.holds(p.Key) {
 		return nil, refuse("the token is damaged")
 	}
 	return p, nil

@@ -33,8 +33,8 @@ type spot struct {
 	City   string `cql:"city"`
 }
 
-// Whatever the server returns in clustering columns, a token goes on after it: somebody may have written a row by hand, with what the library
-// rejects in a key, or while a type had other fields than are declared.
+// Whatever the server returns in clustering columns, a token goes on after it: somebody may have written a row by hand,
+// with what the library rejects in a key, or while a type had other fields than are declared.
 func TestTokenAfterAnyRow(t *testing.T) {
 	t.Parallel()
 	const one, a, nan encoded = "\x3f\x80\x00\x00", "\x00\x00\x00\x01a", "\x7f\xc0\x00\x00"
@@ -54,8 +54,9 @@ func TestTokenAfterAnyRow(t *testing.T) {
 		"float":     afterAny[float32]("", one, nan),
 		"double":    afterAny[float64]("", zero(8), "\x7f\xf8"+zero(6)),
 
-		"frozen<list<float>>": afterAny[[]float32](zero(4), "\x00\x00\x00\x01"+zero(4), "\x00\x00\x00\x01\x00\x00\x00\x04"+nan),
-		"frozen<spot>":        afterAny[spot]("", a, a+"\xff\xff\xff\xff"+a, a+a, a+a+a),
+		"frozen<list<float>>": afterAny[[]float32](zero(4), "\x00\x00\x00\x01"+zero(4), "\x00\x00\x00\x01\x00\x00\x00\x04"+
+			nan),
+		"frozen<spot>": afterAny[spot]("", a, a+"\xff\xff\xff\xff"+a, a+a, a+a+a),
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -28,7 +28,10 @@ func forgeable(tb testing.TB) (r *Reader, queries map[string]Query[rated]) {
 	queries = make(map[string]Query[rated])
 	for _, column := range []string{"score", "share", "prices", "spans", "frames"} {
 		table := "rated_by_" + column
-		set := tables.Must(tables.New[rated]("rated", tables.Table{Name: table, PartKey: []string{"shop"}, SortKey: []string{column, "n"}},
+		set := tables.Must(tables.New[rated]("rated", tables.Table{
+			Name: table, PartKey: []string{"shop"},
+			SortKey: []string{column, "n"},
+		},
 			tables.Type("prices", "frozen<list<float>>"), tables.Type("spans", "frozen<list<frozen<tuple<double, double>>>>"),
 			tables.Type("frames", "frozen<list<list<double>>>")))
 		queries[column] = From(set, table).Eq("shop", "s").Limit(10)
@@ -57,10 +60,13 @@ func TestForgedTokens(t *testing.T) {
 	storable := map[string][]string{"score": {""}, "share": {"", "\xff\xff\xff\xff"}} // by hand: see TestTokenAfterAnyRow
 	for column, q := range queries {
 		for _, value := range []string{
-			"", "\x01", "\x01\x02\x03", "\x00\x00\x00\x01\x00", "\x00\x00\x00\x01\x00\x00\x00\x01\x00", "\x00\x00\x00\x01\x00\x00\x00\x09\x00\x00",
-			"\xff\xff\xff\xff", "\xff\xff\xff\xff\x00\x00\x00\x00\x00", "\x00\x00\x00\x08\x00\x00\x00\x00\x00", "\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff",
+			"", "\x01", "\x01\x02\x03", "\x00\x00\x00\x01\x00", "\x00\x00\x00\x01\x00\x00\x00\x01\x00",
+			"\x00\x00\x00\x01\x00\x00\x00\x09\x00\x00",
+			"\xff\xff\xff\xff", "\xff\xff\xff\xff\x00\x00\x00\x00\x00", "\x00\x00\x00\x08\x00\x00\x00\x00\x00",
+			"\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff",
 		} {
-			if err := planned(t, r, &q, []byte(value), one); !errors.Is(err, ErrToken) && !slices.Contains(storable[column], value) {
+			if err := planned(t, r, &q, []byte(value), one); !errors.Is(err, ErrToken) &&
+				!slices.Contains(storable[column], value) {
 				t.Errorf("%s: %x: %v, want ErrToken", column, value, err)
 			}
 			if err := planned(t, r, &q, []byte(value)); !errors.Is(err, ErrToken) {
@@ -69,8 +75,10 @@ func TestForgedTokens(t *testing.T) {
 		}
 	}
 	for column, value := range map[string]string{
-		"score": "\x00\x00\x00\x00\x00\x00\x00\x00", "share": "\x00\x00\x00\x00", "prices": "\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x00",
-		"spans": "\x00\x00\x00\x01\x00\x00\x00\x08\xff\xff\xff\xff\xff\xff\xff\xff", "frames": "\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x00",
+		"score": "\x00\x00\x00\x00\x00\x00\x00\x00", "share": "\x00\x00\x00\x00",
+		"prices": "\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x00",
+		"spans":  "\x00\x00\x00\x01\x00\x00\x00\x08\xff\xff\xff\xff\xff\xff\xff\xff",
+		"frames": "\x00\x00\x00\x01\x00\x00\x00\x04\x00\x00\x00\x00",
 	} {
 		q := queries[column]
 		if err := planned(t, r, &q, []byte(value), one); err != nil {

@@ -48,8 +48,8 @@ func (n *noting) TraceRetry(ctx context.Context, d session.Retry) {
 	n.note(ctx, "retry after attempt %d, %s", d.Attempt, d.Verdict.Reason)
 }
 
-// A tracer hears of the read, of each partition that was asked, and of what was repeated, in their contexts; and of no value
-// but buckets. Partitions that nobody waits for any more have not failed.
+// A tracer hears of the read, of each partition that was asked, and of what was repeated, in their contexts; and of no
+// value but buckets. Partitions that nobody waits for any more have not failed.
 func TestTracer(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
@@ -96,13 +96,16 @@ func TestTracer(t *testing.T) {
 		}
 		break
 	}
-	if slices.ContainsFunc(n.notes, func(s string) bool { return strings.HasSuffix(s, "true") || strings.Contains(s, "canceled") }) {
+	if slices.ContainsFunc(n.notes, func(s string) bool {
+		return strings.HasSuffix(s, "true") || strings.Contains(s, "canceled")
+	}) {
 		t.Errorf("a break is told as a failure:\n%s", strings.Join(n.notes, "\n"))
 	}
 	if _, _, err := List(t.Context(), r, "refused", From(set, "logs")); err == nil {
 		t.Error("want a refusal")
 	}
-	if last := n.notes[len(n.notes)-1]; !strings.Contains(last, "end of refused: 0 partitions, 0 rows, denorm: refused: invalid query") {
+	if last := n.notes[len(n.notes)-1]; !strings.Contains(last,
+		"end of refused: 0 partitions, 0 rows, denorm: refused: invalid query") {
 		t.Errorf("a refusal is told as %q", last)
 	}
 }

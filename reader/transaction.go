@@ -32,7 +32,10 @@ func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Qu
 		return nil, &queryError{Op: op, Reason: "there is no query: give one for each row"}
 	}
 	names := each.Once(each.Of(queries, func(q Query[T]) string { return q.name }))
-	ctx = r.tracer.TraceStart(ctx, session.OperationStart{Operation: session.OperationRead, Op: op, Table: strings.Join(names, ", ")})
+	ctx = r.tracer.TraceStart(ctx, session.OperationStart{
+		Operation: session.OperationRead, Op: op,
+		Table: strings.Join(names, ", "),
+	})
 	end := session.OperationEnd{Operation: session.OperationRead, Op: op}
 	rows, err := transaction(ctx, r, op, queries, &end)
 	end.Err = err
@@ -55,9 +58,12 @@ func unusable(ctx context.Context, r *Reader, op string) string {
 	return ""
 }
 
-func transaction[T any](ctx context.Context, r *Reader, op string, queries []Query[T], end *session.OperationEnd) ([]*T, error) {
+func transaction[T any](ctx context.Context, r *Reader, op string, queries []Query[T], end *session.OperationEnd) ([]*T,
+	error,
+) {
 	if len(queries) > r.partitions {
-		return nil, &queryError{Op: op, Reason: strconv.Itoa(len(queries)) + " queries are more than the option Partitions allows"}
+		return nil, &queryError{Op: op, Reason: strconv.Itoa(len(queries)) +
+			" queries are more than the option Partitions allows"}
 	}
 	var plans rowPlans
 	for _, q := range queries {
@@ -85,7 +91,10 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 		err = errNoAnswer
 	}
 	if err != nil {
-		err = &Error{Op: op, Keyspace: first.keyspace, Table: strings.Join(names, ", "), Attempts: attempts, Err: period.Explain(err, plans.keyspace)}
+		err = &Error{
+			Op: op, Keyspace: first.keyspace, Table: strings.Join(names, ", "), Attempts: attempts,
+			Err: period.Explain(err, plans.keyspace),
+		}
 		request.Err = err
 		return nil, err
 	}
@@ -117,7 +126,8 @@ func (all rowPlans) statement() (text string, values []any) {
 			selected = append(selected, name+"."+column)
 		}
 	}
-	return "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\n" + entity.CommitTransaction, values
+	return "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\n" +
+		entity.CommitTransaction, values
 }
 
 // tables are the names of the tables, with their keyspaces where these are not that of the first.
@@ -155,7 +165,8 @@ func (r *Reader) rowPlan(q query) (*plan, error) {
 	case !p.layout.Set.Transactional:
 		return nil, q.invalid("", "the set is not Transactional: declare tables.Transactional, or read each row by List")
 	case p.fixed < len(p.columns):
-		return nil, q.invalid(p.columns[p.fixed], "is missing: a transaction reads single rows, so each query gives the whole key with Eq")
+		return nil, q.invalid(p.columns[p.fixed],
+			"is missing: a transaction reads single rows, so each query gives the whole key with Eq")
 	case p.partitions == 0:
 		return nil, q.invalid("", "no partition of the table can have such a row")
 	case p.partitions > 1:

@@ -28,7 +28,10 @@ func tickets(tb testing.TB, options ...tables.Option) *tables.Set[ticket] {
 	tb.Helper()
 	set, err := tables.New[ticket]("ticket", append([]tables.Option{
 		tables.Table{Name: "tickets", PartKey: []string{"id"}},
-		tables.Table{Name: "tickets_by_queue", PartKey: []string{"queue"}, SortKey: []string{"id"}, Columns: []string{"seat"}},
+		tables.Table{
+			Name: "tickets_by_queue", PartKey: []string{"queue"}, SortKey: []string{"id"},
+			Columns: []string{"seat"},
+		},
 		tables.Table{Name: "ticket_of_seat", PartKey: []string{"seat"}, Unique: true},
 		tables.Versioned("version"),
 	}, options...)...)
@@ -44,7 +47,10 @@ func filledTickets(t *testing.T) (*tables.Set[ticket], *fakeSource) {
 	set := tickets(t, tables.Transactional())
 	f := newFake(describe.Of(set.Internal()))
 	for n, id := range []string{"a", "b"} {
-		f.add("tickets", id, fakeRow{"id": []byte(id), "queue": []byte("red"), "seat": number(n), "version": make([]byte, 16)})
+		f.add("tickets", id, fakeRow{
+			"id": []byte(id), "queue": []byte("red"), "seat": number(n),
+			"version": make([]byte, 16),
+		})
 		f.add("tickets_by_queue", "red", fakeRow{"queue": []byte("red"), "id": []byte(id), "seat": number(n)})
 		f.add("ticket_of_seat", string(number(n)), fakeRow{"id": []byte(id), "seat": number(n)})
 	}
@@ -60,7 +66,8 @@ func (f *fakeSource) add(table, key string, row fakeRow) {
 	t.rows[key] = append(t.rows[key], row)
 }
 
-// One request reads all rows, each by its own table and key. Rows that do not exist, and of deleted entities, are nil in their places.
+// One request reads all rows, each by its own table and key. Rows that do not exist, and of deleted entities, are nil
+// in their places.
 func TestTransaction(t *testing.T) {
 	t.Parallel()
 	set, f := filledTickets(t)
@@ -75,7 +82,14 @@ func TestTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []*ticket{{ID: "b", Queue: "red", Seat: 1}, {ID: "b", Queue: "red", Seat: 1}, nil, {ID: "b", Seat: 1}, nil, nil}
+	want := []*ticket{
+		{ID: "b", Queue: "red", Seat: 1},
+		{ID: "b", Queue: "red", Seat: 1},
+		nil,
+		{ID: "b", Seat: 1},
+		nil,
+		nil,
+	}
 	if !slices.EqualFunc(rows, want, func(got, want *ticket) bool {
 		return got == nil && want == nil || got != nil && want != nil && *got == *want
 	}) {
@@ -98,7 +112,8 @@ COMMIT TRANSACTION -- batch
 	if r := f.requests[0]; r.statement != text || string(r.key) != "b" || r.consistency != gocql.Quorum {
 		t.Errorf("key %q, at %v:\n%s", r.key, r.consistency, r.statement)
 	}
-	if got := strings.Join(n.notes, "\n"); got != "read check of tickets, tickets_by_queue, ticket_of_seat, limit 0, continued false\n"+
+	if got := strings.Join(n.notes,
+		"\n"); got != "read check of tickets, tickets_by_queue, ticket_of_seat, limit 0, continued false\n"+
 		"  partition 1 of shop.tickets []\n"+
 		"    end of it: 3 rows, 1 pages, 1 attempts, \"\", false\n  end of check: 6 partitions, 3 rows, <nil>" {
 		t.Error(got)
@@ -110,7 +125,8 @@ func TestTransactionFails(t *testing.T) {
 	t.Parallel()
 	set, f := filledTickets(t)
 	r := newReader(f, "shop", quick)
-	queries := []Query[ticket]{From(set, "tickets").Eq("id", "a"), From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "a")}
+	queries := []Query[ticket]{From(set, "tickets").Eq("id", "a"), From(set, "tickets_by_queue").Eq("queue", "red").
+		Eq("id", "a")}
 	attempts := 0
 	f.before = func(context.Context, attempt) error {
 		if attempts++; attempts == 1 {
@@ -118,7 +134,8 @@ func TestTransactionFails(t *testing.T) {
 		}
 		return nil
 	}
-	if rows, err := Transaction(t.Context(), r, "check", queries...); err != nil || len(rows) != 2 || attempts != 2 || rows[0] == nil {
+	if rows, err := Transaction(t.Context(), r, "check", queries...); err != nil || len(rows) != 2 || attempts != 2 ||
+		rows[0] == nil {
 		t.Errorf("%v, %v after %d attempts", rows, err, attempts)
 	}
 	f.before = func(context.Context, attempt) error {
@@ -126,13 +143,15 @@ func TestTransactionFails(t *testing.T) {
 	}
 	rows, err := Transaction(t.Context(), r, "check", queries...)
 	var failed *Error
-	if !errors.As(err, &failed) || rows != nil || err.Error() != "denorm: check: table shop.tickets, tickets_by_queue not read: "+
-		"table tickets_by_queue does not exist in keyspace shop" {
+	if !errors.As(err, &failed) || rows != nil ||
+		err.Error() != "denorm: check: table shop.tickets, tickets_by_queue not read: "+
+			"table tickets_by_queue does not exist in keyspace shop" {
 		t.Errorf("%v, %v", rows, err)
 	}
 	n := &noting{}
-	if _, err := Transaction(t.Context(), r.With(traced(n)), "check", queries...); err == nil || strings.Join(n.notes[2:], "\n") !=
-		"    end of it: 0 rows, 1 pages, 1 attempts, \"invalid\", true\n  end of check: 2 partitions, 0 rows, "+err.Error() {
+	if _, err := Transaction(t.Context(), r.With(traced(n)), "check", queries...); err == nil ||
+		strings.Join(n.notes[2:], "\n") !=
+			"    end of it: 0 rows, 1 pages, 1 attempts, \"invalid\", true\n  end of check: 2 partitions, 0 rows, "+err.Error() {
 		t.Errorf("%v, %q", err, n.notes)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +173,10 @@ type stall struct {
 func TestTransactionOfBuckets(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[stall]("stall", tables.Table{Name: "stalls", PartKey: []string{"id"}},
-		tables.Table{Name: "stalls_by_day", Keyspace: "fair", PartKey: []string{"market", "day"}, SortKey: []string{"at DESC", "id"}},
+		tables.Table{
+			Name: "stalls_by_day", Keyspace: "fair", PartKey: []string{"market", "day"},
+			SortKey: []string{"at DESC", "id"},
+		},
 		tables.Derive("day", tables.Day("at")), tables.Versioned("version"), tables.Transactional()))
 	f := newFake(describe.Of(set.Internal()))
 	f.before = func(context.Context, attempt) error {
@@ -162,7 +184,8 @@ func TestTransactionOfBuckets(t *testing.T) {
 	}
 	_, err := Transaction(t.Context(), newReader(f, "shop"), "check", From(set, "stalls").Eq("id", "a"),
 		From(set, "stalls_by_day").Eq("market", "north").Eq("at", midnight.Add(time.Hour)).Eq("id", "a"))
-	if err == nil || err.Error() != "denorm: check: table shop.stalls, fair.stalls_by_day not read: table stalls_by_day does not exist in keyspace fair" {
+	if err == nil || err.Error() != "denorm: check: table shop.stalls, fair.stalls_by_day not read: table stalls_by_day "+
+		"does not exist in keyspace fair" {
 		t.Error(err)
 	}
 	if len(f.requests) != 1 || !strings.Contains(f.requests[0].statement,
@@ -194,13 +217,15 @@ func TestTransactionRejects(t *testing.T) {
 	base := From(set, "tickets").Eq("id", "a")
 	for want, queries := range map[string][]Query[ticket]{
 		"there is no query: give one for each row": nil,
-		"invalid query: table tickets_by_queue: column id: is missing: a transaction reads single rows, so each query gives the whole key with Eq": {
+		"invalid query: table tickets_by_queue: column id: is missing: a transaction reads single rows, so each query " +
+			"gives the whole key with Eq": {
 			base, From(set, "tickets_by_queue").Eq("queue", "red"),
 		},
-		"column id: is missing: a transaction":          {From(set, "tickets_by_queue").Eq("queue", "red").Gt("id", "a")},
-		"column queue: is missing":                      {From(set, "tickets_by_queue").Eq("id", "a")},
-		"the set is not Transactional":                  {From(tickets(t), "tickets").Eq("id", "a")},
-		"Confirm has no place":                          {From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "a").Confirm()},
+		"column id: is missing: a transaction": {From(set, "tickets_by_queue").Eq("queue", "red").Gt("id", "a")},
+		"column queue: is missing":             {From(set, "tickets_by_queue").Eq("id", "a")},
+		"the set is not Transactional":         {From(tickets(t), "tickets").Eq("id", "a")},
+		"Confirm has no place": {From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "a").
+			Confirm()},
 		"After, OrderBy and Limit have no place":        {base.After("token")},
 		"After, OrderBy and Limit":                      {base.OrderBy("id")},
 		"After, OrderBy and":                            {base.Limit(1)},
@@ -210,7 +235,8 @@ func TestTransactionRejects(t *testing.T) {
 	} {
 		_, err := Transaction(t.Context(), r, "check", queries...)
 		var refused *queryError
-		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || refused.Op != "check" || !strings.Contains(err.Error(), want) {
+		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || refused.Op != "check" ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -102,7 +102,8 @@ func numbers(rows []doc) []int {
 	return out
 }
 
-// A deleted entity of a Versioned set is no row, wherever in a page it stands, in any order, with any limit, and behind any token.
+// A deleted entity of a Versioned set is no row, wherever in a page it stands, in any order, with any limit, and behind
+// any token.
 func TestDeletedEntitiesAreNoRows(t *testing.T) {
 	t.Parallel()
 	const all = 60
@@ -167,11 +168,13 @@ func TestDeletedEntitiesArePassedInFewPages(t *testing.T) {
 		l := open(t, c)
 		l.write(130, func(n int) bool { return n < 128 })
 		from := len(l.Journal())
-		rows, _, err := reader.List(t.Context(), l.r.With(reader.PageSize(1000)), "first", reader.From(l.set, "docs").Eq("tenant", "a").Limit(1))
+		rows, _, err := reader.List(t.Context(), l.r.With(reader.PageSize(1000)), "first", reader.From(l.set, "docs").
+			Eq("tenant", "a").Limit(1))
 		if err != nil || !slices.Equal(numbers(rows), []int{128}) {
 			t.Fatalf("%v, %v", numbers(rows), err)
 		}
-		pages := l.Journal(cassandratest.Execute, cassandratest.Table("docs"), cassandratest.Where(func(r cassandratest.Request) bool { return r.Number > from }))
+		pages := l.Journal(cassandratest.Execute, cassandratest.Table("docs"),
+			cassandratest.Where(func(r cassandratest.Request) bool { return r.Number > from }))
 		if len(pages) > 9 { // 1, 2, 4 and so on
 			t.Errorf("%d pages for one row behind 128 that are gone", len(pages))
 		}

@@ -18,8 +18,8 @@ type page struct {
 	Text string
 }
 
-// With StrictKeyspaces neither a forgotten With nor a misspelt name writes to or reads from the session's keyspace, which may be
-// another tenant's: the call is rejected, and nothing is sent.
+// With StrictKeyspaces neither a forgotten With nor a misspelt name writes to or reads from the session's keyspace,
+// which may be another tenant's: the call is rejected, and nothing is sent.
 func TestStrictKeyspaces(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -34,7 +34,8 @@ func TestStrictKeyspaces(t *testing.T) {
 		r := l.r.With(reader.Session(strict))
 		ctx := t.Context()
 		time.Sleep(10 * time.Second) // the driver has read the new table by then
-		sent := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(c.Journal(cassandratest.Prepare))
+		sent := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(
+			c.Journal(cassandratest.Prepare))
 		for name, mapped := range map[string]map[string]string{"forgotten": nil, "misspelt": {"tenant": "shop"}} {
 			of := strict.With(session.Keyspaces(mapped))
 			w, r := w.With(writer.Session(of)), r.With(reader.Session(of))
@@ -57,11 +58,13 @@ func TestStrictKeyspaces(t *testing.T) {
 					t.Errorf("%s, %s: %v", name, call, err)
 				}
 			}
-			if _, _, err := reader.List(ctx, r, "op", reader.From(pages, "pages").Eq("name", "a")); !errors.Is(err, reader.ErrInvalid) {
+			if _, _, err := reader.List(ctx, r, "op", reader.From(pages, "pages").Eq("name", "a")); !errors.Is(err,
+				reader.ErrInvalid) {
 				t.Errorf("%s, list: %v", name, err)
 			}
 		}
-		if now := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(c.Journal(cassandratest.Prepare)); now != sent {
+		if now := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(
+			c.Journal(cassandratest.Prepare)); now != sent {
 			t.Errorf("%d requests were sent", now-sent)
 		}
 		shop := strict.With(session.Keyspaces(map[string]string{"": "shop"}))

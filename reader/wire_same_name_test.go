@@ -56,7 +56,8 @@ func TestWireTablesOfOneName(t *testing.T) {
 				t.Errorf("%v: %v, %v", q, rows, err)
 			}
 		}
-		if _, _, err := reader.List(t.Context(), r, "list", reader.From(set, "twins").Eq("id", "1")); !errors.Is(err, reader.ErrInvalid) {
+		if _, _, err := reader.List(t.Context(), r, "list", reader.From(set, "twins").Eq("id", "1")); !errors.Is(err,
+			reader.ErrInvalid) {
 			t.Errorf("two tables have the name: %v", err)
 		}
 	})

@@ -95,7 +95,7 @@ func TestAdoptVersioned(t *testing.T) {
 			})
 			return err
 		}
-		if err := move(5); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "Adopt") {
+		if err := move(5); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "denorm adopt") {
 			t.Error(err)
 		}
 		if _, err := w.Write(t.Context(), "create", tickets.Insert(ticket{ID: 60, Agent: "ada", Text: "new"})); err != nil {

@@ -34,7 +34,8 @@ func TestDoSticky(t *testing.T) {
 		// Retried ones among them, or most sequences would have length one.
 		one := rapid.OneOf(rapid.SampledFrom(errs), rapid.SampledFrom([]error{
 			&gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum, Required: 2, Alive: 1},
-			&gocql.RequestErrWriteTimeout{WriteType: "SIMPLE"}, &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}, gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil,
+			&gocql.RequestErrWriteTimeout{WriteType: "SIMPLE"}, &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"},
+			gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil,
 		}))
 		sequence := rapid.SliceOfN(one, 8, 8).Draw(rt, "sequence")
 

@@ -41,13 +41,14 @@ func ExampleOutcome_Then() {
 	// unknown
 }
 
-// Custom waits: each request gets a new BackOff, because an ExponentialBackOff keeps its state. writer.Retry and reader.Retry
-// take the policy.
+// Custom waits: each request gets a new BackOff, because an ExponentialBackOff keeps its state. writer.Retry and
+// reader.Retry take the policy.
 func ExamplePolicy_backOff() {
 	policy := retry.Policy{
 		MaxAttempts: 6,
 		BackOff: func() backoff.BackOff {
-			return backoff.NewExponentialBackOff(backoff.WithInitialInterval(20*time.Millisecond), backoff.WithRandomizationFactor(1))
+			return backoff.NewExponentialBackOff(backoff.WithInitialInterval(20*time.Millisecond),
+				backoff.WithRandomizationFactor(1))
 		},
 	}
 	fmt.Println(policy.Validate())

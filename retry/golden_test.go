@@ -207,7 +207,10 @@ func golden() []goldenRow {
 	local("gocql.Error", "unclassified", gocql.Error{Code: gocql.ErrCodeInvalid}, idempotent)
 
 	local("ErrNoConnections", "no_connections", gocql.ErrNoConnections, everyKind(safe))
-	for _, text := range []string{"gocql: host is nil or down", "gocql: host does not have a pool", "gocql: host pool does not have connections"} {
+	for _, text := range []string{
+		"gocql: host is nil or down", "gocql: host does not have a pool",
+		"gocql: host pool does not have connections",
+	} {
 		local(text, "no_connections", errors.New(text), everyKind(safe)) // of the fork of ScyllaDB
 	}
 	local("ErrNoStreams", "no_streams", gocql.ErrNoStreams, everyKind(safe))

@@ -33,7 +33,10 @@ const (
 	NotFound
 )
 
-var outcomeNames = [...]string{"unknown", "applied", "not applied", "pending", "conflict", "taken", "invalid", "not found"}
+var outcomeNames = [...]string{
+	"unknown", "applied", "not applied", "pending", "conflict", "taken", "invalid",
+	"not found",
+}
 
 // String returns the outcome in lower case, such as "not applied".
 func (o Outcome) String() string { return printable.Enum("Outcome", o, outcomeNames[:]) }

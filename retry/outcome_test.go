@@ -46,7 +46,8 @@ func TestOutcomeText(t *testing.T) {
 	t.Parallel()
 	for o, want := range map[retry.Outcome]string{
 		retry.Unknown: "unknown", retry.Applied: "applied", retry.NotApplied: "not applied", retry.Pending: "pending",
-		retry.Conflict: "conflict", retry.Taken: "taken", retry.Invalid: "invalid", retry.NotFound: "not found", 99: "Outcome(99)",
+		retry.Conflict: "conflict", retry.Taken: "taken", retry.Invalid: "invalid", retry.NotFound: "not found",
+		99: "Outcome(99)",
 	} {
 		if o.String() != want {
 			t.Errorf("%d: %q", o, o)

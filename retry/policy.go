@@ -90,7 +90,8 @@ func (p Policy) Validate() error {
 	}
 	if p.BackOff != nil {
 		if p.InitialInterval != 0 || p.MaxInterval != 0 || p.Multiplier != 0 {
-			fault("BackOff makes all waits, so InitialInterval, MaxInterval and Multiplier do nothing: leave them out, or leave BackOff out")
+			fault("BackOff makes all waits, so InitialInterval, MaxInterval and Multiplier do nothing: leave them out, or " +
+				"leave BackOff out")
 		}
 		if p.BackOff() == nil {
 			fault("BackOff returns nil: return a new backoff.BackOff from each call")

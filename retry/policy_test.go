@@ -71,9 +71,21 @@ func TestPolicyValidate(t *testing.T) {
 		{"attempts", retry.Policy{MaxAttempts: -1}, []string{"MaxAttempts"}},
 		{"elapsed", retry.Policy{MaxElapsedTime: -1}, []string{"MaxElapsedTime"}},
 		{"timeout", retry.Policy{AttemptTimeout: -1}, []string{"AttemptTimeout"}},
-		{"elapsed without a unit", retry.Policy{MaxElapsedTime: 500}, []string{"MaxElapsedTime is 500ns, less than a millisecond"}},
-		{"timeout without a unit", retry.Policy{AttemptTimeout: 2}, []string{"AttemptTimeout is 2ns, less than a millisecond"}},
-		{"initial without a unit", retry.Policy{InitialInterval: 50}, []string{"InitialInterval is 50ns, less than a millisecond"}},
+		{
+			"elapsed without a unit",
+			retry.Policy{MaxElapsedTime: 500},
+			[]string{"MaxElapsedTime is 500ns, less than a millisecond"},
+		},
+		{
+			"timeout without a unit",
+			retry.Policy{AttemptTimeout: 2},
+			[]string{"AttemptTimeout is 2ns, less than a millisecond"},
+		},
+		{
+			"initial without a unit",
+			retry.Policy{InitialInterval: 50},
+			[]string{"InitialInterval is 50ns, less than a millisecond"},
+		},
 		{"maximum without a unit", retry.Policy{MaxInterval: 1000}, []string{"MaxInterval is 1µs, less than a millisecond"}},
 		{"no waits", retry.Policy{InitialInterval: 1, MaxInterval: 1}, nil},
 		{"a millisecond", retry.Policy{MaxElapsedTime: time.Millisecond, AttemptTimeout: time.Millisecond}, nil},
@@ -124,12 +136,18 @@ func TestPolicyBackOff(t *testing.T) {
 		policy retry.Policy
 		want   string
 	}{
-		"alone":                {retry.Policy{BackOff: own}, ""},
-		"with limits":          {retry.Policy{BackOff: own, MaxAttempts: 2, MaxElapsedTime: time.Second, AttemptTimeout: time.Second}, ""},
+		"alone": {retry.Policy{BackOff: own}, ""},
+		"with limits": {retry.Policy{
+			BackOff: own, MaxAttempts: 2, MaxElapsedTime: time.Second,
+			AttemptTimeout: time.Second,
+		}, ""},
 		"with InitialInterval": {retry.Policy{BackOff: own, InitialInterval: time.Second}, "BackOff makes all waits"},
 		"with MaxInterval":     {retry.Policy{BackOff: own, MaxInterval: time.Second}, "BackOff makes all waits"},
 		"with Multiplier":      {retry.Policy{BackOff: own, Multiplier: 2}, "BackOff makes all waits"},
-		"of nil":               {retry.Policy{BackOff: func() backoff.BackOff { return nil }}, "BackOff returns nil: return a new"},
+		"of nil": {
+			retry.Policy{BackOff: func() backoff.BackOff { return nil }},
+			"BackOff returns nil: return a new",
+		},
 	} {
 		err := c.policy.Validate()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -139,7 +157,8 @@ func TestPolicyBackOff(t *testing.T) {
 			continue
 		}
 		got := c.policy.WithDefaults()
-		if err := got.Validate(); err != nil || got.BackOff == nil || got.MaxAttempts == 0 || got.MaxElapsedTime == 0 || got.AttemptTimeout == 0 {
+		if err := got.Validate(); err != nil || got.BackOff == nil || got.MaxAttempts == 0 || got.MaxElapsedTime == 0 ||
+			got.AttemptTimeout == 0 {
 			t.Errorf("%s: with defaults %+v, %v", name, got, err)
 		}
 	}

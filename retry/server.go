@@ -46,8 +46,8 @@ func classifyServer(err error, kind Kind) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// final says whether the server would answer each repeat so. INVALID has no codes of its own, so its text decides, as Cassandra 4.1 to 6
-// write it. A missing table or column is not final: its creation may only be late.
+// final says whether the server would answer each repeat so. INVALID has no codes of its own, so its text decides, as
+// Cassandra 4.1 to 6 write it. A missing table or column is not final: its creation may only be late.
 func final(code int, text string) bool {
 	switch code {
 	case gocql.ErrCodeUnauthorized:
@@ -62,7 +62,8 @@ func final(code int, text string) bool {
 	return false
 }
 
-// passing are guardrails that stop a write for a while: disks get space, and a timestamp ahead of the clock becomes past.
+// passing are guardrails that stop a write for a while: disks get space, and a timestamp ahead of the clock becomes
+// past.
 var passing = map[string]bool{"local_data_disk_usage": true, "replica_disk_usage": true, "maximum_timestamp": true}
 
 // lasting are parts of texts about a value, a key or a batch.
@@ -132,8 +133,8 @@ func writeTypeSuffix(writeType string) string {
 // not so for an unlogged batch of several partitions (StorageProxy.mutate sends one mutation before it checks the
 // next).
 //
-// A lightweight transaction names the level that was out of reach. SERIAL and LOCAL_SERIAL are checked at the start of a
-// round alone, before its proposal, and a round begins again only if every replica has refused the one before
+// A lightweight transaction names the level that was out of reach. SERIAL and LOCAL_SERIAL are checked at the start of
+// a round alone, before its proposal, and a round begins again only if every replica has refused the one before
 // (ReplicaPlans.forPaxos, StorageProxy.doPaxos; Paxos.begin, PaxosPropose.hasNoSideEffects of 4.1.10, 5.0.9 and
 // 6.0-alpha2). Any other level may be the commit's, after the proposal was accepted (StorageProxy.commitPaxos). Accord
 // does not answer so.
@@ -157,9 +158,10 @@ func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 }
 
 // overloaded classifies OVERLOADED: clean for a single partition, where the coordinator checks the hints in flight of
-// all replicas before it sends to the first (since 3.11; Cassandra 3.0 checks between the messages). A logged batch is in the batchlog by then, an unlogged one has sent other
-// partitions, the proposal of a lightweight transaction is accepted (StorageProxy.syncWriteBatchedMutations, mutate,
-// commitPaxos). A counter is checked after its leader applied it, so it is not taken for clean either.
+// all replicas before it sends to the first (since 3.11; Cassandra 3.0 checks between the messages). A logged batch is
+// in the batchlog by then, an unlogged one has sent other partitions, the proposal of a lightweight transaction is
+// accepted (StorageProxy.syncWriteBatchedMutations, mutate, commitPaxos). A counter is checked after its leader applied
+// it, so it is not taken for clean either.
 func overloaded(kind Kind) Verdict {
 	if kind == Partition {
 		return safe(ReasonOverloaded)
@@ -167,30 +169,34 @@ func overloaded(kind Kind) Verdict {
 	return unknown(kind, ReasonOverloaded)
 }
 
-// rejected are the error codes of requests that were rejected before they were executed, and of those with an end that is not known, but
-// that it is of no use to repeat.
+// rejected are the error codes of requests that were rejected before they were executed, and of those with an end that
+// is not known, but that it is of no use to repeat.
 var rejected = map[int]Verdict{
-	gocql.ErrCodeProtocol:        permanent("protocol_error"),
-	gocql.ErrCodeCredentials:     permanent("bad_credentials"),
-	gocql.ErrCodeSyntax:          permanent("syntax_error"),
-	gocql.ErrCodeUnauthorized:    permanent("unauthorized"),
-	gocql.ErrCodeInvalid:         permanent("invalid"), // "Batch too large" too
-	gocql.ErrCodeConfig:          permanent("config_error"),
-	gocql.ErrCodeAlreadyExists:   permanent("already_exists"),
-	gocql.ErrCodeFunctionFailure: permanent("function_failure"), // functions are evaluated while the coordinator builds the mutations
+	gocql.ErrCodeProtocol:      permanent("protocol_error"),
+	gocql.ErrCodeCredentials:   permanent("bad_credentials"),
+	gocql.ErrCodeSyntax:        permanent("syntax_error"),
+	gocql.ErrCodeUnauthorized:  permanent("unauthorized"),
+	gocql.ErrCodeInvalid:       permanent("invalid"), // "Batch too large" too
+	gocql.ErrCodeConfig:        permanent("config_error"),
+	gocql.ErrCodeAlreadyExists: permanent("already_exists"),
+	// functions are evaluated while the coordinator builds the mutations
+	gocql.ErrCodeFunctionFailure: permanent("function_failure"),
 	gocql.ErrCodeBootstrapping:   safe("bootstrapping"),
 	gocql.ErrCodeUnprepared:      safe("unprepared"), // gocql 1.7 prepares again and does not return it
 
-	gocql.ErrCodeTruncate:        unknownFinal("truncate_error"),    // does not answer writes
-	gocql.ErrCodeCASWriteUnknown: unknownFinal("cas_write_unknown"), // protocol 5 only; up to 4 the server sends WRITE_TIMEOUT of type CAS
+	gocql.ErrCodeTruncate: unknownFinal("truncate_error"), // does not answer writes
+	// protocol 5 only; up to 4 the server sends WRITE_TIMEOUT of type CAS
+	gocql.ErrCodeCASWriteUnknown: unknownFinal("cas_write_unknown"),
 }
 
 // executed are the reasons of requests with an end that is not known.
 var executed = map[int]string{
-	gocql.ErrCodeCDCWriteFailure: "cdc_write_failure", // the space for change data capture is full until its consumer frees some
-	gocql.ErrCodeReadTimeout:     "read_timeout",      // of a lightweight transaction; other writes do not read at the coordinator
-	gocql.ErrCodeReadFailure:     "read_failure",
-	gocql.ErrCodeServer:          "server_error", // any exception that Cassandra did not expect, anywhere
+	// the space for change data capture is full until its consumer frees some
+	gocql.ErrCodeCDCWriteFailure: "cdc_write_failure",
+	// of a lightweight transaction; other writes do not read at the coordinator
+	gocql.ErrCodeReadTimeout: "read_timeout",
+	gocql.ErrCodeReadFailure: "read_failure",
+	gocql.ErrCodeServer:      "server_error", // any exception that Cassandra did not expect, anywhere
 }
 
 // classifyCode classifies by the error code of the native protocol.

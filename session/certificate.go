@@ -25,8 +25,10 @@ func verified(options *gocql.SslOptions) *gocql.SslOptions {
 
 // The mistakes of [checkEncryption]. The texts say what to do.
 var (
-	errHostDialer = errors.New("SslOpts next to HostDialer gives no TLS: set Dialer, or leave SslOpts nil if the HostDialer makes TLS")
-	errOldTLS     = errors.New("SslOpts.Config allows TLS 1.0 or 1.1: leave MinVersion and MaxVersion zero, or set tls.VersionTLS12")
+	errHostDialer = errors.New("SslOpts next to HostDialer gives no TLS: set Dialer, or leave SslOpts nil if the " +
+		"HostDialer makes TLS")
+	errOldTLS = errors.New("SslOpts.Config allows TLS 1.0 or 1.1: leave MinVersion and MaxVersion zero, or set " +
+		"tls.VersionTLS12")
 )
 
 // checkEncryption says whether the connections of config would be less private than its SslOpts says.
@@ -45,7 +47,8 @@ func checkEncryption(config *gocql.ClusterConfig) error {
 	return nil
 }
 
-// tlsConfig is the configuration that gocql makes of options (connectionpool.go, setupTLSConfig, which it does not export).
+// tlsConfig is the configuration that gocql makes of options (connectionpool.go, setupTLSConfig, which it does not
+// export).
 func tlsConfig(options *gocql.SslOptions) (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: !options.EnableHostVerification} //nolint:gosec // see verified
 	if options.Config != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// What a config shares with other clients of the service stays as it is: neither do they come to trust Cassandra's authority, nor to show its
-// certificate.
+// What a config shares with other clients of the service stays as it is: neither do they come to trust Cassandra's
+// authority, nor to show its certificate.
 func TestConnectLeavesTheCallersTLSAlone(t *testing.T) {
 	t.Parallel()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,7 +62,8 @@ func TestConnectLeavesTheCallersTLSAlone(t *testing.T) {
 		t.Error("the caller's certificates hold that of CertPath")
 	}
 	config, err := tlsConfig(cluster.SslOpts)
-	if err != nil || len(config.Certificates) != 2 || !bytes.Equal(config.Certificates[1].Certificate[0], der) || config.RootCAs.Equal(pool) {
+	if err != nil || len(config.Certificates) != 2 || !bytes.Equal(config.Certificates[1].Certificate[0], der) ||
+		config.RootCAs.Equal(pool) {
 		t.Errorf("the session's own configuration lacks what was asked for: %v", err)
 	}
 }

@@ -74,9 +74,8 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 //
 // A node that does not answer three attempts in a row, or breaks their connections, is asked after all others. One
 // attempt at a time still goes to it, once the node has sent anything since, such as the answer to a heartbeat. If it
-// is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s. What nodes send is seen by a
-// FrameHeaderObserver, which calls the one that cluster has already. Without it the pauses have to do, and now and then
-// a request is not answered.
+// is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s. A FrameHeaderObserver sees what
+// nodes send, and calls the one that cluster has already. Without it, now and then a request is not answered.
 func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
 	policy := hosts.New(next)
 	if local, ok := cluster.HostFilter.(datacentre); ok {

@@ -17,12 +17,15 @@ func TestConfigure(t *testing.T) {
 	if Configure(c, "dc1") != c {
 		t.Fatal("another config is returned")
 	}
-	if c.ProtoVersion != 4 || c.RetryPolicy == nil || c.RetryPolicy.Attempt(nil) || c.DefaultTimestamp || c.Consistency != gocql.LocalQuorum {
+	if c.ProtoVersion != 4 || c.RetryPolicy == nil || c.RetryPolicy.Attempt(nil) || c.DefaultTimestamp ||
+		c.Consistency != gocql.LocalQuorum {
 		t.Errorf("protocol %d, retry policy %v, default timestamp %v, consistency %v", c.ProtoVersion, c.RetryPolicy,
 			c.DefaultTimestamp, c.Consistency)
 	}
-	if c.Timeout <= 5*time.Second || c.ReconnectInterval > 5*time.Second || c.MaxPreparedStmts <= 1000 || c.MaxRoutingKeyInfo <= 1000 {
-		t.Errorf("timeout %v, reconnect %v, %d statements, %d routing keys", c.Timeout, c.ReconnectInterval, c.MaxPreparedStmts,
+	if c.Timeout <= 5*time.Second || c.ReconnectInterval > 5*time.Second || c.MaxPreparedStmts <= 1000 ||
+		c.MaxRoutingKeyInfo <= 1000 {
+		t.Errorf("timeout %v, reconnect %v, %d statements, %d routing keys", c.Timeout, c.ReconnectInterval,
+			c.MaxPreparedStmts,
 			c.MaxRoutingKeyInfo)
 	}
 	if c.Keyspace != "shop" || c.Authenticator == nil || c.Hosts[0] != "127.0.0.1" {

@@ -57,12 +57,16 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	refusals, filtered := seen.stop()
 	if err != nil {
 		encrypted := config.SslOpts != nil || cluster.HostDialer != nil
-		return nil, &connectError{driver: err, hosts: config.Hosts, refusals: refusals, filtered: filtered, keyspace: config.Keyspace, encrypted: encrypted}
+		return nil, &connectError{
+			driver: err, hosts: config.Hosts, refusals: refusals, filtered: filtered,
+			keyspace: config.Keyspace, encrypted: encrypted,
+		}
 	}
 	return session, nil
 }
 
-var errShared = errors.New("the host selection policy is of another session: call Configure, or SelectHosts, before each Connect")
+var errShared = errors.New("the host selection policy is of another session: call Configure, or SelectHosts, before " +
+	"each Connect")
 
 // ownPolicy ensures that the session will not share its host selection policy with another one.
 func ownPolicy(config *gocql.ClusterConfig) error {
@@ -88,7 +92,8 @@ type refusal struct {
 // startupTimeout is gocql's error if nothing has come in time, and often also if the node has closed the connection.
 const startupTimeout = "gocql: no response to connection startup within timeout"
 
-// opening observes connections and filters hosts, and collects what fails while a session is opened. The session keeps it as long as it lives.
+// opening observes connections and filters hosts, and collects what fails while a session is opened. The session keeps
+// it as long as it lives.
 type opening struct {
 	next     gocql.ConnectObserver // the caller's; may be nil
 	patience time.Duration         // ConnectTimeout
@@ -174,7 +179,8 @@ func (e *connectError) Error() string {
 	}
 	// Connections were made, and the one thing that is done with them before they count is to choose the keyspace.
 	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {
-		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there? Create it, or open the session without ClusterConfig.Keyspace", e.keyspace)
+		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there? Create it, or open the session without "+
+			"ClusterConfig.Keyspace", e.keyspace)
 	}
 	return printable.Line(b.String()) // of whoever answers at the address
 }
@@ -236,7 +242,8 @@ func (e *connectError) hint(r refusal) string {
 		return "the node does not accept the certificate of this client, or wants one"
 	case errors.As(err, &alert) && alert.Op == "remote error", e.encrypted && r.broken:
 		return "the node broke off, its log says why, often for the certificate of this client"
-	case !e.encrypted && strings.HasPrefix(err.Error(), "gocql: unsupported protocol response version: 21"): // the type of a TLS alert
+	case !e.encrypted && strings.HasPrefix(err.Error(), "gocql: unsupported protocol response version: 21"):
+		// the type of a TLS alert
 		return "this port expects TLS (SslOpts is not set)"
 	case !e.encrypted && (r.broken || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
 		return "closed by the node at the first request, as a port does that expects TLS (SslOpts is not set)"

@@ -136,8 +136,8 @@ func TestConnectErrorIsShort(t *testing.T) {
 	}
 }
 
-// What gocql says of a connection that was closed while it started depends on which of its goroutines was first. All but
-// the right thing must not hide the right thing.
+// What gocql says of a connection that was closed while it started depends on which of its goroutines was first. All
+// but the right thing must not hide the right thing.
 func TestConnectErrorOfAClosedConnection(t *testing.T) {
 	t.Parallel()
 	vague, telling := errors.New(startupTimeout), errors.New("remote error: tls: certificate required")
@@ -151,9 +151,10 @@ func TestConnectErrorOfAClosedConnection(t *testing.T) {
 	}{
 		"vague first":  {[]error{vague, telling}, time.Millisecond, true, "10.0.0.1:0: " + telling.Error()},
 		"vague second": {[]error{telling, vague}, time.Millisecond, true, "10.0.0.1:0: " + telling.Error()},
-		"vague alone":  {[]error{vague}, time.Millisecond, true, "often for the certificate of this client: " + startupTimeout},
-		"plain text":   {[]error{vague}, time.Millisecond, false, "(SslOpts is not set): " + startupTimeout},
-		"a timeout":    {[]error{vague}, time.Second, false, "10.0.0.1:0: " + startupTimeout},
+		"vague alone": {[]error{vague}, time.Millisecond, true, "often for the certificate of this client: " +
+			startupTimeout},
+		"plain text": {[]error{vague}, time.Millisecond, false, "(SslOpts is not set): " + startupTimeout},
+		"a timeout":  {[]error{vague}, time.Second, false, "10.0.0.1:0: " + startupTimeout},
 	} {
 		o := &opening{patience: time.Second}
 		for _, err := range c.seen {
@@ -172,11 +173,13 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 	refused := refusal{host: "10.0.0.1:9042", err: errors.New("no route")}
 	for want, e := range map[string]connectError{
 		"denorm: no session: gocql: bad CA": {driver: errors.New("gocql: bad CA")},
-		"denorm: no session: no connections were made when creating the session: keyspace shop cannot be used, is it there? Create it, or open the session without ClusterConfig.Keyspace": {
+		"denorm: no session: no connections were made when creating the session: keyspace shop cannot be used, is it " +
+			"there? Create it, or open the session without ClusterConfig.Keyspace": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop",
 		},
 		// Nodes of other datacentres are left out in any session: they are no reason for what is wrong with the local ones.
-		"denorm: no session: no connections were made when creating the session: keyspace stock cannot be used, is it there? Create it, or open the session without ClusterConfig.Keyspace": {
+		"denorm: no session: no connections were made when creating the session: keyspace stock cannot be used, is it " +
+			"there? Create it, or open the session without ClusterConfig.Keyspace": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "stock", filtered: "no host that answers is in datacentre dc1",
 		},
 		"denorm: no session: 10.0.0.1:9042: no route": {
@@ -184,7 +187,8 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 		},
 		// Whoever answers at the address says this, perhaps to a terminal.
 		`denorm: no session: 10.0.0.1:9042: \x1b[2Jcome\nin`: {
-			driver: gocql.ErrNoConnectionsStarted, refusals: []refusal{{host: "10.0.0.1:9042", err: errors.New("\x1b[2Jcome\nin")}},
+			driver:   gocql.ErrNoConnectionsStarted,
+			refusals: []refusal{{host: "10.0.0.1:9042", err: errors.New("\x1b[2Jcome\nin")}},
 		},
 		"denorm: no session: 10.0.0.1:9042: no route; gocql: host was filtered: 10.0.0.2": {
 			driver: errors.New("gocql: host was filtered: 10.0.0.2"), refusals: []refusal{refused},
@@ -203,9 +207,17 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 func TestConnectNamesHostsWithoutAddress(t *testing.T) {
 	t.Parallel()
 	for want, hosts := range map[string][]string{
-		`denorm: no session: no address found for host "a..b", "c..d"`:                                            {"a..b", "c..d"},
-		`denorm: no session: no address found for host "127.0.0.1,127.0.0.2" (it takes one string for each host)`: {"127.0.0.1,127.0.0.2"},
-		`denorm: no session: no address found for host "a..1", "a..2", "a..3", 1 more`:                            {"a..1", "a..2", "a..3", "a..4"},
+		`denorm: no session: no address found for host "a..b", "c..d"`: {
+			"a..b",
+			"c..d",
+		},
+		`denorm: no session: no address found for host "127.0.0.1,127.0.0.2" (it takes one string for each host)`: {
+			"127.0.0.1,127.0.0.2",
+		},
+		`denorm: no session: no address found for host "a..1", "a..2", "a..3", 1 more`: {
+			"a..1",
+			"a..2", "a..3", "a..4",
+		},
 	} {
 		cluster := gocql.NewCluster(hosts...)
 		cluster.Logger = log.New(io.Discard, "", 0)
@@ -215,8 +227,9 @@ func TestConnectNamesHostsWithoutAddress(t *testing.T) {
 	}
 }
 
-// A config that has been given to Connect before, as by a service that waits for its nodes, or for its second session, is as good as
-// new where Configure has set it up. gocql panics where it has not, and two sessions would share what chooses their hosts.
+// A config that has been given to Connect before, as by a service that waits for its nodes, or for its second session,
+// is as good as new where Configure has set it up. gocql panics where it has not, and two sessions would share what
+// chooses their hosts.
 func TestConnectAgain(t *testing.T) {
 	t.Parallel()
 	errNoRoute := errors.New("no route to host")
@@ -244,8 +257,9 @@ func TestConnectAgain(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err := Connect(c.config)
-		if !errors.Is(err, c.again) || errors.Is(c.again, errShared) && err.Error() != "denorm: no session: the host selection policy "+
-			"is of another session: call Configure, or SelectHosts, before each Connect" {
+		if !errors.Is(err, c.again) || errors.Is(c.again, errShared) &&
+			err.Error() != "denorm: no session: the host selection policy "+
+				"is of another session: call Configure, or SelectHosts, before each Connect" {
 			t.Errorf("%s, again: %v", name, err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Without a word on verification gocql verifies nothing, and neither of the two may make less of it than the caller said.
+// Without a word on verification gocql verifies nothing, and neither of the two may make less of it than the caller
+// said.
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	open := &tls.Config{InsecureSkipVerify: true}

@@ -15,7 +15,8 @@ type datacentre struct {
 	given  string           // where the name was given
 }
 
-// inDatacentre accepts the hosts of a datacentre that filter accepts. A datacentre that Configure was told before is replaced.
+// inDatacentre accepts the hosts of a datacentre that filter accepts. A datacentre that Configure was told before is
+// replaced.
 func inDatacentre(name string, filter gocql.HostFilter) datacentre {
 	if before, ok := filter.(datacentre); ok {
 		filter = before.caller
@@ -56,7 +57,9 @@ func (o *opening) filtered() string {
 	case !ok:
 		return "HostFilter leaves no host: " + shown
 	case local.caller == nil:
-		return fmt.Sprintf("no host that answers is in datacentre %s, the one given to %s: %s", local.name, local.given, shown)
+		return fmt.Sprintf("no host that answers is in datacentre %s, the one given to %s: %s", local.name, local.given,
+			shown)
 	}
-	return fmt.Sprintf("HostFilter and datacentre %s, the one given to %s, leave no host: %s", local.name, local.given, shown)
+	return fmt.Sprintf("HostFilter and datacentre %s, the one given to %s, leave no host: %s", local.name, local.given,
+		shown)
 }

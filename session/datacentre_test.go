@@ -14,8 +14,12 @@ import (
 func TestConnectNamesTheDatacentre(t *testing.T) {
 	t.Parallel()
 	for want, filter := range map[string]func(*gocql.ClusterConfig){
-		"no host that answers is in datacentre eu-west, the one given to Configure: 127.0.0.": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
-		"HostFilter leaves no host: 127.0.0.":                                                 func(c *gocql.ClusterConfig) { c.HostFilter = gocql.DenyAllFilter() },
+		"no host that answers is in datacentre eu-west, the one given to Configure: 127.0.0.": func(c *gocql.ClusterConfig) {
+			Configure(c, "eu-west")
+		},
+		"HostFilter leaves no host: 127.0.0.": func(c *gocql.ClusterConfig) {
+			c.HostFilter = gocql.DenyAllFilter()
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			unwind(t)
@@ -26,7 +30,8 @@ func TestConnectNamesTheDatacentre(t *testing.T) {
 				session.Close()
 				t.Fatal("there is a session")
 			}
-			if text := err.Error(); !strings.HasPrefix(text, "denorm: no session: "+want) || !strings.Contains(text, " is in dc1") {
+			if text := err.Error(); !strings.HasPrefix(text, "denorm: no session: "+want) ||
+				!strings.Contains(text, " is in dc1") {
 				t.Error(text)
 			}
 		})
@@ -44,19 +49,23 @@ func TestConnectNamesTheDatacentre(t *testing.T) {
 	})
 }
 
-// A HostFilter that is set before Configure stays in force, however often Configure is called; a datacentre takes the place of the
-// one that Configure was told before.
+// A HostFilter that is set before Configure stays in force, however often Configure is called; a datacentre takes the
+// place of the one that Configure was told before.
 func TestConfigureKeepsHostFilter(t *testing.T) {
 	t.Parallel()
 	for want, configure := range map[string]func(*gocql.ClusterConfig){
 		"127.0.0.2:9042": func(c *gocql.ClusterConfig) { Configure(Configure(c, "eu-west"), "dc1") },
-		"HostFilter and datacentre eu-west, the one given to Configure, leave no host": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
+		"HostFilter and datacentre eu-west, the one given to Configure, leave no host": func(c *gocql.ClusterConfig) {
+			Configure(c, "eu-west")
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			unwind(t)
 			var got []string
 			config := cassandratest.Start(t, 3).Config()
-			config.HostFilter = gocql.HostFilterFunc(func(h *gocql.HostInfo) bool { return h.ConnectAddress().String() == "127.0.0.2" })
+			config.HostFilter = gocql.HostFilterFunc(func(h *gocql.HostInfo) bool {
+				return h.ConnectAddress().String() == "127.0.0.2"
+			})
 			configure(config)
 			session, err := Connect(config)
 			if err != nil {

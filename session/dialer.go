@@ -12,8 +12,8 @@ import (
 
 // hostDialer makes the connections of a session that [Connect] opens, as gocql's own does, but for two things.
 //
-// It bounds the TLS handshake. gocql does not: a node that takes connections and says nothing, as a paused one does, would
-// keep CreateSession from returning, and later keep the node's pool from being filled again.
+// It bounds the TLS handshake. gocql does not: a node that takes connections and says nothing, as a paused one does,
+// would keep CreateSession from returning, and later keep the node's pool from being filled again.
 //
 // It gives connections that may end early, see [newFreshConn].
 type hostDialer struct {

@@ -8,17 +8,19 @@ import (
 	"time"
 )
 
-// If a connection of gocql 1.7 ends between the last answer of its handshake and the moment when the pool adds it, it stays in
-// the pool forever: the pool hears of the end first, when it does not know the connection, and adds it then (connectionpool.go,
-// HandleError and connect). Every request on the connection fails, and it counts as one of NumConns, so no other takes its
-// place. If something on the network cuts connections for a while, all connections of a session may end like this.
+// If a connection of gocql 1.7 ends between the last answer of its handshake and the moment when the pool adds it, it
+// stays in the pool forever: the pool hears of the end first, when it does not know the connection, and adds it then
+// (connectionpool.go, HandleError and connect). Every request on the connection fails, and it counts as one of
+// NumConns, so no other takes its place. If something on the network cuts connections for a while, all connections of a
+// session may end like this.
 //
-// So gocql reads the end of a fresh connection late, when the pool knows the connection, or when something is written to it.
+// So gocql reads the end of a fresh connection late, when the pool knows the connection, or when something is written
+// to it.
 //
-// The write fails a moment after that. If it fails first, as it does before the end was read, gocql closes the connection in the goroutine of
-// the request. If that is the request of the control connection for the nodes, gocql then waits in it for an update of the nodes, which
-// waits for the lock that the request holds: CreateSession never returns, or a session hears of no node any more (ringDescriber.GetHosts,
-// controlConn.HandleError).
+// The write fails a moment after that. If it fails first, as it does before the end was read, gocql closes the
+// connection in the goroutine of the request. If that is the request of the control connection for the nodes, gocql
+// then waits in it for an update of the nodes, which waits for the lock that the request holds: CreateSession never
+// returns, or a session hears of no node any more (ringDescriber.GetHosts, controlConn.HandleError).
 const (
 	freshFor   = 10 * time.Second
 	eofDelay   = 250 * time.Millisecond // between the last bytes and the end
@@ -34,7 +36,8 @@ func newFreshConn(conn net.Conn, fresh time.Duration) net.Conn {
 	return &freshConn{e, otherConn{conn}}
 }
 
-// freshConn is a connection of any kind: what earlyClose has comes before what the connection has, which is one level deeper.
+// freshConn is a connection of any kind: what earlyClose has comes before what the connection has, which is one level
+// deeper.
 type freshConn struct {
 	*earlyClose
 	otherConn
@@ -42,7 +45,8 @@ type freshConn struct {
 
 type otherConn struct{ net.Conn }
 
-// freshTCP still writes several frames with one system call, as [net.Buffers] does for this type alone, without a call of Write.
+// freshTCP still writes several frames with one system call, as [net.Buffers] does for this type alone, without a call
+// of Write.
 type freshTCP struct {
 	*earlyClose
 	tcpConn
@@ -50,7 +54,8 @@ type freshTCP struct {
 
 type tcpConn struct{ *net.TCPConn }
 
-// earlyClose is what a connection knows of its age. One goroutine at a time reads from it; any goroutine may use it otherwise.
+// earlyClose is what a connection knows of its age. One goroutine at a time reads from it; any goroutine may use it
+// otherwise.
 type earlyClose struct {
 	conn   net.Conn
 	until  time.Time

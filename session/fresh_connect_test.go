@@ -44,7 +44,8 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p) //nolint:wrapcheck // it stands for the other
 }
 
-// A node that goes away while a session is opened on it makes Connect fail, or try another one. It must return: gocql by itself may wait for itself.
+// A node that goes away while a session is opened on it makes Connect fail, or try another one. It must return: gocql
+// by itself may wait for itself.
 func TestConnectReturnsIfTheNodeGoesAway(t *testing.T) {
 	t.Parallel()
 	for answers := 1; answers <= 8; answers++ {

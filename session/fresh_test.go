@@ -201,7 +201,8 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return p.freshTCP.Write(b)
 }
 
-// gocql sends the frames of several requests with one system call, which the connections of Connect must not take from it.
+// gocql sends the frames of several requests with one system call, which the connections of Connect must not take from
+// it.
 func TestFreshConnWritesAtOnce(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

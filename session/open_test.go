@@ -38,7 +38,8 @@ func TestOpen(t *testing.T) {
 		if len(adjusted) != 2 || adjusted[0] == adjusted[1] || adjusted[0] == config {
 			t.Errorf("%d configurations were adjusted", len(adjusted))
 		}
-		if config.HostFilter != nil || config.NumConns != before.NumConns || config.Consistency != before.Consistency || config.FrameHeaderObserver != nil {
+		if config.HostFilter != nil || config.NumConns != before.NumConns || config.Consistency != before.Consistency ||
+			config.FrameHeaderObserver != nil {
 			t.Error("the configuration was changed")
 		}
 		if s.Reads() == s.Writes() {
@@ -100,8 +101,12 @@ func TestSessionErrors(t *testing.T) {
 	for want, open := range map[string]func() (*session.Session, error){
 		"the configuration is nil":      func() (*session.Session, error) { return session.Open(nil) },
 		"the session that reads is nil": func() (*session.Session, error) { return session.New(nil, nil) },
-		"LocalDC is an option of Open":  func() (*session.Session, error) { return session.New(nil, reads, session.LocalDC("dc1")) },
-		"Adjust: the function is nil":   func() (*session.Session, error) { return session.Open(config, session.Adjust(nil)) },
+		"LocalDC is an option of Open": func() (*session.Session, error) {
+			return session.New(nil, reads, session.LocalDC("dc1"))
+		},
+		"Adjust: the function is nil": func() (*session.Session, error) {
+			return session.Open(config, session.Adjust(nil))
+		},
 		"Adjust is an option of Open": func() (*session.Session, error) {
 			return session.New(nil, reads, session.Adjust(func(*gocql.ClusterConfig) {}))
 		},
@@ -112,10 +117,13 @@ func TestSessionErrors(t *testing.T) {
 		`Keyspaces: "a b" is not a name of`: func() (*session.Session, error) {
 			return session.Open(config, session.Keyspaces(map[string]string{"": "a b"}))
 		},
-		"an option is nil\nBudget": func() (*session.Session, error) { return session.Open(config, nil, session.Budget(nil)) },
+		"an option is nil\nBudget": func() (*session.Session, error) {
+			return session.Open(config, nil, session.Budget(nil))
+		},
 	} {
 		s, err := open()
-		if err == nil || s != nil || !strings.HasPrefix(err.Error(), "denorm: session: ") || !strings.Contains(err.Error(), want) {
+		if err == nil || s != nil || !strings.HasPrefix(err.Error(), "denorm: session: ") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -131,14 +139,15 @@ func TestSessionErrors(t *testing.T) {
 	}
 }
 
-// A keyspace that cannot be in CQL without quotes is rejected before anything is done in it, also of a session that is open: shop and "Shop"
-// are two keyspaces.
+// A keyspace that cannot be in CQL without quotes is rejected before anything is done in it, also of a session that is
+// open: shop and "Shop" are two keyspaces.
 func TestKeyspaceOfAnotherSpelling(t *testing.T) {
 	t.Parallel()
 	for _, keyspace := range []string{"Shop", `sh"op`, strings.Repeat("x", 49)} {
 		config := gocql.NewCluster("127.0.0.1")
 		config.Keyspace = keyspace
-		if s, err := session.Open(config); s != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the keyspace of the session, %q, must be", keyspace)) {
+		if s, err := session.Open(config); s != nil || err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("the keyspace of the session, %q, must be", keyspace)) {
 			t.Errorf("%v, %v", s, err)
 		}
 	}
@@ -152,7 +161,8 @@ func TestKeyspaceOfAnotherSpelling(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer reads.Close()
-		if s, err := session.New(nil, reads); s != nil || err == nil || !strings.Contains(err.Error(), `the keyspace of the session, "MyShop", must be`) {
+		if s, err := session.New(nil, reads); s != nil || err == nil ||
+			!strings.Contains(err.Error(), `the keyspace of the session, "MyShop", must be`) {
 			t.Errorf("%v, %v", s, err)
 		}
 	})
@@ -167,7 +177,9 @@ func TestOpenWithPolicy(t *testing.T) {
 			"(*gocql.tokenAwareHostPolicy)": func(config *gocql.ClusterConfig) {
 				config.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.DCAwareRoundRobinPolicy("dc7"))
 			},
-			"(*hosts.Policy)": func(config *gocql.ClusterConfig) { session.SelectHosts(config, gocql.DCAwareRoundRobinPolicy("dc7")) },
+			"(*hosts.Policy)": func(config *gocql.ClusterConfig) {
+				session.SelectHosts(config, gocql.DCAwareRoundRobinPolicy("dc7"))
+			},
 		} {
 			config := c.Config()
 			set(config)
@@ -175,7 +187,8 @@ func TestOpenWithPolicy(t *testing.T) {
 			if err == nil {
 				s.Close()
 			}
-			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "use LocalDC, or Adjust with SelectHosts") {
+			if err == nil || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), "use LocalDC, or Adjust with SelectHosts") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -202,7 +215,8 @@ type silent struct{}
 func (silent) TraceStart(ctx context.Context, _ session.OperationStart) context.Context { return ctx }
 func (silent) TraceEnd(context.Context, session.OperationEnd)                           {}
 
-// The second of two tracers would take the place of the first without a word, but for one that With gives in place of an earlier one.
+// The second of two tracers would take the place of the first without a word, but for one that With gives in place of
+// an earlier one.
 func TestTraceTwice(t *testing.T) {
 	t.Parallel()
 	s, one := new(session.Session), session.Trace(silent{})

@@ -146,7 +146,8 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
 	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
-		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): use LocalDC, or Adjust with SelectHosts", p)
+		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): use LocalDC, or Adjust "+
+			"with SelectHosts", p)
 	}
 	var err error
 	if s.writes, err = s.connect(cluster); err != nil {
@@ -185,7 +186,8 @@ func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) 
 	return Connect(&own)
 }
 
-// usable says why a keyspace cannot be that of a session. Its name goes into CQL without quotes, where MyShop would be myshop.
+// usable says why a keyspace cannot be that of a session. Its name goes into CQL without quotes, where MyShop would be
+// myshop.
 func usable(keyspace string) error {
 	if keyspace == "" || cql.IsTable(keyspace) {
 		return nil
@@ -202,7 +204,8 @@ func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 		return nil, fmt.Errorf("denorm: session: %w", err)
 	}
 	if reads == nil {
-		return nil, errors.New("denorm: session: the session that reads is nil: open one by session.Connect, or both by session.Open")
+		return nil, errors.New("denorm: session: the session that reads is nil: open one by session.Connect, or both by " +
+			"session.Open")
 	}
 	for _, of := range []*gocql.Session{writes, reads} {
 		if of == nil {
@@ -257,7 +260,8 @@ func (s *Session) Reads() *gocql.Session { return s.reads }
 // package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }
 
-const other = "writes and reads need a session of gocql each (session.Open opens both), as gocql can take the rest of a large response for " +
+const other = "writes and reads need a session of gocql each (session.Open opens both), as gocql can take the rest " +
+	"of a large response for " +
 	"the answer to a write"
 
 var (
@@ -265,9 +269,9 @@ var (
 	errWrites = errors.New("the session of the reads is one that writes: " + other)
 )
 
-// roles tells sessions that write from those that read: none may do both. When a large response stalls, gocql 1.7 can take the rest of
-// it for the answers to other requests on the connection, and would acknowledge a write that was never answered (fixed in no release
-// of gocql 1; see scylladb/gocql pull request 593).
+// roles tells sessions that write from those that read: none may do both. When a large response stalls, gocql 1.7 can
+// take the rest of it for the answers to other requests on the connection, and would acknowledge a write that was never
+// answered (fixed in no release of gocql 1; see scylladb/gocql pull request 593).
 var roles sync.Map // of weak.Pointer[gocql.Session]: whether it writes
 
 // note notes that a session writes, or reads. It is an error if it does otherwise.

@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// One session for writes and reads is rejected, in whichever order it is given; two readers, or two writers, may share one.
+// One session for writes and reads is rejected, in whichever order it is given; two readers, or two writers, may share
+// one.
 func TestOneSessionForBoth(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

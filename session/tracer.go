@@ -158,8 +158,9 @@ type RequestEnd struct {
 	// Of a read:
 
 	Rows, Pages int // fetched, which may be more than the caller was given; with Confirm, rows that are confirmed
-	Returned    int // rows that the server has returned, those of deleted entities and those that are not confirmed included
-	PageSize    int // the largest that was asked for, in rows; a read begins with smaller ones
+	// rows that the server has returned, also of deleted entities, and rows that are not confirmed
+	Returned int
+	PageSize int // the largest that was asked for, in rows; a read begins with smaller ones
 }
 
 // Retry is what is known when an attempt has failed and another will follow.

@@ -37,7 +37,8 @@ func TestVerbs(t *testing.T) {
 	}
 	for _, tc := range tests {
 		c := tc.change
-		if c.Kind() != tc.kind || c.Entity() != "order" || c.Before() != tc.before || c.After() != tc.after || c.String() != tc.text {
+		if c.Kind() != tc.kind || c.Entity() != "order" || c.Before() != tc.before || c.After() != tc.after ||
+			c.String() != tc.text {
 			t.Errorf("%s: kind %s, entity %q", tc.text, c.Kind(), c.Entity())
 		}
 		if !c.Internal().Valid() || c.Internal().Atomic() {
@@ -50,7 +51,8 @@ func TestVerbs(t *testing.T) {
 	if (tables.Change{}).Internal().Valid() || (tables.Change{}).Internal().Atomic() {
 		t.Error("a change of no set passes")
 	}
-	if got := fmt.Sprint(tables.Kind(9), statement.MutationKind(9), statement.Put, statement.Remove); got != "Kind(9) MutationKind(9) put remove" {
+	if got := fmt.Sprint(tables.Kind(9), statement.MutationKind(9), statement.Put,
+		statement.Remove); got != "Kind(9) MutationKind(9) put remove" {
 		t.Error(got)
 	}
 }
@@ -74,7 +76,8 @@ type callCase struct {
 }
 
 const (
-	immutable = "a key column is immutable unless the set says how it may change: OneOf (closed domain, any number of writers) or " +
+	immutable = "a key column is immutable unless the set says how it may change: OneOf (closed domain, any number of " +
+		"writers) or " +
 		"SingleWriter (one writer at a time)"
 	identity   = "the base key identifies the entity and cannot change: Delete the one and Insert the other"
 	noDomain   = "the value is not one of those declared by OneOf"
@@ -108,12 +111,21 @@ func refusedChanges(t *testing.T) []callCase {
 	return []callCase{
 		{"no set", (*tables.Set[Order])(nil).Insert(o), tables.InvalidError{Reason: noSet}},
 		{"nothing", tables.Change{}, tables.InvalidError{Reason: noSet}},
-		{"other base key", s.Update(o, with(o, func(o *Order) { o.OrderID = gocql.TimeUUID() })), col("order", "order_id", identity)},
+		{
+			"other base key", s.Update(o, with(o, func(o *Order) { o.OrderID = gocql.TimeUUID() })),
+			col("order", "order_id", identity),
+		},
 		{"immutable key", s.Update(o, with(o, func(o *Order) { o.UserID = other })), col("order", "user_id", immutable)},
 		{"immutable key gets a value", notes.Update(with(n, func(n *note) { n.At = nil }), n), col("note", "at", immutable)},
-		{"immutable key loses its value", notes.Update(n, with(n, func(n *note) { n.At = nil })), col("note", "at", immutable)},
+		{
+			"immutable key loses its value", notes.Update(n, with(n, func(n *note) { n.At = nil })),
+			col("note", "at", immutable),
+		},
 		{"not in the domain", s.Insert(with(o, func(o *Order) { o.Status = secretText })), col("order", "status", noDomain)},
-		{"after not in the domain", s.Update(o, with(o, func(o *Order) { o.Status = secretText })), col("order", "status", noDomain)},
+		{
+			"after not in the domain", s.Update(o, with(o, func(o *Order) { o.Status = secretText })),
+			col("order", "status", noDomain),
+		},
 		{
 			"before not in the domain", s.Update(with(o, func(o *Order) { o.Status = secretText }), o),
 			col("order", "status", "before-image: "+noDomain),
@@ -122,14 +134,18 @@ func refusedChanges(t *testing.T) []callCase {
 			"deleted not in the domain", s.Delete(with(o, func(o *Order) { o.Status = secretText })),
 			col("order", "status", "before-image: "+noDomain),
 		},
-		{"empty key", s.Insert(with(o, func(o *Order) { o.Status = "" })), col("order", "status", "a key column must not be empty")},
+		{
+			"empty key", s.Insert(with(o, func(o *Order) { o.Status = "" })),
+			col("order", "status", "a key column must not be empty"),
+		},
 		{
 			"zero key", s.Insert(with(o, func(o *Order) { o.UserID = gocql.UUID{} })),
 			col("order", "user_id", "a key column must not be the zero UUID"),
 		},
 		{
 			"zero key of before", s.Delete(with(o, func(o *Order) { o.UserID = gocql.UUID{} })),
-			col("order", "user_id", "before-image: a key column must not be the zero UUID: pass the row as it was read, not one made of its id alone"),
+			col("order", "user_id", "before-image: a key column must not be the zero UUID: pass the row as it was read, not "+
+				"one made of its id alone"),
 		},
 		{
 			"zero base key", s.Insert(with(o, func(o *Order) { o.OrderID = gocql.UUID{} })), // a timeuuid
@@ -141,7 +157,10 @@ func refusedChanges(t *testing.T) []callCase {
 		},
 		{"blind upsert", s.Upsert(o), col("order", "status",
 			"a blind Upsert leaves the row under its former key behind: declare SweepInserts(), or Update from a before-image")},
-		{"upsert not in the domain", swept.Upsert(with(o, func(o *Order) { o.Status = secretText })), col("order", "status", noDomain)},
+		{
+			"upsert not in the domain", swept.Upsert(with(o, func(o *Order) { o.Status = secretText })),
+			col("order", "status", noDomain),
+		},
 		{
 			"upsert of a SingleWriter", jobs(t, tables.SweepInserts()).Upsert(j),
 			col("job", "worker", "a SingleWriter column moves by its before-image, which an Upsert does not have"),
@@ -150,18 +169,26 @@ func refusedChanges(t *testing.T) []callCase {
 			"too late", jobs(t).Insert(with(j, func(j *job) { j.EndsAt = ptr(time.UnixMicro(now).AddDate(21, 0, 0)) })),
 			col("job", "ends_at", "expires more than 20 years from now, which is Cassandra's limit"),
 		},
-		{"UTF-8", notes.Insert(with(n, func(n *note) { n.Text = secretText + "\xff" })), col("note", "text", "text is not valid UTF-8")},
+		{
+			"UTF-8", notes.Insert(with(n, func(n *note) { n.Text = secretText + "\xff" })),
+			col("note", "text", "text is not valid UTF-8"),
+		},
 		{
 			"encoding", notes.Insert(with(n, func(n *note) { n.Code = secretText })),
-			col("note", "code", "a value of Go type string cannot be encoded as CQL type int: the type is right, this value is not"),
+			col("note", "code", "a value of Go type string cannot be encoded as CQL type int: the type is right, this value "+
+				"is not"),
 		},
 		{
 			"marshaler", notes.Insert(with(n, func(n *note) { n.Own = ptr(secret("fail")) })),
-			col("note", "own", "a value of Go type *tables_test.secret cannot be encoded as CQL type text: the type is right, this value is not"),
+			col("note", "own", "a value of Go type *tables_test.secret cannot be encoded as CQL type text: the type is right, "+
+				"this value is not"),
 		},
-		{"long partition key", jobs(t).Insert(with(j, func(j *job) { j.Tenant = strings.Repeat(secretText, 10922) })), tables.InvalidError{
-			Entity: "job", Table: "jobs_by_state", Reason: "a partition key holds at most 65535 bytes, this one 65542",
-		}},
+		{
+			"long partition key", jobs(t).Insert(with(j, func(j *job) { j.Tenant = strings.Repeat(secretText, 10922) })),
+			tables.InvalidError{
+				Entity: "job", Table: "jobs_by_state", Reason: "a partition key holds at most 65535 bytes, this one 65542",
+			},
+		},
 	}
 }
 
@@ -220,7 +247,8 @@ func secretForms() []string {
 	encoded := base64.StdEncoding.EncodeToString(append([]byte{0, 0, 0}, b...))
 	return []string{
 		secretText, hex.EncodeToString(b), encoded[4:], base64.StdEncoding.EncodeToString(b),
-		strings.Trim(fmt.Sprintf("%d", b), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}"),
+		strings.Trim(fmt.Sprintf("%d", b), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"),
+			"}"),
 	}
 }
 

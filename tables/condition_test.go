@@ -61,7 +61,8 @@ func words(b *strings.Builder, title string, s statement.Bound) {
 func TestConditionalRendering(t *testing.T) {
 	t.Parallel()
 	set := accountSet(t)
-	compared := tables.Must(tables.New[account]("account", accounts, tables.Compare("level", "email"), tables.LocalSerial()))
+	compared := tables.Must(tables.New[account]("account", accounts, tables.Compare("level", "email"),
+		tables.LocalSerial()))
 	gone := newAccount(func(a *account) { a.Email = nil })
 	up := newAccount(func(a *account) { a.Level = 4 })
 	var b strings.Builder
@@ -93,7 +94,8 @@ func TestConditionalRendering(t *testing.T) {
 		}
 		for i := range c.Mutations {
 			m := &c.Mutations[i]
-			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()), statement.Bound{Text: m.Statement, Args: m.Args})
+			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()),
+				statement.Bound{Text: m.Statement, Args: m.Args})
 		}
 		for _, k := range c.Claims {
 			words(&b, "claim: take", k.Take(version))
@@ -116,7 +118,8 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 	set := accountSet(t)
 	up := newAccount(func(a *account) { a.Level = 4 })
 	for name, change := range map[string]tables.Change{
-		"insert": set.Insert(up), "move": set.Update(newAccount(nil), up), "delete": set.Delete(up), "no move": set.Update(up, up),
+		"insert": set.Insert(up), "move": set.Update(newAccount(nil), up), "delete": set.Delete(up),
+		"no move": set.Update(up, up),
 	} {
 		c, err := change.Internal().RenderConditional(at.UnixMicro(), version, nil)
 		if err != nil {
@@ -148,7 +151,10 @@ func finishing(c *entity.Condition) []statement.Bound {
 func mutations(list []statement.Mutation) string {
 	var b strings.Builder
 	for i := range list {
-		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), statement.Bound{Text: list[i].Statement, Args: list[i].Args})
+		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), statement.Bound{
+			Text: list[i].Statement,
+			Args: list[i].Args,
+		})
 	}
 	return b.String()
 }
@@ -184,8 +190,9 @@ func TestConditionalChangesAreRefused(t *testing.T) {
 	for name, change := range map[string]tables.Change{
 		"update from a row without version": set.Update(fresh, fresh), "delete of one": set.Delete(fresh),
 		"a version that is no time": set.Update(random, random), "another base key": set.Update(newAccount(nil), other),
-		"nothing compared changes": tables.Must(tables.New[account]("account", accounts, tables.Compare("level"))).Update(newAccount(nil), newAccount(nil)),
-		"upsert":                   set.Upsert(fresh), "an empty key": set.Insert(empty), "no set": {},
+		"nothing compared changes": tables.Must(tables.New[account]("account", accounts, tables.Compare("level"))).
+			Update(newAccount(nil), newAccount(nil)),
+		"upsert": set.Upsert(fresh), "an empty key": set.Insert(empty), "no set": {},
 	} {
 		_, err := change.Internal().RenderConditional(at.UnixMicro(), version, nil)
 		var invalid *tables.InvalidError
@@ -216,10 +223,14 @@ func TestConditionsShowNoValues(t *testing.T) {
 	}
 	row := *c.Condition.After()
 	row.Pending = &entity.Pending{Version: version, Keys: c.Condition.Keys}
-	for _, v := range []any{c, &c, c.Condition, c.Claims, c.Claims[0], c.Condition.Base(), row, &row, c.Condition.Base().Swap(c.Condition.Swap())} {
+	for _, v := range []any{
+		c, &c, c.Condition, c.Claims, c.Claims[0], c.Condition.Base(), row, &row,
+		c.Condition.Base().Swap(c.Condition.Swap()),
+	} {
 		for _, verb := range []string{"%v", "%+v", "%s", "%q", "%#v", "%x"} {
 			text := fmt.Sprintf(verb, v)
-			if strings.Contains(text, "example.org") || strings.Contains(text, "6578616d706c65") || strings.Contains(text, "101 120 97 109") {
+			if strings.Contains(text, "example.org") || strings.Contains(text, "6578616d706c65") ||
+				strings.Contains(text, "101 120 97 109") {
 				t.Errorf("%T printed with %s: %s", v, verb, text)
 			}
 		}
@@ -230,13 +241,18 @@ func TestConditionsShowNoValues(t *testing.T) {
 func TestClaimsByTheWholeKey(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[account]("account", accounts, versioned,
-		tables.Table{Name: "accounts_by_level_and_email", PartKey: []string{"level"}, SortKey: []string{"email"}, Unique: true}))
+		tables.Table{
+			Name: "accounts_by_level_and_email", PartKey: []string{"level"}, SortKey: []string{"email"},
+			Unique: true,
+		}))
 	other := "b@example.org"
-	c, err := set.Update(newAccount(nil), newAccount(func(a *account) { a.Email = &other })).Internal().RenderConditional(at.UnixMicro(), version, nil)
+	c, err := set.Update(newAccount(nil), newAccount(func(a *account) { a.Email = &other })).Internal().
+		RenderConditional(at.UnixMicro(), version, nil)
 	if err != nil || len(c.Claims) != 1 || len(c.Releases) != 1 {
 		t.Errorf("%d claims, %d releases, %v", len(c.Claims), len(c.Releases), err)
 	}
-	if c, err := set.Update(newAccount(nil), newAccount(nil)).Internal().RenderConditional(at.UnixMicro(), version, nil); err != nil || len(c.Claims)+len(c.Releases) != 0 {
+	if c, err := set.Update(newAccount(nil), newAccount(nil)).Internal().RenderConditional(at.UnixMicro(), version,
+		nil); err != nil || len(c.Claims)+len(c.Releases) != 0 {
 		t.Errorf("the same key: %d claims, %d releases, %v", len(c.Claims), len(c.Releases), err)
 	}
 }

@@ -71,14 +71,23 @@ func TestCounterRefusals(t *testing.T) {
 		entity, column string
 		reason         string
 	}{
-		"insert":      {counting.Insert(v), "views", "", "insert of counters" + only},
-		"update":      {counting.Update(v, v), "views", "", "update of counters" + only},
-		"upsert":      {counting.Upsert(v), "views", "", "upsert of counters" + only},
-		"delete":      {counting.Delete(v), "views", "", "delete of counters" + only},
-		"all zero":    {counting.Add(with(v, func(v *views) { v.Views, v.Likes = 0, 0 })), "views", "", "every counter of the row is zero: there is nothing to add"},
+		"insert": {counting.Insert(v), "views", "", "insert of counters" + only},
+		"update": {counting.Update(v, v), "views", "", "update of counters" + only},
+		"upsert": {counting.Upsert(v), "views", "", "upsert of counters" + only},
+		"delete": {counting.Delete(v), "views", "", "delete of counters" + only},
+		"all zero": {
+			counting.Add(with(v, func(v *views) { v.Views, v.Likes = 0, 0 })), "views", "",
+			"every counter of the row is zero: there is nothing to add",
+		},
 		"no counters": {orders(t).Add(o), "order", "", "Add is for sets of counters, and this set has none"},
-		"no key":      {counting.Add(with(v, func(v *views) { v.PageID = gocql.UUID{} })), "views", "page_id", "a key column must not be the zero UUID"},
-		"no time":     {counting.Add(with(v, func(v *views) { v.At = time.Time{} })), "views", "at", "a key column must not be the zero time"},
+		"no key": {
+			counting.Add(with(v, func(v *views) { v.PageID = gocql.UUID{} })), "views", "page_id",
+			"a key column must not be the zero UUID",
+		},
+		"no time": {
+			counting.Add(with(v, func(v *views) { v.At = time.Time{} })), "views", "at",
+			"a key column must not be the zero time",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,35 +135,50 @@ func TestCounterDeclarations(t *testing.T) {
 	const moves = " in a set of counters: a row of counters cannot move, as what it has counted cannot be set elsewhere"
 	runFaultCases(t, []faultCase{
 		{"sound", declaring[count](byID, n, m), nil},
-		{"sums over a part of the key", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m), nil},
+		{"sums over a part of the key", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n,
+			m), nil},
 		{"buckets", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"))), nil},
 		{"alongside a bigint", declaring[count](byID, n), []string{"column m: is in a table with counter n, " + alone}},
-		{"alongside a text", declaring[alongside](byOwnID, n), []string{"column title: is in a table with counter n, " + alone}},
-		{"in a key", declaring[count](tables.Table{Name: "counts", PartKey: []string{"id", "kind"}, SortKey: []string{"n"}}, n, m), []string{
+		{"alongside a text", declaring[alongside](byOwnID, n), []string{"column title: is in a table with counter n, " +
+			alone}},
+		{"in a key", declaring[count](tables.Table{Name: "counts", PartKey: []string{"id", "kind"}, SortKey: []string{"n"}},
+			n, m), []string{
 			"column n: a counter cannot be in a key, nor can a key follow from it: it changes with every write",
 		}},
-		{"under a bucket", declaring[count](byID, tables.Table{Name: "by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"id", "kind"}}, n, m,
+		{"under a bucket", declaring[count](byID, tables.Table{
+			Name: "by_bucket", PartKey: []string{"bucket"},
+			SortKey: []string{"id", "kind"},
+		}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "n"))), []string{
 			"column n: a counter cannot be in a key, nor can a key follow from it: it changes with every write",
 		}},
 		{"int32", declaring[narrow](byOwnID, n), []string{
 			"column n: a counter wants a Go int64, which holds what to add, not int32",
 		}},
-		{"pointer", declaring[optional](byOwnID, n), []string{"column n: a counter wants a Go int64, which holds what to add, not *int64"}},
+		{
+			"pointer", declaring[optional](byOwnID, n),
+			[]string{"column n: a counter wants a Go int64, which holds what to add, not *int64"},
+		},
 		{"in a collection", declaring[many](byOwnID, tables.Type("n", "map<text, counter>")), []string{
-			`column n: CQL type "map<text, counter>": ` + "map cannot hold counter: a counter is a column of its own, not in a collection and not frozen",
+			`column n: CQL type "map<text, counter>": ` +
+				"map cannot hold counter: a counter is a column of its own, not in a collection and not frozen",
 		}},
 		{"frozen", declaring[count](byID, tables.Type("n", "frozen<counter>"), m), []string{
-			`column n: CQL type "frozen<counter>": ` + "frozen applies to collections and user-defined types, not to counter: a counter is a column of its own, not in a collection and not frozen",
+			`column n: CQL type "frozen<counter>": ` +
+				"frozen applies to collections and user-defined types, not to counter: a counter is a column of its own, not in " +
+				"a collection and not frozen",
 			"column n: is in a table with counter m, " + alone,
 		}},
-		{"OneOf", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.OneOf("kind", "a", "b")), []string{
+		{"OneOf", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m,
+			tables.OneOf("kind", "a", "b")), []string{
 			"table counts: column kind: the base key identifies the entity and cannot change, so OneOf is rejected",
-			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its update",
+			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its " +
+				"update",
 			"OneOf" + moves,
 		}},
-		{"SingleWriter", declaring[count](byOwnID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.SingleWriter("kind")), []string{
+		{"SingleWriter", declaring[count](byOwnID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m,
+			tables.SingleWriter("kind")), []string{
 			"SingleWriter" + moves,
 		}},
 		{"Stamp and ExpiresAt", declaring[timed](byOwnID, n, tables.Stamp("stamp"), tables.ExpiresAt("expires")), []string{
@@ -170,7 +194,10 @@ func TestCounterDeclarations(t *testing.T) {
 			"SweepInserts without a OneOf column has nothing to sweep",
 			"SweepInserts in a set of counters: counters are never inserted, only added to",
 		}},
-		{"a table without", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}, Columns: []string{"id"}}, n, m), []string{
+		{"a table without", declaring[count](byID, tables.Table{
+			Name: "by_kind", PartKey: []string{"kind"},
+			Columns: []string{"id"},
+		}, n, m), []string{
 			"table by_kind: has no counter in it, and all other tables of the set count",
 			"table by_kind: column id: is not a counter, and a table of counters has no other columns besides its key",
 		}},
@@ -195,11 +222,13 @@ func TestCounterDescription(t *testing.T) {
 		for _, c := range table.Columns {
 			columns = append(columns, fmt.Sprintf("%s.%s %s", table.Name, c.Name, c.Type))
 		}
-		if texts := s.Internal().Statements(n, "ks"); len(texts) != 1 || !strings.HasPrefix(texts[0], "UPDATE ks."+table.Name+" SET ") {
+		if texts := s.Internal().Statements(n, "ks"); len(texts) != 1 || !strings.HasPrefix(texts[0], "UPDATE ks."+table.Name+
+			" SET ") {
 			t.Errorf("%s: %q", table.Name, texts)
 		}
 	}
-	const want = "views.page_id uuid, views.views counter, views.likes counter, views_by_day.page_id uuid, views_by_day.day text, " +
+	const want = "views.page_id uuid, views.views counter, views.likes counter, views_by_day.page_id uuid, " +
+		"views_by_day.day text, " +
 		"views_by_day.views counter, views_by_day.likes counter, likes_by_region.region text, likes_by_region.likes counter"
 	if got := strings.Join(columns, ", "); got != want || !d.Counts {
 		t.Errorf("%s\nwant\n%s", got, want)

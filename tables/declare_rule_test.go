@@ -20,7 +20,8 @@ func TestDeclareRules(t *testing.T) {
 	early := time.Date(2024, 1, 1, 0, 0, 0, 1_000_000, time.UTC)
 	runFaultCases(t, []faultCase{
 		{"values of the column's type", declaring[thing](base, byLevel, tables.OneOf("level", int32(1), 2), stamp), nil},
-		{"types", declaring[thing](base, tables.Type("idd", "uuid"), tables.Type("kind", "string"), tables.Type("owner", "uuid"),
+		{"types", declaring[thing](base, tables.Type("idd", "uuid"), tables.Type("kind", "string"),
+			tables.Type("owner", "uuid"),
 			tables.Type("owner", "timeuuid")), []string{
 			"column idd: Type names a column that is no field of tables_test.thing: did you mean id?",
 			`column kind: CQL type "string": unknown or unsupported type "string"`,
@@ -52,9 +53,12 @@ func TestDeclareRules(t *testing.T) {
 		}](base, byKind, tables.OneOf("kind", uint64(1)), stamp), []string{
 			`column kind: no CQL type follows from Go type uint64: declare Type("kind", "varint")`,
 		}},
-		{"Stamp of an unsigned type", declaring[struct{ ID, UpdatedAt uint64 }](base, stamp, tables.Type("id", "varint")), []string{
-			"column updated_at: Stamp wants a Go int64 and CQL bigint, this is Go type uint64",
-		}},
+		{
+			"Stamp of an unsigned type", declaring[struct{ ID, UpdatedAt uint64 }](base, stamp, tables.Type("id", "varint")),
+			[]string{
+				"column updated_at: Stamp wants a Go int64 and CQL bigint, this is Go type uint64",
+			},
+		},
 		{"OneOf unknown", declaring[thing](base, tables.OneOf("knid", "a"), stamp), []string{
 			"column knid: OneOf names a column that is no field of tables_test.thing: did you mean kind?",
 		}},
@@ -68,19 +72,23 @@ func TestDeclareRules(t *testing.T) {
 		{"OneOf twice", declaring[thing](base, byKind, tables.OneOf("kind", "a"), tables.OneOf("kind", "b"), stamp), []string{
 			"column kind: has more than one OneOf or SingleWriter",
 		}},
-		{"OneOf and SingleWriter", declaring[thing](base, byKind, tables.OneOf("kind", "a"), tables.SingleWriter("kind"), stamp), []string{
+		{"OneOf and SingleWriter", declaring[thing](base, byKind, tables.OneOf("kind", "a"), tables.SingleWriter("kind"),
+			stamp), []string{
 			"column kind: has more than one OneOf or SingleWriter",
 		}},
 		{"OneOf without values", declaring[thing](base, byKind, tables.OneOf[string]("kind"), stamp), []string{
 			"column kind: OneOf lists no value",
 		}},
-		{"OneOf values", declaring[thing](base, byKind, tables.OneOf[any]("kind", "a", 1, nil, "", "a", "\xff"), stamp), []string{
-			"column kind: value 2 of OneOf is of Go type int, it must be string",
-			"column kind: value 3 of OneOf is of Go type <nil>, it must be string",
-			"column kind: value 4 of OneOf: a key column must not be empty",
-			"column kind: value 5 of OneOf is given twice",
-			"column kind: value 6 of OneOf: text is not valid UTF-8",
-		}},
+		{
+			"OneOf values", declaring[thing](base, byKind, tables.OneOf[any]("kind", "a", 1, nil, "", "a", "\xff"), stamp),
+			[]string{
+				"column kind: value 2 of OneOf is of Go type int, it must be string",
+				"column kind: value 3 of OneOf is of Go type <nil>, it must be string",
+				"column kind: value 4 of OneOf: a key column must not be empty",
+				"column kind: value 5 of OneOf is given twice",
+				"column kind: value 6 of OneOf: text is not valid UTF-8",
+			},
+		},
 		{"OneOf times are compared in milliseconds", declaring[thing](base, byDay,
 			tables.OneOf("day", early, early.Add(time.Microsecond), time.Time{}), stamp), []string{
 			"column day: value 2 of OneOf is given twice",
@@ -102,9 +110,11 @@ func TestDeclareRules(t *testing.T) {
 			"column day: value 1 of OneOf: nil is not listed: a pointer column may always be nil",
 		}},
 		{"OneOf without Stamp", declaring[thing](base, byKind, tables.OneOf("kind", "a")), []string{
-			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its update",
+			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its " +
+				"update",
 		}},
-		{"SingleWriter", declaring[thing](base, byKind, tables.SingleWriter("knid"), tables.SingleWriter("owner"), tables.SingleWriter("id"),
+		{"SingleWriter", declaring[thing](base, byKind, tables.SingleWriter("knid"), tables.SingleWriter("owner"),
+			tables.SingleWriter("id"),
 			tables.SingleWriter("kind"), tables.SingleWriter("kind")), []string{
 			"column knid: SingleWriter names a column that is no field of tables_test.thing: did you mean kind?",
 			"column owner: SingleWriter concerns key columns, and no table has this one in its key",
@@ -115,7 +125,10 @@ func TestDeclareRules(t *testing.T) {
 			"column stamp: Stamp names a column that is no field of tables_test.thing",
 		}},
 		{"Stamp twice", declaring[thing](base, stamp, stamp), []string{"Stamp is declared 2 times"}},
-		{"Stamp in a key", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"updated_at"}, SortKey: []string{"id"}}, stamp), []string{
+		{"Stamp in a key", declaring[thing](base, tables.Table{
+			Name: "t", PartKey: []string{"updated_at"},
+			SortKey: []string{"id"},
+		}, stamp), []string{
 			"column updated_at: Stamp cannot be a key column: it changes with every write",
 		}},
 		{"Stamp type", declaring[thing](base, tables.Stamp("kind")), []string{
@@ -140,10 +153,12 @@ func TestDeclareRules(t *testing.T) {
 			"column day: ExpiresAt cannot be a key column: it changes with every write",
 		}},
 		{"ExpiresAt type", declaring[thing](base, tables.ExpiresAt("updated_at")), []string{
-			"column updated_at: ExpiresAt wants a Go time.Time or *time.Time and CQL timestamp, this is Go type int64 and CQL type bigint",
+			"column updated_at: ExpiresAt wants a Go time.Time or *time.Time and CQL timestamp, this is Go type int64 and CQL " +
+				"type bigint",
 		}},
 		{"ExpiresAt of days", declaring[thing](base, tables.ExpiresAt("day"), tables.Type("day", "date")), []string{
-			"column day: ExpiresAt wants a Go time.Time or *time.Time and CQL timestamp, this is Go type time.Time and CQL type date",
+			"column day: ExpiresAt wants a Go time.Time or *time.Time and CQL timestamp, this is Go type time.Time and CQL " +
+				"type date",
 		}},
 		{"SweepInserts", declaring[thing](base, byKind, tables.SingleWriter("kind"), tables.SweepInserts()), []string{
 			"SweepInserts without a OneOf column has nothing to sweep",
@@ -162,7 +177,8 @@ func TestDeclareEntity(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "Order", "2nd", "order line", "order\n", strings.Repeat("x", 49)} {
-		want := fmt.Sprintf("tables: set %q has 1 fault(s)\n\tthe entity's name must be lower-case letters, digits and _, a letter first, "+
+		want := fmt.Sprintf("tables: set %q has 1 fault(s)\n\tthe entity's name must be lower-case letters, digits and _, "+
+			"a letter first, "+
 			"at most 48", name)
 		if err := declaring[thing](base)(name); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", name, err)

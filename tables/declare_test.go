@@ -171,7 +171,8 @@ func TestDeclareColumns(t *testing.T) {
 		{"text that is no name", declaring[struct {
 			ID   int64
 			Name string `db:"x) VALUES (1); --"`
-		}](base), []string{"column x) VALUES (1); --: field Name has an unusable name in its db tag: it must be " + columnRule}},
+		}](base), []string{"column x) VALUES (1); --: field Name has an unusable name in its db tag: it must be " +
+			columnRule}},
 		{"two fields of one name", declaring[struct {
 			ID    int64
 			Owner string
@@ -223,8 +224,14 @@ func TestDeclareTables(t *testing.T) {
 		{"every option", declaring[thing](base, byKind, byDay, tables.OneOf("kind", "a", "b"), tables.SingleWriter("day"),
 			tables.Stamp("updated_at"), tables.ExpiresAt("ends_at"), tables.Type("day", "date"), tables.SweepInserts(),
 			tables.Atomic()), nil},
-		{"one name in two keyspaces", declaring[thing](base, tables.Table{Name: "things", Keyspace: "other", PartKey: []string{"id"}}), nil},
-		{"a table of its key alone", declaring[thing](base, tables.Table{Name: "ids", PartKey: []string{"id"}, Columns: []string{}}), nil},
+		{"one name in two keyspaces", declaring[thing](base, tables.Table{
+			Name: "things", Keyspace: "other",
+			PartKey: []string{"id"},
+		}), nil},
+		{"a table of its key alone", declaring[thing](base, tables.Table{
+			Name: "ids", PartKey: []string{"id"},
+			Columns: []string{},
+		}), nil},
 		{"a subset without the stamp and the expiry", declaring[thing](base, tables.Table{
 			Name: "sub", PartKey: []string{"id"}, Columns: []string{"id", "owner"},
 		}, tables.Stamp("updated_at"), tables.ExpiresAt("ends_at")), nil},
@@ -233,13 +240,19 @@ func TestDeclareTables(t *testing.T) {
 		}), nil},
 		{"no table", declaring[thing](), []string{"the set has no table"}},
 		{"nil option", declaring[thing](base, nil), []string{"an option is nil"}},
-		{"no name", declaring[thing](tables.Table{PartKey: []string{"id"}}), []string{"the name of table 1 must be " + tableRule}},
+		{
+			"no name", declaring[thing](tables.Table{PartKey: []string{"id"}}),
+			[]string{"the name of table 1 must be " + tableRule},
+		},
 		{"name with a keyspace", declaring[thing](tables.Table{Name: "ks.things", PartKey: []string{"id"}}), []string{
 			"table ks.things: the name of table 1 must be " + tableRule + ": give the keyspace as Table.Keyspace",
 		}},
-		{"name too long", declaring[thing](base, tables.Table{Name: strings.Repeat("x", 49), PartKey: []string{"id"}}), []string{
-			"table " + strings.Repeat("x", 49) + ": the name of table 2 must be " + tableRule,
-		}},
+		{
+			"name too long", declaring[thing](base, tables.Table{Name: strings.Repeat("x", 49), PartKey: []string{"id"}}),
+			[]string{
+				"table " + strings.Repeat("x", 49) + ": the name of table 2 must be " + tableRule,
+			},
+		},
 		{"reserved name", declaring[thing](tables.Table{Name: "index", PartKey: []string{"id"}}), []string{
 			"table index: the name of table 1 must be " + tableRule,
 		}},
@@ -250,16 +263,25 @@ func TestDeclareTables(t *testing.T) {
 		{"no partition key", declaring[thing](base, tables.Table{Name: "t", SortKey: []string{"id"}}), []string{
 			"table t: PartKey is empty: a table needs a partition key",
 		}},
-		{"unknown partition column", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"user"}, SortKey: []string{"id"}}), []string{
+		{"unknown partition column", declaring[thing](base, tables.Table{
+			Name: "t", PartKey: []string{"user"},
+			SortKey: []string{"id"},
+		}), []string{
 			"table t: column user: PartKey names a column that is no field of tables_test.thing",
 		}},
-		{"unknown sort column", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{"idd DESC"}}), []string{
+		{"unknown sort column", declaring[thing](base, tables.Table{
+			Name: "t", PartKey: []string{"kind"},
+			SortKey: []string{"idd DESC"},
+		}), []string{
 			"table t: column idd: SortKey names a column that is no field of tables_test.thing: did you mean id?",
 		}},
 		{"unknown base key", declaring[thing](tables.Table{Name: "things", PartKey: []string{"thing_id"}}, byKind), []string{
 			"table things: column thing_id: PartKey names a column that is no field of tables_test.thing: did you mean id?",
 		}},
-		{"named without snake case", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"UPDATEDat"}, SortKey: []string{"id"}}), []string{
+		{"named without snake case", declaring[thing](base, tables.Table{
+			Name: "t", PartKey: []string{"UPDATEDat"},
+			SortKey: []string{"id"},
+		}), []string{
 			"table t: column UPDATEDat: PartKey names a column that is no field of tables_test.thing: did you mean updated_at?",
 		}},
 		{"cql in place of db", declaring[struct {
@@ -280,7 +302,10 @@ func TestDeclareTables(t *testing.T) {
 			`column total: field Total has the name "total_cents" in a cql tag, and columns are named by the db tag: tag it db:"total_cents", ` +
 				`or db:"total" if that is its column`,
 		}},
-		{"column twice", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, SortKey: []string{"id DESC"}}), []string{
+		{"column twice", declaring[thing](base, tables.Table{
+			Name: "t", PartKey: []string{"id"},
+			SortKey: []string{"id DESC"},
+		}), []string{
 			"table t: column id: is in the primary key twice",
 		}},
 		{"direction", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{
@@ -290,14 +315,20 @@ func TestDeclareTables(t *testing.T) {
 			`table t: SortKey entry "": want a column, optionally followed by ASC or DESC`,
 			`table t: SortKey entry "owner DESC NULLS": want a column, optionally followed by ASC or DESC`,
 		}},
-		{"subset", declaring[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, Columns: []string{"kind", "name", "kind"}}), []string{
+		{"subset", declaring[thing](base, tables.Table{
+			Name: "t", PartKey: []string{"id"},
+			Columns: []string{"kind", "name", "kind"},
+		}), []string{
 			"table t: column name: Columns names a column that is no field of tables_test.thing",
 			"table t: column kind: is in Columns twice",
 		}},
-		{"base subset", declaring[thing](tables.Table{Name: "things", PartKey: []string{"id"}, Columns: []string{"kind"}}), []string{
-			`table things: the base table holds all columns of the entity, and its Columns lack owner, level, day, payload, updated_at, ends_at: ` +
-				`leave Columns empty, or take fields out of the row type with db:"-"`,
-		}},
+		{
+			"base subset", declaring[thing](tables.Table{Name: "things", PartKey: []string{"id"}, Columns: []string{"kind"}}),
+			[]string{
+				`table things: the base table holds all columns of the entity, and its Columns lack owner, level, day, payload, updated_at, ends_at: ` +
+					`leave Columns empty, or take fields out of the row type with db:"-"`,
+			},
+		},
 	})
 }
 
@@ -333,12 +364,18 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got.Tables[1], want)
 	}
 	composite := describe.Of(tables.Must(tables.New[thing]("thing",
-		tables.Table{Name: "things", Keyspace: "shop", PartKey: []string{"id", "owner"}, SortKey: []string{"kind", "day desc"}},
+		tables.Table{
+			Name: "things", Keyspace: "shop", PartKey: []string{"id", "owner"},
+			SortKey: []string{"kind", "day desc"},
+		},
 	)).Internal()).Tables[0]
 	if composite.Keyspace != "shop" {
 		t.Errorf("keyspace %q", composite.Keyspace)
 	}
-	for n, want := range []string{"id partition_key 0 false", "owner partition_key 1 false", "kind clustering 0 false", "day clustering 1 true"} {
+	for n, want := range []string{
+		"id partition_key 0 false", "owner partition_key 1 false", "kind clustering 0 false",
+		"day clustering 1 true",
+	} {
 		c := composite.Columns[n]
 		if got := fmt.Sprint(c.Name, " ", c.Kind, " ", c.Position, " ", c.Desc); got != want {
 			t.Errorf("column %d: %s, want %s", n, got, want)
@@ -361,7 +398,8 @@ func TestFieldThatIsNotASCII(t *testing.T) {
 		{"tag", declaring[struct {
 			ID    int64
 			Größe int64 `db:"size"`
-		}](base, tables.Table{Name: "by_size", PartKey: []string{"size"}, SortKey: []string{"id"}}, tables.SingleWriter("size")), nil},
+		}](base, tables.Table{Name: "by_size", PartKey: []string{"size"}, SortKey: []string{"id"}},
+			tables.SingleWriter("size")), nil},
 		{"left out", declaring[struct {
 			ID    int64
 			Größe int64 `db:"-"`

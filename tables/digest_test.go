@@ -22,12 +22,16 @@ type parcel struct {
 
 func parcelSet(options ...tables.Option) *tables.Set[parcel] {
 	return tables.Must(tables.New[parcel]("parcel", append([]tables.Option{
-		tables.Table{Name: "parcels", PartKey: []string{"parcel_id"}}, tables.Type("stops", "frozen<list<frozen<map<text, int>>>>"),
+		tables.Table{Name: "parcels", PartKey: []string{"parcel_id"}},
+		tables.Type("stops", "frozen<list<frozen<map<text, int>>>>"),
 	}, options...)...))
 }
 
 func newParcel(edit func(*parcel)) parcel {
-	p := parcel{ParcelID: accountID, Weight: 3, Version: before, Tags: map[string]string{}, Stops: []map[string]int32{{}, {}}}
+	p := parcel{
+		ParcelID: accountID, Weight: 3, Version: before, Tags: map[string]string{},
+		Stops: []map[string]int32{{}, {}},
+	}
 	for i, c := range "abcdefgh" {
 		p.Tags[string(c)] = "x"
 		p.Stops[i%2][string(c)] = int32(i)
@@ -50,7 +54,8 @@ func digest(t *testing.T, c tables.Change) string {
 // Rows are known again by these numbers, also by later versions of the library: they stay what they are.
 func TestDigestStays(t *testing.T) {
 	t.Parallel()
-	versioned, compared := parcelSet(tables.Versioned("version")), parcelSet(tables.Compare("weight"), tables.Mark("version"))
+	versioned, compared := parcelSet(tables.Versioned("version")),
+		parcelSet(tables.Compare("weight"), tables.Mark("version"))
 	note := "n"
 	one, noted := newParcel(nil), newParcel(func(p *parcel) { p.Weight, p.Note = 4, &note })
 	var b strings.Builder
@@ -76,7 +81,8 @@ func TestDigestStays(t *testing.T) {
 	golden.Check(t, "digest.golden", b.String())
 }
 
-// Every change has another digest, and a column that a service is given meanwhile, and that has no value yet, changes none.
+// Every change has another digest, and a column that a service is given meanwhile, and that has no value yet, changes
+// none.
 func TestDigestTellsChangesApart(t *testing.T) {
 	t.Parallel()
 	set := parcelSet(tables.Versioned("version"))
@@ -108,7 +114,8 @@ func TestDigestTellsChangesApart(t *testing.T) {
 		Version  gocql.UUID
 	}
 	earlier := tables.Must(tables.New[fewer]("parcel",
-		tables.Table{Name: "parcels", PartKey: []string{"parcel_id"}}, tables.Type("stops", "frozen<list<frozen<map<text, int>>>>"), tables.Versioned("version"),
+		tables.Table{Name: "parcels", PartKey: []string{"parcel_id"}},
+		tables.Type("stops", "frozen<list<frozen<map<text, int>>>>"), tables.Versioned("version"),
 	))
 	row := fewer{one.ParcelID, one.Weight, one.Tags, one.Stops, one.Version}
 	if got, want := digest(t, earlier.Insert(row)), digest(t, set.Insert(one)); got != want {

@@ -20,7 +20,8 @@
 //
 // # Types
 //
-// The CQL type of a column follows from the Go type of its field, and [Type] declares another one that fits this Go type:
+// The CQL type of a column follows from the Go type of its field, and [Type] declares another one that fits this Go
+// type:
 //
 //	Go type                CQL type    with Type
 //	string                 text        ascii, bigint, blob, date, inet, int, smallint, timeuuid, tinyint, uuid, varint
@@ -50,8 +51,8 @@
 //
 // A pointer is like what it points to, and nil is null. A defined type, such as type MemberID [16]byte, is like its
 // underlying type. A struct is declared with [UserType]. Tuples can be inside such types and collections. A value that
-// the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. schema.Validate says which Type to declare for a live column of
-// another type, or which Go type fits.
+// the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. schema.Validate says which Type
+// to declare for a live column of another type, or which Go type fits.
 //
 // A time.Time in a date column must be in UTC, and its day is written. Any other time is an error, as 01:30 on May 6 in
 // Berlin would be May 5. [Type] says how to write the local day. In a timestamp column it is the moment, cut off to
@@ -69,9 +70,9 @@
 // Absent values are written as null. A row that keeps its key keeps the columns that the set does not declare; a row
 // that moves does not take them along.
 //
-// [Set.Patch] writes single columns, or elements of a map or set, without a before-image. It is for sets in which no key
-// column can change. It writes the row marker to every table of the set, so that no table keeps a row that another has
-// lost. If a patch expires, only what it has written goes; the row stays as long as others have written it.
+// [Set.Patch] writes single columns, or elements of a map or set, without a before-image. It is for sets in which no
+// key column can change. It writes the row marker to every table of the set, so that no table keeps a row that another
+// has lost. If a patch expires, only what it has written goes; the row stays as long as others have written it.
 //
 // Key columns are immutable unless the set says how they may change. Two writers that move a row from the same
 // before-image leave a ghost: a row that the base table does not confirm. Both writes are acknowledged. See
@@ -87,23 +88,23 @@
 // Rows from before the declaration have no version, and cannot be updated until Adopt of package reconcile has given
 // them one.
 //
-// A set with [Compare] has no version. A change that is sent again or resumed after a lost answer applies a second time if
-// the columns have their former values again. An insert does if its row was deleted. So name a column whose values do
-// not recur, such as an expiry, and mark a row as ended instead of deleting it. A change is recognised by its [Mark],
-// except a delete. Without a Mark a write whose answer was lost may find the row as it would have made it. It is then
-// Unknown and matches ErrConflict; writer.Current returns the row. Changes of rows of one partition may be given to one
-// Write, which applies all of them or none.
+// A set with [Compare] has no version. A change that is sent again or resumed after a lost answer applies a second time
+// if the columns have their former values again. An insert does if its row was deleted. So name a column whose values
+// do not recur, such as an expiry, and mark a row as ended instead of deleting it. A change is recognised by its
+// [Mark], except a delete. Without a Mark a write whose answer was lost may find the row as it would have made it. It
+// is then Unknown and matches ErrConflict; writer.Current returns the row. Changes of rows of one partition may be
+// given to one Write, which applies all of them or none.
 //
 // # Another column, another table
 //
 // A column, or a field of a user-defined type, is added and removed in two releases. A query table is added to an
-// entity that has rows with [Table.Hidden] and Backfill of package reconcile. To remove a table, stop reading it, deploy
-// the set without it, and drop it once no stored error names it any more. docs/change-schema.md has the steps.
+// entity that has rows with [Table.Hidden] and Backfill of package reconcile. To remove a table, stop reading it,
+// deploy the set without it, and drop it once no stored error names it any more. docs/change-schema.md has the steps.
 //
 // # Buckets
 //
-// A key column can be derived from other columns of the row, from a time or by a hash: see [Derive]. Package reader reads
-// all partitions of such a table as one.
+// A key column can be derived from other columns of the row, from a time or by a hash: see [Derive]. Package reader
+// reads all partitions of such a table as one.
 //
 // The columns that a bucket follows from count as key columns. Two writes with one timestamp mix cell by cell: the base
 // row may hold the bucket of one and the source columns of the other. Query tables then have the row under the bucket
@@ -122,12 +123,12 @@
 // # Counters
 //
 // A set in which all columns outside of the keys are counters has one verb, [Set.Add]. Counters have no timestamp, so
-// nothing that is said here about convergence holds for them, and nothing repeats what may have been counted already. If
-// a count has to be exact, write one row per event and count the rows when reading.
+// nothing that is said here about convergence holds for them, and nothing repeats what may have been counted already.
+// If a count has to be exact, write one row per event and count the rows when reading.
 //
 // # Convergence
 //
-// In a set of [OneOf] and immutable key columns every table ends as the row with the largest timestamp says. Updates and
-// deletes may come in any order, from any before-images, more than once. docs/choose-rules.md has the conditions.
+// In a set of [OneOf] and immutable key columns every table ends as the row with the largest timestamp says. Updates
+// and deletes may come in any order, from any before-images, more than once. docs/choose-rules.md has the conditions.
 // docs/why/keys-and-clocks.md says what happens at equal timestamps.
 package tables

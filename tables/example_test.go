@@ -114,7 +114,10 @@ func ExampleSet_Patch() {
 		CustomerID gocql.UUID
 		Products   map[gocql.UUID]int32
 	}
-	baskets := tables.Must(tables.New[Basket]("basket", tables.Table{Name: "basket_by_customer", PartKey: []string{"customer_id"}}))
+	baskets := tables.Must(tables.New[Basket]("basket", tables.Table{
+		Name:    "basket_by_customer",
+		PartKey: []string{"customer_id"},
+	}))
 
 	customer, apples := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	for _, change := range []tables.Change{
@@ -173,7 +176,8 @@ func ExampleSet_Insert() {
 
 // The row says where the entity is stored. Rows under other statuses are deleted as well.
 func ExampleSet_Delete() {
-	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().UnixMicro()}
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().
+		UnixMicro()}
 	printMutations(Orders.Delete(order))
 	// Output:
 	// remove orders_by_id
@@ -186,7 +190,8 @@ func ExampleSet_Delete() {
 
 // A row may be changed in place once Updating has noted its keys.
 func ExampleSet_Updating() {
-	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().UnixMicro()}
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().
+		UnixMicro()}
 	update := Orders.Updating(order)
 	order.Status = Paid
 	fmt.Println(update(order))

@@ -81,7 +81,10 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[measurement]("reading",
 		tables.Table{Name: "readings", PartKey: []string{"sensor", "day"}, SortKey: []string{"ts DESC"}},
-		tables.Table{Name: "readings_by_hash", Keyspace: "plant", PartKey: []string{"hash"}, SortKey: []string{"sensor asc", "ts"}, Columns: []string{"value"}},
+		tables.Table{
+			Name: "readings_by_hash", Keyspace: "plant", PartKey: []string{"hash"},
+			SortKey: []string{"sensor asc", "ts"}, Columns: []string{"value"},
+		},
 		tables.Table{Name: "monthly", PartKey: []string{"sensor"}, SortKey: []string{"ts"}, Rotate: tables.Month("ts")},
 		tables.Table{Name: "copies", Keyspace: "a", PartKey: []string{"sensor"}, SortKey: []string{"ts"}},
 		tables.Table{Name: "copies", Keyspace: "b", PartKey: []string{"sensor"}, SortKey: []string{"ts"}},
@@ -100,16 +103,20 @@ func TestMetadata(t *testing.T) {
 		err  string
 	}{
 		{set: set, name: "readings", want: table.Metadata{
-			Name: "readings", Columns: []string{"sensor", "ts", "hash", "value", "version"}, PartKey: []string{"sensor", "day"}, SortKey: []string{"ts"},
+			Name: "readings", Columns: []string{"sensor", "ts", "hash", "value", "version"}, PartKey: []string{"sensor", "day"},
+			SortKey: []string{"ts"},
 		}},
 		{set: set, name: "readings_by_hash", want: table.Metadata{
-			Name: "plant.readings_by_hash", Columns: []string{"hash", "sensor", "ts", "value"}, PartKey: []string{"hash"}, SortKey: []string{"sensor", "ts"},
+			Name: "plant.readings_by_hash", Columns: []string{"hash", "sensor", "ts", "value"}, PartKey: []string{"hash"},
+			SortKey: []string{"sensor", "ts"},
 		}},
 		{set: set, name: "b.copies", want: table.Metadata{
-			Name: "b.copies", Columns: []string{"sensor", "ts", "hash", "value", "version"}, PartKey: []string{"sensor"}, SortKey: []string{"ts"},
+			Name: "b.copies", Columns: []string{"sensor", "ts", "hash", "value", "version"}, PartKey: []string{"sensor"},
+			SortKey: []string{"ts"},
 		}},
 		{set: seat, name: "seats", want: table.Metadata{
-			Name: "seats", Columns: []string{"sensor", "ts", "hash", "value", "version"}, PartKey: []string{"sensor"}, SortKey: []string{},
+			Name: "seats", Columns: []string{"sensor", "ts", "hash", "value", "version"}, PartKey: []string{"sensor"},
+			SortKey: []string{},
 		}},
 		{set: seat, name: "seats_by_value", want: table.Metadata{
 			Name: "seats_by_value", Columns: []string{"value", "sensor"}, PartKey: []string{"value"}, SortKey: []string{},
@@ -137,7 +144,8 @@ func TestMetadata(t *testing.T) {
 				names[i] = "changed"
 			}
 		}
-		if again, err := c.set.Metadata(c.name); err != nil || slices.Contains(again.Columns, "changed") || again.PartKey[0] != c.want.PartKey[0] {
+		if again, err := c.set.Metadata(c.name); err != nil || slices.Contains(again.Columns, "changed") ||
+			again.PartKey[0] != c.want.PartKey[0] {
 			t.Errorf("%q: the set was changed: %+v, %v", c.name, again, err)
 		}
 	}
@@ -155,16 +163,25 @@ func ofGocqlx(t *table.Table, desc ...string) tables.Table {
 	return tables.Table{Name: m.Name, PartKey: m.PartKey, SortKey: sortKey, Columns: m.Columns}
 }
 
-// A declaration that is made of tables of gocqlx is that which they were made of, and what is wrong with theirs is an error that says what
-// to do.
+// A declaration that is made of tables of gocqlx is that which they were made of, and what is wrong with theirs is an
+// error that says what to do.
 func TestDeclareTablesOfGocqlx(t *testing.T) {
 	t.Parallel()
 	columns := []string{"order_id", "user_id", "status", "total", "updated_at"}
 	byID := table.Metadata{Name: "orders_by_id", Columns: columns, PartKey: []string{"order_id"}}
-	byUser := table.Metadata{Name: "orders_by_user", Columns: columns, PartKey: []string{"user_id"}, SortKey: []string{"order_id"}}
-	byStatus := table.Metadata{Name: "orders_by_status", Columns: columns, PartKey: []string{"status"}, SortKey: []string{"order_id"}}
+	byUser := table.Metadata{
+		Name: "orders_by_user", Columns: columns, PartKey: []string{"user_id"},
+		SortKey: []string{"order_id"},
+	}
+	byStatus := table.Metadata{
+		Name: "orders_by_status", Columns: columns, PartKey: []string{"status"},
+		SortKey: []string{"order_id"},
+	}
 	of := func(all ...table.Metadata) []tables.Option {
-		options := []tables.Option{tables.OneOf("status", Open, Paid, Shipped, Cancelled), tables.Stamp("updated_at"), tables.Type("order_id", "timeuuid")}
+		options := []tables.Option{
+			tables.OneOf("status", Open, Paid, Shipped, Cancelled), tables.Stamp("updated_at"),
+			tables.Type("order_id", "timeuuid"),
+		}
 		for _, m := range all {
 			options = append(options, ofGocqlx(table.New(m), "order_id"))
 		}
@@ -182,24 +199,32 @@ func TestDeclareTablesOfGocqlx(t *testing.T) {
 		return m
 	}
 	for want, second := range map[string]table.Metadata{
-		"table orders_by_user: PartKey is empty: a table needs a partition key":                               with(byUser, func(m *table.Metadata) { m.PartKey = nil }),
-		"table orders_by_user: column customer: Columns names a column that is no field of orders.Order":      with(byUser, func(m *table.Metadata) { m.Columns = append(slices.Clip(m.Columns), "customer") }),
-		"table orders_by_user: column statuses: PartKey names a column that is no field of orders.Order: did": with(byUser, func(m *table.Metadata) { m.PartKey = []string{"user_id", "statuses"} }),
-		"table shop.orders_by_user: the name of table 2 must be":                                              with(byUser, func(m *table.Metadata) { m.Name = "shop.orders_by_user" }),
-		": give the keyspace as Table.Keyspace":                                                               with(byUser, func(m *table.Metadata) { m.Name = "shop.orders_by_user" }),
-		"table orders_by_id: declared twice: leave one of the two out":                                        byID,
-		`the name of table 2 must be`:                                                                         {},
+		"table orders_by_user: PartKey is empty: a table needs a partition key": with(byUser,
+			func(m *table.Metadata) { m.PartKey = nil }),
+		"table orders_by_user: column customer: Columns names a column that is no field of orders.Order": with(byUser,
+			func(m *table.Metadata) { m.Columns = append(slices.Clip(m.Columns), "customer") }),
+		"table orders_by_user: column statuses: PartKey names a column that is no field of orders.Order: did": with(byUser,
+			func(m *table.Metadata) { m.PartKey = []string{"user_id", "statuses"} }),
+		"table shop.orders_by_user: the name of table 2 must be": with(byUser,
+			func(m *table.Metadata) { m.Name = "shop.orders_by_user" }),
+		": give the keyspace as Table.Keyspace": with(byUser,
+			func(m *table.Metadata) { m.Name = "shop.orders_by_user" }),
+		"table orders_by_id: declared twice: leave one of the two out": byID,
+		`the name of table 2 must be`:                                  {},
 	} {
-		if _, err := tables.New[Order]("order", of(byID, second, byStatus)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := tables.New[Order]("order", of(byID, second, byStatus)...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	byID.Columns = columns[:4]
 	want := "table orders_by_id: the base table holds all columns of the entity, and its Columns lack updated_at: "
-	if _, err := tables.New[Order]("order", of(byID, byUser, byStatus)...); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := tables.New[Order]("order", of(byID, byUser, byStatus)...); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if _, err := tables.New[Order]("order", append(of(byID), nil)...); err == nil || !strings.Contains(err.Error(), "an option is nil") {
+	if _, err := tables.New[Order]("order", append(of(byID), nil)...); err == nil ||
+		!strings.Contains(err.Error(), "an option is nil") {
 		t.Errorf("nil: %v", err)
 	}
 }

@@ -46,30 +46,38 @@ func TestID(t *testing.T) {
 		RunID  gocql.UUID
 		N      int64
 	}
-	id, hour, byHour := tables.ID("run_id"), tables.Derive("hour", tables.Hour("start")), runsBy("runs", "domain", "hour run_id")
+	id, hour, byHour := tables.ID("run_id"), tables.Derive("hour", tables.Hour("start")),
+		runsBy("runs", "domain", "hour run_id")
 	const (
 		noKey = ": the key of a query table must contain the base key, or two entities could share a row: add it"
 		lead  = " is in the base key, and this table lacks it, so its rows do not lead to base rows: add "
 	)
 	runFaultCases(t, []faultCase{
 		{"an id", declaring[run](runsByEnd, runsByKind, runsByState, id), nil},
-		{"an id of two columns", declaring[run](runsByEnd, runsBy("t", "run_id", "domain"), tables.ID("domain", "run_id")), nil},
 		{
-			"all of the base key", declaring[run](runsByEnd, runsBy("t", "run_id", "domain end"), tables.ID("domain", "end", "run_id")),
+			"an id of two columns", declaring[run](runsByEnd, runsBy("t", "run_id", "domain"), tables.ID("domain", "run_id")),
+			nil,
+		},
+		{
+			"all of the base key", declaring[run](runsByEnd, runsBy("t", "run_id", "domain end"),
+				tables.ID("domain", "end", "run_id")),
 			nil,
 		},
 		{"no id", declaring[run](runsByEnd, runsBy("t", "domain", "run_id")), []string{
 			"table t: column end" + noKey + `; or declare ID("run_id"), if no two entities have one; ` +
 				"if no two may have one key, declare the table Unique",
 		}},
-		{"no id in all keys", declaring[run](runsByEnd, runsBy("t", "end", "domain"), runsBy("u", "kind", "run_id")), []string{
-			"table t: column run_id" + noKey + "; or add an id to all keys, and declare ID; " +
-				"if no two may have one key, declare the table Unique",
-			"table u: column domain" + noKey + "; or add an id to all keys, and declare ID; " +
-				"if no two may have one key, declare the table Unique",
-			"table u: column end" + noKey + "; or add an id to all keys, and declare ID; " +
-				"if no two may have one key, declare the table Unique",
-		}},
+		{
+			"no id in all keys", declaring[run](runsByEnd, runsBy("t", "end", "domain"), runsBy("u", "kind", "run_id")),
+			[]string{
+				"table t: column run_id" + noKey + "; or add an id to all keys, and declare ID; " +
+					"if no two may have one key, declare the table Unique",
+				"table u: column domain" + noKey + "; or add an id to all keys, and declare ID; " +
+					"if no two may have one key, declare the table Unique",
+				"table u: column end" + noKey + "; or add an id to all keys, and declare ID; " +
+					"if no two may have one key, declare the table Unique",
+			},
+		},
 		{"not in a key", declaring[run](runsByEnd, runsByKind, runsBy("t", "state", ""), id), []string{
 			"table t: column run_id: ID must be in the key of each query table, or two entities could share a row: " +
 				"add it to SortKey",
@@ -94,9 +102,12 @@ func TestID(t *testing.T) {
 		{"a bucket", declaring[run](byHour, tables.ID("hour"), hour), []string{
 			"column hour: ID cannot be derived: name what it follows from",
 		}},
-		{"a part of the base key that changes", declaring[run](runsByEnd, runsByKind, id, tables.SingleWriter("end")), []string{
-			"table runs: column end: the base key identifies the entity and cannot change, so SingleWriter is rejected",
-		}},
+		{
+			"a part of the base key that changes", declaring[run](runsByEnd, runsByKind, id, tables.SingleWriter("end")),
+			[]string{
+				"table runs: column end: the base key identifies the entity and cannot change, so SingleWriter is rejected",
+			},
+		},
 		{"counters", declaring[count](runsBy("n", "domain", "run_id"), tables.Type("n", "counter"), id), []string{
 			"ID in a set of counters: their rows are sums, and lead to no base row",
 		}},
@@ -161,7 +172,8 @@ func TestIDPatch(t *testing.T) {
 		Note         *string
 		Ends         time.Time
 	}
-	s := tables.Must(tables.New[ending]("run", runsBy("runs", "domain", "run_id"), runsBy("runs_by_kind", "kind", "run_id"),
+	s := tables.Must(tables.New[ending]("run", runsBy("runs", "domain", "run_id"),
+		runsBy("runs_by_kind", "kind", "run_id"),
 		tables.ID("run_id"), tables.ExpiresAt("ends")))
 	row := ending{Domain: "d", Kind: "k", RunID: uuid1, Ends: time.UnixMicro(now).Add(time.Hour)}
 	_, err := s.Patch(row, tables.Column("note")).Internal().Render(now, nil)

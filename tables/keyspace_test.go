@@ -48,7 +48,10 @@ func TestSelectAndKey(t *testing.T) {
 func TestRenderedKey(t *testing.T) {
 	t.Parallel()
 	type row struct{ A, B, C string }
-	s := tables.Must(tables.New[row]("thing", tables.Table{Name: "things", PartKey: []string{"a"}, SortKey: []string{"b"}}))
+	s := tables.Must(tables.New[row]("thing", tables.Table{
+		Name: "things", PartKey: []string{"a"},
+		SortKey: []string{"b"},
+	}))
 	key := func(c tables.Change) string {
 		r, err := c.Internal().Render(1, nil)
 		if err != nil {
@@ -71,10 +74,11 @@ func TestRenderedKey(t *testing.T) {
 func TestKeyspaces(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	r, err := jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.Note, j.Tags = nil, nil })).Internal().Render(now, func(logical string) string {
-		asked = append(asked, logical)
-		return map[string]string{"shop": "t7_shop", "": "t7_main"}[logical]
-	})
+	r, err := jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.Note, j.Tags = nil, nil })).Internal().
+		Render(now, func(logical string) string {
+			asked = append(asked, logical)
+			return map[string]string{"shop": "t7_shop", "": "t7_main"}[logical]
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

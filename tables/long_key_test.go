@@ -7,20 +7,26 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Cassandra bounds the clustering columns of a row together. Of a before-image those of a query table may be too long, as other code can have
-// written the base row: there is no row to remove then.
+// Cassandra bounds the clustering columns of a row together. Of a before-image those of a query table may be too long,
+// as other code can have written the base row: there is no row to remove then.
 func TestClusteringLimit(t *testing.T) {
 	t.Parallel()
 	type file struct {
 		Disk, Dir, Name string
 		Tag             *string
 	}
-	s := tables.Must(tables.New[file]("file", tables.Table{Name: "files", PartKey: []string{"disk"}, SortKey: []string{"dir", "name"}},
-		tables.Table{Name: "files_by_tag", PartKey: []string{"disk"}, SortKey: []string{"tag", "dir", "name"}}, tables.SingleWriter("tag")))
+	s := tables.Must(tables.New[file]("file", tables.Table{
+		Name: "files", PartKey: []string{"disk"},
+		SortKey: []string{"dir", "name"},
+	},
+		tables.Table{Name: "files_by_tag", PartKey: []string{"disk"}, SortKey: []string{"tag", "dir", "name"}},
+		tables.SingleWriter("tag")))
 	long := func(n int) *string { return ptr(strings.Repeat("x", n)) }
-	const reason = " hold at most 65535 bytes together, in this row 65536: make the values shorter, or take a column out of the SortKey"
+	const reason = " hold at most 65535 bytes together, in this row 65536: make the values shorter, or take a column " +
+		"out of the SortKey"
 	base := tables.InvalidError{Entity: "file", Table: "files", Reason: "the clustering columns dir, name" + reason}
-	byTag := tables.InvalidError{Entity: "file", Table: "files_by_tag", Reason: "the clustering columns tag, dir, name" + reason}
+	byTag := tables.InvalidError{Entity: "file", Table: "files_by_tag", Reason: "the clustering columns tag, dir, name" +
+		reason}
 	short := file{"1", "d", "n", nil}
 	longest, tooLong := file{"1", "d", "n", long(65_533)}, file{"1", "d", "n", long(65_534)}
 	longestKey, tooLongKey := file{"1", *long(40_000), *long(25_535), nil}, file{"1", *long(40_000), *long(25_536), nil}

@@ -49,8 +49,9 @@ func TestSingleWriterMovesAsAWhole(t *testing.T) {
 	}
 }
 
-// A key held a column that a single writer moves and one that is swept. A move deletes the rows under the former place for
-// every value of the domain, and those under the new place too, its own excepted: another writer may have moved there.
+// A key held a column that a single writer moves and one that is swept. A move deletes the rows under the former place
+// for every value of the domain, and those under the new place too, its own excepted: another writer may have moved
+// there.
 func TestSingleWriterMovesAcrossASweep(t *testing.T) {
 	t.Parallel()
 	type parcel struct {
@@ -75,8 +76,11 @@ func TestSingleWriterMovesAcrossASweep(t *testing.T) {
 		"the single writer's": {parcel{ParcelID: 1, Depot: "south", State: "a"}, []string{
 			"put south a", "remove north a", "remove north b", "remove north c", "remove south b-1", "remove south c-1",
 		}},
-		"the swept one": {parcel{ParcelID: 1, Depot: "north", State: "b"}, []string{"put north b", "remove north a", "remove north c-1"}},
-		"neither":       {before, []string{"put north a", "remove north b-1", "remove north c-1"}},
+		"the swept one": {parcel{ParcelID: 1, Depot: "north", State: "b"}, []string{
+			"put north b", "remove north a",
+			"remove north c-1",
+		}},
+		"neither": {before, []string{"put north a", "remove north b-1", "remove north c-1"}},
 	} {
 		var got []string
 		for _, m := range rendered(t, s.Update(before, c.after)) {

@@ -79,8 +79,8 @@ func Type(column, cqlType string) Option {
 
 // ReadOnly lets a set read a list column that is not frozen, as live tables have. No write binds it, as a list that is
 // sent twice has its elements twice. A change that gives it another value, or that moves a row in a table with the
-// column, is an [*InvalidError]. A delete removes the list. To write such lists, copy them into a frozen column: Copy of
-// package reconcile (denorm adopt --copy).
+// column, is an [*InvalidError]. A delete removes the list. To write such lists, copy them into a frozen column: Copy
+// of package reconcile (denorm adopt --copy).
 func ReadOnly(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.ReadOnly = append(d.ReadOnly, column) })
 }

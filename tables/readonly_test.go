@@ -29,7 +29,8 @@ func TestReadOnlyRefused(t *testing.T) {
 	moving, stamped := tables.OneOf("kind", "a", "b"), tables.Stamp("updated_at")
 	withoutLines := byKind
 	withoutLines.Columns = []string{"updated_at"}
-	lost := "column lines: is ReadOnly, and rows of this table move in changes that do not know their lists: leave the column out of its Columns"
+	lost := "column lines: is ReadOnly, and rows of this table move in changes that do not know their lists: leave the " +
+		"column out of its Columns"
 	runFaultCases(t, []faultCase{
 		{"in each table", declaring[note](notes, byKind, readOnly), nil},
 		{"with its type", declaring[note](notes, readOnly, tables.Type("lines", "list<ascii>")), nil},
@@ -43,9 +44,12 @@ func TestReadOnlyRefused(t *testing.T) {
 		{"a frozen list", declaring[note](notes, readOnly, tables.Type("lines", "frozen<list<text>>")), []string{
 			"column lines: ReadOnly is for lists that are not frozen, and this is frozen<list<text>>: leave ReadOnly out",
 		}},
-		{"a key", declaring[note](notes, tables.Table{Name: "by_lines", PartKey: []string{"id", "lines"}}, readOnly), []string{
-			"column lines: a key column cannot be a non-frozen collection",
-		}},
+		{
+			"a key", declaring[note](notes, tables.Table{Name: "by_lines", PartKey: []string{"id", "lines"}}, readOnly),
+			[]string{
+				"column lines: a key column cannot be a non-frozen collection",
+			},
+		},
 		{"compared", declaring[note](notes, readOnly, tables.Compare("kind", "lines")), []string{
 			"column lines: is ReadOnly, and Compare would bind it: compare another column",
 		}},
@@ -56,17 +60,23 @@ func TestReadOnlyRefused(t *testing.T) {
 			"column lines: ReadOnly in a Transactional set is not supported: leave the field out",
 		}},
 		{"rows that move with their before-images", declaring[note](notes, byKind, readOnly, moving, stamped), nil},
-		{"rows that move without", declaring[note](notes, byKind, readOnly, moving, stamped, tables.SweepInserts()), []string{"table notes_by_kind: " + lost}},
-		{"rows that move without their lists", declaring[note](notes, withoutLines, readOnly, moving, stamped, tables.SweepInserts()), nil},
+		{
+			"rows that move without", declaring[note](notes, byKind, readOnly, moving, stamped, tables.SweepInserts()),
+			[]string{"table notes_by_kind: " + lost},
+		},
+		{"rows that move without their lists", declaring[note](notes, withoutLines, readOnly, moving, stamped,
+			tables.SweepInserts()), nil},
 		{"rows under several functions", declaring[note](notes, bySlot, readOnly, tables.Derive("slot", tables.Hash(4, "id"),
 			tables.Since{Bucket: tables.Hash(8, "id")})), []string{"table notes_by_slot: " + lost}},
 	})
 }
 
-// The delete of a Versioned entity removes its list, also once it was stored: else the next entity of this id would begin with it.
+// The delete of a Versioned entity removes its list, also once it was stored: else the next entity of this id would
+// begin with it.
 func TestReadOnlyDeleteRemoves(t *testing.T) {
 	t.Parallel()
-	set := tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.ReadOnly("lines"), tables.Versioned("version")))
+	set := tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}},
+		tables.ReadOnly("lines"), tables.Versioned("version")))
 	row := note{ID: "a", Lines: []string{"1"}, Version: before}
 	shop := func(string) string { return "shop" }
 	c, err := set.Delete(row).Internal().RenderConditional(at.UnixMicro(), version, shop)

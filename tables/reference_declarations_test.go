@@ -72,7 +72,8 @@ type (
 	}
 )
 
-// referenceSet makes up a declaration, and gives what makes changes of it up, and its kind. Declarations that New rejects are passed over.
+// referenceSet makes up a declaration, and gives what makes changes of it up, and its kind. Declarations that New
+// rejects are passed over.
 func referenceSet(r *rand.Rand) (changes func() tables.Change, kind string) {
 	for {
 		switch n := r.IntN(20); {
@@ -101,7 +102,10 @@ func counterOptions(r *rand.Rand) []tables.Option {
 		tables.Table{Name: "pages", Keyspace: "shop", PartKey: []string{"id"}, SortKey: someOf(r, "day", "region DESC")},
 	}
 	if r.IntN(2) == 0 {
-		options = append(options, tables.Table{Name: "pages_by_region", Keyspace: "shop", PartKey: []string{"region"}, SortKey: []string{"day DESC", "id"}, Columns: []string{one(r, "hits", "bytes")}})
+		options = append(options, tables.Table{
+			Name: "pages_by_region", Keyspace: "shop", PartKey: []string{"region"},
+			SortKey: []string{"day DESC", "id"}, Columns: []string{one(r, "hits", "bytes")},
+		})
 	}
 	return options
 }
@@ -113,7 +117,8 @@ func someOf(r *rand.Rand, words ...string) []string {
 
 func rowOptions(r *rand.Rand, kind string) []tables.Option {
 	options := []tables.Option{
-		tables.UserType[refPlace]("place"), tables.Type("born", "timeuuid"), tables.Type("day", "date"), tables.Type("version", "timeuuid"),
+		tables.UserType[refPlace]("place"), tables.Type("born", "timeuuid"), tables.Type("day", "date"),
+		tables.Type("version", "timeuuid"),
 		tables.Type("tags", one(r, "set<text>", "frozen<list<text>>", "frozen<set<text>>")),
 		tables.Type("steps", one(r, "frozen<list<bigint>>", "set<bigint>")),
 		tables.Type("places", one(r, "set<frozen<place>>", "frozen<list<frozen<place>>>")),
@@ -136,7 +141,8 @@ func rowOptions(r *rand.Rand, kind string) []tables.Option {
 		if r.IntN(2) == 0 {
 			options = append(options, tables.Mark("maker"))
 		}
-		return append(options, tables.Compare(one(r, []string{"status", "price"}, []string{"lane", "note"}, []string{"status", "total", "tags"})...))
+		return append(options, tables.Compare(one(r, []string{"status", "price"}, []string{"lane", "note"},
+			[]string{"status", "total", "tags"})...))
 	}
 	clock := one(r, "due", "born")
 	if slices.Contains(base.SortKey, "born") {
@@ -157,13 +163,19 @@ func rowOptions(r *rand.Rand, kind string) []tables.Option {
 	if slices.Contains(keys, "bucket") {
 		options = append(options, one(r,
 			tables.Derive("bucket", tables.Month(clock)), tables.Derive("bucket", tables.Hour(clock)),
-			tables.Derive("bucket", tables.Day(clock), tables.Since{Time: referenceNow.Add(-time.Hour).Truncate(time.Hour), Bucket: tables.Every(90*time.Minute, clock)}),
+			tables.Derive("bucket", tables.Day(clock), tables.Since{
+				Time:   referenceNow.Add(-time.Hour).Truncate(time.Hour),
+				Bucket: tables.Every(90*time.Minute, clock),
+			}),
 		))
 	}
 	if kind == "versioned" {
 		options = append(options, tables.Versioned("version"))
 		if r.IntN(2) == 0 {
-			options = append(options, tables.Table{Name: "things_by_email", Keyspace: "shop", PartKey: []string{"email"}, Unique: true})
+			options = append(options, tables.Table{
+				Name: "things_by_email", Keyspace: "shop", PartKey: []string{"email"},
+				Unique: true,
+			})
 		}
 		return options
 	}
@@ -208,10 +220,15 @@ func queryTables(r *rand.Rand, clock string) []tables.Table {
 	var list []tables.Table
 	for n := range r.IntN(4) {
 		r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		t := tables.Table{Name: fmt.Sprintf("things_%d", n), Keyspace: one(r, "shop", "shop", "archive"), PartKey: slices.Clone(keys[:1+r.IntN(2)])}
+		t := tables.Table{
+			Name: fmt.Sprintf("things_%d", n), Keyspace: one(r, "shop", "shop", "archive"),
+			PartKey: slices.Clone(keys[:1+r.IntN(2)]),
+		}
 		t.PartKey = slices.Compact(append(t.PartKey, someOf(r, "slot", "bucket")...))
 		for _, k := range append(keys[2:2+r.IntN(2)], clock, "id", "region", "seq") { // so that the key identifies the entity
-			if !slices.ContainsFunc(slices.Concat(t.PartKey, t.SortKey), func(s string) bool { return strings.Fields(s)[0] == k }) {
+			if !slices.ContainsFunc(slices.Concat(t.PartKey, t.SortKey), func(s string) bool {
+				return strings.Fields(s)[0] == k
+			}) {
 				t.SortKey = append(t.SortKey, k+one(r, "", " DESC", " ASC"))
 			}
 		}
@@ -248,9 +265,12 @@ func refThing(r *rand.Rand) refRow {
 	row := refRow{
 		ID: refUUID(r), Seq: r.Int32N(5) - 2, Region: one(r, "eu", "us", "ü"), Owner: perhaps(r, refUUID(r)),
 		Status: one[refStatus](r, "open", "paid", "shipped"), Lane: one[int16](r, 1, 2), Due: refTime(r), Born: refUUID(r),
-		Email: perhaps(r, "a@x.org", "b@x.org", "c@x.org"), Day: refTime(r), Flag: r.IntN(2) == 0, Price: float64(r.IntN(100)) / 7, Ratio: float32(r.IntN(9)) / 3,
-		Note: perhaps(r, "", "note", "a longer note"), Tiny: int8(r.IntN(256) - 128), Took: gocql.Duration{Months: r.Int32N(3), Days: r.Int32N(3), Nanoseconds: r.Int64N(1e12)},
-		Version: timeuuidAt(referenceNow.UnixMicro() - 1 - r.Int64N(1e9)), Maker: refUUID(r), UpdatedAt: referenceNow.UnixMicro() - 1 - r.Int64N(1e9),
+		Email: perhaps(r, "a@x.org", "b@x.org", "c@x.org"), Day: refTime(r), Flag: r.IntN(2) == 0,
+		Price: float64(r.IntN(100)) / 7, Ratio: float32(r.IntN(9)) / 3,
+		Note: perhaps(r, "", "note", "a longer note"), Tiny: int8(r.IntN(256) - 128),
+		Took:    gocql.Duration{Months: r.Int32N(3), Days: r.Int32N(3), Nanoseconds: r.Int64N(1e12)},
+		Version: timeuuidAt(referenceNow.UnixMicro() - 1 - r.Int64N(1e9)), Maker: refUUID(r),
+		UpdatedAt: referenceNow.UnixMicro() - 1 - r.Int64N(1e9),
 	}
 	if r.IntN(3) > 0 {
 		row.Total = inf.NewDec(r.Int64N(1e6), inf.Scale(r.IntN(4)))

@@ -26,9 +26,10 @@ const (
 	changesOfASet  = 50
 )
 
-// What is sent for 100,000 made-up pairs of declaration and change is what it was when the file was written: texts, bytes, timestamps,
-// and which changes are invalid. A line of the file is the digest of 1,000 pairs, so that a difference can be found. Only with
-// DENORM_TEST_LENGTH=1 are all compared, and does -update write the file again, which is right only if different requests are meant.
+// What is sent for 100,000 made-up pairs of declaration and change is what it was when the file was written: texts,
+// bytes, timestamps, and which changes are invalid. A line of the file is the digest of 1,000 pairs, so that a
+// difference can be found. Only with DENORM_TEST_LENGTH=1 are all compared, and does -update write the file again,
+// which is right only if different requests are meant.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	pairs := max(10, length.Of(t, referencePairs/referencePart)) * referencePart
@@ -52,7 +53,8 @@ func TestReference(t *testing.T) {
 	}
 	t.Log(counts)
 	for _, what := range []string{
-		"plain", "counters", "versioned", "compared", "insert", "update", "upsert", "delete", "add", "patch", "claims", "merge", "invalid",
+		"plain", "counters", "versioned", "compared", "insert", "update", "upsert", "delete", "add", "patch", "claims",
+		"merge", "invalid",
 	} {
 		if counts[what] < pairs/50_000+1 {
 			t.Errorf("only %d of %s in %d pairs: %v", counts[what], what, pairs, counts)
@@ -63,7 +65,8 @@ func TestReference(t *testing.T) {
 	}
 	if pairs == referencePairs {
 		golden.Check(t, "reference.golden", text.String())
-	} else if want, err := os.ReadFile("testdata/reference.golden"); err != nil || !strings.HasPrefix(string(want), text.String()) {
+	} else if want, err := os.ReadFile("testdata/reference.golden"); err != nil ||
+		!strings.HasPrefix(string(want), text.String()) {
 		t.Errorf("%v, got\n%s", err, &text)
 	}
 }
@@ -87,7 +90,8 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 			return "invalid"
 		}
 		cond := out.Condition
-		h.add("%s %x %t %x %d %s %s\n", cond, cond.PartitionKey, cond.Local, cond.Keys, cond.Digest(), cond.Before, cond.Version)
+		h.add("%s %x %t %x %d %s %s\n", cond, cond.PartitionKey, cond.Local, cond.Keys, cond.Digest(), cond.Before,
+			cond.Version)
 		if cond.By != layout.Compared {
 			for _, s := range cond.Base().Swap(cond.Swap()) {
 				h.statement(s)

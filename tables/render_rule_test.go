@@ -27,15 +27,18 @@ func TestRenderRules(t *testing.T) {
 		return job{
 			ID: uuid1, Tenant: "t", State: rapid.SampledFrom([]Status{Open, Paid, Shipped}).Draw(t, "state"),
 			Worker: optional("worker").Draw(t, "worker"), Note: optional("note").Draw(t, "note"), Tags: tags,
-			Started:   time.UnixMilli(rapid.Int64Range(-1, 1).Draw(t, "started")).Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "ns"))),
+			Started: time.UnixMilli(rapid.Int64Range(-1, 1).Draw(t, "started")).
+				Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "ns"))),
 			UpdatedAt: now - 5,
-			EndsAt:    rapid.SampledFrom([]*time.Time{nil, ptr(time.UnixMicro(now).Add(time.Hour)), ptr(time.Unix(0, 0))}).Draw(t, "ends"),
+			EndsAt: rapid.SampledFrom([]*time.Time{nil, ptr(time.UnixMicro(now).Add(time.Hour)), ptr(time.Unix(0, 0))}).
+				Draw(t, "ends"),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		s := sets[rapid.IntRange(0, 1).Draw(t, "set")]
 		before, after := rows.Draw(t, "before"), rows.Draw(t, "after")
-		change := rapid.SampledFrom([]tables.Change{s.Insert(after), s.Update(before, after), s.Delete(before)}).Draw(t, "change")
+		change := rapid.SampledFrom([]tables.Change{s.Insert(after), s.Update(before, after), s.Delete(before)}).
+			Draw(t, "change")
 		r, err := change.Internal().Render(now, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -61,8 +61,14 @@ func jobs(tb testing.TB, more ...tables.Option) *tables.Set[job] {
 	tb.Helper()
 	s, err := tables.New[job]("job", append([]tables.Option{
 		tables.Table{Name: "jobs", Keyspace: "shop", PartKey: []string{"id"}},
-		tables.Table{Name: "jobs_by_state", Keyspace: "shop", PartKey: []string{"tenant", "state"}, SortKey: []string{"id DESC"}},
-		tables.Table{Name: "jobs_by_worker", PartKey: []string{"worker"}, SortKey: []string{"started", "id"}, Columns: []string{"state", "note"}},
+		tables.Table{
+			Name: "jobs_by_state", Keyspace: "shop", PartKey: []string{"tenant", "state"},
+			SortKey: []string{"id DESC"},
+		},
+		tables.Table{
+			Name: "jobs_by_worker", PartKey: []string{"worker"}, SortKey: []string{"started", "id"},
+			Columns: []string{"state", "note"},
+		},
 		tables.OneOf("state", Open, Paid, Shipped),
 		tables.SingleWriter("worker"), tables.SingleWriter("started"),
 		tables.Stamp("updated_at"), tables.ExpiresAt("ends_at"), tables.Type("id", "timeuuid"),
@@ -103,7 +109,8 @@ func TestRenderGolden(t *testing.T) {
 		{"delete", orders(t).Delete(o)},
 		{"job_insert", jobs(t).Insert(aJob())},
 		{"job_insert_sparse", jobs(t).Insert(with(aJob(), func(j *job) { j.Worker, j.EndsAt = nil, nil }))},
-		{"job_insert_several_absent", jobs(t).Insert(with(aJob(), func(j *job) { j.Note, j.Tags, j.EndsAt = nil, nil, nil }))},
+		{"job_insert_several_absent", jobs(t).
+			Insert(with(aJob(), func(j *job) { j.Note, j.Tags, j.EndsAt = nil, nil, nil }))},
 		{"job_update_move", jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.State, j.Worker = Open, ptr("v") }))},
 		{"job_update_several_absent", jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.Note, j.Tags = nil, nil }))},
 		{"job_update_leaves_sparse_table", jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.Worker = nil }))},

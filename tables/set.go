@@ -106,8 +106,8 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 // Patch that failed and is not resumed stays half done until the same columns are written again.
 //
 // With an expiry in row, only what the patch has written ends then; every table must hold the expiry or the stamp. In a
-// set with [ExpiresAt] give row its expiry. If the row never ends, name the expiry in a Column among the edits. In a set
-// with tables that lead to base rows by [ID], a row with an expiry is an error: use Update.
+// set with [ExpiresAt] give row its expiry. If the row never ends, name the expiry in a Column among the edits. In a
+// set with tables that lead to base rows by [ID], a row with an expiry is an error: use Update.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	for _, e := range edits {

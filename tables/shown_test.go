@@ -26,13 +26,14 @@ import (
 
 const hidden = "Kreuzspinne4711"
 
-// Whatever this package and those below it export that holds values of rows prints and marshals without them, in every format, by value and by
-// pointer. A type that is exported again has to be named here.
+// Whatever this package and those below it export that holds values of rows prints and marshals without them, in every
+// format, by value and by pointer. A type that is exported again has to be named here.
 func TestNothingShowsValues(t *testing.T) {
 	t.Parallel()
 	type patient struct{ PatientID, Name, Mail string }
 	set := tables.Must(tables.New[patient]("patient", tables.Table{Name: "patients", PartKey: []string{"patient_id"}},
-		tables.Table{Name: "by_name", PartKey: []string{"name"}, SortKey: []string{"patient_id"}}, tables.SingleWriter("name")))
+		tables.Table{Name: "by_name", PartKey: []string{"name"}, SortKey: []string{"patient_id"}},
+		tables.SingleWriter("name")))
 	row := patient{PatientID: hidden, Name: "n" + hidden, Mail: hidden}
 	change := set.Update(row, row)
 	rendered, err := change.Internal().Render(now, nil)
@@ -55,22 +56,31 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	transaction := entity.NewTransaction([]*entity.Conditional{&conditional}, nil, nil)
 	things := map[string]any{
-		"Base": *base, "layout.Bound": slots.Bound{Value: value}, "layout.Bounds": slots.Bounds{Equal: map[string]*cqltype.Value{"id": value}},
+		"Base": *base, "layout.Bound": slots.Bound{Value: value},
+		"layout.Bounds":   slots.Bounds{Equal: map[string]*cqltype.Value{"id": value}},
 		"statement.Bound": text, "statement.Column": statement.ColumnOf("id", value),
 		"statement.MergeColumn": statement.MergeColumn{Name: "id", Value: value}, "statement.Mutation": rendered.Mutations[0],
-		"statement.Terms": statement.KeyTerms([]string{"id"}, []*cqltype.Value{value}), "cqltype.Value": *value, "Change": change,
-		"Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
+		"statement.Terms": statement.KeyTerms([]string{"id"}, []*cqltype.Value{value}), "cqltype.Value": *value,
+		"Change": change,
+		"Claim":  *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
 		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base},
-		"Rendered": rendered, "Renderer": entity.Renderer{Set: set.Internal(), Kind: entity.Insert, Before: []cqltype.Value{*value}},
+		"Rendered": rendered, "Renderer": entity.Renderer{
+			Set: set.Internal(), Kind: entity.Insert,
+			Before: []cqltype.Value{*value},
+		},
 		"Row":  *conditional.Condition.After(),
-		"Swap": conditional.Condition.Swap(), "Keys": entity.Keys("hidden"), "Pending": entity.Pending{Keys: entity.Keys("hidden")},
+		"Swap": conditional.Condition.Swap(), "Keys": entity.Keys("hidden"),
+		"Pending":      entity.Pending{Keys: entity.Keys("hidden")},
 		"tablerow.Row": read, "Transaction": *transaction, "Found": *transaction.Found(),
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
-		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Decided", "Derivation", "Described", "Description", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "Metadata", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table", "TableDescription",
+		"Bucket", "BucketKind", "ChangeRule", "Column", "ColumnDescription", "Decided", "Derivation", "Described",
+		"Description", "Fault", "FieldDescription", "InvalidError",
+		"Kind", "Layout", "Metadata", "OneOf", "Option", "Placed", "Rotation", "Set", "Slot", "Slots", "Table",
+		"TableDescription",
 		"TypeDescription", "Version", "Statements", "Kept", "Recent",
-		"Declaration", "DeclarationError", "Derive", "Since", "TypeOption", "UserType", "Decoder", "EditKind", "MutationKind", "Written", "Field", "NoTypeError",
+		"Declaration", "DeclarationError", "Derive", "Since", "TypeOption", "UserType", "Decoder", "EditKind", "MutationKind",
+		"Written", "Field", "NoTypeError",
 		"Type", "Types", "Pairing", "Survey", "Surveyor",
 	}
 	names := append(exported(t, "."), exported(t, "../internal/entity")...)
@@ -96,7 +106,8 @@ func TestNothingShowsValues(t *testing.T) {
 // claiming is a conditional change with a claim of the hidden.
 func claiming(tb testing.TB) entity.Conditional {
 	tb.Helper()
-	c, err := accountSet(tb).Insert(newAccount(func(a *account) { a.Email, a.Version = ptr(hidden), gocql.UUID{} })).Internal().RenderConditional(now, version, nil)
+	c, err := accountSet(tb).Insert(newAccount(func(a *account) { a.Email, a.Version = ptr(hidden), gocql.UUID{} })).
+		Internal().RenderConditional(now, version, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -117,7 +128,8 @@ func shows(t *testing.T, name string, thing any) {
 	}
 	for format, text := range outputs {
 		for _, form := range []string{
-			hidden, hex.EncodeToString([]byte(hidden)), fmt.Sprintf("% x", hidden), numbers, strings.ReplaceAll(numbers, " ", ","),
+			hidden, hex.EncodeToString([]byte(hidden)), fmt.Sprintf("% x", hidden), numbers,
+			strings.ReplaceAll(numbers, " ", ","),
 			base64.StdEncoding.EncodeToString([]byte(hidden))[:16], fmt.Sprintf("%#v", []byte(hidden))[7:40],
 		} {
 			if strings.Contains(strings.ToLower(text), strings.ToLower(form)) {

@@ -21,8 +21,8 @@ type stop struct {
 	Version gocql.UUID
 }
 
-// stopSets are Versioned sets of stops: what is derived from the time is the key of a query table, the base key, or that and the
-// name of a rotating table.
+// stopSets are Versioned sets of stops: what is derived from the time is the key of a query table, the base key, or
+// that and the name of a rotating table.
 func stopSets() map[string]*tables.Set[stop] {
 	day := tables.Derive("day", tables.Day("placed"))
 	plain := tables.Table{Name: "visits", PartKey: []string{"visit_id"}}
@@ -33,7 +33,10 @@ func stopSets() map[string]*tables.Set[stop] {
 		"base key": tables.Must(tables.New[stop]("visit", byDay, day, versioned,
 			tables.Table{Name: "visits_by_count", PartKey: []string{"count"}, SortKey: []string{"day", "visit_id"}})),
 		"rotating": tables.Must(tables.New[stop]("visit", byDay, day, versioned,
-			tables.Table{Name: "visits_of", PartKey: []string{"count"}, SortKey: []string{"day", "visit_id", "placed"}, Rotate: tables.Month("placed")})),
+			tables.Table{
+				Name: "visits_of", PartKey: []string{"count"}, SortKey: []string{"day", "visit_id", "placed"},
+				Rotate: tables.Month("placed"),
+			})),
 	}
 }
 
@@ -66,11 +69,12 @@ func scanned(tb testing.TB, b *entity.Base, placed, count []byte) entity.Row {
 	return out
 }
 
-// What a live row and the keys in its pending hold others may have written, to whom Cassandra gives nulls and empty values of any type. It
-// is put in place, or rejected, and no entity but the row's own is touched.
+// What a live row and the keys in its pending hold others may have written, to whom Cassandra gives nulls and empty
+// values of any type. It is put in place, or rejected, and no entity but the row's own is touched.
 func TestSpreadOfWhatOthersWrote(t *testing.T) {
 	t.Parallel()
-	when, one, two := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01", "\x00\x00\x00\x02"
+	when, one, two := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01",
+		"\x00\x00\x00\x02"
 	nextDay := string(binary.BigEndian.AppendUint64(nil, uint64(at.AddDate(0, 0, 1).UnixMilli())))
 	const size, year = "and a timestamp has 8", "the year of its bucket"
 	for what, test := range map[string]struct {
@@ -78,21 +82,37 @@ func TestSpreadOfWhatOthersWrote(t *testing.T) {
 		entry         []byte
 		want          map[string]string // errors by set, "" for none; a set that is not there has the one of ""
 	}{
-		"whole":                    {[]byte(when), []byte(two), entryOf("placed", when, "count", one), nil},
-		"deleted":                  {nil, nil, entryOf("placed", when, "count", one), nil},
-		"empty time":               {[]byte{}, []byte(two), entryOf("placed", when, "count", one), map[string]string{"": size}},
-		"null time":                {nil, []byte(two), entryOf("placed", when, "count", one), nil},
-		"time before all":          {[]byte{0x80, 7: 0}, []byte(two), entryOf("placed", when), map[string]string{"base key": "", "": year}},
-		"empty count":              {[]byte(when), []byte{}, entryOf("placed", when, "count", one), map[string]string{"query table": "", "": "and a int has 4"}},
-		"short time in the entry":  {[]byte(when), []byte(two), entryOf("placed", "\x00"), map[string]string{"": size}},
-		"empty time in the entry":  {[]byte(when), []byte(two), entryOf("placed", ""), map[string]string{"": size}},
-		"short time, deleted":      {nil, nil, entryOf("placed", "\x00"), map[string]string{"": size}},
-		"nothing in the entry":     {[]byte(when), []byte(two), entryOf(), nil},
-		"nothing in it, deleted":   {nil, nil, entryOf(), nil},
-		"another key in the entry": {nil, nil, entryOf("visit_id", strings.Repeat("x", 16), "placed", when, "count", one), nil},
-		"a time of another key":    {[]byte(when), []byte(two), entryOf("placed", nextDay, "count", one), nil},
-		"another key, deleted":     {nil, nil, entryOf("placed", nextDay, "count", one), nil},
-		"in the row":               {[]byte(nextDay), []byte(two), entryOf("placed", when, "count", one), nil},
+		"whole":   {[]byte(when), []byte(two), entryOf("placed", when, "count", one), nil},
+		"deleted": {nil, nil, entryOf("placed", when, "count", one), nil},
+		"empty time": {
+			[]byte{},
+			[]byte(two), entryOf("placed", when, "count", one),
+			map[string]string{"": size},
+		},
+		"null time": {nil, []byte(two), entryOf("placed", when, "count", one), nil},
+		"time before all": {
+			[]byte{0x80, 7: 0},
+			[]byte(two), entryOf("placed", when),
+			map[string]string{"base key": "", "": year},
+		},
+		"empty count": {
+			[]byte(when),
+			[]byte{},
+			entryOf("placed", when, "count", one),
+			map[string]string{"query table": "", "": "and a int has 4"},
+		},
+		"short time in the entry": {[]byte(when), []byte(two), entryOf("placed", "\x00"), map[string]string{"": size}},
+		"empty time in the entry": {[]byte(when), []byte(two), entryOf("placed", ""), map[string]string{"": size}},
+		"short time, deleted":     {nil, nil, entryOf("placed", "\x00"), map[string]string{"": size}},
+		"nothing in the entry":    {[]byte(when), []byte(two), entryOf(), nil},
+		"nothing in it, deleted":  {nil, nil, entryOf(), nil},
+		"another key in the entry": {
+			nil, nil, entryOf("visit_id", strings.Repeat("x", 16), "placed", when, "count", one),
+			nil,
+		},
+		"a time of another key": {[]byte(when), []byte(two), entryOf("placed", nextDay, "count", one), nil},
+		"another key, deleted":  {nil, nil, entryOf("placed", nextDay, "count", one), nil},
+		"in the row":            {[]byte(nextDay), []byte(two), entryOf("placed", when, "count", one), nil},
 	} {
 		for name, set := range stopSets() {
 			key := stop{VisitID: accountID, Placed: at, Count: 1, Version: before}
@@ -128,7 +148,8 @@ func wantOwn(tb testing.TB, set, what string, out []statement.Mutation) {
 	}
 }
 
-// FuzzSpread puts any bytes into a live row and the keys in its pending: they are put in place or rejected, and no other entity is touched.
+// FuzzSpread puts any bytes into a live row and the keys in its pending: they are put in place or rejected, and no
+// other entity is touched.
 func FuzzSpread(f *testing.F) {
 	when, one := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli())), []byte{0, 0, 0, 1}
 	f.Add(when, one, entryOf("placed", string(when), "count", string(one)))
@@ -136,7 +157,8 @@ func FuzzSpread(f *testing.F) {
 	f.Add([]byte{0x7f, 7: 0}, one, []byte{1, 0, 6, 'p', 'l', 'a', 'c', 'e', 'd', 0, 1, 0})
 	bases := make(map[string]*entity.Base)
 	for name, set := range stopSets() {
-		c, err := set.Delete(stop{VisitID: accountID, Placed: at, Count: 1, Version: before}).Internal().RenderConditional(at.UnixMicro(), version, nil)
+		c, err := set.Delete(stop{VisitID: accountID, Placed: at, Count: 1, Version: before}).Internal().
+			RenderConditional(at.UnixMicro(), version, nil)
 		if err != nil {
 			f.Fatal(err)
 		}

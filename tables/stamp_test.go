@@ -46,14 +46,19 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// A stamp of zero is most often a forgotten one, and the write of a process whose clock is behind did nothing and was acknowledged.
+// A stamp of zero is most often a forgotten one, and the write of a process whose clock is behind did nothing and was
+// acknowledged.
 func TestForgottenStampIsRejected(t *testing.T) {
 	t.Parallel()
 	s, o := orders(t), with(order(), func(o *Order) { o.UpdatedAt = 0 })
 	paid := with(o, func(o *Order) { o.Status, o.UpdatedAt = Paid, now })
 	for _, c := range []tables.Change{s.Update(o, paid), s.Updating(o)(paid), s.Delete(o)} {
 		_, err := c.Internal().Render(now, nil)
-		invalidAs(t, err, tables.InvalidError{Entity: "order", Column: "updated_at", Reason: "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp as its stamp (rows from before the library: declare UnstampedRows)"})
+		invalidAs(t, err, tables.InvalidError{
+			Entity: "order", Column: "updated_at",
+			Reason: "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp as its stamp (rows " +
+				"from before the library: declare UnstampedRows)",
+		})
 	}
 	for _, c := range []tables.Change{s.Insert(o), orders(t, tables.SweepInserts()).Upsert(o)} {
 		if _, err := c.Internal().Render(now, nil); err != nil {
@@ -66,20 +71,29 @@ func TestForgottenStampIsRejected(t *testing.T) {
 			t.Errorf("%s where rows have no stamp: %v", c, err)
 		}
 	}
-	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}, tables.Stamp("updated_at")))
+	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}},
+		tables.Stamp("updated_at")))
 	if _, err := plain.Update(o, paid).Internal().Render(now, nil); err != nil {
 		t.Errorf("a set without OneOf: %v", err)
 	}
 }
 
-// A stamp in another unit orders nothing. One in nanoseconds is ahead of every clock: see TestStampInNanoseconds of the writer.
+// A stamp in another unit orders nothing. One in nanoseconds is ahead of every clock: see TestStampInNanoseconds of the
+// writer.
 func TestStampInAnotherUnitIsRejected(t *testing.T) {
 	t.Parallel()
-	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}, tables.Stamp("updated_at")))
+	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}},
+		tables.Stamp("updated_at")))
 	at := time.UnixMicro(now)
-	for name, stamp := range map[string]int64{"seconds": at.Unix(), "milliseconds": at.UnixMilli(), "negative": -now, "one": 1} {
+	for name, stamp := range map[string]int64{
+		"seconds": at.Unix(), "milliseconds": at.UnixMilli(), "negative": -now,
+		"one": 1,
+	} {
 		o := with(order(), func(o *Order) { o.UpdatedAt = stamp })
-		for set, s := range map[string]*tables.Set[Order]{"OneOf": orders(t), "unstamped": orders(t, tables.UnstampedRows()), "plain": plain} {
+		for set, s := range map[string]*tables.Set[Order]{
+			"OneOf": orders(t), "unstamped": orders(t, tables.UnstampedRows()),
+			"plain": plain,
+		} {
 			for _, c := range []tables.Change{s.Update(o, o), s.Delete(o)} {
 				_, err := c.Internal().Render(now, nil)
 				if err == nil || !strings.Contains(err.Error(), "too small for microseconds") {
@@ -112,7 +126,8 @@ func TestNoMoveBelowResolution(t *testing.T) {
 			}
 		}
 	}
-	r, err := jobs(t).Update(before, with(before, func(j *job) { j.Started = at.Add(time.Millisecond) })).Internal().Render(now, nil)
+	r, err := jobs(t).Update(before, with(before, func(j *job) { j.Started = at.Add(time.Millisecond) })).Internal().
+		Render(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +142,12 @@ func TestNoMoveBelowResolution(t *testing.T) {
 	immutable := tables.Must(tables.New[visit]("visit", tables.Table{Name: "visits", PartKey: []string{"id"}},
 		tables.Table{Name: "visits_by_day", PartKey: []string{"at"}, SortKey: []string{"id"}}, tables.Type("at", "date")))
 	noon := time.Date(1969, 12, 31, 12, 0, 0, 0, time.UTC)
-	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(11 * time.Hour)}).Internal().Render(1, nil); err != nil {
+	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(11 * time.Hour)}).Internal().
+		Render(1, nil); err != nil {
 		t.Errorf("the hour of a date is not stored: %v", err)
 	}
-	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(12 * time.Hour)}).Internal().Render(1, nil); err == nil {
+	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(12 * time.Hour)}).Internal().
+		Render(1, nil); err == nil {
 		t.Error("the next day passed as the same one")
 	}
 }

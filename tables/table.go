@@ -4,8 +4,8 @@ import (
 	"github.com/denorm-go/denorm/internal/declare"
 )
 
-// Table declares one Cassandra table of an entity: a row of the entity is stored in it under the key it names. The first
-// Table given to [New] is the base table. A Table is an [Option] of [New].
+// Table declares one Cassandra table of an entity: a row of the entity is stored in it under the key it names. The
+// first Table given to [New] is the base table. A Table is an [Option] of [New].
 type Table struct {
 	// Name of the table, an unquoted CQL identifier. Required.
 	Name string
@@ -47,7 +47,8 @@ type Table struct {
 
 func (t Table) apply(d *declare.Declaration) {
 	d.Tables = append(d.Tables, declare.Table{
-		Name: t.Name, Keyspace: t.Keyspace, PartKey: t.PartKey, SortKey: t.SortKey, Columns: t.Columns, Rotate: t.Rotate.bucket, Unique: t.Unique,
+		Name: t.Name, Keyspace: t.Keyspace, PartKey: t.PartKey, SortKey: t.SortKey, Columns: t.Columns,
+		Rotate: t.Rotate.bucket, Unique: t.Unique,
 		Hidden: t.Hidden,
 	})
 }

@@ -14,7 +14,8 @@ import (
 
 // others are the Go types with others inside that the package documentation lists. T is text and K int.
 var others = map[string]reflect.Type{
-	"[]T": reflect.TypeFor[[]string](), "map[T]struct{}": reflect.TypeFor[map[string]struct{}](), "map[K]T": reflect.TypeFor[map[int32]string](),
+	"[]T": reflect.TypeFor[[]string](), "map[T]struct{}": reflect.TypeFor[map[string]struct{}](),
+	"map[K]T": reflect.TypeFor[map[int32]string](),
 }
 
 // cqlTypes are those that a Go type could be declared with.

@@ -68,7 +68,8 @@ const (
 
 func home() postal {
 	return postal{
-		StreetName: "Main", City: ptr("By"), Zipcode: -7, Since: time.Date(1969, 12, 31, 23, 0, 0, 0, time.UTC), Geo: &geo{1, -1},
+		StreetName: "Main", City: ptr("By"), Zipcode: -7, Since: time.Date(1969, 12, 31, 23, 0, 0, 0, time.UTC),
+		Geo:  &geo{1, -1},
 		Tags: []string{"a"},
 	}
 }
@@ -84,24 +85,45 @@ func TestEncodeUserType(t *testing.T) {
 	}
 	var noHome *postal
 	for name, test := range map[string]struct{ got, want string }{
-		"all fields":            {partsOf(t, home(), ""), "0x" + homeBytes},
-		"by name":               {partsOf(t, home(), "frozen<address_type>"), "0x" + homeBytes},
-		"not frozen":            {partsOf(t, home(), "address_type"), "0x" + homeBytes},
-		"zero":                  {partsOf(t, postal{}, ""), "0x" + emptyBytes},
-		"pointer":               {partsOf(t, ptr(home()), ""), "0x" + homeBytes},
-		"nil pointer":           {partsOf(t, noHome, ""), "unset"},
-		"in a list":             {partsOf(t, []postal{{}}, "frozen<list<address_type>>"), "0x00000001" + "0000001c" + emptyBytes},
-		"as a value of a map":   {partsOf(t, map[string]postal{"a": {}}, ""), "0x00000001" + "00000001" + "61" + "0000001c" + emptyBytes},
-		"as an element":         {partsOf(t, map[geo]struct{}{{}: {}}, ""), "0x00000001" + "00000010" + "00000004" + "00000000" + "00000004" + "00000000"},
-		"an empty map":          {partsOf(t, map[string]postal{}, ""), "unset"},
-		"an empty frozen map":   {partsOf(t, map[string]postal{}, "frozen<map<text, address_type>>"), "0x00000000"},
-		"a nil map":             {partsOf(t, map[string]postal(nil), "frozen<map<text, address_type>>"), "unset"},
-		"nil in a list":         {partsOf(t, []*postal{nil}, "frozen<list<address_type>>"), "entity cell: column v: a null inside a collection"},
-		"a tuple of a struct":   {partsOf(t, []point{{7, ptr("a")}, {-1, nil}}, "frozen<list<tuple<int, text>>>"), "0x00000002" + "0000000d" + "00000004" + "00000007" + "00000001" + "61" + "0000000c" + "00000004" + "ffffffff" + "ffffffff"},
-		"a tuple of an array":   {partsOf(t, [][2]int{{1, 2}}, "frozen<list<tuple<int, int>>>"), "0x00000001" + "00000010" + "00000004" + "00000001" + "00000004" + "00000002"},
-		"a tuple too short":     {partsOf(t, [][]int{{1}}, "frozen<list<tuple<int, int>>>"), "entity cell: column v: a frozen<tuple<int, int>> has 2 elements, the value has 1"},
-		"invalid UTF-8":         {partsOf(t, postal{StreetName: "\xff"}, ""), "entity cell: column v: inside frozen<address_type>: text is not valid UTF-8"},
-		"invalid deeper inside": {partsOf(t, map[string]postal{"a": {Tags: []string{"\xff"}}}, ""), "entity cell: column v: inside a collection: inside frozen<address_type>: inside a collection: text is not valid UTF-8"},
+		"all fields":  {partsOf(t, home(), ""), "0x" + homeBytes},
+		"by name":     {partsOf(t, home(), "frozen<address_type>"), "0x" + homeBytes},
+		"not frozen":  {partsOf(t, home(), "address_type"), "0x" + homeBytes},
+		"zero":        {partsOf(t, postal{}, ""), "0x" + emptyBytes},
+		"pointer":     {partsOf(t, ptr(home()), ""), "0x" + homeBytes},
+		"nil pointer": {partsOf(t, noHome, ""), "unset"},
+		"in a list": {partsOf(t, []postal{{}}, "frozen<list<address_type>>"), "0x00000001" + "0000001c" +
+			emptyBytes},
+		"as a value of a map": {partsOf(t, map[string]postal{"a": {}}, ""), "0x00000001" + "00000001" + "61" + "0000001c" +
+			emptyBytes},
+		"as an element": {partsOf(t, map[geo]struct{}{{}: {}}, ""), "0x00000001" + "00000010" + "00000004" +
+			"00000000" + "00000004" + "00000000"},
+		"an empty map":        {partsOf(t, map[string]postal{}, ""), "unset"},
+		"an empty frozen map": {partsOf(t, map[string]postal{}, "frozen<map<text, address_type>>"), "0x00000000"},
+		"a nil map":           {partsOf(t, map[string]postal(nil), "frozen<map<text, address_type>>"), "unset"},
+		"nil in a list": {
+			partsOf(t, []*postal{nil}, "frozen<list<address_type>>"),
+			"entity cell: column v: a null inside a collection",
+		},
+		"a tuple of a struct": {
+			partsOf(t, []point{{7, ptr("a")}, {-1, nil}}, "frozen<list<tuple<int, text>>>"),
+			"0x00000002" + "0000000d" + "00000004" + "00000007" + "00000001" + "61" + "0000000c" + "00000004" + "ffffffff" +
+				"ffffffff",
+		},
+		"a tuple of an array": {partsOf(t, [][2]int{{1, 2}}, "frozen<list<tuple<int, int>>>"), "0x00000001" + "00000010" +
+			"00000004" + "00000001" + "00000004" + "00000002"},
+		"a tuple too short": {
+			partsOf(t, [][]int{{1}}, "frozen<list<tuple<int, int>>>"),
+			"entity cell: column v: a frozen<tuple<int, int>> has 2 elements, the value has 1",
+		},
+		"invalid UTF-8": {
+			partsOf(t, postal{StreetName: "\xff"}, ""),
+			"entity cell: column v: inside frozen<address_type>: text is not valid UTF-8",
+		},
+		"invalid deeper inside": {
+			partsOf(t, map[string]postal{"a": {Tags: []string{"\xff"}}}, ""),
+			"entity cell: column v: inside a collection: inside frozen<address_type>: inside a collection: text is not valid " +
+				"UTF-8",
+		},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: %s, want %s", name, test.got, test.want)
@@ -144,7 +166,8 @@ func TestEncodeUserTypeAsDriver(t *testing.T) {
 		t.Errorf("%x, %v, want %x", got, err, want)
 	}
 	fields[0].Name = "latitude"
-	if _, err := gocql.Marshal(live, r.Mutations[0].Args[1]); err == nil || !strings.Contains(err.Error(), "declared is frozen<geo>") {
+	if _, err := gocql.Marshal(live, r.Mutations[0].Args[1]); err == nil ||
+		!strings.Contains(err.Error(), "declared is frozen<geo>") {
 		t.Errorf("another field: %v", err)
 	}
 }
@@ -183,34 +206,111 @@ func TestUserTypeRefuses(t *testing.T) {
 		err  error
 		want string
 	}{
-		"good":                                {declared[geo]("", geoType), ""},
-		"reads itself":                        {declared[reading]("", tables.UserType[reading]("reading")), ""},
-		"of gocqlx":                           {declared[gocqlxd]("", tables.UserType[gocqlxd]("place")), ""},
-		"undeclared":                          {declared[geo](""), "column v: no CQL type follows from Go type tables_test.geo: declare its user-defined type with UserType[tables_test.geo](name)"},
-		"undeclared in a map":                 {declared[map[string][]*geo](""), "column v: no CQL type follows from Go type tables_test.geo: declare its user-defined type with UserType[tables_test.geo](name)"},
-		"undeclared in a type":                {declared[postal]("", tables.UserType[postal]("address_type")), "user-defined type address_type: field geo: no CQL type follows from Go type tables_test.geo: declare its user-defined type with UserType[tables_test.geo](name)"},
-		"undeclared by name":                  {declared[geo]("geo"), `column v: CQL type "geo": unknown or unsupported type "geo": declare its user-defined type with UserType[tables_test.geo](name)`},
-		"by name in a type":                   {declared[postal]("", tables.UserType[postal]("address_type", tables.Type("geo", "geo"))), `user-defined type address_type: field geo: CQL type "geo": unknown or unsupported type "geo": declare its user-defined type with UserType[tables_test.geo](name)`},
-		"another Go type":                     {declared[string]("geo", geoType), "column v: Go type string cannot be encoded as CQL type geo: its values are of Go type tables_test.geo"},
-		"a map":                               {declared[map[string]any]("geo", geoType), "column v: Go type map[string]interface {} cannot be encoded as CQL type geo: its values are of Go type tables_test.geo"},
-		"no tag":                              {declared[noTag]("", tables.UserType[noTag]("place")), `user-defined type place: field city has no cql tag: gocql reads fields by it, and would leave this one empty; tag it cql:"city"`},
-		"embedded":                            {declared[outer]("", tables.UserType[outer]("place")), "user-defined type place: field geo is embedded: the driver does not look for fields in it"},
-		"contains itself":                     {declared[loop]("", tables.UserType[loop]("loop")), "user-defined type loop contains itself, which Cassandra does not know"},
-		"around a corner":                     {declared[list]("", tables.UserType[list]("list_type"), tables.UserType[chain]("chain")), "user-defined type list_type contains itself, which Cassandra does not know"},
-		"a name":                              {declared[geo]("", tables.UserType[geo]("geo;")), `the name of user-defined type "geo;" must be lower-case letters, digits and _, a letter first, no reserved word of CQL, at most 48`},
-		"no struct":                           {declared[string]("", tables.UserType[string]("geo")), "user-defined type geo: its values must be a struct, not string"},
-		"no fields":                           {declared[struct{}]("text", tables.UserType[struct{}]("geo")), "user-defined type geo has no fields"},
-		"twice":                               {declared[geo]("", geoType, tables.UserType[outer]("geo")), "user-defined type geo is declared twice"},
-		"one for two":                         {declared[geo]("", geoType, tables.UserType[geo]("place")), "user-defined type place: Go type tables_test.geo is type geo already"},
-		"an unknown field":                    {declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "int"))), "user-defined type geo: field x is named by Type, and is no field of tables_test.geo"},
-		"an unknown type of an unknown field": {declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "integer"))), "user-defined type geo: field x is named by Type, and is no field of tables_test.geo"},
-		"a type of a field":                   {declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "text"))), "user-defined type geo: field lat of Go type float32 cannot be encoded as CQL type text: the driver has no such encoding"},
-		"a counter":                           {declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "counter"))), "user-defined type geo: field lat is a counter, which must be a column of its own"},
-		"another option":                      {declared[geo]("", tables.UserType[geo]("geo", tables.Atomic())), "user-defined type geo: only Type options can be given for its fields"},
-		"not frozen in a map":                 {declared[map[string]geo]("map<text, geo>", geoType), `column v: CQL type "map<text, geo>": a collection or user-defined type inside map must be frozen`},
-		"a tuple":                             {declared[pair]("tuple<int, text>"), "column v: a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a user-defined type or a frozen collection, or declare a UserType instead of it"},
-		"a tuple's Go type":                   {declared[[]pair]("frozen<list<tuple<int, text>>>"), ""},
-		"a tuple's fields":                    {declared[[]pair]("frozen<list<tuple<int>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int>>>>: a tuple is a struct of 1 fields, an array or a slice"},
+		"good":         {declared[geo]("", geoType), ""},
+		"reads itself": {declared[reading]("", tables.UserType[reading]("reading")), ""},
+		"of gocqlx":    {declared[gocqlxd]("", tables.UserType[gocqlxd]("place")), ""},
+		"undeclared": {
+			declared[geo](""),
+			"column v: no CQL type follows from Go type tables_test.geo: declare its user-defined type with " +
+				"UserType[tables_test.geo](name)",
+		},
+		"undeclared in a map": {
+			declared[map[string][]*geo](""),
+			"column v: no CQL type follows from Go type tables_test.geo: declare its user-defined type with " +
+				"UserType[tables_test.geo](name)",
+		},
+		"undeclared in a type": {
+			declared[postal]("", tables.UserType[postal]("address_type")),
+			"user-defined type address_type: field geo: no CQL type follows from Go type tables_test.geo: declare its " +
+				"user-defined type with UserType[tables_test.geo](name)",
+		},
+		"undeclared by name": {
+			declared[geo]("geo"),
+			`column v: CQL type "geo": unknown or unsupported type "geo": declare its user-defined type with UserType[tables_test.geo](name)`,
+		},
+		"by name in a type": {
+			declared[postal]("", tables.UserType[postal]("address_type", tables.Type("geo", "geo"))),
+			`user-defined type address_type: field geo: CQL type "geo": unknown or unsupported type "geo": declare its user-defined type with UserType[tables_test.geo](name)`,
+		},
+		"another Go type": {
+			declared[string]("geo", geoType),
+			"column v: Go type string cannot be encoded as CQL type geo: its values are of Go type tables_test.geo",
+		},
+		"a map": {
+			declared[map[string]any]("geo", geoType),
+			"column v: Go type map[string]interface {} cannot be encoded as CQL type geo: its values are of Go type " +
+				"tables_test.geo",
+		},
+		"no tag": {
+			declared[noTag]("", tables.UserType[noTag]("place")),
+			`user-defined type place: field city has no cql tag: gocql reads fields by it, and would leave this one empty; tag it cql:"city"`,
+		},
+		"embedded": {
+			declared[outer]("", tables.UserType[outer]("place")),
+			"user-defined type place: field geo is embedded: the driver does not look for fields in it",
+		},
+		"contains itself": {
+			declared[loop]("", tables.UserType[loop]("loop")),
+			"user-defined type loop contains itself, which Cassandra does not know",
+		},
+		"around a corner": {declared[list]("", tables.UserType[list]("list_type"),
+			tables.UserType[chain]("chain")), "user-defined type list_type contains itself, which Cassandra does not know"},
+		"a name": {
+			declared[geo]("", tables.UserType[geo]("geo;")),
+			`the name of user-defined type "geo;" must be lower-case letters, digits and _, a letter first, no reserved word of CQL, at most 48`,
+		},
+		"no struct": {
+			declared[string]("", tables.UserType[string]("geo")),
+			"user-defined type geo: its values must be a struct, not string",
+		},
+		"no fields": {
+			declared[struct{}]("text", tables.UserType[struct{}]("geo")),
+			"user-defined type geo has no fields",
+		},
+		"twice": {
+			declared[geo]("", geoType, tables.UserType[outer]("geo")),
+			"user-defined type geo is declared twice",
+		},
+		"one for two": {
+			declared[geo]("", geoType, tables.UserType[geo]("place")),
+			"user-defined type place: Go type tables_test.geo is type geo already",
+		},
+		"an unknown field": {
+			declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "int"))),
+			"user-defined type geo: field x is named by Type, and is no field of tables_test.geo",
+		},
+		"an unknown type of an unknown field": {
+			declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "integer"))),
+			"user-defined type geo: field x is named by Type, and is no field of tables_test.geo",
+		},
+		"a type of a field": {
+			declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "text"))),
+			"user-defined type geo: field lat of Go type float32 cannot be encoded as CQL type text: the driver has no such " +
+				"encoding",
+		},
+		"a counter": {
+			declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "counter"))),
+			"user-defined type geo: field lat is a counter, which must be a column of its own",
+		},
+		"another option": {
+			declared[geo]("", tables.UserType[geo]("geo", tables.Atomic())),
+			"user-defined type geo: only Type options can be given for its fields",
+		},
+		"not frozen in a map": {
+			declared[map[string]geo]("map<text, geo>", geoType),
+			`column v: CQL type "map<text, geo>": a collection or user-defined type inside map must be frozen`,
+		},
+		"a tuple": {
+			declared[pair]("tuple<int, text>"),
+			"column v: a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into " +
+				"a user-defined type or a frozen collection, or declare a UserType instead of it",
+		},
+		"a tuple's Go type": {declared[[]pair]("frozen<list<tuple<int, text>>>"), ""},
+		"a tuple's fields": {
+			declared[[]pair]("frozen<list<tuple<int>>>"),
+			"column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int>>>>: a tuple is " +
+				"a struct of 1 fields, an array or a slice",
+		},
 	} {
 		var refused *declare.DeclarationError
 		switch {
@@ -218,7 +318,9 @@ func TestUserTypeRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, test.err)
 		case test.want != "" && !errors.As(test.err, &refused):
 			t.Errorf("%s: %v, want %s", name, test.err, test.want)
-		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f layout.Fault) bool { return f.String() == test.want }):
+		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f layout.Fault) bool {
+			return f.String() == test.want
+		}):
 			t.Errorf("%s:\n%v\nwant %s", name, refused.Faults, test.want)
 		}
 	}
@@ -232,7 +334,8 @@ func TestUserTypeRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := tables.New[keyed]("place", key, geoType, tables.Type("place", "geo"))
-	if err == nil || !strings.Contains(err.Error(), `column place: a user-defined type in a key must be frozen: declare Type("place", "frozen<geo>")`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`column place: a user-defined type in a key must be frozen: declare Type("place", "frozen<geo>")`) {
 		t.Errorf("not frozen in a key: %v", err)
 	}
 }
@@ -251,7 +354,8 @@ func TestDescribeUserTypes(t *testing.T) {
 	t.Parallel()
 	s := tables.Must(tables.New[cell[map[string]postal]]("cell", cells, addressType, geoType))
 	d := describe.Of(s.Internal()).Tables[0]
-	const want = "[{geo [{lat float} {lon float}]} {address_type [{street_name text} {city text} {zipcode int} {since date} " +
+	const want = "[{geo [{lat float} {lon float}]} {address_type [{street_name text} {city text} {zipcode int} {since " +
+		"date} " +
 		"{geo frozen<geo>} {tags frozen<set<text>>}]}]"
 	if got := fmt.Sprint(d.Types); got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -109,10 +109,13 @@ func TestEncode(t *testing.T) {
 		good("zero integer", int64(0), "", "0x0000000000000000"),
 		good("negative", int8(-1), "", "0xff"),
 		good("int as int", 7, "int", "0x00000007"),
-		refused("int too large", int64(1<<40), "int", "a value of Go type int64 cannot be encoded as CQL type int: the type is right, this value is not"),
+		refused("int too large", int64(1<<40), "int",
+			"a value of Go type int64 cannot be encoded as CQL type int: the type is right, this value is not"),
 		good("number as text", "-2", "smallint", "0xfffe"),
-		refused("text that is no number", "two", "int", "a value of Go type string cannot be encoded as CQL type int: the type is right, this value is not"),
-		refused("empty text as a number", "", "bigint", "a value of Go type string cannot be encoded as CQL type bigint: the type is right, this value is not"),
+		refused("text that is no number", "two", "int",
+			"a value of Go type string cannot be encoded as CQL type int: the type is right, this value is not"),
+		refused("empty text as a number", "", "bigint",
+			"a value of Go type string cannot be encoded as CQL type bigint: the type is right, this value is not"),
 		good("varint zero", big.Int{}, "", "0x00"),
 		good("varint", big.NewInt(-129), "", "0xff7f"),
 		good("varint of an int", uint64(128), "varint", "0x0080"),
@@ -133,8 +136,10 @@ func TestEncode(t *testing.T) {
 		good("pointer to the zero time", &time.Time{}, "", "unset"),
 		good("zero date", time.Time{}, "date", "unset"),
 		good("date", time.Date(1970, 1, 2, 23, 59, 0, 0, time.UTC), "date", "0x80000001"),
-		good("date in a zone with the clock of UTC", time.Date(1970, 1, 1, 0, 30, 0, 0, time.FixedZone("", 0)), "date", "0x80000000"),
-		refused("date in another zone", time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600)), "date", "a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)"),
+		good("date in a zone with the clock of UTC", time.Date(1970, 1, 1, 0, 30, 0, 0, time.FixedZone("", 0)), "date",
+			"0x80000000"),
+		refused("date in another zone", time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600)), "date",
+			"a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)"),
 		// The driver divides, which before 1970 rounds up: noon of the last day of 1969 became 1970.
 		good("date before 1970", before1970, "date", "0x7fffffff"),
 		good("date at midnight before 1970", before1970.Add(-12*time.Hour), "date", "0x7fffffff"),
@@ -151,16 +156,19 @@ func TestEncode(t *testing.T) {
 		good("uuid as array", [16]byte(uuid1), "", "0x00000000000110008000000000000001"),
 		good("timeuuid", uuid1, "timeuuid", "0x00000000000110008000000000000001"),
 		refused("timeuuid of version 4", uuid4, "timeuuid", "a timeuuid is a version 1 UUID, this one is version 4"),
-		refused("timeuuid zero", gocql.UUID{}, "timeuuid", "the zero UUID is no timeuuid; a column that may be absent wants a pointer"),
+		refused("timeuuid zero", gocql.UUID{}, "timeuuid",
+			"the zero UUID is no timeuuid; a column that may be absent wants a pointer"),
 		good("timeuuid nil", noUUID, "timeuuid", "unset"),
-		refused("uuid of 15 bytes", make([]byte, 15), "uuid", "a value of Go type []uint8 cannot be encoded as CQL type uuid: the type is right, this value is not"),
+		refused("uuid of 15 bytes", make([]byte, 15), "uuid",
+			"a value of Go type []uint8 cannot be encoded as CQL type uuid: the type is right, this value is not"),
 
 		good("IPv4", net.IPv4(127, 0, 0, 1), "", "0x7f000001"),
 		good("IPv6", net.IPv6loopback, "", "0x00000000000000000000000000000001"),
 		good("no IP", net.IP(nil), "", "unset"),
 		good("empty IP", net.IP{}, "", "unset"),
 		refused("IP of 5 bytes", net.IP{1, 2, 3, 4, 5}, "", "an IP address has 4 or 16 bytes, this one 5"),
-		refused("IP text", "localhost", "inet", "a value of Go type string cannot be encoded as CQL type inet: the type is right, this value is not"),
+		refused("IP text", "localhost", "inet",
+			"a value of Go type string cannot be encoded as CQL type inet: the type is right, this value is not"),
 
 		good("set", map[string]struct{}{"a": {}}, "", "0x000000010000000161"),
 		good("map", map[string]int32{"a": 1}, "", "0x0000000100000001610000000400000001"),
@@ -176,11 +184,14 @@ func TestEncode(t *testing.T) {
 		refused("nil list inside", [][]string{{"a"}, nil}, "frozen<list<list<text>>>", "a null inside a collection"),
 		refused("nil value inside", map[string]*string{"a": nil}, "", "a null inside a collection"),
 		refused("invalid UTF-8 inside", []string{"a", "\xff"}, "set<text>", "inside a collection: text is not valid UTF-8"),
-		refused("ascii inside", map[string]int32{"é": 1}, "map<ascii, int>", "inside a collection: ascii holds a byte above 127"),
+		refused("ascii inside", map[string]int32{"é": 1}, "map<ascii, int>",
+			"inside a collection: ascii holds a byte above 127"),
 		refused("timeuuid inside", []gocql.UUID{uuid1, uuid4}, "set<timeuuid>",
 			"inside a collection: a timeuuid is a version 1 UUID, this one is version 4"),
 		refused("zero time inside", []time.Time{{}}, "set<timestamp>", "a null inside a collection"),
-		refused("date in another zone inside", []time.Time{time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600))}, "set<date>", "a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)"),
+		refused("date in another zone inside", []time.Time{time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600))},
+			"set<date>", "a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says "+
+				"how)"),
 		good("date before 1970 inside", []time.Time{before1970}, "set<date>", "0x00000001000000047fffffff"),
 		good("nil bytes as uuid", []byte(nil), "uuid", "unset"),
 		refused("deep inside", map[string][][]string{"a": {{"\xff"}}}, "map<text, frozen<list<list<text>>>>",
@@ -192,7 +203,8 @@ func TestEncode(t *testing.T) {
 		good("nil pointer to a Marshaler", (*token)(nil), "text", "unset"),
 		good("Marshaler with a pointer", ptr(secret("a")), "text", "0x286129"),
 		good("nil Marshaler with a pointer", (*secret)(nil), "text", "unset"),
-		refused("Marshaler that fails", ptr(secret("fail")), "text", "a value of Go type *tables_test.secret cannot be encoded as CQL type text: the type is right, this value is not"),
+		refused("Marshaler that fails", ptr(secret("fail")), "text",
+			"a value of Go type *tables_test.secret cannot be encoded as CQL type text: the type is right, this value is not"),
 		refused("Marshaler of a wrong size", token("a"), "int", "a int has 4 bytes, the encoded value has 3"),
 		refused("Marshaler that is no list", token("a"), "frozen<list<int>>", "the encoded value is no frozen<list<int>>"),
 		refused("Marshaler that ends early", token("\x00\x00\x00"), "set<int>", "the encoded value is no set<int>"),
@@ -245,7 +257,8 @@ func TestAliases(t *testing.T) {
 	}
 	text, at, own := "text", time.UnixMilli(5), owned("own")
 	r := row{
-		ID: []byte("key"), Raw: []byte("raw"), ByUUID: bytes.Repeat([]byte{7}, 16), IP: net.IP{1, 2, 3, 4}, Big: big.NewInt(77),
+		ID: []byte("key"), Raw: []byte("raw"), ByUUID: bytes.Repeat([]byte{7}, 16), IP: net.IP{1, 2, 3, 4},
+		Big: big.NewInt(77),
 		Dec: inf.NewDec(5, 1), Map: map[string]string{"a": "b"}, List: [][]byte{[]byte("x")}, Text: &text, At: &at, Own: &own,
 	}
 	s := tables.Must(tables.New[row]("thing", tables.Table{Name: "things", PartKey: []string{"id"}},
@@ -270,7 +283,8 @@ func TestAliases(t *testing.T) {
 	byOwner := tables.Must(tables.New[struct {
 		ID, Owner []byte
 		At        int64
-	}]("thing", tables.Table{Name: "things", PartKey: []string{"id"}}, tables.Table{Name: "by_owner", PartKey: []string{"owner", "id"}},
+	}]("thing", tables.Table{Name: "things", PartKey: []string{"id"}},
+		tables.Table{Name: "by_owner", PartKey: []string{"owner", "id"}},
 		tables.OneOf("owner", domain, []byte("b")), tables.Stamp("at")))
 	domain[0] = 'X'
 	if _, err := byOwner.Delete(struct {
@@ -316,8 +330,16 @@ func TestKeyLimits(t *testing.T) {
 		{"empty behind a pointer", row{ID: "1", User: ptr(""), Ref: uuid1, Day: day}, tables.InvalidError{
 			Column: "user", Reason: "a key column must not be empty",
 		}},
-		{"zero UUID", row{ID: "1", Day: day}, tables.InvalidError{Column: "ref", Reason: "a key column must not be the zero UUID"}},
-		{"zero time", row{ID: "1", Ref: uuid1}, tables.InvalidError{Column: "day", Reason: "a key column must not be the zero time"}},
+		{
+			"zero UUID",
+			row{ID: "1", Day: day},
+			tables.InvalidError{Column: "ref", Reason: "a key column must not be the zero UUID"},
+		},
+		{
+			"zero time",
+			row{ID: "1", Ref: uuid1},
+			tables.InvalidError{Column: "day", Reason: "a key column must not be the zero time"},
+		},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -363,7 +385,8 @@ func TestValueMarshalCQL(t *testing.T) {
 	if !errors.As(err, &marshal) || err.Error() != "the live column is of type uuid, declared is timeuuid" {
 		t.Errorf("a column of another type was taken: %v", err)
 	}
-	if through, err := gocql.Marshal(driver.NativeType(gocql.TypeTimeUUID), id); err != nil || !bytes.Equal(through, data) {
+	if through, err := gocql.Marshal(driver.NativeType(gocql.TypeTimeUUID), id); err != nil ||
+		!bytes.Equal(through, data) {
 		t.Errorf("the driver encodes %x, %v", through, err)
 	}
 }

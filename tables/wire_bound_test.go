@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/internal/wire"
 )
 
-// Bytes of storage that somebody else may have written cost in the order of what they are, in memory and in time: what a
-// few bytes blow up to is rejected before there is room made for it, and in an error that does not repeat it.
+// Bytes of storage that somebody else may have written cost in the order of what they are, in memory and in time: what
+// a few bytes blow up to is rejected before there is room made for it, and in an error that does not repeat it.
 func TestStoredMutationCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	fields := func(n int) string {
 		var b strings.Builder
@@ -40,18 +40,28 @@ func TestStoredMutationCostsWhatItHolds(t *testing.T) { //nolint:paralleltest //
 		refused string
 	}{
 		"a value of no such type": {
-			[]storedColumn{key, {"u", 2, strings.Repeat("tuple<", 50) + wide + strings.Repeat(">", 50), nested, 0}}, "column u: inside a tuple",
+			[]storedColumn{key, {"u", 2, strings.Repeat("tuple<", 50) + wide + strings.Repeat(">", 50), nested, 0}},
+			"column u: inside a tuple",
 		},
-		"empty columns":           {make([]storedColumn, 4<<20), "too many elements"},
-		"unset columns":           {named(1_000_000), "too many elements"},
-		"as many as are allowed":  {named(999_999), ""},
-		"a type of many fields":   {[]storedColumn{key, {"u", 1, fields(60_000), nil, 0}}, "a type of more than 65536 characters"},
+		"empty columns":          {make([]storedColumn, 4<<20), "too many elements"},
+		"unset columns":          {named(1_000_000), "too many elements"},
+		"as many as are allowed": {named(999_999), ""},
+		"a type of many fields": {
+			[]storedColumn{key, {"u", 1, fields(60_000), nil, 0}},
+			"a type of more than 65536 characters",
+		},
 		"fields as are allowed":   {[]storedColumn{key, {"u", 1, fields(5_000), nil, 0}}, ""},
 		"many fields, many times": {append(named(0), repeated(storedColumn{"u", 1, fields(5_000), nil, 0}, 10)...), ""},
-		"wide in deep":            {[]storedColumn{key, {"u", 1, strings.Repeat("tuple<", 50) + wide + strings.Repeat(">", 50), nil, 0}}, ""},
-		"a long word":             {[]storedColumn{key, {"u", 1, strings.Repeat("x", 60_000), nil, 0}}, "CQL type"},
+		"wide in deep": {[]storedColumn{
+			key,
+			{"u", 1, strings.Repeat("tuple<", 50) + wide + strings.Repeat(">", 50), nil, 0},
+		}, ""},
+		"a long word": {[]storedColumn{key, {"u", 1, strings.Repeat("x", 60_000), nil, 0}}, "CQL type"},
 	} {
-		w := storedMutation{Kind: uint8(statement.Put), Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1, Columns: test.columns}
+		w := storedMutation{
+			Kind: uint8(statement.Put), Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1,
+			Columns: test.columns,
+		}
 		data := wire.Append(nil, w)
 		var m statement.Mutation
 		var before, after runtime.MemStats

@@ -39,11 +39,13 @@ type storedClaim struct {
 	Columns         []storedColumn
 }
 
-// The keys of a stored condition come to stand in the row, where every other writer reads them: what is none of a change is rejected.
+// The keys of a stored condition come to stand in the row, where every other writer reads them: what is none of a
+// change is rejected.
 func TestForgedKeysOfAStoredCondition(t *testing.T) {
 	t.Parallel()
 	when, one := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01"
-	const none, kind = "keys that are not those of a row before the change", "an insert with the keys of a row before it, or another change without them"
+	const none, kind = "keys that are not those of a row before the change",
+		"an insert with the keys of a row before it, or another change without them"
 	for name, test := range map[string]struct {
 		kind tables.Kind
 		keys []byte
@@ -71,13 +73,16 @@ func TestForgedKeysOfAStoredCondition(t *testing.T) {
 		w := storedConditional{
 			Entity: "visit", Kind: test.kind, Versioned: true, Version: version, VersionColumn: "version", Keys: test.keys,
 			Keyspace: "shop", Table: "visits", Key: 1, Part: 1, Columns: []storedColumn{
-				{"visit_id", 2, "uuid", accountID.Bytes(), 0}, {"placed", 2, "timestamp", []byte(when), 0}, {"count", 2, "int", []byte(one), 0},
+				{"visit_id", 2, "uuid", accountID.Bytes(), 0},
+				{"placed", 2, "timestamp", []byte(when), 0},
+				{"count", 2, "int", []byte(one), 0},
 			},
 		}
 		if test.kind != tables.Insert {
 			w.Before = before
 		}
-		if _, err := readConditional(t, w); test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+		if _, err := readConditional(t, w); test.want == "" && err != nil || test.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
@@ -104,36 +109,48 @@ func TestForgedClaimsOfAStoredCondition(t *testing.T) {
 		return out
 	}
 	blob := []storedClaim{{"shop", "accounts_by_email", 1, []storedColumn{{"email", 2, "blob", []byte("b"), 0}}}}
-	const not, unclaimed = "a claim that is not that of its row", "the key that the row gets in Unique table accounts_by_email is not claimed"
+	const not, unclaimed = "a claim that is not that of its row",
+		"the key that the row gets in Unique table accounts_by_email is not claimed"
 	for name, test := range map[string]struct {
 		kind             tables.Kind
 		before, after    string
 		claims, releases []storedClaim
 		want             string
 	}{
-		"an insert":              {tables.Insert, "", "a", claims("a"), nil, ""},
-		"an insert of none":      {tables.Insert, "", "", nil, nil, ""},
-		"another key":            {tables.Update, "a", "b", claims("b"), claims("a"), ""},
-		"the same key":           {tables.Update, "a", "a", nil, nil, ""},
-		"a key given up":         {tables.Update, "a", "", nil, claims("a"), ""},
-		"a delete":               {tables.Delete, "a", "", nil, claims("a"), ""},
-		"somebody else's":        {tables.Update, "a", "b", claims("c"), claims("a"), not},
-		"two":                    {tables.Update, "a", "b", claims("b", "b"), claims("a"), not},
-		"two given up":           {tables.Update, "a", "b", claims("b"), claims("a", "a"), not},
-		"of none":                {tables.Update, "a", "", claims("b"), nil, not},
-		"of a delete":            {tables.Delete, "a", "", claims("a"), nil, not},
-		"a kept key given up":    {tables.Update, "a", "a", nil, claims("a"), not},
-		"the new key given up":   {tables.Update, "a", "b", claims("b"), claims("b"), not},
-		"an insert without":      {tables.Insert, "", "a", nil, nil, unclaimed},
-		"another key without":    {tables.Update, "a", "b", nil, claims("a"), unclaimed},
-		"the first key without":  {tables.Update, "", "a", nil, nil, unclaimed},
-		"of another type":        {tables.Update, "a", "b", blob, nil, "a claim on a column that is not there"},
-		"of an unknown table":    {tables.Update, "a", "b", []storedClaim{{"shop", "accounts", 1, email("b")}}, nil, "the set has no Unique table accounts"},
-		"of an unknown keyspace": {tables.Update, "a", "b", []storedClaim{{"x", "accounts_by_email", 1, email("b")}}, nil, "the set has no Unique table"},
+		"an insert":             {tables.Insert, "", "a", claims("a"), nil, ""},
+		"an insert of none":     {tables.Insert, "", "", nil, nil, ""},
+		"another key":           {tables.Update, "a", "b", claims("b"), claims("a"), ""},
+		"the same key":          {tables.Update, "a", "a", nil, nil, ""},
+		"a key given up":        {tables.Update, "a", "", nil, claims("a"), ""},
+		"a delete":              {tables.Delete, "a", "", nil, claims("a"), ""},
+		"somebody else's":       {tables.Update, "a", "b", claims("c"), claims("a"), not},
+		"two":                   {tables.Update, "a", "b", claims("b", "b"), claims("a"), not},
+		"two given up":          {tables.Update, "a", "b", claims("b"), claims("a", "a"), not},
+		"of none":               {tables.Update, "a", "", claims("b"), nil, not},
+		"of a delete":           {tables.Delete, "a", "", claims("a"), nil, not},
+		"a kept key given up":   {tables.Update, "a", "a", nil, claims("a"), not},
+		"the new key given up":  {tables.Update, "a", "b", claims("b"), claims("b"), not},
+		"an insert without":     {tables.Insert, "", "a", nil, nil, unclaimed},
+		"another key without":   {tables.Update, "a", "b", nil, claims("a"), unclaimed},
+		"the first key without": {tables.Update, "", "a", nil, nil, unclaimed},
+		"of another type":       {tables.Update, "a", "b", blob, nil, "a claim on a column that is not there"},
+		"of an unknown table": {
+			tables.Update, "a", "b",
+			[]storedClaim{{"shop", "accounts", 1, email("b")}},
+			nil,
+			"the set has no Unique table accounts",
+		},
+		"of an unknown keyspace": {
+			tables.Update, "a", "b",
+			[]storedClaim{{"x", "accounts_by_email", 1, email("b")}},
+			nil,
+			"the set has no Unique table",
+		},
 	} {
 		w := storedConditional{
-			Entity: "account", Kind: test.kind, Versioned: true, Version: version, VersionColumn: "version", Keyspace: "shop", Table: "accounts",
-			Key: 1, Part: 1, Columns: []storedColumn{{"id", 2, "uuid", accountID.Bytes(), 0}, {"email", 1, "text", nil, 0}},
+			Entity: "account", Kind: test.kind, Versioned: true, Version: version, VersionColumn: "version", Keyspace: "shop",
+			Table: "accounts",
+			Key:   1, Part: 1, Columns: []storedColumn{{"id", 2, "uuid", accountID.Bytes(), 0}, {"email", 1, "text", nil, 0}},
 			Claims: test.claims, Releases: test.releases,
 		}
 		if test.after != "" {
@@ -169,30 +186,56 @@ func TestForgedConditionOfASet(t *testing.T) {
 		"an update":                 {"", func(*storedConditional) {}},
 		"before a column was added": {"", func(w *storedConditional) { w.Columns = w.Columns[:2] }},
 		"a delete":                  {"", removed},
-		"an insert":                 {"", func(w *storedConditional) { w.Kind, w.Before, w.Keys = tables.Insert, gocql.UUID{}, nil }},
-		"an insert over a row":      {"an insert with the version of a row before it", func(w *storedConditional) { w.Kind, w.Keys = tables.Insert, nil }},
-		"an update of no row":       {"another change without it", func(w *storedConditional) { w.Before = gocql.UUID{} }},
-		"a value too short":         {"column count: a int has 4 bytes", func(w *storedConditional) { w.Columns[2].Data = []byte{1} }},
-		"another type":              {"column count is declared as int, and the stored value is of blob", func(w *storedConditional) { w.Columns[2].Type = "blob" }},
-		"another type of a null": {"column placed is declared as timestamp, and the stored value is of blob", func(w *storedConditional) {
-			removed(w)
-			w.Columns[1].Type, w.Keys = "blob", entryOf("placed", "x")
+		"an insert": {"", func(w *storedConditional) {
+			w.Kind, w.Before, w.Keys = tables.Insert, gocql.UUID{}, nil
 		}},
-		"a longer key": {"its primary key is ((visit_id)), and that of the stored write is ((visit_id), placed)", func(w *storedConditional) { w.Key, w.Keys = 2, entryOf() }},
+		"an insert over a row": {"an insert with the version of a row before it", func(w *storedConditional) {
+			w.Kind, w.Keys = tables.Insert, nil
+		}},
+		"an update of no row": {"another change without it", func(w *storedConditional) { w.Before = gocql.UUID{} }},
+		"a value too short": {"column count: a int has 4 bytes", func(w *storedConditional) {
+			w.Columns[2].Data = []byte{1}
+		}},
+		"another type": {
+			"column count is declared as int, and the stored value is of blob",
+			func(w *storedConditional) { w.Columns[2].Type = "blob" },
+		},
+		"another type of a null": {
+			"column placed is declared as timestamp, and the stored value is of blob",
+			func(w *storedConditional) {
+				removed(w)
+				w.Columns[1].Type, w.Keys = "blob", entryOf("placed", "x")
+			},
+		},
+		"a longer key": {
+			"its primary key is ((visit_id)), and that of the stored write is ((visit_id), placed)",
+			func(w *storedConditional) { w.Key, w.Keys = 2, entryOf() },
+		},
 		"another partition key": {"and that of the stored write is ((visit_id, placed))", func(w *storedConditional) {
 			w.Key, w.Part, w.Keys = 2, 2, entryOf()
 		}},
-		"another column": {"it has no column other", func(w *storedConditional) { w.Columns[2].Name, w.Keys = "other", entryOf() }},
-		"a time of which there is no day": {"what it leaves for other writers to finish cannot be read", func(w *storedConditional) {
-			removed(w)
-			w.Keys = entryOf("placed", far)
+		"another column": {"it has no column other", func(w *storedConditional) {
+			w.Columns[2].Name, w.Keys = "other", entryOf()
 		}},
-		"a row of which there is no day": {"what it leaves for other writers to finish cannot be read", func(w *storedConditional) { w.Columns[1].Data = []byte(far) }},
+		"a time of which there is no day": {
+			"what it leaves for other writers to finish cannot be read",
+			func(w *storedConditional) {
+				removed(w)
+				w.Keys = entryOf("placed", far)
+			},
+		},
+		"a row of which there is no day": {
+			"what it leaves for other writers to finish cannot be read",
+			func(w *storedConditional) { w.Columns[1].Data = []byte(far) },
+		},
 	} {
 		w := storedConditional{
-			Entity: "visit", Kind: tables.Update, Versioned: true, Before: before, Version: version, VersionColumn: "version", Keys: entryOf("placed", when),
+			Entity: "visit", Kind: tables.Update, Versioned: true, Before: before, Version: version, VersionColumn: "version",
+			Keys:     entryOf("placed", when),
 			Keyspace: "shop", Table: "visits", Key: 1, Part: 1, Columns: []storedColumn{
-				{"visit_id", 2, "uuid", accountID.Bytes(), 0}, {"placed", 2, "timestamp", []byte(when), 0}, {"count", 2, "int", []byte(one), 0},
+				{"visit_id", 2, "uuid", accountID.Bytes(), 0},
+				{"placed", 2, "timestamp", []byte(when), 0},
+				{"count", 2, "int", []byte(one), 0},
 			},
 		}
 		test.edit(&w)
@@ -207,8 +250,8 @@ func TestForgedConditionOfASet(t *testing.T) {
 	}
 }
 
-// By the types that are stored the keys of a delete are checked before others read them. So it binds nulls of these types, which the driver
-// refuses if the columns are of others.
+// By the types that are stored the keys of a delete are checked before others read them. So it binds nulls of these
+// types, which the driver refuses if the columns are of others.
 func TestStoredDeleteSaysItsTypes(t *testing.T) {
 	t.Parallel()
 	c, err := readConditional(t, storedConditional{
@@ -238,24 +281,28 @@ func TestStoredPatchesAreDeclared(t *testing.T) {
 	set := carts(t)
 	for _, c := range []tables.Change{
 		set.Patch(aCart(), tables.Elements("products"), tables.Without("tags", "old"), tables.Column("note")),
-		set.Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Column("ends"), tables.Elements("tags"), tables.Without("products", uuid1, uuid4)),
+		set.Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Column("ends"), tables.Elements("tags"),
+			tables.Without("products", uuid1, uuid4)),
 	} {
 		for _, m := range rendered(t, c) {
-			if found, fault := entity.Declares(set.Internal(), storedAndRead(t, &m), func(name string) string { return name }); !found || fault != "" {
+			if found, fault := entity.Declares(set.Internal(), storedAndRead(t, &m), func(name string) string {
+				return name
+			}); !found || fault != "" {
 				t.Errorf("%s: %t, %s", m, found, fault)
 			}
 		}
 	}
 }
 
-// FuzzUnmarshalConditional reads any bytes: nothing may panic, and what is read must be fit to be sent, and to be stored again, and
-// what reading takes grows with the bytes.
+// FuzzUnmarshalConditional reads any bytes: nothing may panic, and what is read must be fit to be sent, and to be
+// stored again, and what reading takes grows with the bytes.
 func FuzzUnmarshalConditional(f *testing.F) {
 	set := accountSet(f)
 	compared := tables.Must(tables.New[account]("account", accounts, tables.Compare("level", "email")))
 	up := newAccount(func(a *account) { a.Level = 4 })
 	for _, change := range []tables.Change{
-		set.Insert(up), set.Update(newAccount(nil), up), set.Delete(up), compared.Insert(up), compared.Update(newAccount(nil), up),
+		set.Insert(up), set.Update(newAccount(nil), up), set.Delete(up), compared.Insert(up),
+		compared.Update(newAccount(nil), up),
 		stopSets()["query table"].Delete(stop{VisitID: accountID, Placed: at, Version: before}),
 	} {
 		c, err := change.Internal().RenderConditional(at.UnixMicro(), version, func(string) string { return "shop" })
@@ -289,7 +336,8 @@ func FuzzUnmarshalConditional(f *testing.F) {
 			t.Errorf("stored again: %v", err)
 		}
 		for name, set := range stopSets() {
-			own, err := set.Delete(stop{VisitID: accountID, Placed: at, Version: before}).Internal().RenderConditional(at.UnixMicro(), version, nil)
+			own, err := set.Delete(stop{VisitID: accountID, Placed: at, Version: before}).Internal().
+				RenderConditional(at.UnixMicro(), version, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,15 +37,19 @@ func storedChanges(tb testing.TB) []tables.Change {
 	homes := tables.Must(tables.New[cell[map[string]postal]]("cell", cells, addressType, geoType))
 	place := tables.Must(tables.New[cell[*postal]]("cell", cells, addressType, geoType, tables.Type("v", "address_type")))
 	return []tables.Change{
-		homes.Insert(cell[map[string]postal]{V: map[string]postal{"home": home()}}), place.Insert(cell[*postal]{V: ptr(home())}),
+		homes.Insert(cell[map[string]postal]{V: map[string]postal{"home": home()}}),
+		place.Insert(cell[*postal]{V: ptr(home())}),
 		place.Update(cell[*postal]{}, cell[*postal]{}),
 		homes.Patch(cell[map[string]postal]{V: map[string]postal{"home": home()}}, tables.Elements("v")),
 		carts(tb).Patch(aCart(), tables.Elements("products"), tables.Without("tags", "old"), tables.Column("note")),
-		carts(tb).Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Column("ends"), tables.Without("products", uuid1, uuid4)),
-		s.Insert(one), s.Insert(row{ID: "1"}), s.Update(one, with(one, func(r *row) { r.Other = nil })), s.Update(one, row{ID: "1"}),
+		carts(tb).Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Column("ends"),
+			tables.Without("products", uuid1, uuid4)),
+		s.Insert(one), s.Insert(row{ID: "1"}), s.Update(one, with(one, func(r *row) { r.Other = nil })),
+		s.Update(one, row{ID: "1"}),
 		s.Update(one, with(one, func(r *row) { r.First, r.Other = nil, ptr("u") })), s.Delete(one),
 		jobs(tb).Insert(before), jobs(tb).Insert(with(before, func(j *job) { j.Worker, j.EndsAt, j.Note = nil, nil, nil })),
-		jobs(tb).Update(before, with(before, func(j *job) { j.State, j.Worker, j.Tags = Open, ptr("v"), nil })), jobs(tb).Delete(before),
+		jobs(tb).Update(before, with(before, func(j *job) { j.State, j.Worker, j.Tags = Open, ptr("v"), nil })),
+		jobs(tb).Delete(before),
 	}
 }
 
@@ -90,12 +94,14 @@ func TestMutationBinary(t *testing.T) {
 		}
 	}
 	strange := statement.Mutation{Kind: statement.Put, Table: "things", Timestamp: 1, Statement: "x"}
-	if _, err := strange.MarshalBinary(); err == nil || err.Error() != "tables: encode mutation: it was not rendered from a change" {
+	if _, err := strange.MarshalBinary(); err == nil ||
+		err.Error() != "tables: encode mutation: it was not rendered from a change" {
 		t.Errorf("a mutation of unknown origin: %v", err)
 	}
 	strange = rendered(t, jobs(t).Delete(aJob()))[0]
 	strange.Args = []any{strange.Args[0], "plain"}
-	if _, err := strange.MarshalBinary(); err == nil || err.Error() != "tables: encode mutation: an argument is of Go type string" {
+	if _, err := strange.MarshalBinary(); err == nil ||
+		err.Error() != "tables: encode mutation: an argument is of Go type string" {
 		t.Errorf("an argument that is no Value: %v", err)
 	}
 }
@@ -135,8 +141,12 @@ func TestForgedMutation(t *testing.T) {
 	t.Parallel()
 	read := func(edit func(*storedMutation)) (statement.Mutation, error) {
 		w := storedMutation{
-			Kind: uint8(statement.Put), Keyspace: "shop", Table: "things", Timestamp: now, Keys: 2, Part: 1, Columns: []storedColumn{
-				{"id", 2, "text", []byte("a"), 0}, {"at", 2, "int", []byte{0, 0, 0, 1}, 0}, {"note", 1, "text", nil, 0}, {Name: "other"},
+			Kind: uint8(statement.Put), Keyspace: "shop", Table: "things", Timestamp: now, Keys: 2, Part: 1,
+			Columns: []storedColumn{
+				{"id", 2, "text", []byte("a"), 0},
+				{"at", 2, "int", []byte{0, 0, 0, 1}, 0},
+				{"note", 1, "text", nil, 0},
+				{Name: "other"},
 			},
 		}
 		edit(&w)
@@ -145,14 +155,19 @@ func TestForgedMutation(t *testing.T) {
 		return m, err
 	}
 	for want, edit := range map[string]func(*storedMutation){
-		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?":           func(*storedMutation) {},
-		"INSERT INTO things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?":                func(w *storedMutation) { w.Keyspace = "" },
-		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?": func(w *storedMutation) { w.ExpiresAt = 1 },
+		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?": func(*storedMutation) {},
+		"INSERT INTO things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?": func(w *storedMutation) {
+			w.Keyspace = ""
+		},
+		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?": func(w *storedMutation) {
+			w.ExpiresAt = 1
+		},
 		"DELETE FROM shop.things USING TIMESTAMP ? WHERE id=? AND at=?": func(w *storedMutation) {
 			w.Kind, w.Columns = uint8(statement.Remove), w.Columns[:2]
 		},
-		"UPDATE shop.things USING TIMESTAMP ? SET tags=tags+?,notes=notes-? WHERE id=? AND at=?":           merging,
-		"UPDATE shop.things USING TTL ? AND TIMESTAMP ? SET tags=tags+?,notes=notes-? WHERE id=? AND at=?": merges(func(w *storedMutation) { w.ExpiresAt = 1 }),
+		"UPDATE shop.things USING TIMESTAMP ? SET tags=tags+?,notes=notes-? WHERE id=? AND at=?": merging,
+		"UPDATE shop.things USING TTL ? AND TIMESTAMP ? SET tags=tags+?,notes=notes-? WHERE id=? AND at=?": merges(
+			func(w *storedMutation) { w.ExpiresAt = 1 }),
 	} {
 		if m, err := read(edit); err != nil || m.Statement != want {
 			t.Errorf("%s, %v, want %s", m.Statement, err, want)
@@ -185,35 +200,67 @@ func TestForgedMutation(t *testing.T) {
 		"a null key":          {"a key column without a value", func(w *storedMutation) { w.Columns[1].State = 1 }},
 		"an unset key":        {"a key column without a value", func(w *storedMutation) { w.Columns[1].State = 0 }},
 		"an empty key":        {"a key column without a value", func(w *storedMutation) { w.Columns[0].Data = nil }},
-		"a large key":         {"a key column without a value", func(w *storedMutation) { w.Columns[0].Data = make([]byte, 65536) }},
+		"a large key": {"a key column without a value", func(w *storedMutation) {
+			w.Columns[0].Data = make([]byte, 65536)
+		}},
 		"a remove with values": {"a remove has nothing but a key", func(w *storedMutation) {
 			w.Kind = uint8(statement.Remove)
 		}},
-		"a merge of nothing":     {"a merge of nothing", merges(func(w *storedMutation) { w.Columns = w.Columns[:2] })},
-		"elements in a put":      {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Kind = uint8(statement.Put) })},
-		"elements in the key":    {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[0].Edit = 2 })},
-		"a merge of columns":     {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[2].Edit = 0 })},
-		"an edit of a column":    {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[2].Edit = 1 })},
-		"an unknown edit":        {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) { w.Columns[2].Edit = 4 })},
+		"a merge of nothing": {"a merge of nothing", merges(func(w *storedMutation) { w.Columns = w.Columns[:2] })},
+		"elements in a put": {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) {
+			w.Kind = uint8(statement.Put)
+		})},
+		"elements in the key": {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) {
+			w.Columns[0].Edit = 2
+		})},
+		"a merge of columns": {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) {
+			w.Columns[2].Edit = 0
+		})},
+		"an edit of a column": {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) {
+			w.Columns[2].Edit = 1
+		})},
+		"an unknown edit": {"edits of elements in a mutation of whole columns", merges(func(w *storedMutation) {
+			w.Columns[2].Edit = 4
+		})},
 		"elements that are null": {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].State = 1 })},
 		"unset elements":         {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].State = 0 })},
-		"empty elements":         {"column tags: the encoded value is no set<text>", merges(func(w *storedMutation) { w.Columns[2].Data = nil })},
-		"elements of a list":     {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Type = "list<text>" })},
-		"frozen elements":        {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Type = "frozen<set<text>>" })},
+		"empty elements": {"column tags: the encoded value is no set<text>", merges(func(w *storedMutation) {
+			w.Columns[2].Data = nil
+		})},
+		"elements of a list": {"elements without a value", merges(func(w *storedMutation) {
+			w.Columns[2].Type = "list<text>"
+		})},
+		"frozen elements": {"elements without a value", merges(func(w *storedMutation) {
+			w.Columns[2].Type = "frozen<set<text>>"
+		})},
 		"removes of a map": {"elements without a value", merges(func(w *storedMutation) {
 			w.Columns[3].Type, w.Columns[3].Data = "map<text, text>", append(w.Columns[3].Data, w.Columns[3].Data[4:]...)
 		})},
 		"a type without fields": {`CQL type "place": `, func(w *storedMutation) { w.Columns[2].Type = "place" }},
-		"a short value":         {"column note: a int has 4 bytes, the encoded value has 1", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "int", []byte{1}, 0} }},
-		"a short key":           {"column at: a int has 4 bytes, the encoded value has 3", func(w *storedMutation) { w.Columns[1].Data = []byte{1, 2, 3} }},
-		"text that is none":     {"column id: text is not valid UTF-8", func(w *storedMutation) { w.Columns[0].Data = []byte{0xff} }},
-		"a broken collection":   {"column note: the encoded value is no list<int>", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "list<int>", []byte{0, 0, 0, 2}, 0} }},
+		"a short value": {"column note: a int has 4 bytes, the encoded value has 1", func(w *storedMutation) {
+			w.Columns[2] = storedColumn{"note", 2, "int", []byte{1}, 0}
+		}},
+		"a short key": {"column at: a int has 4 bytes, the encoded value has 3", func(w *storedMutation) {
+			w.Columns[1].Data = []byte{1, 2, 3}
+		}},
+		"text that is none": {"column id: text is not valid UTF-8", func(w *storedMutation) {
+			w.Columns[0].Data = []byte{0xff}
+		}},
+		"a broken collection": {"column note: the encoded value is no list<int>", func(w *storedMutation) {
+			w.Columns[2] = storedColumn{"note", 2, "list<int>", []byte{0, 0, 0, 2}, 0}
+		}},
 		"a broken tuple": {"column note: inside a tuple: a int has", func(w *storedMutation) {
 			w.Columns[2] = storedColumn{"note", 2, "tuple<int>", []byte("\x00\x00\x00\x01a"), 0}
 		}},
-		"a short address":  {"column note: an inet has 4 or 16 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "inet", []byte{1}, 0} }},
-		"a short decimal":  {"column note: a decimal has at least 4 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "decimal", []byte{1}, 0} }},
-		"a short duration": {"column note: a duration has at least 3 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "duration", []byte{1}, 0} }},
+		"a short address": {"column note: an inet has 4 or 16 bytes", func(w *storedMutation) {
+			w.Columns[2] = storedColumn{"note", 2, "inet", []byte{1}, 0}
+		}},
+		"a short decimal": {"column note: a decimal has at least 4 bytes", func(w *storedMutation) {
+			w.Columns[2] = storedColumn{"note", 2, "decimal", []byte{1}, 0}
+		}},
+		"a short duration": {"column note: a duration has at least 3 bytes", func(w *storedMutation) {
+			w.Columns[2] = storedColumn{"note", 2, "duration", []byte{1}, 0}
+		}},
 		"a remove that expires": {"a remove has nothing but a key", func(w *storedMutation) {
 			w.Kind, w.Columns, w.ExpiresAt = uint8(statement.Remove), w.Columns[:2], 1
 		}},
@@ -241,9 +288,11 @@ func merges(edit func(*storedMutation)) func(*storedMutation) {
 }
 
 // wireStatement is all that can come out of storage.
-var wireStatement = regexp.MustCompile(strings.ReplaceAll(`^(?:INSERT INTO (?:NAME\.)?NAME \(NAME(?:,NAME)*\) VALUES \(\?(?:,\?)*\) `+
-	`USING (?:TTL \? AND )?TIMESTAMP \?|UPDATE (?:NAME\.)?NAME USING (?:TTL \? AND )?TIMESTAMP \? SET NAME=(?:NAME[-+])?\?(?:,NAME=(?:NAME[-+])?\?)* `+
-	`WHERE NAME=\?(?: AND NAME=\?)*|DELETE FROM (?:NAME\.)?NAME USING TIMESTAMP \? WHERE NAME=\?(?: AND NAME=\?)*)$`, "NAME", `[a-z][a-z0-9_]*`))
+var wireStatement = regexp.MustCompile(
+	strings.ReplaceAll(`^(?:INSERT INTO (?:NAME\.)?NAME \(NAME(?:,NAME)*\) VALUES \(\?(?:,\?)*\) `+
+		`USING (?:TTL \? AND )?TIMESTAMP \?|UPDATE (?:NAME\.)?NAME USING (?:TTL \? AND )?TIMESTAMP \? SET NAME=(?:NAME[-+])?\?(?:,NAME=(?:NAME[-+])?\?)* `+
+		`WHERE NAME=\?(?: AND NAME=\?)*|DELETE FROM (?:NAME\.)?NAME USING TIMESTAMP \? WHERE NAME=\?(?: AND NAME=\?)*)$`,
+		"NAME", `[a-z][a-z0-9_]*`))
 
 // FuzzUnmarshalMutation reads any bytes: nothing may panic, and what is read must be fit to be sent, and to be stored
 // again, and what reading takes grows with the bytes.
@@ -272,7 +321,8 @@ func FuzzUnmarshalMutation(f *testing.F) {
 			}
 		}
 		stamp, ok := m.Args[slices.Index(m.Names, "[timestamp]")].(*cqltype.Value)
-		if !ok || stamp.Type.String() != "bigint" || shown(stamp) != fmt.Sprintf("0x%016x", m.Timestamp) || len(m.Names) != len(m.Args) {
+		if !ok || stamp.Type.String() != "bigint" || shown(stamp) != fmt.Sprintf("0x%016x", m.Timestamp) ||
+			len(m.Names) != len(m.Args) {
 			t.Fatalf("the mutation is at %d:\n%s", m.Timestamp, dumpAll(m))
 		}
 		stored, err := m.MarshalBinary()

@@ -47,15 +47,18 @@ func costs(tb testing.TB) map[string]struct {
 		tracer tracer
 		most   float64
 	}{
-		"no provider":        {tracing.New().(tracer), 0},
-		"noop tracers":       {tracing.New(tracing.WithTracerProvider(nooptrace.NewTracerProvider())).(tracer), 4},
-		"noop meters":        {tracing.New(tracing.WithMeterProvider(noopmetric.NewMeterProvider())).(tracer), 4},
-		"meters":             {tracing.New(tracing.WithMeterProvider(meters)).(tracer), 4},
-		"sampled never":      {tracing.New(tracing.WithTracerProvider(never)).(tracer), 12},
-		"sampled":            {tracing.New(tracing.WithTracerProvider(always)).(tracer), 60},
-		"sampled and meters": {tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)).(tracer), 60},
-		"slog, off":          {tracing.Slog(nil).(tracer), 0},
-		"slog at info":       {tracing.Slog(slog.New(slog.NewTextHandler(io.Discard, nil))).(tracer), 4},
+		"no provider":   {tracing.New().(tracer), 0},
+		"noop tracers":  {tracing.New(tracing.WithTracerProvider(nooptrace.NewTracerProvider())).(tracer), 4},
+		"noop meters":   {tracing.New(tracing.WithMeterProvider(noopmetric.NewMeterProvider())).(tracer), 4},
+		"meters":        {tracing.New(tracing.WithMeterProvider(meters)).(tracer), 4},
+		"sampled never": {tracing.New(tracing.WithTracerProvider(never)).(tracer), 12},
+		"sampled":       {tracing.New(tracing.WithTracerProvider(always)).(tracer), 60},
+		"sampled and meters": {
+			tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)).(tracer),
+			60,
+		},
+		"slog, off":    {tracing.Slog(nil).(tracer), 0},
+		"slog at info": {tracing.Slog(slog.New(slog.NewTextHandler(io.Discard, nil))).(tracer), 4},
 	}
 }
 
@@ -88,7 +91,8 @@ func TestLinksFillNoCache(t *testing.T) { //nolint:paralleltest // as above
 			tracer.TraceEnd(tracer.TraceStart(t.Context(), start), session.OperationEnd{Op: "createOrder"})
 		}
 		return testing.AllocsPerRun(200, func() {
-			tracer.TraceEnd(tracer.TraceStart(t.Context(), session.OperationStart{Op: "payOrder"}), session.OperationEnd{Op: "payOrder"})
+			tracer.TraceEnd(tracer.TraceStart(t.Context(), session.OperationStart{Op: "payOrder"}),
+				session.OperationEnd{Op: "payOrder"})
 		})
 	}
 	if few, many := costs(1), costs(2000); few != many {

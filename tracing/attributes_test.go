@@ -12,14 +12,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// What a call gives by its context is on its span, with what a call around it has given, and on no span of a request and in no metric.
+// What a call gives by its context is on its span, with what a call around it has given, and on no span of a request
+// and in no metric.
 func TestAttributesOfACall(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := openTraced(t, c)
 		meters, metrics := meter(t)
 		w := s.w.With(s.by(tracing.New(tracing.WithTracerProvider(s.provider), tracing.WithMeterProvider(meters))))
-		outer := tracing.ContextWithAttributes(t.Context(), attribute.String("shop.channel", "web"), attribute.String("shop.tier", "one"))
+		outer := tracing.ContextWithAttributes(t.Context(), attribute.String("shop.channel", "web"),
+			attribute.String("shop.tier", "one"))
 		inner := tracing.ContextWithAttributes(outer, attribute.String("shop.tier", "two"))
 		ann := guest{GuestID: gocql.MustRandomUUID(), Name: "ann"}
 		if _, err := w.Write(outer, "outer", guests.Insert(ann)); err != nil {
@@ -49,7 +51,8 @@ func TestAttributesOfACall(t *testing.T) {
 		if seen != len(tiers) {
 			t.Errorf("%d of %d operations", seen, len(tiers))
 		}
-		if all := table(collect(t, metrics)); strings.Contains(all, "shop.") || !strings.Contains(all, "denorm.write.duration") {
+		if all := table(collect(t, metrics)); strings.Contains(all, "shop.") ||
+			!strings.Contains(all, "denorm.write.duration") {
 			t.Errorf("the metrics are\n%s", all)
 		}
 	})

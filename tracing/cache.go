@@ -9,8 +9,8 @@ import (
 // maxTexts is how many bytes the texts of a key in a cache may have on average. Others may have written them.
 const maxTexts = 4 << 10
 
-// cache keeps what was made once, up to a limit in number and bytes. It is read by every write and changes only while a service warms up,
-// so readers take no lock and a change copies the map.
+// cache keeps what was made once, up to a limit in number and bytes. It is read by every write and changes only while a
+// service warms up, so readers take no lock and a change copies the map.
 type cache[K comparable, V any] struct {
 	limit int
 	mu    sync.Mutex
@@ -29,7 +29,8 @@ func (c *cache[K, V]) get(key K) (V, bool) {
 	return value, ok
 }
 
-// add keeps value under key, which has these texts, unless the limit is met. It gives what is kept under key, and whether something is.
+// add keeps value under key, which has these texts, unless the limit is met. It gives what is kept under key, and
+// whether something is.
 func (c *cache[K, V]) add(key K, value V, texts ...string) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,8 @@ func ExampleNew() {
 	service := func(
 		cluster *gocql.ClusterConfig, tp *sdktrace.TracerProvider, mp *sdkmetric.MeterProvider,
 	) (*session.Session, error) {
-		return session.Open(cluster, session.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
+		return session.Open(cluster, session.Trace(tracing.New(tracing.WithTracerProvider(tp),
+			tracing.WithMeterProvider(mp))))
 	}
 	_ = service
 }
@@ -73,14 +74,19 @@ func ExampleSlog() {
 		{Keyspace: "shop", Table: "orders_by_id", Outcome: writer.Applied, Attempts: 1},
 		{Keyspace: "shop", Table: "orders_by_user", Attempts: 4, Err: gocql.ErrTimeoutNoResponse},
 	}}
-	tracer.TraceEnd(ctx, session.OperationEnd{Op: "createOrder", Mode: writer.FanOut.String(), Requests: 2, Attempts: 5, Err: err})
+	tracer.TraceEnd(ctx, session.OperationEnd{
+		Op: "createOrder", Mode: writer.FanOut.String(), Requests: 2, Attempts: 5,
+		Err: err,
+	})
 	// Output:
 	// level=ERROR msg="write failed" op=createOrder mode=fan-out attempts=5 requests=2 outcome=unknown reason=no_response open=[orders_by_user]
 }
 
 // Spans for those who look into a slow order, and a log of what failed.
 func ExampleMulti() {
-	service := func(cluster *gocql.ClusterConfig, tp *sdktrace.TracerProvider, logger *slog.Logger) (*session.Session, error) {
+	service := func(cluster *gocql.ClusterConfig, tp *sdktrace.TracerProvider, logger *slog.Logger) (*session.Session,
+		error,
+	) {
 		return session.Open(cluster, session.Trace(tracing.Multi(
 			tracing.New(tracing.WithTracerProvider(tp)),
 			tracing.Slog(logger),

@@ -137,8 +137,8 @@ func readErrorType(err error, reason string) string {
 	return requestErrorType(err, reason)
 }
 
-// last is the last error of a read that was given up, without why no attempt followed: as Classify takes them together, the two
-// have no reason in common. It is err if err does not hold both.
+// last is the last error of a read that was given up, without why no attempt followed: as Classify takes them together,
+// the two have no reason in common. It is err if err does not hold both.
 func last(err error) error {
 	var ended interface{ Last() error }
 	for errors.As(err, &ended) {
@@ -168,7 +168,9 @@ func openTables(err error) []string {
 	if failed == nil {
 		return nil
 	}
-	open := slices.DeleteFunc(slices.Clone(failed.Tables), func(t writer.TableResult) bool { return t.Outcome == writer.Applied })
+	open := slices.DeleteFunc(slices.Clone(failed.Tables), func(t writer.TableResult) bool {
+		return t.Outcome == writer.Applied
+	})
 	return each.Of(open, func(t writer.TableResult) string { return t.Table })
 }
 

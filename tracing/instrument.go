@@ -11,8 +11,8 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// instrument is a histogram, a counter or a gauge, with the sets of attributes it was used with, which are limited in number. One
-// that its provider rejected has no record.
+// instrument is a histogram, a counter or a gauge, with the sets of attributes it was used with, which are limited in
+// number. One that its provider rejected has no record.
 type instrument struct {
 	record func(ctx context.Context, value float64, s series)
 	series *cache[labels, series]
@@ -69,7 +69,9 @@ func (m *maker) counter(name, unit, description string) instrument {
 // number makes a gauge of whole numbers.
 func (m *maker) number(name, unit, description string) instrument {
 	g, err := m.Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
-	return m.made(name, err, func(ctx context.Context, value float64, s series) { g.Record(ctx, int64(value), s.record...) })
+	return m.made(name, err, func(ctx context.Context, value float64, s series) {
+		g.Record(ctx, int64(value), s.record...)
+	})
 }
 
 // share makes a gauge of values from 0 to 1.

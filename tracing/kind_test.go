@@ -11,13 +11,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Backends count spans of kind CLIENT as calls, and spans with attributes of a database too: requests are such, and nothing else is.
+// Backends count spans of kind CLIENT as calls, and spans with attributes of a database too: requests are such, and
+// nothing else is.
 func TestOnlyRequestsAreCalls(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
 	tracer := tracing.New(tracing.WithTracerProvider(provider))
 	for _, w := range []told{
-		fanOut(t), failing(t), grouped(t), groupSplit(t), resumed(t), moved(t), fallenBack(t), spent(t), rejected(t), counted(t),
+		fanOut(t), failing(t), grouped(t), groupSplit(t), resumed(t), moved(t), fallenBack(t), spent(t), rejected(t),
+		counted(t),
 	} {
 		w.to(t.Context(), tracer)
 	}
@@ -26,13 +28,17 @@ func TestOnlyRequestsAreCalls(t *testing.T) {
 	readTo(t.Context(), tracer)
 	runs := tracer.(runtrace.RunTracer)
 	run := runs.TraceRunStart(t.Context(), runtrace.RunStart{Kind: "verify", Entity: "order"})
-	runs.TraceUnitEnd(runs.TraceUnitStart(run, runtrace.UnitStart{Kind: "verify", Table: "shop.orders_by_user"}), runtrace.UnitEnd{Rows: 1})
+	runs.TraceUnitEnd(runs.TraceUnitStart(run, runtrace.UnitStart{Kind: "verify", Table: "shop.orders_by_user"}),
+		runtrace.UnitEnd{Rows: 1})
 	runs.TraceRunEnd(run, runtrace.RunEnd{Kind: "verify", Entity: "order"})
 
 	calls, others := make(map[string]int), make(map[string]int)
 	for _, s := range exporter.GetSpans() {
 		request := slices.Contains([]string{"INSERT", "BATCH", "UPDATE", "SELECT"}, strings.Fields(s.Name)[0])
-		if want := map[bool]trace.SpanKind{true: trace.SpanKindClient, false: trace.SpanKindInternal}[request]; s.SpanKind != want {
+		if want := map[bool]trace.SpanKind{
+			true:  trace.SpanKindClient,
+			false: trace.SpanKindInternal,
+		}[request]; s.SpanKind != want {
 			t.Errorf("%s is of kind %v, want %v", s.Name, s.SpanKind, want)
 		}
 		if s.SpanKind == trace.SpanKindClient {

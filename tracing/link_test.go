@@ -42,12 +42,14 @@ func stored(t *testing.T, err error) *writer.Error {
 	return read
 }
 
-// Each Resume of a write is linked to its span, also in another process. Where the span of the write was not sampled there is no link.
+// Each Resume of a write is linked to its span, also in another process. Where the span of the write was not sampled
+// there is no link.
 func TestResumesLinkToTheirWrite(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := openTraced(t, c)
-		lost := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+		lost := c.When(cassandratest.Table("memos_by_author")).
+			Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
 		other, resumed := recorder(t)
 		w := s.w.With(s.by(tracing.New(tracing.WithTracerProvider(other))))
 		_, err := s.w.Write(t.Context(), "addMemo", memos.Insert(newMemo()))
@@ -69,15 +71,18 @@ func TestResumesLinkToTheirWrite(t *testing.T) {
 			t.Error("the write has a link")
 		}
 		for i, r := range resumes {
-			if len(r.Links) != 1 || r.Links[0].SpanContext.TraceID() != want.TraceID() || r.Links[0].SpanContext.SpanID() != want.SpanID() {
+			if len(r.Links) != 1 || r.Links[0].SpanContext.TraceID() != want.TraceID() ||
+				r.Links[0].SpanContext.SpanID() != want.SpanID() {
 				t.Errorf("resume %d has the links %v, want %v", i+1, r.Links, want)
 			}
 		}
 
 		resumed.Reset()
-		rule := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+		rule := c.When(cassandratest.Table("memos_by_author")).
+			Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
 		never := sdktrace.NewTracerProvider(sdktrace.WithSampler(recordOnly{}))
-		_, err = s.w.With(s.by(tracing.New(tracing.WithTracerProvider(never)))).Write(t.Context(), "addMemo", memos.Insert(newMemo()))
+		_, err = s.w.With(s.by(tracing.New(tracing.WithTracerProvider(never)))).Write(t.Context(), "addMemo",
+			memos.Insert(newMemo()))
 		rule.End()
 		if _, err := w.Resume(t.Context(), stored(t, err)); err != nil {
 			t.Fatal(err)
@@ -97,12 +102,14 @@ func (recordOnly) ShouldSample(sdktrace.SamplingParameters) sdktrace.SamplingRes
 
 func (recordOnly) Description() string { return "record only" }
 
-// Of several tracers the first that has a span gives the link, and all of them make it. What is no traceparent makes none.
+// Of several tracers the first that has a span gives the link, and all of them make it. What is no traceparent makes
+// none.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	one, first := recorder(t)
 	two, second := recorder(t)
-	m := tracing.Multi(tracing.Slog(nil), tracing.New(tracing.WithTracerProvider(one)), tracing.New(tracing.WithTracerProvider(two)))
+	m := tracing.Multi(tracing.Slog(nil), tracing.New(tracing.WithTracerProvider(one)),
+		tracing.New(tracing.WithTracerProvider(two)))
 	linker, ok := m.(session.LinkTracer)
 	if !ok {
 		t.Fatal("it gives no links")
@@ -117,7 +124,8 @@ func TestLinks(t *testing.T) {
 	for text, want := range map[string]trace.SpanContext{link: write, "user 'ada'": {}, "": {}} {
 		first.Reset()
 		second.Reset()
-		m.TraceEnd(m.TraceStart(t.Context(), session.OperationStart{Op: "createOrder", Resume: true, Link: text}), session.OperationEnd{Op: "createOrder"})
+		m.TraceEnd(m.TraceStart(t.Context(), session.OperationStart{Op: "createOrder", Resume: true, Link: text}),
+			session.OperationEnd{Op: "createOrder"})
 		for _, spans := range []tracetest.SpanStubs{first.GetSpans(), second.GetSpans()} {
 			switch links := spans[0].Links; {
 			case !want.IsValid() && len(links) != 0, want.IsValid() && len(links) != 1:

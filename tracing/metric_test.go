@@ -65,7 +65,8 @@ func TestCardinality(t *testing.T) {
 	t.Parallel()
 	const most = 50
 	meters, reader := meter(t)
-	tracer := tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(most), tracing.WithMetricServerAddress())
+	tracer := tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(most),
+		tracing.WithMetricServerAddress())
 	for i := range 300 {
 		for _, w := range []told{fanOut(t), failing(t), fallenBack(t), spent(t), left(t)} {
 			w.start.Op += fmt.Sprint(i)
@@ -121,7 +122,8 @@ func TestRefusedInstruments(t *testing.T) { //nolint:paralleltest // the handler
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"db.client.operation.duration", "denorm.write.duration", "denorm.retries", "denorm.retry.rejections", "denorm.stragglers",
+		"db.client.operation.duration", "denorm.write.duration", "denorm.retries", "denorm.retry.rejections",
+		"denorm.stragglers",
 		"denorm.outcomes",
 	} {
 		if !strings.Contains(err.Error(), name) {

@@ -71,7 +71,8 @@ func (m *metrics) operationEnd(
 		for _, t := range tables {
 			count(t, writer.Applied)
 		}
-	} else if failed := asError(data.Err); failed != nil && (!o.Resume || !failed.Is(writer.ErrInvalid)) { // others may have named those tables
+	} else if failed := asError(data.Err); failed != nil && (!o.Resume || !failed.Is(writer.ErrInvalid)) {
+		// others may have named those tables
 		for i := range failed.Tables {
 			r := &failed.Tables[i]
 			t := table{r.Keyspace, r.Table}

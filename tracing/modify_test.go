@@ -58,7 +58,8 @@ func connect(t *testing.T, c *cassandratest.Cluster) *gocql.Session {
 // open gives a writer on the tables of guests, with this tracer.
 func open(t *testing.T, c *cassandratest.Cluster, tracer session.Tracer) *writer.Writer {
 	t.Helper()
-	w, err := writer.New(testsession.New(t, connect(t, c), connect(t, c), session.Trace(tracer)), writer.WithClock(writer.NewClock(time.Now)))
+	w, err := writer.New(testsession.New(t, connect(t, c), connect(t, c), session.Trace(tracer)),
+		writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,8 @@ func watch(t *testing.T, c *cassandratest.Cluster) *watched {
 	meters, metrics := meter(t)
 	s.exporter, s.metrics = exporter, metrics
 	log := slog.New(slog.NewTextHandler(&s.out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: short}))
-	s.tracer = tracing.Multi(tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)), tracing.Slog(log))
+	s.tracer = tracing.Multi(tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)),
+		tracing.Slog(log))
 	s.w = open(t, c, s.tracer)
 	return s
 }
@@ -114,7 +116,8 @@ func visit(g guest) (guest, error) {
 	return g, nil
 }
 
-// Conflicts that Modify has resolved alarm nobody: calls that all return nil leave no line above info, and no error in spans and metrics.
+// Conflicts that Modify has resolved alarm nobody: calls that all return nil leave no line above info, and no error in
+// spans and metrics.
 func TestResolvedConflictsAlarmNobody(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -154,7 +157,8 @@ func TestResolvedConflictsAlarmNobody(t *testing.T) {
 		if len(rounds) != 10 || !maps.Equal(rounds, writes) {
 			t.Errorf("spans of Modify by rounds are %v, their writes %v", rounds, writes)
 		}
-		if all := table(collect(t, s.metrics)); strings.Contains(all, "error.type") || !strings.Contains(all, `denorm.outcome="conflict"`) {
+		if all := table(collect(t, s.metrics)); strings.Contains(all, "error.type") ||
+			!strings.Contains(all, `denorm.outcome="conflict"`) {
 			t.Errorf("the metrics are\n%s", all)
 		}
 	})
@@ -191,7 +195,8 @@ func TestLevels(t *testing.T) {
 				if _, err := writer.Modify(t.Context(), other, "visit", guests, ann, visit); err != nil {
 					t.Error(err)
 				}
-				time.Sleep(10 * time.Millisecond) // what the other write sends after its answer has an end before this one is counted
+				// what the other write sends after its answer has an end before this one is counted
+				time.Sleep(10 * time.Millisecond)
 				return visit(g)
 			})
 			return err
@@ -210,7 +215,10 @@ func TestLevels(t *testing.T) {
 			{"rejected", write(guests.Insert(guest{})), "", cassandratest.Answer},
 			{"not applied", write(guests.Insert(bob)), "guests", unauthorized},
 			{"Modify: applied", modify(visit), "", cassandratest.Answer},
-			{"Modify: declined", modify(func(g guest) (guest, error) { return g, errors.New("closed") }), "", cassandratest.Answer},
+			{
+				"Modify: declined", modify(func(g guest) (guest, error) { return g, errors.New("closed") }), "",
+				cassandratest.Answer,
+			},
 			{"Modify: not found", missing, "", cassandratest.Answer},
 			{"Modify: read failed", modify(visit), "SELECT", unauthorized},
 			{"Modify: overtaken for too long", overtaken, "", cassandratest.Answer},

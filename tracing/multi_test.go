@@ -57,7 +57,8 @@ func TestMultiOrder(t *testing.T) {
 	var lines []string
 	w := resumed(t)
 	w.to(t.Context(), tracing.Multi(
-		notes{"a", &lines}, nil, requestNotes{notes{"b", &lines}}, retryNotes{notes{"c", &lines}}, requestNotes{notes{"d", &lines}}))
+		notes{"a", &lines}, nil, requestNotes{notes{"b", &lines}}, retryNotes{notes{"c", &lines}},
+		requestNotes{notes{"d", &lines}}))
 	want := []string{
 		"a starts createOrder",
 		"a/b starts createOrder",
@@ -125,7 +126,8 @@ func TestMultiTellsAll(t *testing.T) {
 // untold is a tracer that nothing is told of.
 type untold struct{ session.Tracer }
 
-// A Multi is told of requests and retries if one of its tracers is, so that nothing is gathered in vain, also where one is a Multi itself.
+// A Multi is told of requests and retries if one of its tracers is, so that nothing is gathered in vain, also where one
+// is a Multi itself.
 func TestMultiGathers(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -142,7 +144,8 @@ func TestMultiGathers(t *testing.T) {
 		"within another":   {[]session.Tracer{tracing.Multi(write, retry), write}, false, true},
 	} {
 		m := req.NewTracers(tracing.Multi(test.tracers...))
-		if requests, retrys := m.Requests(), m.Observer(t.Context(), nil) != nil; requests != test.requests || retrys != test.retrys {
+		if requests, retrys := m.Requests(), m.Observer(t.Context(), nil) != nil; requests != test.requests ||
+			retrys != test.retrys {
 			t.Errorf("%s: paths %v, retries %v", name, requests, retrys)
 		}
 	}

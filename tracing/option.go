@@ -29,7 +29,8 @@ func WithTracerProvider(provider trace.TracerProvider) Option {
 	return func(c *config) { c.traces = provider }
 }
 
-// WithMeterProvider records metrics with instruments of provider. By default, or if provider is nil, there are no metrics.
+// WithMeterProvider records metrics with instruments of provider. By default, or if provider is nil, there are no
+// metrics.
 func WithMeterProvider(provider metric.MeterProvider) Option {
 	return func(c *config) { c.meters = provider }
 }

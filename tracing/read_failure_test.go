@@ -16,14 +16,15 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// The error of a read that was given up holds the last failure and why no attempt followed. Its error.type is the failure, also where the
-// tracer is not told of its requests.
+// The error of a read that was given up holds the last failure and why no attempt followed. Its error.type is the
+// failure, also where the tracer is not told of its requests.
 func TestReadErrorType(t *testing.T) {
 	t.Parallel()
 	budget := settings.NewBudget(1, 0)
 	budget.Take(1)
 	unavailable := func(context.Context, int) error { return &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum} }
-	limited, unlimited := request.NewRetrier(retry.Policy{}, budget), request.NewRetrier(retry.Policy{}, settings.NewBudget(10, 1))
+	limited, unlimited := request.NewRetrier(retry.Policy{}, budget),
+		request.NewRetrier(retry.Policy{}, settings.NewBudget(10, 1))
 	_, spent := limited.Do(t.Context(), retry.Partition, unavailable, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, canceled := unlimited.Do(ctx, retry.Partition, func(ctx context.Context, n int) error {
@@ -40,11 +41,17 @@ func TestReadErrorType(t *testing.T) {
 				meters, metrics := meter(t)
 				tracer := tracing.New(tracing.WithMeterProvider(meters)).(readTracer)
 				failed := &reader.Error{Op: "newest", Table: "logs", Err: err}
-				ctx := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "newest", Table: "logs"})
+				ctx := tracer.TraceStart(t.Context(), session.OperationStart{
+					Operation: session.OperationRead, Op: "newest",
+					Table: "logs",
+				})
 				want := "unavailable"
 				if told {
 					want = "reason_of_the_request"
-					p := tracer.TraceRequestStart(ctx, session.RequestStart{Op: "newest", Keyspace: "shop", Tables: []string{"logs"}, Partition: 1})
+					p := tracer.TraceRequestStart(ctx, session.RequestStart{
+						Op: "newest", Keyspace: "shop", Tables: []string{"logs"},
+						Partition: 1,
+					})
 					tracer.TraceRequestEnd(p, session.RequestEnd{Attempts: 1, Reason: want, Err: failed})
 				}
 				tracer.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "newest", Err: failed})

@@ -13,7 +13,9 @@ import (
 )
 
 // recorder gives a tracer provider and what it has exported.
-func recorder(tb testing.TB, options ...sdktrace.TracerProviderOption) (*sdktrace.TracerProvider, *tracetest.InMemoryExporter) {
+func recorder(tb testing.TB, options ...sdktrace.TracerProviderOption) (*sdktrace.TracerProvider,
+	*tracetest.InMemoryExporter,
+) {
 	tb.Helper()
 	exporter := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(append(options, sdktrace.WithSyncer(exporter))...)

@@ -42,7 +42,8 @@ const (
 	grouping   = 4 << 10
 )
 
-// A group is one call, which names its tables and what is known of each. If it fails, each of its requests is a call after it.
+// A group is one call, which names its tables and what is known of each. If it fails, each of its requests is a call
+// after it.
 func TestGroupsAreCalls(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -60,12 +61,16 @@ func TestGroupsAreCalls(t *testing.T) {
 				t.Fatalf("%s: %d calls", name, len(calls))
 			}
 			if name == "alone" {
-				want(t, calls[0], map[string]string{"denorm.tables.outcomes": "", "denorm.partitions": "", "denorm.outcome": "applied"})
+				want(t, calls[0], map[string]string{
+					"denorm.tables.outcomes": "", "denorm.partitions": "",
+					"denorm.outcome": "applied",
+				})
 				continue
 			}
 			want(t, calls[0], map[string]string{
 				"denorm.tables": threeMemos, "denorm.tables.outcomes": `["applied","applied","applied"]`, "denorm.partitions": "3",
-				"denorm.outcome": "applied", "denorm.attempts": "1", "db.operation.batch.size": "3", "cassandra.query.idempotent": "true",
+				"denorm.outcome": "applied", "denorm.attempts": "1", "db.operation.batch.size": "3",
+				"cassandra.query.idempotent": "true",
 			})
 		}
 
@@ -84,7 +89,8 @@ func TestGroupsAreCalls(t *testing.T) {
 		})
 		for _, call := range calls[1:] {
 			want(t, call, map[string]string{
-				"denorm.tables.outcomes": "", "denorm.partitions": "", "denorm.outcome": "applied", "error.type": "", "denorm.attempts": "1",
+				"denorm.tables.outcomes": "", "denorm.partitions": "", "denorm.outcome": "applied", "error.type": "",
+				"denorm.attempts": "1",
 			})
 			if call.Parent.SpanID() != calls[0].Parent.SpanID() || call.StartTime.Before(calls[0].EndTime) {
 				t.Errorf("%s does not follow the group within its write", call.Name)
@@ -93,7 +99,8 @@ func TestGroupsAreCalls(t *testing.T) {
 	})
 }
 
-// What the retry budget does not allow after a group has failed is a request without an attempt, so that it is counted as given up.
+// What the retry budget does not allow after a group has failed is a request without an attempt, so that it is counted
+// as given up.
 func TestGroupsAreGivenUp(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -129,7 +136,8 @@ func TestIdempotentRequests(t *testing.T) {
 		if _, err := s.w.Write(t.Context(), "add", pageHits.Add(hits{"home", 1}), memos.Insert(newMemo())); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.w.Write(t.Context(), "add", guests.Insert(guest{GuestID: gocql.MustRandomUUID(), Name: "ann"})); err != nil {
+		if _, err := s.w.Write(t.Context(), "add",
+			guests.Insert(guest{GuestID: gocql.MustRandomUUID(), Name: "ann"})); err != nil {
 			t.Fatal(err)
 		}
 		idempotent := map[string]string{
@@ -176,8 +184,8 @@ func TestHedgesAreCounted(t *testing.T) {
 	})
 }
 
-// A partition that is read says how many rows the server has returned, and how large its pages were at most: a read begins with smaller
-// ones, and one that is confirmed asks for base rows.
+// A partition that is read says how many rows the server has returned, and how large its pages were at most: a read
+// begins with smaller ones, and one that is confirmed asks for base rows.
 func TestPagesOfReads(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -206,7 +214,10 @@ func TestPagesOfReads(t *testing.T) {
 			}}},
 			"confirmed": {all.Limit(7).Confirm(), []map[string]string{
 				{"db.collection.name": "memos", "cassandra.page.size": "101", "db.response.returned_rows": "7", "denorm.rows": "7"},
-				{"db.collection.name": "memos_by_author", "cassandra.page.size": "7", "db.response.returned_rows": "7", "denorm.rows": "7"},
+				{
+					"db.collection.name": "memos_by_author", "cassandra.page.size": "7", "db.response.returned_rows": "7",
+					"denorm.rows": "7",
+				},
 			}},
 		} {
 			if _, _, err := reader.List(t.Context(), r, name, test.query); err != nil {

@@ -27,16 +27,18 @@ var _ runtrace.RunTracer = (*otelTracer)(nil)
 type runMetrics struct {
 	rows, findings, repairs, inFlight, limit, progress, ratio instrument
 
-	config  config
-	mu      sync.Mutex
-	covered map[string]time.Time // when a table was read to the end last, or a run of it began first; limited as series are
+	config config
+	mu     sync.Mutex
+	// when a table was read to the end last, or a run of it began first; limited as series are
+	covered map[string]time.Time
 }
 
 func (m *maker) runs() *runMetrics {
 	r := &runMetrics{config: m.config, covered: make(map[string]time.Time)}
 	age, err := m.Float64ObservableGauge("denorm.drift.coverage.age", metric.WithUnit("s"),
 		metric.WithDescription("Time since all rows of the table were compared last, or since the first run began."))
-	if err == nil { // registered apart from the gauge: of several tracers that make it, the SDK takes the callback of the first only
+	if err == nil {
+		// registered apart from the gauge: of several tracers that make it, the SDK takes the callback of the first only
 		_, err = m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 			r.ages(o, age)
 			return nil
@@ -85,7 +87,8 @@ func (m *runMetrics) known(table string) string {
 	return other
 }
 
-// ages observes one age of each name: the greatest, where the keyspace is left out and tables of several have the same name.
+// ages observes one age of each name: the greatest, where the keyspace is left out and tables of several have the same
+// name.
 func (m *runMetrics) ages(o metric.Observer, age metric.Float64Observable) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +108,8 @@ func (m *runMetrics) ages(o metric.Observer, age metric.Float64Observable) {
 type run struct{ span trace.Span }
 
 func (t *otelTracer) startRun(ctx context.Context, name string, attributes ...attribute.KeyValue) context.Context {
-	ctx, span := t.startSpan(ctx, name, []trace.SpanStartOption{trace.WithAttributes(append(attributes, t.attributes...)...)})
+	ctx, span := t.startSpan(ctx, name,
+		[]trace.SpanStartOption{trace.WithAttributes(append(attributes, t.attributes...)...)})
 	return &following[otelTracer, run]{ctx, t, run{span}}
 }
 
@@ -141,8 +145,8 @@ func (t *otelTracer) TraceRunEnd(ctx context.Context, data runtrace.RunEnd) {
 	t.endRun(ctx, data.Err)
 }
 
-// driftBound is the upper bound of the share of rows that disagree: three of as many rows where none was found (the rule of three), else
-// that of the normal approximation. It is 1 for an empty table.
+// driftBound is the upper bound of the share of rows that disagree: three of as many rows where none was found (the
+// rule of three), else that of the normal approximation. It is 1 for an empty table.
 func driftBound(findings, rows int) float64 {
 	if rows == 0 {
 		return 1

@@ -20,12 +20,21 @@ const runInstruments = 8
 // runTo tells a tracer of a run that reads all of a table, which it began some time ago.
 func runTo(ctx context.Context, t session.Tracer, kind, set, table string, ago time.Duration) {
 	runs := t.(runtrace.RunTracer)
-	ctx = runs.TraceRunStart(ctx, runtrace.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Full: true, Began: time.Now().Add(-ago)})
+	ctx = runs.TraceRunStart(ctx, runtrace.RunStart{
+		Kind: kind, Entity: set, Tables: []string{table}, Full: true,
+		Began: time.Now().Add(-ago),
+	})
 	unit := runs.TraceUnitStart(ctx, runtrace.UnitStart{Kind: kind, Table: table})
 	runs.TraceUnitEnd(unit, runtrace.UnitEnd{Kind: kind, Table: table, Rows: 3})
-	runs.TraceFinding(ctx, runtrace.RunFinding{Kind: kind, Table: table, Class: "orphan", Certainty: "settled", Outcome: "failed"})
+	runs.TraceFinding(ctx, runtrace.RunFinding{
+		Kind: kind, Table: table, Class: "orphan", Certainty: "settled",
+		Outcome: "failed",
+	})
 	runs.TraceRun(ctx, runtrace.RunState{Kind: kind, Entity: set, Done: 0.5, Waiting: 1, Limit: 40})
-	runs.TraceRunEnd(ctx, runtrace.RunEnd{Kind: kind, Entity: set, Complete: true, Tables: []runtrace.RunTable{{Table: table, Rows: 3, Findings: 1}}})
+	runs.TraceRunEnd(ctx, runtrace.RunEnd{
+		Kind: kind, Entity: set, Complete: true,
+		Tables: []runtrace.RunTable{{Table: table, Rows: 3, Findings: 1}},
+	})
 }
 
 // Tracers of one process that WithAttributes tells apart have series of their own, also of runs of the same set.
@@ -34,7 +43,8 @@ func TestRunAttributes(t *testing.T) {
 	meters, reader := meter(t)
 	clusters := []string{"eu", "us"}
 	for _, cluster := range clusters {
-		runTo(t.Context(), tracing.New(tracing.WithMeterProvider(meters), tracing.WithAttributes(attribute.String("cluster", cluster))),
+		runTo(t.Context(), tracing.New(tracing.WithMeterProvider(meters),
+			tracing.WithAttributes(attribute.String("cluster", cluster))),
 			"repair", "order", "shop.a", 0)
 	}
 	all := collect(t, reader)[0].Metrics
@@ -44,7 +54,8 @@ func TestRunAttributes(t *testing.T) {
 	for _, m := range all {
 		_, series := points(m.Data)
 		for _, cluster := range clusters {
-			if text := strings.Join(series, ""); strings.Count(text, fmt.Sprintf("cluster=%q", cluster)) != 1 || len(series) != len(clusters) {
+			if text := strings.Join(series, ""); strings.Count(text, fmt.Sprintf("cluster=%q", cluster)) != 1 ||
+				len(series) != len(clusters) {
 				t.Errorf("%s of the cluster %s has\n%s", m.Name, cluster, text)
 			}
 		}
@@ -68,7 +79,8 @@ func TestRunCardinality(t *testing.T) {
 	}
 }
 
-// Without the namespace, tables of all keyspaces with the same name share a series. Its age is that of the one that was compared least recently.
+// Without the namespace, tables of all keyspaces with the same name share a series. Its age is that of the one that was
+// compared least recently.
 func TestRunsWithoutNamespace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

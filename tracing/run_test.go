@@ -22,8 +22,14 @@ func testRuns(t *testing.T) {
 	provider, exporter := recorder(t)
 	meters, reader := meter(t)
 	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)).(runtrace.RunTracer)
-	one := tracer.TraceRunStart(t.Context(), runtrace.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.c"}, Began: time.Now()})
-	tracer.TraceRunEnd(one, runtrace.RunEnd{Kind: "repair", Entity: "order", Tables: []runtrace.RunTable{{Table: "shop.c"}}})
+	one := tracer.TraceRunStart(t.Context(), runtrace.RunStart{
+		Kind: "repair", Entity: "order", Tables: []string{"shop.c"},
+		Began: time.Now(),
+	})
+	tracer.TraceRunEnd(one, runtrace.RunEnd{
+		Kind: "repair", Entity: "order",
+		Tables: []runtrace.RunTable{{Table: "shop.c"}},
+	})
 	for _, failure := range []error{nil, errors.New("user 'ada' was not read")} {
 		ctx := tracer.TraceRunStart(t.Context(), runtrace.RunStart{
 			Kind: "repair", Entity: "order", Tables: []string{"shop.a", "shop.b"}, Began: time.Now().Add(-time.Hour), Full: true,

@@ -12,8 +12,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// Servers and drivers quote bound values in their errors; nothing that is exported may show one. A timestamp is bound to
-// every statement, too; its digits are none that the sum of two measured durations ends in, as 0.00028251700000000003 does.
+// Servers and drivers quote bound values in their errors; nothing that is exported may show one. A timestamp is bound
+// to every statement, too; its digits are none that the sum of two measured durations ends in, as
+// 0.00028251700000000003 does.
 func TestNoValues(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)

@@ -17,8 +17,8 @@ import (
 // maxShapes limits how many are kept, see also maxTexts. Beyond, they are made again each time.
 const maxShapes = 1000
 
-// operationShape is how the span of an operation starts. It is not a call to the database, so it has no attribute that marks
-// one: see the package comment.
+// operationShape is how the span of an operation starts. It is not a call to the database, so it has no attribute that
+// marks one: see the package comment.
 type operationShape []trace.SpanStartOption
 
 func (t *otelTracer) operationShape(data session.OperationStart) operationShape {
@@ -26,11 +26,15 @@ func (t *otelTracer) operationShape(data session.OperationStart) operationShape 
 	if s, ok := t.operations.get(data); ok {
 		return s
 	}
-	attributes := appendGiven(slices.Clone(t.attributes), opKey.String(data.Op), resumeKey.Bool(data.Resume), continuedKey.Bool(data.Continued))
+	attributes := appendGiven(slices.Clone(t.attributes), opKey.String(data.Op), resumeKey.Bool(data.Resume),
+		continuedKey.Bool(data.Continued))
 	if data.Table != "" {
 		attributes = append(attributes, tablesKey.StringSlice(tablesOf(data.Table)))
 	}
-	s, _ := t.operations.add(data, operationShape{trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(attributes...)}, data.Op, data.Table)
+	s, _ := t.operations.add(data, operationShape{
+		trace.WithSpanKind(trace.SpanKindInternal),
+		trace.WithAttributes(attributes...),
+	}, data.Op, data.Table)
 	return s
 }
 
@@ -137,8 +141,8 @@ func summary(operation, table string) string {
 	return operation
 }
 
-// statementText has each text once, though the conventions ask for those of a batch that differ to be repeated as often as they are sent: a
-// bulk write has thousands.
+// statementText has each text once, though the conventions ask for those of a batch that differ to be repeated as often
+// as they are sent: a bulk write has thousands.
 func statementText(statements []string) string {
 	return strings.Join(each.Once(statements), "; ")
 }

@@ -91,7 +91,8 @@ func (t *slogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 			slog.Int("partitions", data.Partitions), slog.Int("rows", data.Rows))
 	}
 	attributes = append(appendGivenAttrs(attributes, slog.Int("unconfirmed", data.Unconfirmed)), sinceAttr(o.start))
-	attributes = appendGivenAttrs(attributes, slog.Int("counters", data.Counters), slog.Bool("resume", o.Resume), slog.Bool("continued", o.Continued))
+	attributes = appendGivenAttrs(attributes, slog.Int("counters", data.Counters), slog.Bool("resume", o.Resume),
+		slog.Bool("continued", o.Continued))
 	message := lines[o.Operation].done
 	if data.Err != nil {
 		message = lines[o.Operation].failed
@@ -206,7 +207,8 @@ func (r *loggedRequest) attributes() []slog.Attr {
 	case r.Partition > 0 && len(r.Tables) > 1:
 		return append(to, slog.String("keyspace", r.Keyspace), slog.Any("tables", r.Tables))
 	case r.Partition > 0:
-		return append(to, slog.String("keyspace", r.Keyspace), slog.String("table", r.Tables[0]), slog.Int("partition", r.Partition))
+		return append(to, slog.String("keyspace", r.Keyspace), slog.String("table", r.Tables[0]),
+			slog.Int("partition", r.Partition))
 	}
 	return append(to, slog.String("mode", r.Mode), slog.String("keyspace", r.Keyspace), slog.Any("tables", r.Tables))
 }

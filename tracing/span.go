@@ -48,7 +48,8 @@ func (t *otelTracer) TraceStart(ctx context.Context, data session.OperationStart
 		}
 	}
 	ctx, span := t.startSpan(ctx, name, options)
-	if span == nil && (t.metrics == nil || modify) && find[operation](ctx, t) == nil { // or the Modify around it would have what this one ends with
+	if span == nil && (t.metrics == nil || modify) && find[operation](ctx, t) == nil {
+		// or the Modify around it would have what this one ends with
 		return ctx
 	}
 	return &following[otelTracer, operation]{ctx, t, operation{OperationStart: data, span: span, start: time.Now()}}
@@ -56,7 +57,8 @@ func (t *otelTracer) TraceStart(ctx context.Context, data session.OperationStart
 
 // linkTo makes a link to the span of a traceparent, if it is one.
 func linkTo(traceparent string) trace.SpanStartOption {
-	of := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{traceparentKey: traceparent}))
+	of := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(),
+		propagation.MapCarrier{traceparentKey: traceparent}))
 	if !of.IsValid() {
 		return trace.WithLinks()
 	}
@@ -66,7 +68,8 @@ func linkTo(traceparent string) trace.SpanStartOption {
 // traceparentKey is the name of a traceparent among the headers of a request.
 const traceparentKey = "traceparent"
 
-// TraceLink implements [session.LinkTracer]. A span that is not sampled has no link, because backends do not have that span.
+// TraceLink implements [session.LinkTracer]. A span that is not sampled has no link, because backends do not have that
+// span.
 func (t *otelTracer) TraceLink(ctx context.Context) string {
 	o := find[operation](ctx, t)
 	if o == nil || o.span == nil || !o.span.SpanContext().IsSampled() {
@@ -94,11 +97,13 @@ func (t *otelTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	attributes := make([]attribute.KeyValue, 0, 12)
 	switch o.Operation {
 	case session.OperationWrite:
-		attributes = append(attributes, modeKey.String(data.Mode), attemptsKey.Int(data.Attempts), requestsKey.Int(data.Requests))
+		attributes = append(attributes, modeKey.String(data.Mode), attemptsKey.Int(data.Attempts),
+			requestsKey.Int(data.Requests))
 		if !o.Resume {
 			attributes = append(attributes, changesKey.Int(o.Changes))
 		}
-		attributes = appendGiven(attributes, groupsKey.Int(data.Groups), countersKey.Int(data.Counters), stragglersKey.Int(data.Stragglers))
+		attributes = appendGiven(attributes, groupsKey.Int(data.Groups), countersKey.Int(data.Counters),
+			stragglersKey.Int(data.Stragglers))
 		attributes = appendTables(attributes, tables)
 		if errorType != "" {
 			if open := openTables(data.Err); len(open) > 0 {
@@ -148,7 +153,8 @@ func (t *otelTracer) TraceRequestStart(ctx context.Context, data session.Request
 	shape, o := t.requestShape(data), find[operation](ctx, t)
 	options, read := shape.start, data.Partition > 0
 	if read && t.spans != nil {
-		attributes := appendGiven([]attribute.KeyValue{partitionKey.Int(data.Partition)}, bucketKey.String(bucketText(data.Buckets)))
+		attributes := appendGiven([]attribute.KeyValue{partitionKey.Int(data.Partition)},
+			bucketKey.String(bucketText(data.Buckets)))
 		options = append(slices.Clip(options), trace.WithAttributes(attributes...))
 	}
 	ctx, span := t.startSpan(ctx, shape.summary, options)
@@ -158,7 +164,10 @@ func (t *otelTracer) TraceRequestStart(ctx context.Context, data session.Request
 	if span == nil && t.metrics == nil {
 		return ctx
 	}
-	return &following[otelTracer, request]{ctx, t, request{span: span, start: time.Now(), shape: shape, read: read, operation: o}}
+	return &following[otelTracer, request]{ctx, t, request{
+		span: span, start: time.Now(), shape: shape, read: read,
+		operation: o,
+	}}
 }
 
 func bucketText(buckets []session.Bucket) string {
@@ -187,10 +196,12 @@ func (t *otelTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 	}
 	attributes := append(make([]attribute.KeyValue, 0, 16), attemptsKey.Int(data.Attempts))
 	if r.read {
-		attributes = append(attributes, rowsKey.Int(data.Rows), pagesKey.Int(data.Pages), semconv.DBResponseReturnedRows(data.Returned))
+		attributes = append(attributes, rowsKey.Int(data.Rows), pagesKey.Int(data.Pages),
+			semconv.DBResponseReturnedRows(data.Returned))
 		attributes = appendGiven(attributes, semconv.CassandraPageSize(data.PageSize))
 	}
-	attributes = appendGiven(attributes, semconv.CassandraSpeculativeExecutionCount(data.Hedges), budgetSpentKey.Bool(data.BudgetSpent))
+	attributes = appendGiven(attributes, semconv.CassandraSpeculativeExecutionCount(data.Hedges),
+		budgetSpentKey.Bool(data.BudgetSpent))
 	if len(data.Tables) > 0 {
 		attributes = append(attributes, tableOutcomeKey.StringSlice(each.Of(data.Tables, writer.Outcome.String)))
 	}

@@ -69,7 +69,8 @@ func severalKinds(tb testing.TB) told {
 	start := func(tables []string, statements ...string) toldRequest {
 		return toldRequest{
 			start: session.RequestStart{
-				Mode: writer.SamePartition.String(), Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
+				Mode: writer.SamePartition.String(), Keyspace: keyspace, Tables: tables, Statements: statements,
+				Consistency: session.One,
 			},
 			end: session.RequestEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
 		}
@@ -160,7 +161,8 @@ func (s *sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingR
 
 func (s *sampler) Description() string { return "test" }
 
-// A request whose write this tracer does not know is followed nevertheless, and what it has not seen start it leaves alone.
+// A request whose write this tracer does not know is followed nevertheless, and what it has not seen start it leaves
+// alone.
 func TestRequestsAlone(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
@@ -175,12 +177,14 @@ func TestRequestsAlone(t *testing.T) {
 	}
 }
 
-// A sampler may drop the writes of a Modify and keep the Modify: what a write ends with is not that of the Modify around it.
+// A sampler may drop the writes of a Modify and keep the Modify: what a write ends with is not that of the Modify
+// around it.
 func TestModifyWithoutItsWrites(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t, sdktrace.WithSampler(notWrites{}))
 	var lines strings.Builder
-	tracer := tracing.Multi(tracing.New(tracing.WithTracerProvider(provider)), tracing.Slog(slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	tracer := tracing.Multi(tracing.New(tracing.WithTracerProvider(provider)),
+		tracing.Slog(slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 	modify := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationModify, Op: "pay"})
 	write := tracer.TraceStart(modify, session.OperationStart{Operation: session.OperationWrite, Op: "pay", Changes: 1})
 	tracer.TraceEnd(write, session.OperationEnd{Operation: session.OperationWrite, Op: "pay", Mode: "single"})

@@ -59,10 +59,12 @@ type traced struct {
 
 func openTraced(t *testing.T, c *cassandratest.Cluster) *traced {
 	t.Helper()
-	c.Create(schema.Must(schema.Declare(schema.Sets(memos, guests, pageHits))).In(map[string]string{"": "shop"}).Statements()...)
+	c.Create(schema.Must(schema.Declare(schema.Sets(memos, guests, pageHits))).In(map[string]string{"": "shop"}).
+		Statements()...)
 	provider, exporter := recorder(t)
 	s := &traced{Cluster: c, provider: provider, exporter: exporter}
-	s.session = testsession.New(t, connect(t, c), connect(t, c), session.Trace(tracing.New(tracing.WithTracerProvider(provider))))
+	s.session = testsession.New(t, connect(t, c), connect(t, c),
+		session.Trace(tracing.New(tracing.WithTracerProvider(provider))))
 	var err error
 	if s.w, err = writer.New(s.session, writer.WithClock(writer.NewClock(time.Now))); err != nil {
 		t.Fatal(err)
@@ -116,7 +118,8 @@ func TestStatementsHoldNoValue(t *testing.T) {
 		forever.Ends = nil
 		ann := guest{GuestID: gocql.MustRandomUUID(), Name: secret, Visits: 1481516234}
 		for i, change := range []tables.Change{
-			memos.Insert(m), memos.Insert(forever), memos.Update(m, m), memos.Delete(forever), pageHits.Add(hits{secret, 1481516234}),
+			memos.Insert(m), memos.Insert(forever), memos.Update(m, m), memos.Delete(forever),
+			pageHits.Add(hits{secret, 1481516234}),
 			memos.Patch(m, tables.Column("text"), tables.Elements("tags"), tables.Without("tags", "other"+secret)),
 		} {
 			if _, err := s.w.Write(t.Context(), "change", change); err != nil {
@@ -139,7 +142,8 @@ func TestStatementsHoldNoValue(t *testing.T) {
 		}
 		provider, read := recorder(t)
 		r := s.reader(t, tracing.New(tracing.WithTracerProvider(provider)))
-		rows, _, err := reader.List(t.Context(), r, "list", reader.From(memos, "memos_by_author").Eq("author", secret).Limit(10).Confirm())
+		rows, _, err := reader.List(t.Context(), r, "list", reader.From(memos, "memos_by_author").Eq("author", secret).
+			Limit(10).Confirm())
 		if err != nil || len(rows) == 0 {
 			t.Fatal(len(rows), err)
 		}
@@ -169,7 +173,10 @@ func TestStatementsHoldNoValue(t *testing.T) {
 			}
 		}
 		all := strings.Join(slices.Sorted(maps.Keys(found)), "\n")
-		for _, part := range []string{"USING TTL ? AND TIMESTAMP ?", "DELETE", "SELECT", "IF ", "tags=tags+?", "hits=hits+?", " = null"} {
+		for _, part := range []string{
+			"USING TTL ? AND TIMESTAMP ?", "DELETE", "SELECT", "IF ", "tags=tags+?", "hits=hits+?",
+			" = null",
+		} {
 			if !strings.Contains(strings.ReplaceAll(all, "TIMESTAMP ? AND TTL ?", "TTL ? AND TIMESTAMP ?"), part) {
 				t.Errorf("no statement has %s:\n%s", part, all)
 			}

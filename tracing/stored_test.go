@@ -13,7 +13,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Others may have written the op and the statements of a stored error: a tracer keeps a limited number of bytes of them.
+// Others may have written the op and the statements of a stored error: a tracer keeps a limited number of bytes of
+// them.
 func TestTextsThatAreKept(t *testing.T) {
 	t.Parallel()
 	const series = 10
@@ -35,16 +36,19 @@ func TestTextsThatAreKept(t *testing.T) {
 	}
 }
 
-// An error that Resume rejects, of which others may have written the op and the tables, takes no series from the service.
+// An error that Resume rejects, of which others may have written the op and the tables, takes no series from the
+// service.
 func TestSeriesOfRejectedErrors(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		s := openTraced(t, c)
 		meters, reader := meter(t)
 		w := s.w.With(s.by(tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(10))))
-		own := w.With(writer.Resumes(tables.Must(tables.New[memo]("other", tables.Table{Name: "others", PartKey: []string{"memo_id"}}))))
+		own := w.With(writer.Resumes(tables.Must(
+			tables.New[memo]("other", tables.Table{Name: "others", PartKey: []string{"memo_id"}}))))
 		for i := range 20 {
-			lost := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+			lost := c.When(cassandratest.Table("memos_by_author")).
+				Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
 			_, err := s.w.Write(t.Context(), fmt.Sprint("op", i), memos.Insert(newMemo()))
 			lost.End()
 			if _, err := own.Resume(t.Context(), stored(t, err)); !errors.Is(err, writer.ErrInvalid) {

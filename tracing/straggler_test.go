@@ -56,7 +56,8 @@ func TestStragglersEndLate(t *testing.T) {
 				s.Name, s.Parent.SpanID(), s.EndTime, ended.SpanContext.SpanID(), ended.EndTime)
 		}
 	}
-	if got, want := tree(spans[1:2]), tree(append(spans[:0:0], ended)); got != want || !spans[1].EndTime.Equal(ended.EndTime) {
+	if got, want := tree(spans[1:2]), tree(append(spans[:0:0], ended)); got != want ||
+		!spans[1].EndTime.Equal(ended.EndTime) {
 		t.Errorf("the write's span was\n%s and is\n%s", want, got)
 	}
 	for _, name := range []string{"denorm.write.duration", "denorm.outcomes", "denorm.stragglers", "denorm.retries"} {
@@ -70,8 +71,8 @@ func TestStragglersEndLate(t *testing.T) {
 	}
 }
 
-// Requests are traced on goroutines of their own, and those of stragglers go on while the write ends and after it. One may
-// not even have begun by then.
+// Requests are traced on goroutines of their own, and those of stragglers go on while the write ends and after it. One
+// may not even have begun by then.
 func TestStragglersRunOn(t *testing.T) {
 	t.Parallel()
 	const writes = 50
@@ -108,7 +109,8 @@ func TestStragglersRunOn(t *testing.T) {
 		count[name]++
 	}
 	want := map[string]int{
-		"createOrder": writes, "INSERT orders_by_id": writes, "INSERT orders_by_user": writes, "INSERT orders_by_status": writes,
+		"createOrder": writes, "INSERT orders_by_id": writes, "INSERT orders_by_user": writes,
+		"INSERT orders_by_status": writes,
 	}
 	if fmt.Sprint(count) != fmt.Sprint(want) {
 		t.Errorf("spans: %v", count)

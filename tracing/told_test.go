@@ -104,7 +104,8 @@ func remove(table string) string {
 func requestTo(mode writer.Mode, table string, host session.Host) toldRequest {
 	return toldRequest{
 		start: session.RequestStart{
-			Op: "createOrder", Mode: mode.String(), Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
+			Op: "createOrder", Mode: mode.String(), Keyspace: keyspace, Tables: []string{table},
+			Statements:  []string{insert(table)},
 			Consistency: session.LocalQuorum, Idempotent: mode != writer.Counter,
 		},
 		end: session.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
@@ -118,7 +119,8 @@ func fanOut(tb testing.TB) told {
 	slow := requestTo(writer.FanOut, "orders_by_user", two)
 	slow.end.Attempts = 2
 	slow.retries = []session.Retry{{
-		Attempt: 1, Verdict: retry.Verdict{Outcome: retry.Unknown, Reason: "write_timeout.simple"}, Wait: 12500 * time.Microsecond,
+		Attempt: 1, Verdict: retry.Verdict{Outcome: retry.Unknown, Reason: "write_timeout.simple"},
+		Wait: 12500 * time.Microsecond,
 		Host: one, Err: answer(gocql.ErrCodeWriteTimeout),
 	}}
 	return told{
@@ -126,7 +128,10 @@ func fanOut(tb testing.TB) told {
 		requests: []toldRequest{
 			requestTo(writer.FanOut, "orders_by_id", one), slow, requestTo(writer.FanOut, "orders_by_status", one),
 		},
-		end: session.OperationEnd{Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut.String(), Requests: 3, Attempts: 4},
+		end: session.OperationEnd{
+			Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut.String(), Requests: 3,
+			Attempts: 4,
+		},
 	}
 }
 
@@ -217,7 +222,10 @@ func moved(tb testing.TB) told {
 			},
 			end: session.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
 		}},
-		end: session.OperationEnd{Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch.String(), Requests: 1, Attempts: 1},
+		end: session.OperationEnd{
+			Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch.String(), Requests: 1,
+			Attempts: 1,
+		},
 	}
 }
 
@@ -245,8 +253,8 @@ func fallenBack(tb testing.TB) told {
 	return w
 }
 
-// spent is a fan-out of which two requests were not tried again for want of budget. Both were hedged, once: the requests of one
-// were answered alike, those of the other were not.
+// spent is a fan-out of which two requests were not tried again for want of budget. Both were hedged, once: the
+// requests of one were answered alike, those of the other were not.
 func spent(tb testing.TB) told {
 	tb.Helper()
 	w := fanOut(tb)
@@ -254,10 +262,12 @@ func spent(tb testing.TB) told {
 	differing := errors.Join(
 		errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeWriteTimeout)), retry.ErrBudget)
 	w.requests[1].end = session.RequestEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", BudgetSpent: true, Hedges: 1, Err: alike,
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", BudgetSpent: true,
+		Hedges: 1, Err: alike,
 	}
 	w.requests[2].end = session.RequestEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", BudgetSpent: true, Hedges: 1, Err: differing,
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", BudgetSpent: true, Hedges: 1,
+		Err: differing,
 	}
 	w.end.Attempts = 5
 	w.end.Err = &writer.Error{
@@ -303,6 +313,9 @@ func rejected(tb testing.TB) told {
 		tb.Fatal("New without a session gave", err)
 	}
 	return told{
-		start: session.OperationStart{Op: "createOrder", Changes: 1}, end: session.OperationEnd{Op: "createOrder", Mode: writer.None.String(), Err: refusal},
+		start: session.OperationStart{Op: "createOrder", Changes: 1}, end: session.OperationEnd{
+			Op:   "createOrder",
+			Mode: writer.None.String(), Err: refusal,
+		},
 	}
 }

@@ -15,8 +15,8 @@ import (
 // Scope is the name of the instrumentation scope of all spans and metrics.
 const Scope = "github.com/denorm-go/denorm/tracing"
 
-// otelTracer reports writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several
-// writers.
+// otelTracer reports writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by
+// several writers.
 type otelTracer struct {
 	spans      trace.Tracer // nil if there are to be none
 	metrics    *metrics     // nil if there are to be none
@@ -60,7 +60,10 @@ func New(options ...Option) session.Tracer {
 		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(schemaURL))
 	}
 	if c.meters != nil {
-		m := maker{Meter: c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(schemaURL)), config: c}
+		m := maker{
+			Meter:  c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(schemaURL)),
+			config: c,
+		}
 		t.metrics, t.runs = m.metrics(), m.runs()
 		if err := errors.Join(m.errs...); err != nil {
 			otel.Handle(err)

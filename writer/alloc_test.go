@@ -117,7 +117,8 @@ func groupedWriter(tb testing.TB) *Writer {
 	w := fakeWriter(nopExecutor{}, Group(groupBytes))
 	w.sender.Hosts = hosts.Of(s.session)
 	for {
-		if result, err := w.Write(context.Background(), "createOrder", set.Insert(newOrder(Open))); err != nil || result.Groups == 1 {
+		if result, err := w.Write(context.Background(), "createOrder", set.Insert(newOrder(Open))); err != nil ||
+			result.Groups == 1 {
 			return w
 		}
 		time.Sleep(10 * time.Millisecond) // until keyspaces and tables are read

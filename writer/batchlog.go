@@ -20,8 +20,8 @@ const batchlogPause = 15 * time.Second
 // an attempt and a little. If all writes tried, all would wait for the server's timeout together, every 15 s.
 const batchlogTrial = 3 * time.Second
 
-// batchlogTrials is how many trials in a row have to succeed, one after the other. While the nodes do not agree that one
-// is dead some batches work and others do not (seen 19 s after a node was killed).
+// batchlogTrials is how many trials in a row have to succeed, one after the other. While the nodes do not agree that
+// one is dead some batches work and others do not (seen 19 s after a node was killed).
 const batchlogTrials = 10
 
 // batchlog remembers when the batchlog failed last. It is shared by a writer and all derived from it.
@@ -71,9 +71,9 @@ func (b *batchlog) down(now time.Time) (down, trial bool) {
 	return !mine, mine
 }
 
-// guard rejects a logged batch that the server would reject, or that it would not guarantee: the batchlog drops a batch that is older
-// than the smallest gc_grace_seconds of its tables, so one table with a gc_grace_seconds of 0 removes the guarantee for the whole
-// batch. An [*unreadError] is not a rejection: the schema is not known.
+// guard rejects a logged batch that the server would reject, or that it would not guarantee: the batchlog drops a batch
+// that is older than the smallest gc_grace_seconds of its tables, so one table with a gc_grace_seconds of 0 removes the
+// guarantee for the whole batch. An [*unreadError] is not a rejection: the schema is not known.
 func (w *Writer) guard(ctx context.Context, p *plan) error {
 	if p.mode != LoggedBatch {
 		return nil
@@ -110,7 +110,8 @@ func (w *Writer) guardSize(p *fanout.Request, atomic bool) error {
 			largest = m.Table
 		}
 	}
-	return fmt.Errorf("%w: a logged batch of about %d bytes, BatchLimit %d, the most in table %s, %d: write fewer or smaller rows%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest],
+	return fmt.Errorf("%w: a logged batch of about %d bytes, BatchLimit %d, the most in table %s, %d: write fewer or "+
+		"smaller rows%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest],
 		orConcurrent(", or use Concurrent()", atomic))
 }
 
@@ -123,5 +124,6 @@ func orConcurrent(advice string, atomic bool) string {
 }
 
 func noGrace(m *statement.Mutation, atomic bool) error {
-	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog drops its batches: ALTER TABLE %s.%s WITH gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
+	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog drops its batches: ALTER TABLE %s.%s WITH "+
+		"gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
 }

@@ -77,7 +77,8 @@ func TestGuardInAnOutage(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for name, cause := range map[string]error{
-		"no connections": gocql.ErrNoConnections, "EOF": io.EOF, "no table yet": errNoTable, "unauthorized": answer{gocql.ErrCodeUnauthorized, "no"},
+		"no connections": gocql.ErrNoConnections, "EOF": io.EOF, "no table yet": errNoTable,
+		"unauthorized": answer{gocql.ErrCodeUnauthorized, "no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +95,8 @@ func TestGuardInAnOutage(t *testing.T) {
 				w := newWriter(x, "shop", read, traced(r))
 				res, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
 				e := asError(t, err)
-				if errors.Is(err, ErrInvalid) || !errors.Is(err, cause) || !e.NotApplied() || len(e.Tables) != 3 || len(x.sent()) > 0 {
+				if errors.Is(err, ErrInvalid) || !errors.Is(err, cause) || !e.NotApplied() || len(e.Tables) != 3 ||
+					len(x.sent()) > 0 {
 					t.Errorf("%v, %d sent", err, len(x.sent()))
 				}
 				if res.Timestamp == 0 || res.Timestamp != e.Timestamp || res.Mode != LoggedBatch || res.Attempts != 0 {
@@ -120,10 +122,12 @@ func TestGuardOfResume(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	x := &fakeExecutor{}
-	down := newWriter(x, "shop", func(context.Context, string, string) (liveTable, error) { return liveTable{}, io.EOF }, once())
+	down := newWriter(x, "shop", func(context.Context, string, string) (liveTable, error) { return liveTable{}, io.EOF },
+		once())
 	strict := failed(t, down.With(Logged()), orderSet(t).Update(open, paid))
 	_, err := newWriter(x, "shop", grace(0)).Resume(t.Context(), strict)
-	if again := asError(t, err); again.NotApplied() || !strings.Contains(err.Error(), "gc_grace_seconds = 0") || len(x.sent()) > 0 {
+	if again := asError(t, err); again.NotApplied() || !strings.Contains(err.Error(), "gc_grace_seconds = 0") ||
+		len(x.sent()) > 0 {
 		t.Errorf("strict: %v, %d sent", err, len(x.sent()))
 	}
 	e := failed(t, down, orderSet(t).Update(open, paid))
@@ -214,7 +218,8 @@ func TestGuardReadsOnce(t *testing.T) {
 			t.Errorf("%d reads, %v", reads.Load(), err)
 		}
 		for range 3 {
-			if _, err := w.With(once()).With(Retry(w.policy)).Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil {
+			if _, err := w.With(once()).With(Retry(w.policy)).Write(t.Context(), "payOrder",
+				orderSet(t).Update(open, paid)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -404,8 +409,8 @@ func TestNoFallbackWithoutTime(t *testing.T) {
 	})
 }
 
-// A statement on a table with a materialized view is answered with BATCH_LOG timeouts too. The request took the error for
-// that of its logged batch and was given up for a fan-out that never came.
+// A statement on a table with a materialized view is answered with BATCH_LOG timeouts too. The request took the error
+// for that of its logged batch and was given up for a fan-out that never came.
 func TestBatchLogTimeoutOfOnePartitionIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -423,8 +428,8 @@ func TestBatchLogTimeoutOfOnePartitionIsRetried(t *testing.T) {
 	})
 }
 
-// After the pause one write tries the batchlog, and the others go on without it until it has shown that it works: they would
-// all wait for the server's timeout otherwise.
+// After the pause one write tries the batchlog, and the others go on without it until it has shown that it works: they
+// would all wait for the server's timeout otherwise.
 func TestOneWriteTriesTheBatchlog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -495,7 +500,8 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 	})
 }
 
-// Explain sends nothing, so it is not the one that tries the batchlog again: a service that calls it before each write would never send another batch.
+// Explain sends nothing, so it is not the one that tries the batchlog again: a service that calls it before each write
+// would never send another batch.
 func TestExplainLeavesTheTrial(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

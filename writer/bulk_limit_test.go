@@ -35,7 +35,8 @@ const (
 	aheadUnsized    = 16
 )
 
-// The source is read ahead by a bounded number of items, and where nodes are slow fewer writes are under way than at the beginning.
+// The source is read ahead by a bounded number of items, and where nodes are slow fewer writes are under way than at
+// the beginning.
 func TestWriteAllIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,14 +108,19 @@ func TestWriteAllEndsEarly(t *testing.T) {
 				}
 			}
 		}, cause: context.Canceled, written: 100},
-		"the checkpoint fails": {source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] {
-			items := notesOf(t, 5000, 5000)
-			for n := range items {
-				items[n].At = writer.Earliest + int64(n)
-			}
-			return from(items)
-		}, options: []bulk.Option{bulk.Checkpoint(func(context.Context, string, int64) error { return why })}, cause: why, written: 100},
-		"the loop is left": {source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] { return from(notesOf(t, 5000, 5000)) }, leave: true, says: "the loop over All was left"},
+		"the checkpoint fails": {
+			source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] {
+				items := notesOf(t, 5000, 5000)
+				for n := range items {
+					items[n].At = writer.Earliest + int64(n)
+				}
+				return from(items)
+			}, options: []bulk.Option{bulk.Checkpoint(func(context.Context, string, int64) error { return why })}, cause: why,
+			written: 100,
+		},
+		"the loop is left": {source: func(context.CancelFunc) iter.Seq2[bulk.Item, error] {
+			return from(notesOf(t, 5000, 5000))
+		}, leave: true, says: "the loop over All was left"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +144,8 @@ func TestWriteAllEndsEarly(t *testing.T) {
 				}
 			}
 			var failed *bulk.Error
-			if !errors.As(b.Err(), &failed) || test.cause != nil && !errors.Is(failed, test.cause) || !strings.Contains(failed.Error(), test.says) || failed.Written < test.written {
+			if !errors.As(b.Err(), &failed) || test.cause != nil && !errors.Is(failed, test.cause) ||
+				!strings.Contains(failed.Error(), test.says) || failed.Written < test.written {
 				t.Errorf("%s: %v", name, b.Err())
 			}
 			if n := failed.Written + failed.Failed + failed.Parked + failed.NotBegun; !test.leave && n != len(seen) {
@@ -154,12 +161,13 @@ func TestWriteAllRefuses(t *testing.T) {
 	w := writer.FakeWriter(writer.NopExecutor{})
 	unread := func(func(bulk.Item, error) bool) { t.Error("the source was read") }
 	for want, b := range map[string]*bulk.Run{
-		"op is empty":                                 bulk.WriteAll(t.Context(), w, "", unread),
-		"the context is nil":                          bulk.WriteAll(nil, w, "import", unread), //nolint:staticcheck // that is the fault
-		"the source is nil":                           bulk.WriteAll(t.Context(), w, "import", nil),
-		"InFlight: 0 is not from 1 to 256":            bulk.WriteAll(t.Context(), w, "import", unread, bulk.InFlight(0)),
-		"Checkpoint: the function is nil":             bulk.WriteAll(t.Context(), w, "import", unread, bulk.Checkpoint(nil)),
-		"the writer has the option At":                bulk.WriteAll(t.Context(), w.With(writer.At(time.Now().UnixMicro())), "import", unread),
+		"op is empty":                      bulk.WriteAll(t.Context(), w, "", unread),
+		"the context is nil":               bulk.WriteAll(nil, w, "import", unread), //nolint:staticcheck // that is the fault
+		"the source is nil":                bulk.WriteAll(t.Context(), w, "import", nil),
+		"InFlight: 0 is not from 1 to 256": bulk.WriteAll(t.Context(), w, "import", unread, bulk.InFlight(0)),
+		"Checkpoint: the function is nil":  bulk.WriteAll(t.Context(), w, "import", unread, bulk.Checkpoint(nil)),
+		"the writer has the option At": bulk.WriteAll(t.Context(), w.With(writer.At(time.Now().UnixMicro())),
+			"import", unread),
 		"it is made by writer.New":                    bulk.WriteAll(t.Context(), new(writer.Writer), "import", unread),
 		"the run has not ended: range over All first": bulk.WriteAll(t.Context(), w, "import", from(nil)),
 	} {
@@ -187,13 +195,15 @@ func TestWriteAllRefuses(t *testing.T) {
 		for _, d := range all(b) {
 			failed = cmp.Or(failed, d.Err)
 		}
-		if !errors.Is(failed, writer.ErrInvalid) || !strings.Contains(failed.Error(), want) || !errors.Is(b.Err(), writer.ErrInvalid) {
+		if !errors.Is(failed, writer.ErrInvalid) || !strings.Contains(failed.Error(), want) ||
+			!errors.Is(b.Err(), writer.ErrInvalid) {
 			t.Errorf("%s: %v; %v", want, failed, b.Err())
 		}
 	}
 }
 
-// A checkpoint is the position up to which all items of the lane are acknowledged: an item that is under way, or has failed, holds it.
+// A checkpoint is the position up to which all items of the lane are acknowledged: an item that is under way, or has
+// failed, holds it.
 func TestWriteAllCheckpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,20 +220,21 @@ func TestWriteAllCheckpoint(t *testing.T) {
 			return nil
 		})
 		acknowledged, saved, saves := make(map[int64]bool), make(map[string]int64), 0
-		b := bulk.WriteAll(t.Context(), bulkWriter(x), "import", from(items), bulk.Checkpoint(func(_ context.Context, lane string, upTo int64) error {
-			saves++
-			for _, i := range items {
-				if i.Lane == lane && i.Position <= upTo && !acknowledged[i.Position] {
-					t.Errorf("lane %s was saved up to %d, and %d is not acknowledged", lane, upTo, i.Position)
-					break
+		b := bulk.WriteAll(t.Context(), bulkWriter(x), "import", from(items),
+			bulk.Checkpoint(func(_ context.Context, lane string, upTo int64) error {
+				saves++
+				for _, i := range items {
+					if i.Lane == lane && i.Position <= upTo && !acknowledged[i.Position] {
+						t.Errorf("lane %s was saved up to %d, and %d is not acknowledged", lane, upTo, i.Position)
+						break
+					}
 				}
-			}
-			if upTo <= saved[lane] && saved[lane] > 0 {
-				t.Errorf("lane %s was saved at %d after %d", lane, upTo, saved[lane])
-			}
-			saved[lane] = upTo
-			return nil
-		}))
+				if upTo <= saved[lane] && saved[lane] > 0 {
+					t.Errorf("lane %s was saved at %d after %d", lane, upTo, saved[lane])
+				}
+				saved[lane] = upTo
+				return nil
+			}))
 		for d := range b.All() {
 			acknowledged[d.Position] = d.Err == nil
 		}
@@ -233,7 +244,8 @@ func TestWriteAllCheckpoint(t *testing.T) {
 	})
 }
 
-// A run remembers each entity that has failed, and ends before that takes too much memory. Nothing of what was read by then is said to be written.
+// A run remembers each entity that has failed, and ends before that takes too much memory. Nothing of what was read by
+// then is said to be written.
 func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -242,8 +254,14 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 		atLeast, below int // items that are read
 	}{
 		"entities": {"short", false, mostParked, mostParked + 2*aheadItems*mostInFlight},
-		"bytes":    {strings.Repeat("x", 128<<10), false, mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
-		"deleted":  {strings.Repeat("x", 128<<10), true, mostParkedBytes / (128 << 10) / 2, 3 * mostParkedBytes / (128 << 10)},
+		"bytes": {
+			strings.Repeat("x", 128<<10), false, mostParkedBytes / (256 << 10) / 2,
+			3 * mostParkedBytes / (256 << 10),
+		},
+		"deleted": {
+			strings.Repeat("x", 128<<10), true, mostParkedBytes / (128 << 10) / 2,
+			3 * mostParkedBytes / (128 << 10),
+		},
 	} {
 		x := writer.Answer(func(context.Context, fanout.Attempt) error { return writer.ErrUnavailable })
 		var count atomic.Int64 // the source may go on for a moment
@@ -271,7 +289,8 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 			}
 		}
 		var failed *bulk.Error
-		if !errors.As(b.Err(), &failed) || !strings.Contains(failed.Error(), "a run keeps no more") || !errors.Is(failed, writer.ErrUnavailable) {
+		if !errors.As(b.Err(), &failed) || !strings.Contains(failed.Error(), "a run keeps no more") ||
+			!errors.Is(failed, writer.ErrUnavailable) {
 			t.Fatalf("%s: %v", name, b.Err())
 		}
 		read := int(count.Load())
@@ -289,13 +308,14 @@ type Photo struct {
 	Version gocql.UUID
 }
 
-// Rows of a megabyte are read ahead of slow nodes up to 64 MiB and sixteen more, however many writes may be under way, and whether the rows are
-// those of a request, of a transaction, or of a before-image.
+// Rows of a megabyte are read ahead of slow nodes up to 64 MiB and sixteen more, however many writes may be under way,
+// and whether the rows are those of a request, of a transaction, or of a before-image.
 func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 	t.Parallel()
 	const items, row = 300, 1 << 20
 	table := tables.Table{Name: "photos", PartKey: []string{"id"}}
-	plain, compared := writer.MustSet[Photo](t, "photo", table), writer.MustSet[Photo](t, "photo", table, tables.Compare("label"))
+	plain, compared := writer.MustSet[Photo](t, "photo", table), writer.MustSet[Photo](t, "photo", table,
+		tables.Compare("label"))
 	versioned := writer.MustSet[Photo](t, "photo", table, tables.Versioned("version"))
 	small := func(p Photo) Photo { return Photo{ID: p.ID, Label: "small", Version: p.Version} }
 	for name, change := range map[string]func(Photo) tables.Change{
@@ -355,7 +375,9 @@ func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
 // slowTransactor applies every transaction, after a while.
 type slowTransactor struct{ *writer.FakeTransactor }
 
-func (x slowTransactor) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
+func (x slowTransactor) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any,
+	error,
+) {
 	<-time.After(100 * time.Millisecond)
 	return x.FakeTransactor.Swap(ctx, statements, o)
 }
@@ -545,8 +567,8 @@ func TestWriteAllPanicsAsTheSource(t *testing.T) {
 	})
 }
 
-// A record that is two changes has one position. The second change is rejected, so the position is not saved: a run that begins after it would
-// leave that change out.
+// A record that is two changes has one position. The second change is rejected, so the position is not saved: a run
+// that begins after it would leave that change out.
 func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -555,10 +577,11 @@ func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {
 			items[n].At, items[n].Position = writer.Earliest+int64(n), int64(n/2)
 		}
 		saved := int64(-1)
-		b := bulk.WriteAll(t.Context(), bulkWriter(writer.Answer(nil)), "import", from(items), bulk.Checkpoint(func(_ context.Context, _ string, upTo int64) error {
-			saved = upTo
-			return nil
-		}))
+		b := bulk.WriteAll(t.Context(), bulkWriter(writer.Answer(nil)), "import", from(items),
+			bulk.Checkpoint(func(_ context.Context, _ string, upTo int64) error {
+				saved = upTo
+				return nil
+			}))
 		failed := int64(-1)
 		for d := range b.All() {
 			if d.Err != nil && failed < 0 {

@@ -56,7 +56,8 @@ func all(b *bulk.Run) (done []bulk.Done) {
 	return done
 }
 
-// Changes of one entity are written one after another in the order of the source, whatever the others do, and each item is given once.
+// Changes of one entity are written one after another in the order of the source, whatever the others do, and each item
+// is given once.
 func TestWriteAllKeepsTheOrderOfAnEntity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +144,8 @@ func TestWriteAllParks(t *testing.T) {
 		var failed *writer.Error
 		switch {
 		case d.Position == 4:
-			if !errors.As(d.Err, &failed) || errors.Is(d.Err, bulk.ErrParked) || failed.Tables[0].Outcome != writer.Applied || failed.Tables[1].Outcome != writer.NotApplied {
+			if !errors.As(d.Err, &failed) || errors.Is(d.Err, bulk.ErrParked) || failed.Tables[0].Outcome != writer.Applied ||
+				failed.Tables[1].Outcome != writer.NotApplied {
 				t.Errorf("the one that fails: %v", d.Err)
 			}
 		case d.Position > 4 && d.Position%3 == 1:
@@ -155,7 +157,8 @@ func TestWriteAllParks(t *testing.T) {
 		}
 	}
 	var failed *bulk.Error
-	if !errors.As(b.Err(), &failed) || failed.Written != 61 || failed.Failed != 1 || failed.Parked != 28 || !errors.Is(failed, writer.ErrSyntax) {
+	if !errors.As(b.Err(), &failed) || failed.Written != 61 || failed.Failed != 1 || failed.Parked != 28 ||
+		!errors.Is(failed, writer.ErrSyntax) {
 		t.Errorf("%v", b.Err())
 	}
 }
@@ -202,8 +205,8 @@ func TestWriteAllSendsTogether(t *testing.T) {
 	}
 }
 
-// What an item's rows met in a request for several items stays what may have happened: a later rejection of the item alone does not make it
-// NotApplied.
+// What an item's rows met in a request for several items stays what may have happened: a later rejection of the item
+// alone does not make it NotApplied.
 func TestWriteAllKeepsWhatMayHaveHappened(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,13 +246,15 @@ func TestWriteAllOfOtherModes(t *testing.T) {
 		items = append(items, bulk.Item{Change: writer.ItemSet(t).Insert(i)})
 	}
 	before, after := writer.Move()
-	items = append(items, bulk.Item{Change: writer.OrderSet(t).Update(before, after)}, bulk.Item{Change: counterAdd(t)}, bulk.Item{Change: counterAdd(t)})
+	items = append(items, bulk.Item{Change: writer.OrderSet(t).Update(before, after)}, bulk.Item{Change: counterAdd(t)},
+		bulk.Item{Change: counterAdd(t)})
 	b := bulk.WriteAll(t.Context(), w, "import", from(items))
 	modes := make(map[writer.Mode]int)
 	for d := range b.All() {
 		modes[d.Result.Mode]++
 	}
-	if err := errors.Join(b.Err(), w.Wait(t.Context())); err != nil || modes[writer.Conditional] != 20 || modes[writer.LoggedBatch] != 1 || modes[writer.Counter] != 2 {
+	if err := errors.Join(b.Err(), w.Wait(t.Context())); err != nil || modes[writer.Conditional] != 20 ||
+		modes[writer.LoggedBatch] != 1 || modes[writer.Counter] != 2 {
 		t.Errorf("%v, %v", modes, err)
 	}
 	if n := strings.Count(x.Asked(), "UPDATE"); n != 20 || len(e.Sent()) != 20+1+4 {
@@ -262,7 +267,8 @@ func counterAdd(tb testing.TB) tables.Change {
 	return writer.ViewSet(tb).Add(writer.NewView())
 }
 
-// A change that is written alone, such as a logged batch, has its place in the order of its entity: the next one has a later timestamp.
+// A change that is written alone, such as a logged batch, has its place in the order of its entity: the next one has a
+// later timestamp.
 func TestWriteAllTimestampsFollowTheOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -287,7 +293,8 @@ func TestWriteAllTimestampsFollowTheOrder(t *testing.T) {
 		for d := range b.All() {
 			entity := d.Position % 30
 			if modes[d.Result.Mode]++; d.Result.Timestamp <= last[entity] {
-				t.Errorf("item %d has timestamp %d, the one of its entity before it %d", d.Position, d.Result.Timestamp, last[entity])
+				t.Errorf("item %d has timestamp %d, the one of its entity before it %d", d.Position, d.Result.Timestamp,
+					last[entity])
 			}
 			last[entity] = d.Result.Timestamp
 		}
@@ -297,8 +304,8 @@ func TestWriteAllTimestampsFollowTheOrder(t *testing.T) {
 	})
 }
 
-// Items of one entity are given in the order of the source, whatever becomes of them, also where the run ends early: so a caller that keeps
-// those that failed has them in the order in which they are to be written.
+// Items of one entity are given in the order of the source, whatever becomes of them, also where the run ends early: so
+// a caller that keeps those that failed has them in the order in which they are to be written.
 func TestWriteAllGivesItemsInOrder(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -323,7 +330,8 @@ func TestWriteAllGivesItemsInOrder(t *testing.T) {
 				return ctx.Err()
 			})
 			time.AfterFunc(rand.N(300*time.Millisecond), cancel)
-			b, last, ended := bulk.WriteAll(ctx, bulkWriter(x, writer.Once()), "import", from(items)), make(map[int64]int64), make(map[int64]bool)
+			b, last, ended := bulk.WriteAll(ctx, bulkWriter(x, writer.Once()), "import", from(items)), make(map[int64]int64),
+				make(map[int64]bool)
 			for d := range b.All() {
 				entity := d.Position % 40
 				if before, ok := last[entity]; ok && d.Position != before+40 {
@@ -342,20 +350,24 @@ func TestWriteAllGivesItemsInOrder(t *testing.T) {
 }
 
 // bulkWrites are the requests of a bulk write.
-var bulkWrites = cassandratest.Where(func(r cassandratest.Request) bool { return r.On("notes") || r.On("notes_by_time") })
+var bulkWrites = cassandratest.Where(func(r cassandratest.Request) bool {
+	return r.On("notes") || r.On("notes_by_time")
+})
 
 // wantNotes looks for all notes in both tables, and for no other.
 func wantNotes(t *testing.T, s *writer.WireShop, n int) {
 	t.Helper()
 	for _, table := range []string{"notes", "notes_by_time"} {
 		var rows int
-		if err := s.Gocql().Query("SELECT count(*) FROM shop." + table).Consistency(gocql.All).Scan(&rows); err != nil || rows != n {
+		if err := s.Gocql().Query("SELECT count(*) FROM shop." + table).Consistency(gocql.All).Scan(&rows); err != nil ||
+			rows != n {
 			t.Errorf("%d rows in %s, want %d: %v", rows, table, n, err)
 		}
 	}
 }
 
-// A node that takes requests and does not answer costs a bulk write some attempts, not the changes: all of them are acknowledged by the others.
+// A node that takes requests and does not answer costs a bulk write some attempts, not the changes: all of them are
+// acknowledged by the others.
 func TestWriteAllWithAnUnresponsiveNode(t *testing.T) {
 	t.Parallel()
 	const items = 2000
@@ -386,8 +398,8 @@ func TestWriteAllWithAnUnresponsiveNode(t *testing.T) {
 	})
 }
 
-// Nodes that reject what comes above a number of requests in flight are not asked over and over: few requests are rejected, and all changes arrive,
-// the few that fail by a Resume.
+// Nodes that reject what comes above a number of requests in flight are not asked over and over: few requests are
+// rejected, and all changes arrive, the few that fail by a Resume.
 func TestWriteAllToOverloadedNodes(t *testing.T) {
 	t.Parallel()
 	const items, bearable = 5000, 24
@@ -454,8 +466,8 @@ func bulkFault(random *rand.Rand) []cassandratest.Step {
 	}[random.IntN(9)]
 }
 
-// Under timeouts, rejections and lost answers nothing of a change of an entity is sent before the one before it is done, nothing after one that
-// has failed, and what is said of the changes is true of the rows.
+// Under timeouts, rejections and lost answers nothing of a change of an entity is sent before the one before it is
+// done, nothing after one that has failed, and what is said of the changes is true of the rows.
 func TestWriteAllKeepsTheOrderUnderFaults(t *testing.T) {
 	t.Parallel()
 	const entities, each = 30, 25
@@ -465,7 +477,8 @@ func TestWriteAllKeepsTheOrderUnderFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				writer.Unwind(t)
 				// Each bubble has a time of its own: a clock that it shared with the others would go back with them.
-				s := writer.OpenWire(t, cassandratest.Start, 3, writer.Retry(retry.Policy{MaxAttempts: 2}), writer.WithClock(writer.NewClock(time.Now)))
+				s := writer.OpenWire(t, cassandratest.Start, 3, writer.Retry(retry.Policy{MaxAttempts: 2}),
+					writer.WithClock(writer.NewClock(time.Now)))
 				set, random := writer.NoteSet(t), rand.New(rand.NewPCG(seed, 1))
 				items := changesOf(set, entities, each)
 				rule := s.When(bulkWrites).Choose(func(cassandratest.Request) []cassandratest.Step { return bulkFault(random) })
@@ -559,7 +572,8 @@ func writtenExactly(b []byte) (at int64) {
 	return at
 }
 
-// judgeNote compares the rows of an entity with the last change that was acknowledged, and the one that failed after it.
+// judgeNote compares the rows of an entity with the last change that was acknowledged, and the one that failed after
+// it.
 func judgeNote(t *testing.T, s *writer.WireShop, entity int, acknowledged int64, failed error) {
 	t.Helper()
 	n := noteOf(entity)
@@ -569,7 +583,8 @@ func judgeNote(t *testing.T, s *writer.WireShop, entity int, acknowledged int64,
 			args = append(args, n.Written)
 		}
 		var at int64
-		err := s.Gocql().Query("SELECT writetime(text) FROM shop."+table+" WHERE user_id = ? AND note_id = ?"+key, args...).Consistency(gocql.All).Scan(&at)
+		err := s.Gocql().Query("SELECT writetime(text) FROM shop."+table+" WHERE user_id = ? AND note_id = ?"+key, args...).
+			Consistency(gocql.All).Scan(&at)
 		if err != nil && !errors.Is(err, gocql.ErrNotFound) {
 			t.Fatal(err)
 		}

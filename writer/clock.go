@@ -31,12 +31,13 @@ func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)
 
-// jitter spreads timestamps above a stamp that is ahead of the clock: two processes that read the same row would otherwise pick the
-// same one.
+// jitter spreads timestamps above a stamp that is ahead of the clock: two processes that read the same row would
+// otherwise pick the same one.
 const jitter = 1000
 
-// next is the timestamp of a write of changes, above the stamp of their rows, 0 for none. A stamp that is more than a moment
-// ahead moves the timestamps of these entities alone, not the clock: one bad stamp must not carry over to other rows.
+// next is the timestamp of a write of changes, above the stamp of their rows, 0 for none. A stamp that is more than a
+// moment ahead moves the timestamps of these entities alone, not the clock: one bad stamp must not carry over to other
+// rows.
 //
 // If the last timestamp is further ahead of the clock than skew, the clock was wrong and has been corrected. Then next
 // follows the clock again, or every row written would shut out other writers until their clocks reach that time. Rows
@@ -86,11 +87,13 @@ func (c *Clock) follow(at int64, skew time.Duration, changes []tables.Change, ph
 	c.floors.raise(hashes(changes, physical), at, now, farthest(now, skew))
 }
 
-// farthest is how far ahead a floor may be: above a stamp at the limit of skew, and seen after a small step back of the clock.
+// farthest is how far ahead a floor may be: above a stamp at the limit of skew, and seen after a small step back of the
+// clock.
 func farthest(now int64, skew time.Duration) int64 { return now + 2*(skew.Microseconds()+jitter) }
 
-// floors remembers the last timestamp of each entity that was written ahead of the clock, so that a later change of the same entity gets a
-// later one. Timestamps of other entities do not move. Its memory is constant. A floor is forgotten when the clock has passed it.
+// floors remembers the last timestamp of each entity that was written ahead of the clock, so that a later change of the
+// same entity gets a later one. Timestamps of other entities do not move. Its memory is constant. A floor is forgotten
+// when the clock has passed it.
 type floors struct {
 	latest  atomic.Int64 // of all floors: once the clock has passed it, there is nothing to look up
 	mu      sync.Mutex
@@ -130,7 +133,8 @@ func hashes(changes []tables.Change, physical func(string) string) []uint64 {
 	return all
 }
 
-// above returns the greatest floor of the entities that lies between now and end, or 0. Beyond end a floor is of a clock that has been set back.
+// above returns the greatest floor of the entities that lies between now and end, or 0. Beyond end a floor is of a
+// clock that has been set back.
 func (f *floors) above(entities []uint64, now, end int64) (floor int64) {
 	if f.buckets == nil {
 		return 0
@@ -166,7 +170,8 @@ func (f *floors) raise(entities []uint64, floor, now, end int64) {
 	}
 }
 
-// raise takes the place of the entity, or of a floor that no longer counts, or of the lowest, which then is a floor of the whole bucket.
+// raise takes the place of the entity, or of a floor that no longer counts, or of the lowest, which then is a floor of
+// the whole bucket.
 func (b *floorBucket) raise(hash uint64, floor, now, end int64) {
 	if b.rest > end {
 		b.rest = 0

@@ -120,14 +120,16 @@ func TestStamp(t *testing.T) {
 		t.Errorf("an old stamp: %d, want now", got)
 	}
 	near := stamped(500 * time.Microsecond) // another process's, a moment ahead
-	if paid, gone := write(set.Update(near, newOrder(Paid))), write(set.Delete(near)); paid <= near.UpdatedAt || gone <= paid {
+	if paid, gone := write(set.Update(near, newOrder(Paid))), write(set.Delete(near)); paid <= near.UpdatedAt ||
+		gone <= paid {
 		t.Errorf("after a stamp a moment ahead: %d and %d", paid-near.UpdatedAt, gone-near.UpdatedAt)
 	}
 	w = fakeWriter(nopExecutor{}, WithClock(fixed(now)))
 	write(set.Insert(newOrder(Open)))
 	// The order of the clock holds for two writes from one before-image that is only a moment old.
 	young := stamped(-time.Microsecond)
-	if paid, gone := write(set.Update(young, newOrder(Paid))), write(set.Delete(young)); paid != now.UnixMicro()+1 || gone != paid+1 {
+	if paid, gone := write(set.Update(young, newOrder(Paid))), write(set.Delete(young)); paid != now.UnixMicro()+1 ||
+		gone != paid+1 {
 		t.Errorf("after a young stamp: %d and %d, want the next two of the clock", paid-now.UnixMicro(), gone-now.UnixMicro())
 	}
 	ahead, seen := stamped(9*time.Second), make(map[int64]bool)
@@ -159,8 +161,8 @@ func otherOrder() Order {
 	return o
 }
 
-// In one process a later change of an entity never gets an earlier timestamp, however far its row's stamp is ahead. Other entities get the
-// time of the clock.
+// In one process a later change of an entity never gets an earlier timestamp, however far its row's stamp is ahead.
+// Other entities get the time of the clock.
 func TestLaterChangesOfAnEntityHaveLaterTimestamps(t *testing.T) {
 	t.Parallel()
 	set, notes := orderSet(t), noteSet(t)
@@ -177,7 +179,12 @@ func TestLaterChangesOfAnEntityHaveLaterTimestamps(t *testing.T) {
 				paid.Status = Paid
 				last := int64(0)
 				for i, changes := range [][]tables.Change{
-					{set.Update(o, paid)}, {set.Update(o, o)}, {set.Delete(o), notes.Insert(note)}, {set.Insert(o)}, {notes.Delete(note), set.Delete(o)}, {set.Insert(o)},
+					{set.Update(o, paid)},
+					{set.Update(o, o)},
+					{set.Delete(o), notes.Insert(note)},
+					{set.Insert(o)},
+					{notes.Delete(note), set.Delete(o)},
+					{set.Insert(o)},
 				} {
 					res, err := w.Write(t.Context(), "op", changes...)
 					if err != nil || res.Timestamp <= last {
@@ -196,7 +203,8 @@ func TestLaterChangesOfAnEntityHaveLaterTimestamps(t *testing.T) {
 	}
 }
 
-// A bucket that is full keeps the order of its entities, and memory does not grow. Floors that the clock has passed do not count.
+// A bucket that is full keeps the order of its entities, and memory does not grow. Floors that the clock has passed do
+// not count.
 func TestFloorsOfManyEntities(t *testing.T) {
 	t.Parallel()
 	f, b := new(floors), new(floorBucket)
@@ -237,17 +245,20 @@ func TestAt(t *testing.T) {
 	}
 	sent := x.sent()
 	wantEqualRequests(t, sent[:3], sent[3:])
-	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp <= res.Timestamp {
+	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil ||
+		next.Timestamp <= res.Timestamp {
 		t.Errorf("At has moved the writer it was derived from: %+v, %v", next, err)
 	}
 	ahead := time.Now().Add(5 * time.Second).UnixMicro()
-	if res, err := w.With(At(ahead)).Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || res.Timestamp != ahead {
+	if res, err := w.With(At(ahead)).Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil ||
+		res.Timestamp != ahead {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if next, err := w.Write(t.Context(), "createOrder", set.Insert(otherOrder())); err != nil || next.Timestamp >= ahead {
 		t.Errorf("At has moved the clock: %+v, %v", next, err)
 	}
-	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp <= ahead {
+	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil ||
+		next.Timestamp <= ahead {
 		t.Errorf("a later change of the entity is the earlier one: %+v, %v", next, err)
 	}
 	stamped, unstamped := newOrder(Open), newOrder(Open)
@@ -257,8 +268,8 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Another change of a row at the row's own timestamp would mix with the write that the row is from: paid would stay in one table, and open
-// come into another.
+// Another change of a row at the row's own timestamp would mix with the write that the row is from: paid would stay in
+// one table, and open come into another.
 func TestTwoWritesAtOneTimestamp(t *testing.T) {
 	t.Parallel()
 	x := &fakeExecutor{}
@@ -270,10 +281,12 @@ func TestTwoWritesAtOneTimestamp(t *testing.T) {
 	dearer.Total = inf.NewDec(4711, 2)
 	place := set.Updating(paid)
 	for name, change := range map[string]tables.Change{
-		"a key": set.Update(paid, open), "another column": set.Update(paid, dearer), "delete": set.Delete(paid), "in two steps": place(open),
+		"a key": set.Update(paid, open), "another column": set.Update(paid, dearer), "delete": set.Delete(paid),
+		"in two steps": place(open),
 	} {
 		_, err := at.Write(t.Context(), "change", change)
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "column updated_at: the before-image was written at the timestamp of this write") {
+		if !errors.Is(err, ErrInvalid) ||
+			!strings.Contains(err.Error(), "column updated_at: the before-image was written at the timestamp of this write") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -298,8 +311,9 @@ func TestTimestampIsNow(t *testing.T) {
 	})
 }
 
-// Bubbles of testing/synctest that run in parallel have times of their own. The clock that their writers share goes back to that of the
-// earlier one, and then the later one gets a timestamp that it has had before: why tests give each writer its own, see docs/test.md.
+// Bubbles of testing/synctest that run in parallel have times of their own. The clock that their writers share goes
+// back to that of the earlier one, and then the later one gets a timestamp that it has had before: why tests give each
+// writer its own, see docs/test.md.
 func TestClockOfTwoBubbles(t *testing.T) {
 	t.Parallel()
 	early := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -355,8 +369,8 @@ func TestClockStepsAheadAndBack(t *testing.T) {
 	}
 }
 
-// An order is inserted by a clock that is ahead, and paid by a process whose clock is behind from a row that it built without the
-// stamp. The update was acknowledged, and older than the row: it changed nothing.
+// An order is inserted by a clock that is ahead, and paid by a process whose clock is behind from a row that it built
+// without the stamp. The update was acknowledged, and older than the row: it changed nothing.
 func TestForgottenStampOfASlowClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -374,7 +388,8 @@ func TestForgottenStampOfASlowClock(t *testing.T) {
 	paid.Status = Paid
 	for _, change := range []tables.Change{set.Update(created, paid), set.Delete(created)} {
 		_, err := slow.Write(t.Context(), "payOrder", change)
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "Result.Timestamp") || !strings.Contains(err.Error(), "UnstampedRows") {
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "Result.Timestamp") ||
+			!strings.Contains(err.Error(), "UnstampedRows") {
 			t.Errorf("%s: %v, want ErrInvalid that says what to do", change, err)
 		}
 	}
@@ -399,7 +414,8 @@ func TestStampInNanoseconds(t *testing.T) {
 	o := newOrder(Open)
 	o.UpdatedAt = time.Now().UnixNano()
 	_, err := fakeWriter(x).Write(t.Context(), "payOrder", orderSet(t).Update(o, newOrder(Paid)))
-	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "in nanoseconds: give microseconds") || len(x.sent()) != 0 {
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "in nanoseconds: give microseconds") ||
+		len(x.sent()) != 0 {
 		t.Errorf("%v, want ErrInvalid that names the unit", err)
 	}
 }

@@ -61,7 +61,8 @@ func book(set *tables.Set[night], guest string, read ...night) []tables.Change {
 func (h *hotel) guests(t *testing.T) string {
 	t.Helper()
 	var out []string
-	iter := h.reads.Query(`SELECT night, guest FROM nights WHERE room = '1'`).Consistency(gocql.Consistency(gocql.Serial)).Iter()
+	iter := h.reads.Query(`SELECT night, guest FROM nights WHERE room = '1'`).Consistency(gocql.Consistency(gocql.Serial)).
+		Iter()
 	var n int
 	var guest string
 	for iter.Scan(&n, &guest) {
@@ -80,7 +81,8 @@ func TestConditionsOfOnePartition(t *testing.T) {
 		h := openHotel(t, c)
 		before := len(c.Journal(cassandratest.Execute, cassandratest.Table("nights")))
 		res, err := h.w.Write(t.Context(), "book", book(nights, "ann", h.free[:]...)...)
-		if err != nil || res.Mode != writer.Conditional || res.Attempts != 1 || len(c.Journal(cassandratest.Execute, cassandratest.Table("nights"))) != before+1 || h.guests(t) != "1ann 2ann" {
+		if err != nil || res.Mode != writer.Conditional || res.Attempts != 1 ||
+			len(c.Journal(cassandratest.Execute, cassandratest.Table("nights"))) != before+1 || h.guests(t) != "1ann 2ann" {
 			t.Fatalf("%+v, %v: %s", res, err, h.guests(t))
 		}
 		ann := [2]night{{"1", 1, "ann", gocql.UUID{}}, {"1", 2, "ann", gocql.UUID{}}}
@@ -89,9 +91,10 @@ func TestConditionsOfOnePartition(t *testing.T) {
 		}
 		// Of every kind of change, one condition that does not hold keeps the other row as it is.
 		for name, changes := range map[string][]tables.Change{
-			"two updates":           book(nights, "bob", h.free[:]...),
-			"in the other order":    book(nights, "bob", h.free[1], h.free[0]),
-			"update and insert":     append(book(nights, "bob", h.free[1]), nights.Insert(night{Room: "1", Night: 1, Guest: "bob"})),
+			"two updates":        book(nights, "bob", h.free[:]...),
+			"in the other order": book(nights, "bob", h.free[1], h.free[0]),
+			"update and insert": append(book(nights, "bob", h.free[1]),
+				nights.Insert(night{Room: "1", Night: 1, Guest: "bob"})),
 			"update and delete":     append(book(nights, "bob", h.free[1]), nights.Delete(h.free[0])),
 			"insert and delete":     {nights.Insert(night{Room: "1", Night: 3}), nights.Delete(h.free[0])},
 			"insert and insert":     {nights.Insert(night{Room: "1", Night: 3}), nights.Insert(h.free[0])},
@@ -103,7 +106,8 @@ func TestConditionsOfOnePartition(t *testing.T) {
 			if writer.OutcomeOf(err) != writer.Conflict || ok != there || there && (now.Night != 1 || now.Guest != "ann") {
 				t.Errorf("%s: %v, and the row is %+v, %t", name, err, now, ok)
 			}
-			if failed := failedWrite(t, err); failed.Resumable() || len(failed.Tables) != 1 || !strings.Contains(err.Error(), " of the 2 with conditions: ") {
+			if failed := failedWrite(t, err); failed.Resumable() || len(failed.Tables) != 1 ||
+				!strings.Contains(err.Error(), " of the 2 with conditions: ") {
 				t.Errorf("%s: %v", name, err)
 			}
 			if got := h.guests(t); got != "1ann 2" {
@@ -111,15 +115,16 @@ func TestConditionsOfOnePartition(t *testing.T) {
 			}
 		}
 		// And with conditions that hold, all kinds are applied together.
-		changes := append(book(nights, "bob", h.free[1]), nights.Insert(night{Room: "1", Night: 3, Guest: "bob"}), nights.Delete(ann[0]))
+		changes := append(book(nights, "bob", h.free[1]), nights.Insert(night{Room: "1", Night: 3, Guest: "bob"}),
+			nights.Delete(ann[0]))
 		if _, err := h.w.Write(t.Context(), "change", changes...); err != nil || h.guests(t) != "2bob 3bob" {
 			t.Errorf("%v: %s", err, h.guests(t))
 		}
 	})
 }
 
-// After a lost answer the marks of the rows tell whether they were changed, to the next attempt and to Resume, also when another write
-// has changed one of them since.
+// After a lost answer the marks of the rows tell whether they were changed, to the next attempt and to Resume, also
+// when another write has changed one of them since.
 func TestLostAnswerOfConditions(t *testing.T) {
 	t.Parallel()
 	applied := []cassandratest.Step{cassandratest.Apply, cassandratest.Drop}
@@ -130,9 +135,14 @@ func TestLostAnswerOfConditions(t *testing.T) {
 		want   writer.Outcome
 		guests string
 	}{
-		"applied":                         {nights, applied, 0, writer.Applied, "1ann 2ann"},
-		"not applied":                     {nights, []cassandratest.Step{cassandratest.Drop}, 0, writer.Applied, "1ann 2ann"},
-		"accepted by one node":            {nights, []cassandratest.Step{cassandratest.Propose}, 0, writer.Applied, "1ann 2ann"},
+		"applied":     {nights, applied, 0, writer.Applied, "1ann 2ann"},
+		"not applied": {nights, []cassandratest.Step{cassandratest.Drop}, 0, writer.Applied, "1ann 2ann"},
+		"accepted by one node": {
+			nights,
+			[]cassandratest.Step{cassandratest.Propose},
+			0, writer.Applied,
+			"1ann 2ann",
+		},
 		"applied, first changed since":    {nights, applied, 1, writer.Applied, "1eve 2ann"},
 		"applied, second changed since":   {nights, applied, 2, writer.Applied, "1ann 2eve"},
 		"not applied, and one is taken":   {nights, []cassandratest.Step{cassandratest.Drop}, 2, writer.Unknown, "1 2eve"},
@@ -191,8 +201,8 @@ func (s *service) overtake(t *testing.T, n night) {
 	}
 }
 
-// A request that is repeated with At knows what its first try has done, in whatever order its changes come; another request at that
-// timestamp does not pass for it, be it a part of it or more than it.
+// A request that is repeated with At knows what its first try has done, in whatever order its changes come; another
+// request at that timestamp does not pass for it, be it a part of it or more than it.
 func TestRepeatOfConditions(t *testing.T) {
 	t.Parallel()
 	third := night{Room: "1", Night: 3}
@@ -200,12 +210,27 @@ func TestRepeatOfConditions(t *testing.T) {
 		repeat func(free [2]night) []tables.Change
 		want   writer.Outcome
 	}{
-		"the same":           {func(free [2]night) []tables.Change { return book(nights, "ann", free[:]...) }, writer.Applied},
-		"in another order":   {func(free [2]night) []tables.Change { return book(nights, "ann", free[1], free[0]) }, writer.Applied},
-		"for somebody else":  {func(free [2]night) []tables.Change { return book(nights, "bob", free[:]...) }, writer.Unknown},
-		"a part of it":       {func(free [2]night) []tables.Change { return book(nights, "ann", free[0]) }, writer.Unknown},
-		"more than it":       {func(free [2]night) []tables.Change { return book(nights, "ann", free[0], free[1], third) }, writer.Unknown},
-		"other nights of it": {func(free [2]night) []tables.Change { return book(nights, "ann", free[1], third) }, writer.Unknown},
+		"the same": {
+			func(free [2]night) []tables.Change { return book(nights, "ann", free[:]...) },
+			writer.Applied,
+		},
+		"in another order": {
+			func(free [2]night) []tables.Change { return book(nights, "ann", free[1], free[0]) },
+			writer.Applied,
+		},
+		"for somebody else": {
+			func(free [2]night) []tables.Change { return book(nights, "bob", free[:]...) },
+			writer.Unknown,
+		},
+		"a part of it": {func(free [2]night) []tables.Change { return book(nights, "ann", free[0]) }, writer.Unknown},
+		"more than it": {
+			func(free [2]night) []tables.Change { return book(nights, "ann", free[0], free[1], third) },
+			writer.Unknown,
+		},
+		"other nights of it": {
+			func(free [2]night) []tables.Change { return book(nights, "ann", free[1], third) },
+			writer.Unknown,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,13 +258,16 @@ func TestConditionsBesideOthers(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		h := openHotel(t, c)
 		sold := func(guest string) []tables.Change {
-			return append(book(nights, guest, h.free[:]...), tickets.Insert(ticket{gocql.MustRandomUUID(), gocql.MustRandomUUID(), guest}))
+			return append(book(nights, guest, h.free[:]...),
+				tickets.Insert(ticket{gocql.MustRandomUUID(), gocql.MustRandomUUID(), guest}))
 		}
-		if _, err := h.w.Write(t.Context(), "sell", sold("ann")...); err != nil || h.count(t, `SELECT count(*) FROM tickets_by_id`) != 1 {
+		if _, err := h.w.Write(t.Context(), "sell", sold("ann")...); err != nil ||
+			h.count(t, `SELECT count(*) FROM tickets_by_id`) != 1 {
 			t.Errorf("%v", err)
 		}
 		_, err := h.w.Write(t.Context(), "sell", sold("bob")...)
-		if writer.OutcomeOf(err) != writer.Conflict || h.count(t, `SELECT count(*) FROM tickets_by_id`) != 1 || h.guests(t) != "1ann 2ann" {
+		if writer.OutcomeOf(err) != writer.Conflict || h.count(t, `SELECT count(*) FROM tickets_by_id`) != 1 ||
+			h.guests(t) != "1ann 2ann" {
 			t.Errorf("%v: %s", err, h.guests(t))
 		}
 	})
@@ -253,7 +281,10 @@ func TestConditionsApart(t *testing.T) {
 		one := user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome"}
 		two := user{UserID: gocql.MustRandomUUID(), Email: "b@x", City: "rome"}
 		for why, changes := range map[string][]tables.Change{
-			"is of one partition":           {nights.Insert(night{Room: "1", Night: 3}), nights.Insert(night{Room: "2", Night: 3})},
+			"is of one partition": {
+				nights.Insert(night{Room: "1", Night: 3}),
+				nights.Insert(night{Room: "2", Night: 3}),
+			},
 			"is of one table":               {nights.Insert(night{Room: "1", Night: 3}), users.Insert(one)},
 			"has a transaction of its own":  {users.Insert(one), users.Insert(two)},
 			"night: changed twice in one w": book(nights, "bob", h.free[0], h.free[0]),
@@ -266,8 +297,8 @@ func TestConditionsApart(t *testing.T) {
 	})
 }
 
-// A set with Compare has no version that tells an old change from a new one, so its errors are too old when those of other sets
-// are: within half of the table's gc_grace_seconds a reservation may be made, given up and made again.
+// A set with Compare has no version that tells an old change from a new one, so its errors are too old when those of
+// other sets are: within half of the table's gc_grace_seconds a reservation may be made, given up and made again.
 func TestOldErrorOfCompareIsRefused(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -299,8 +330,8 @@ func TestOldErrorOfCompareIsRefused(t *testing.T) {
 	})
 }
 
-// What a Mark does not tell: the repeat of a delete, whose row is gone, is not known to be one, and the repeat of an insert whose
-// row was deleted is an insert.
+// What a Mark does not tell: the repeat of a delete, whose row is gone, is not known to be one, and the repeat of an
+// insert whose row was deleted is an insert.
 func TestRepeatsThatAMarkDoesNotTell(t *testing.T) {
 	t.Parallel()
 	set := countedSet(tables.Compare("left", "mark"), tables.Mark("mark"))
@@ -318,7 +349,8 @@ func TestRepeatsThatAMarkDoesNotTell(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := raze.Write(t.Context(), "raze", set.Delete(now))
-		if _, current := writer.Current[counted](err); !errors.Is(err, writer.ErrConflict) || !errors.Is(err, writer.ErrUnknown) || current {
+		if _, current := writer.Current[counted](err); !errors.Is(err, writer.ErrConflict) ||
+			!errors.Is(err, writer.ErrUnknown) || current {
 			t.Errorf("the repeat of the delete: %v", err)
 		}
 		_, err = build.Write(t.Context(), "build", set.Insert(n))

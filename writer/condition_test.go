@@ -34,21 +34,67 @@ func TestConditionOutcomes(t *testing.T) {
 		conflict bool
 		asked    string
 	}{
-		"applied":                            {nil, Applied, Applied, false, "UPDATE FINISH"},
-		"refused, then applied":              {[]scripted{{err: errUnavailableAt(gocql.ErrCodeBootstrapping)}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
-		"answer lost, another version found": {[]scripted{{err: errLost}, gone, read}, Unknown, Unknown, true, "UPDATE UPDATE SELECT"},
-		"answer lost, and it was not":        {[]scripted{{err: errLost}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
-		"every answer lost":                  {[]scripted{{err: errLost}, {err: errLost}, {err: errLost}}, Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
-		"no quorum at SERIAL":                {slices.Repeat([]scripted{{err: errNoSerial}}, 3), NotApplied, NotApplied, false, "UPDATE UPDATE UPDATE"},
-		"no quorum at SERIAL, then applied":  {[]scripted{{err: errNoSerial}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
-		"no quorum for the commit":           {slices.Repeat([]scripted{{err: errUnavailable}}, 3), Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
-		"answer lost, then no quorum":        {[]scripted{{err: errLost}, {err: errNoSerial}, {err: errNoSerial}}, Unknown, Unknown, false, "UPDATE UPDATE UPDATE SELECT"},
-		"another write came first":           {[]scripted{gone, read}, NotApplied, NotApplied, true, "UPDATE SELECT"},
-		"it, and the row cannot be read":     {[]scripted{gone, {err: errSyntax}}, NotApplied, NotApplied, true, "UPDATE SELECT"},
-		"not a valid statement":              {[]scripted{{err: errSyntax}}, NotApplied, NotApplied, false, "UPDATE"},
-		"answer lost, then not a valid one":  {[]scripted{{err: errLost}, {err: errSyntax}}, Unknown, Unknown, false, "UPDATE UPDATE SELECT"},
-		"decided, but not yet seen by reads": {[]scripted{{err: errSimple}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE FINISH"},
-		"it cannot be said to be done":       {[]scripted{{applied: true}, {err: errSyntax}}, Applied, Applied, false, "UPDATE FINISH"},
+		"applied": {nil, Applied, Applied, false, "UPDATE FINISH"},
+		"refused, then applied": {
+			[]scripted{{err: errUnavailableAt(gocql.ErrCodeBootstrapping)}},
+			Applied,
+			Applied, false, "UPDATE UPDATE FINISH",
+		},
+		"answer lost, another version found": {
+			[]scripted{{err: errLost}, gone, read},
+			Unknown, Unknown, true,
+			"UPDATE UPDATE SELECT",
+		},
+		"answer lost, and it was not": {
+			[]scripted{{err: errLost}, {applied: true}},
+			Applied, Applied, false,
+			"UPDATE UPDATE FINISH",
+		},
+		"every answer lost": {
+			[]scripted{{err: errLost}, {err: errLost}, {err: errLost}},
+			Unknown, Unknown,
+			false, "UPDATE UPDATE UPDATE SELECT",
+		},
+		"no quorum at SERIAL": {
+			slices.Repeat([]scripted{{err: errNoSerial}}, 3), NotApplied, NotApplied,
+			false, "UPDATE UPDATE UPDATE",
+		},
+		"no quorum at SERIAL, then applied": {
+			[]scripted{{err: errNoSerial}, {applied: true}},
+			Applied, Applied, false,
+			"UPDATE UPDATE FINISH",
+		},
+		"no quorum for the commit": {
+			slices.Repeat([]scripted{{err: errUnavailable}}, 3), Unknown, Unknown, false,
+			"UPDATE UPDATE UPDATE SELECT",
+		},
+		"answer lost, then no quorum": {
+			[]scripted{{err: errLost}, {err: errNoSerial}, {err: errNoSerial}},
+			Unknown,
+			Unknown, false, "UPDATE UPDATE UPDATE SELECT",
+		},
+		"another write came first": {[]scripted{gone, read}, NotApplied, NotApplied, true, "UPDATE SELECT"},
+		"it, and the row cannot be read": {
+			[]scripted{gone, {err: errSyntax}},
+			NotApplied, NotApplied, true,
+			"UPDATE SELECT",
+		},
+		"not a valid statement": {[]scripted{{err: errSyntax}}, NotApplied, NotApplied, false, "UPDATE"},
+		"answer lost, then not a valid one": {
+			[]scripted{{err: errLost}, {err: errSyntax}},
+			Unknown, Unknown, false,
+			"UPDATE UPDATE SELECT",
+		},
+		"decided, but not yet seen by reads": {
+			[]scripted{{err: errSimple}, {applied: true}},
+			Applied, Applied, false,
+			"UPDATE UPDATE FINISH",
+		},
+		"it cannot be said to be done": {
+			[]scripted{{applied: true}, {err: errSyntax}},
+			Applied, Applied, false,
+			"UPDATE FINISH",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +105,8 @@ func TestConditionOutcomes(t *testing.T) {
 				t.Errorf("sent %s, want %s", got, tc.asked)
 			}
 			if tc.base == Applied {
-				if err != nil || len(e.sent()) != 2 || decide.Timestamp(result.Version) != result.Timestamp || result.Mode != Conditional {
+				if err != nil || len(e.sent()) != 2 || decide.Timestamp(result.Version) != result.Timestamp ||
+					result.Mode != Conditional {
 					t.Errorf("%+v, %v, %d requests to the query table", result, err, len(e.sent()))
 				}
 				return
@@ -71,14 +118,17 @@ func TestConditionOutcomes(t *testing.T) {
 			if failed.Tables[0].Outcome != tc.base || failed.Tables[1].Outcome != tc.rest || len(e.sent()) > 0 {
 				t.Errorf("%v, and %d requests to the query table", failed, len(e.sent()))
 			}
-			if errors.Is(err, ErrConflict) != tc.conflict || failed.NotApplied() != (tc.base == NotApplied) || errors.Is(err, ErrUnknown) != (tc.base == Unknown) {
-				t.Errorf("%v: conflict %t, not applied %t, unknown %t", err, errors.Is(err, ErrConflict), failed.NotApplied(), errors.Is(err, ErrUnknown))
+			if errors.Is(err, ErrConflict) != tc.conflict || failed.NotApplied() != (tc.base == NotApplied) ||
+				errors.Is(err, ErrUnknown) != (tc.base == Unknown) {
+				t.Errorf("%v: conflict %t, not applied %t, unknown %t", err, errors.Is(err, ErrConflict), failed.NotApplied(),
+					errors.Is(err, ErrUnknown))
 			}
 			if failed.Resumable() == tc.conflict {
 				t.Errorf("%v: resumable %t", err, failed.Resumable())
 			}
 			row, ok := Current[Piece](err)
-			if want := tc.conflict && !strings.Contains(name, "cannot be read"); ok != want || ok && (row.Shelf != "c" || row.Count != 7 || row.Version != other) {
+			if want := tc.conflict && !strings.Contains(name, "cannot be read"); ok != want || ok &&
+				(row.Shelf != "c" || row.Count != 7 || row.Version != other) {
 				t.Errorf("the row as it is: %+v, %t", row, ok)
 			}
 		})
@@ -96,7 +146,8 @@ func TestOwnVersionIsApplied(t *testing.T) {
 	recorded := make(chan gocql.UUID, 1)
 	w.transact = ownVersion{x, recorded}
 	before := newItem()
-	if result, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before)); err != nil || result.Version != <-recorded {
+	if result, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before)); err != nil ||
+		result.Version != <-recorded {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -107,7 +158,9 @@ type ownVersion struct {
 	version chan gocql.UUID
 }
 
-func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
+func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any,
+	error,
+) {
 	if applied, row, err := x.fakeTransactor.Swap(ctx, statements, o); err != nil {
 		return applied, row, err
 	}
@@ -185,9 +238,18 @@ func TestModifyAfterAConflict(t *testing.T) {
 		want  error
 		calls int
 	}{
-		"and then it applies":        {[]scripted{{found: item("a", first.Version)}, gone, {found: item("c", second)}}, nil, 2},
-		"and the row is gone":        {[]scripted{{found: item("a", first.Version)}, gone, {}, {}}, ErrNotFound, 1},
-		"and the row cannot be read": {[]scripted{{found: item("a", first.Version)}, gone, {err: errSyntax}, {err: errSyntax}}, errSyntax, 1},
+		"and then it applies": {
+			[]scripted{{found: item("a", first.Version)}, gone, {found: item("c", second)}},
+			nil,
+			2,
+		},
+		"and the row is gone": {[]scripted{{found: item("a", first.Version)}, gone, {}, {}}, ErrNotFound, 1},
+		"and the row cannot be read": {[]scripted{
+			{found: item("a", first.Version)},
+			gone,
+			{err: errSyntax},
+			{err: errSyntax},
+		}, errSyntax, 1},
 	} {
 		w, x, _ := conditional(tc.steps)
 		calls := 0
@@ -196,7 +258,8 @@ func TestModifyAfterAConflict(t *testing.T) {
 			i.Count++
 			return i, nil
 		})
-		if !errors.Is(err, tc.want) || calls != tc.calls || err == nil && (row.Shelf != "c" || row.Count != 8 || row.Version == second) {
+		if !errors.Is(err, tc.want) || calls != tc.calls || err == nil && (row.Shelf != "c" || row.Count != 8 ||
+			row.Version == second) {
 			t.Errorf("%s: %+v, %v after %d calls, sent %s", name, row, err, calls, x.asked())
 		}
 	}
@@ -215,7 +278,8 @@ func TestUnfinishedWriteInTheWay(t *testing.T) {
 	e.answer = fail("", errSyntax, errSyntax, errSyntax, errSyntax)
 	_, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before))
 	var failed *Error
-	if !errors.As(err, &failed) || !failed.NotApplied() || errors.Is(err, ErrUnknown) || errors.Is(err, ErrPartial) || !errors.Is(err, errSyntax) {
+	if !errors.As(err, &failed) || !failed.NotApplied() || errors.Is(err, ErrUnknown) || errors.Is(err, ErrPartial) ||
+		!errors.Is(err, errSyntax) {
 		t.Errorf("%v", err)
 	}
 	if n := len(e.sent()); n != 1 {
@@ -235,7 +299,8 @@ func TestVersionsAreApart(t *testing.T) {
 	met := scripted{row: map[string]any{"version": fence}}
 	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
 	w, x, _ := conditional([]scripted{met, read})
-	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(before)); !errors.Is(err, ErrConflict) || x.asked() != "UPDATE SELECT" {
+	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(before)); !errors.Is(err, ErrConflict) ||
+		x.asked() != "UPDATE SELECT" {
 		t.Errorf("over a fence far ahead: %v, sent %s", err, x.asked())
 	}
 }
@@ -261,8 +326,8 @@ func TestExplainConditions(t *testing.T) {
 	golden.Check(t, "conditions.golden", b.String())
 }
 
-// A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, does not claim it: another
-// may have made it so.
+// A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, does not claim
+// it: another may have made it so.
 func TestCompareAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	before := newItem()
@@ -316,7 +381,9 @@ type markedRow struct {
 	mark *atomic.Pointer[[]byte]
 }
 
-func (x markedRow) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any, error) {
+func (x markedRow) Swap(ctx context.Context, statements []statement.Bound, o decide.Options) (bool, map[string]any,
+	error,
+) {
 	for _, a := range statements[0].Args {
 		if v, ok := a.(*cqltype.Value); ok && v.Type.String() == "uuid" && len(x.sentMarks()) == 0 {
 			mark := append([]byte{}, v.Data...)
@@ -357,8 +424,10 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 	counted := before
 	counted.Count++
 	for name, change := range map[string]tables.Change{
-		"versioned": itemSet(t).Update(before, after), "delete": itemSet(t).Delete(before), "insert": itemSet(t).Insert(before),
-		"compare": seatSet(t).Update(before, counted), "mark": markedSet(t).Update(before, counted), "compare: insert": seatSet(t).Insert(after),
+		"versioned": itemSet(t).Update(before, after), "delete": itemSet(t).Delete(before), "insert": itemSet(t).
+				Insert(before),
+		"compare": seatSet(t).Update(before, counted), "mark": markedSet(t).Update(before, counted),
+		"compare: insert": seatSet(t).Insert(after),
 	} {
 		w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
 		result, err := w.Write(t.Context(), "moveItem", change)
@@ -378,7 +447,8 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 			t.Errorf("%s: %v, stored %v", name, failed, stored)
 		}
 		want, got := failed.decision.First().Statements(), stored.decision.First().Statements()
-		if strings.Join(got, "\n") != strings.ReplaceAll(strings.Join(want, "\n"), " = null, ", " = ?, ") { // of a delete the types are stored
+		if strings.Join(got, "\n") != strings.ReplaceAll(strings.Join(want, "\n"), " = null, ", " = ?, ") {
+			// of a delete the types are stored
 			t.Errorf("%s: stored as\n%s\nwant\n%s", name, got, want)
 		}
 		again, _, e := conditional(nil)
@@ -397,11 +467,13 @@ func TestOldInsertsAreRefused(t *testing.T) {
 	t.Parallel()
 	then := time.Now().Add(-oldestInsert - time.Minute)
 	w, x, _ := conditional(nil, At(then.UnixMicro()))
-	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem())); !errors.Is(err, ErrInvalid) || x.asked() != "" {
+	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem())); !errors.Is(err, ErrInvalid) ||
+		x.asked() != "" {
 		t.Errorf("At: %v, sent %q", err, x.asked())
 	}
 	lost := []scripted{{err: errLost}, {err: errLost}, {err: errLost}}
-	for name, change := range map[string]tables.Change{"insert": itemSet(t).Insert(newItem()), "delete": itemSet(t).Delete(newItem())} {
+	for name, change := range map[string]tables.Change{"insert": itemSet(t).Insert(newItem()), "delete": itemSet(t).
+		Delete(newItem())} {
 		if name == "delete" { // the version of its before-image has to be older
 			before := newItem()
 			before.Version = decide.Version(then.Add(-time.Hour).UnixMicro(), 1)
@@ -433,7 +505,8 @@ func TestResumeThatCannotBegin(t *testing.T) {
 	blind.live.read = func(context.Context, string, string) (liveTable, error) { return liveTable{}, errUnavailable }
 	_, err = blind.Resume(t.Context(), failed)
 	var again *Error
-	if !errors.As(err, &again) || again.NotApplied() || !errors.Is(err, ErrUnknown) || len(again.Tables) != 2 || !again.Resumable() {
+	if !errors.As(err, &again) || again.NotApplied() || !errors.Is(err, ErrUnknown) || len(again.Tables) != 2 ||
+		!again.Resumable() {
 		t.Fatal(err)
 	}
 	able, _, _ := conditional(nil)
@@ -442,8 +515,8 @@ func TestResumeThatCannotBegin(t *testing.T) {
 	}
 }
 
-// A write to a Versioned set returns before its row says that it is done, and that is sent though the context of the write ends. The next
-// change of the entity waits for it, that of another one does not.
+// A write to a Versioned set returns before its row says that it is done, and that is sent though the context of the
+// write ends. The next change of the entity waits for it, that of another one does not.
 func TestDoneAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -487,7 +560,8 @@ func TestDoneAfterTheAnswer(t *testing.T) {
 	})
 }
 
-// A last step that takes long holds up the next change of the entity for a moment only, and ends with the writer's Timeout.
+// A last step that takes long holds up the next change of the entity for a moment only, and ends with the writer's
+// Timeout.
 func TestDoneThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

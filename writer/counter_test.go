@@ -22,7 +22,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Counters are sent in requests of their own, one a partition, alongside whatever else there is, which goes as it would.
+// Counters are sent in requests of their own, one a partition, alongside whatever else there is, which goes as it
+// would.
 func TestCountersAreApart(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -57,7 +58,9 @@ func TestCountersAreApart(t *testing.T) {
 			[]string{"logged batch: put notes, put notes_by_time, put orders_by_id, put orders_by_status, put orders_by_user"},
 		},
 		"with one partition": {
-			[]tables.Change{count, noteSet(t).Insert(newNote())}, Auto(), SamePartition, []string{"partition: put notes, put notes_by_time"},
+			[]tables.Change{count, noteSet(t).Insert(newNote())},
+			Auto(), SamePartition,
+			[]string{"partition: put notes, put notes_by_time"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +83,8 @@ func TestCountersAreApart(t *testing.T) {
 				t.Errorf("traced: %+v", end)
 			}
 			for _, tables := range viewTables {
-				if !slices.Contains(r.lines, fmt.Sprintf("op: start shop.%s counter LOCAL_QUORUM, %d statements", strings.Join(tables, "+"), len(tables))) {
+				if !slices.Contains(r.lines, fmt.Sprintf("op: start shop.%s counter LOCAL_QUORUM, %d statements",
+					strings.Join(tables, "+"), len(tables))) {
 					t.Errorf("%v is not explained as counters:\n%s", tables, strings.Join(r.lines, "\n"))
 				}
 			}
@@ -108,15 +112,19 @@ func TestCounterOutcomes(t *testing.T) {
 		attempts int
 		want     Outcome
 	}{
-		"counted":                    {nil, 1, Applied},
-		"write timeout":              {[]error{errCounter}, 1, Unknown},
-		"write timeout SIMPLE":       {[]error{errSimple}, 1, Unknown},
-		"no response":                {[]error{gocql.ErrTimeoutNoResponse}, 1, Unknown},
-		"connection lost":            {[]error{gocql.ErrConnectionClosed}, 1, Unknown},
-		"overloaded":                 {[]error{errOverloaded}, 1, Unknown}, // its leader may have counted it
-		"unavailable":                {[]error{errUnavailable}, 2, Applied},
-		"unavailable, lost":          {[]error{errUnavailable, gocql.ErrTimeoutNoResponse}, 2, Unknown},
-		"unavailable to the end":     {[]error{errUnavailable, errUnavailable, errUnavailable, errUnavailable}, 4, NotApplied},
+		"counted":              {nil, 1, Applied},
+		"write timeout":        {[]error{errCounter}, 1, Unknown},
+		"write timeout SIMPLE": {[]error{errSimple}, 1, Unknown},
+		"no response":          {[]error{gocql.ErrTimeoutNoResponse}, 1, Unknown},
+		"connection lost":      {[]error{gocql.ErrConnectionClosed}, 1, Unknown},
+		"overloaded":           {[]error{errOverloaded}, 1, Unknown}, // its leader may have counted it
+		"unavailable":          {[]error{errUnavailable}, 2, Applied},
+		"unavailable, lost":    {[]error{errUnavailable, gocql.ErrTimeoutNoResponse}, 2, Unknown},
+		"unavailable to the end": {
+			[]error{errUnavailable, errUnavailable, errUnavailable, errUnavailable},
+			4,
+			NotApplied,
+		},
 		"rejected":                   {[]error{errSyntax}, 1, NotApplied},
 		"no stream, then overloaded": {[]error{gocql.ErrNoStreams, errOverloaded}, 2, Unknown},
 	} {
@@ -151,7 +159,8 @@ func TestCounterOutcomes(t *testing.T) {
 						t.Errorf("%+v, want %v", r, want)
 					}
 				}
-				if !errors.Is(e, ErrPartial) || errors.Is(e, ErrUnknown) != (test.want == Unknown) || e.Resumable() || !e.OnlyCounters() {
+				if !errors.Is(e, ErrPartial) || errors.Is(e, ErrUnknown) != (test.want == Unknown) || e.Resumable() ||
+					!e.OnlyCounters() {
 					t.Errorf("%v", e)
 				}
 				if text := e.Error(); !strings.Contains(text, "counters are never sent again") {
@@ -162,8 +171,8 @@ func TestCounterOutcomes(t *testing.T) {
 	}
 }
 
-// Resume finishes the other tables and leaves the counters as they were, also those of an error that was stored. What it
-// cannot finish it says, and a caller that resumes on and on is told that there is nothing more to resume.
+// Resume finishes the other tables and leaves the counters as they were, also those of an error that was stored. What
+// it cannot finish it says, and a caller that resumes on and on is told that there is nothing more to resume.
 func TestResumeLeavesCounters(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -176,7 +185,10 @@ func TestResumeLeavesCounters(t *testing.T) {
 		"logged batch": {orderSet(t).Update(open, paid), "orders_by_user", false},
 		"fallback":     {orderSet(t).Update(open, paid), "orders_by_user", true},
 	} {
-		for outcome, cause := range map[Outcome]error{Unknown: gocql.ErrTimeoutNoResponse, NotApplied: errUnavailable, Applied: nil} {
+		for outcome, cause := range map[Outcome]error{
+			Unknown: gocql.ErrTimeoutNoResponse, NotApplied: errUnavailable,
+			Applied: nil,
+		} {
 			for _, stored := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%v/stored %v", kind, outcome, stored), func(t *testing.T) {
 					t.Parallel()
@@ -234,7 +246,8 @@ func TestResumeLeavesCounters(t *testing.T) {
 						_, err = w.Resume(t.Context(), asError(t, err))
 					}
 					last := asError(t, err)
-					if rounds != 1 || len(x.sent()) != n || !strings.Contains(err.Error(), "counters are never sent again: views ("+outcome.String()+")") {
+					if rounds != 1 || len(x.sent()) != n || !strings.Contains(err.Error(), "counters are never sent again: views ("+
+						outcome.String()+")") {
 						t.Errorf("%d rounds, %d requests: %v", rounds, len(x.sent())-n, err)
 					}
 					if errors.Is(last, ErrUnknown) != (outcome == Unknown) || last.NotApplied() || last.Resumable() {
@@ -360,7 +373,8 @@ func TestForeignCounters(t *testing.T) {
 		}
 	}
 	cql := forged{Kind: statement.Increment, Keyspace: "shop", Table: "views USING TTL 1; DROP"}.stored()
-	if err := new(Error).UnmarshalBinary(sealed(wireError{Op: "op", Timestamp: 1, Mode: Counter, Paths: []wirePath{request(cql)}})); err == nil {
+	if err := new(Error).UnmarshalBinary(
+		sealed(wireError{Op: "op", Timestamp: 1, Mode: Counter, Paths: []wirePath{request(cql)}})); err == nil {
 		t.Error("CQL for a table: read without error")
 	}
 }
@@ -378,7 +392,8 @@ func TestCountersDoNotLengthenACall(t *testing.T) {
 			return nil
 		}}
 		start := time.Now()
-		_, err := fakeWriter(x, Timeout(time.Second)).Write(context.Background(), "op", viewSet(t).Add(newView()), orderSet(t).Insert(newOrder(Open)))
+		_, err := fakeWriter(x, Timeout(time.Second)).Write(context.Background(), "op", viewSet(t).Add(newView()),
+			orderSet(t).Insert(newOrder(Open)))
 		if took := time.Since(start); err == nil || took > time.Second+10*time.Millisecond {
 			t.Errorf("%v after %v", err, took)
 		}
@@ -397,7 +412,8 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 			return nil
 		}}
 		w := fakeWriter(x, traced(&modes{}), shared(session.Budget(retry.NewBudget(100_000, 0))))
-		if _, err := w.Write(context.Background(), "op", viewSet(t).Add(newView()), orderSet(t).Update(open, paid)); err != nil {
+		if _, err := w.Write(context.Background(), "op", viewSet(t).Add(newView()),
+			orderSet(t).Update(open, paid)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -421,7 +437,8 @@ func TestTwoAddsOfOneRow(t *testing.T) {
 	t.Parallel()
 	add := viewSet(t).Add(newView())
 	_, err := fakeWriter(&fakeExecutor{}).Write(t.Context(), "op", add, add)
-	if !errors.Is(err, ErrInvalid) || !strings.HasSuffix(err.Error(), ": two Adds of one row in one write: add them up in one Add") {
+	if !errors.Is(err, ErrInvalid) ||
+		!strings.HasSuffix(err.Error(), ": two Adds of one row in one write: add them up in one Add") {
 		t.Errorf("%v", err)
 	}
 }
@@ -454,13 +471,17 @@ func TestWireCounters(t *testing.T) {
 		if _, err := s.w.Write(t.Context(), "op", orderSet(t).Update(move()), viewSet(t).Add(newView())); err != nil {
 			t.Fatal(err)
 		}
-		for table, kind := range map[string]cassandratest.Kind{"views": cassandratest.Batch, "views_by_day": cassandratest.Batch, "views_by_region": cassandratest.Execute} {
+		for table, kind := range map[string]cassandratest.Kind{
+			"views":        cassandratest.Batch,
+			"views_by_day": cassandratest.Batch, "views_by_region": cassandratest.Execute,
+		} {
 			sent := s.sentTo(table, from)
 			if len(sent) != 1 {
 				t.Fatalf("%s: %v", table, sent)
 			}
 			r := sent[0]
-			if r.Kind != kind || r.Logged || r.Counter != (kind == cassandratest.Batch) || r.DefaultTimestamp != nil || r.Serial != 0 || r.Applied != 1 {
+			if r.Kind != kind || r.Logged || r.Counter != (kind == cassandratest.Batch) || r.DefaultTimestamp != nil ||
+				r.Serial != 0 || r.Applied != 1 {
 				t.Errorf("%s: %+v", table, r)
 			}
 			for _, st := range r.Statements {
@@ -482,8 +503,8 @@ func TestWireCounters(t *testing.T) {
 	})
 }
 
-// Every error and every lost answer, on a real driver: a counter is never applied twice, is never sent again once it may have
-// been, and what is claimed of it is true. Resume does not change that.
+// Every error and every lost answer, on a real driver: a counter is never applied twice, is never sent again once it
+// may have been, and what is claimed of it is true. Resume does not change that.
 func TestWireCounterOutcomes(t *testing.T) {
 	t.Parallel()
 	tally := &wireTally{}
@@ -542,15 +563,22 @@ func TestWireCounterOutcomes(t *testing.T) {
 	}
 }
 
-// The reply of a counter is lost, with and without it being applied, in many writes one after the other: acknowledged and unknown
-// ones together bound what the server has counted.
+// The reply of a counter is lost, with and without it being applied, in many writes one after the other: acknowledged
+// and unknown ones together bound what the server has counted.
 func TestWireCounterSum(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
 		s := openWireCounters(t, 3, Timeout(5*time.Second))
 		steps := [][]cassandratest.Step{
-			nil, {cassandratest.Apply, cassandratest.Cut}, {cassandratest.Cut}, {cassandratest.Apply, cassandratest.Drop}, {cassandratest.Drop}, nil, {cassandratest.Drop, cassandratest.Delay(8 * time.Second), cassandratest.Apply}, nil,
+			nil,
+			{cassandratest.Apply, cassandratest.Cut},
+			{cassandratest.Cut},
+			{cassandratest.Apply, cassandratest.Drop},
+			{cassandratest.Drop},
+			nil,
+			{cassandratest.Drop, cassandratest.Delay(8 * time.Second), cassandratest.Apply},
+			nil,
 		}
 		n := 0
 		s.When(cassandratest.Table("views_by_region")).Choose(func(cassandratest.Request) []cassandratest.Step {
@@ -574,7 +602,8 @@ func TestWireCounterSum(t *testing.T) {
 			counted += r.Applied
 		}
 		t.Logf("acknowledged %d, unknown %d, counted %d", acknowledged, unknown, counted)
-		if counted < acknowledged || counted > acknowledged+unknown || unknown == 0 || acknowledged == 0 || counted == acknowledged {
+		if counted < acknowledged || counted > acknowledged+unknown || unknown == 0 || acknowledged == 0 ||
+			counted == acknowledged {
 			t.Errorf("counted %d, acknowledged %d, unknown %d", counted, acknowledged, unknown)
 		}
 	})

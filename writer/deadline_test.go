@@ -107,8 +107,8 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// One unresponsive node must not take the call's whole time: the attempt has a limit of its own, and the next one may meet
-// another node.
+// One unresponsive node must not take the call's whole time: the attempt has a limit of its own, and the next one may
+// meet another node.
 func TestSilentAttemptIsRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -163,19 +163,30 @@ func TestFailureDoesNotCancelSiblings(t *testing.T) {
 	}
 }
 
-// A policy that the Timeout of calls leaves one attempt is an error of New. One of a single attempt is not, nor are defaults, nor a shorter
-// Timeout for some calls.
+// A policy that the Timeout of calls leaves one attempt is an error of New. One of a single attempt is not, nor are
+// defaults, nor a shorter Timeout for some calls.
 func TestAttemptsAreShorterThanCalls(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		options []NewOption
 		fits    bool
 	}{
-		"as long as the call":   {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second})}, false},
-		"longer, Retry first":   {[]NewOption{Retry(retry.Policy{AttemptTimeout: 2 * time.Second}), Timeout(time.Second)}, false},
-		"than the default":      {[]NewOption{Retry(retry.Policy{AttemptTimeout: 20 * time.Second, MaxElapsedTime: time.Minute})}, false},
-		"one attempt":           {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 1})}, true},
-		"shorter":               {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second - 1})}, true},
+		"as long as the call": {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second})}, false},
+		"longer, Retry first": {
+			[]NewOption{Retry(retry.Policy{AttemptTimeout: 2 * time.Second}), Timeout(time.Second)},
+			false,
+		},
+		"than the default": {[]NewOption{
+			Retry(retry.Policy{AttemptTimeout: 20 * time.Second, MaxElapsedTime: time.Minute}),
+		}, false},
+		"one attempt": {[]NewOption{
+			Timeout(time.Second),
+			Retry(retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 1}),
+		}, true},
+		"shorter": {
+			[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second - 1})},
+			true,
+		},
 		"the default attempt":   {[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 3})}, true},
 		"the default policy":    {[]NewOption{Timeout(time.Second)}, true},
 		"nothing but a default": {nil, true},
@@ -200,7 +211,8 @@ func TestAttemptsAreShorterThanCalls(t *testing.T) {
 			t.Error(w.err)
 		}
 	}
-	w := fakeWriter(&fakeExecutor{}, Retry(retry.Policy{AttemptTimeout: time.Second})).With(Timeout(300 * time.Millisecond))
+	w := fakeWriter(&fakeExecutor{}, Retry(retry.Policy{AttemptTimeout: time.Second})).
+		With(Timeout(300 * time.Millisecond))
 	if w.err != nil {
 		t.Error(w.err)
 	}
@@ -214,15 +226,24 @@ func TestAttemptsOfShortCalls(t *testing.T) {
 		options []NewOption
 		want    time.Duration
 	}{
-		"default":                 {nil, 2500 * time.Millisecond},
-		"above that of attempts":  {[]NewOption{Timeout(2501 * time.Millisecond)}, 2500 * time.Millisecond},
-		"as that of attempts":     {[]NewOption{Timeout(2500 * time.Millisecond)}, 1250 * time.Millisecond},
-		"short":                   {[]NewOption{Timeout(time.Second)}, 500 * time.Millisecond},
-		"short, of some attempts": {[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 3})}, 500 * time.Millisecond},
-		"of one attempt":          {[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 1})}, 2500 * time.Millisecond},
-		"of a chosen limit":       {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: 900 * time.Millisecond})}, 900 * time.Millisecond},
-		"hedged":                  {[]NewOption{Timeout(time.Second), Hedge(time.Millisecond)}, 2500 * time.Millisecond},
-		"the shortest":            {[]NewOption{Timeout(time.Millisecond)}, time.Millisecond},
+		"default":                {nil, 2500 * time.Millisecond},
+		"above that of attempts": {[]NewOption{Timeout(2501 * time.Millisecond)}, 2500 * time.Millisecond},
+		"as that of attempts":    {[]NewOption{Timeout(2500 * time.Millisecond)}, 1250 * time.Millisecond},
+		"short":                  {[]NewOption{Timeout(time.Second)}, 500 * time.Millisecond},
+		"short, of some attempts": {
+			[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 3})},
+			500 * time.Millisecond,
+		},
+		"of one attempt": {
+			[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 1})},
+			2500 * time.Millisecond,
+		},
+		"of a chosen limit": {[]NewOption{
+			Timeout(time.Second),
+			Retry(retry.Policy{AttemptTimeout: 900 * time.Millisecond}),
+		}, 900 * time.Millisecond},
+		"hedged":       {[]NewOption{Timeout(time.Second), Hedge(time.Millisecond)}, 2500 * time.Millisecond},
+		"the shortest": {[]NewOption{Timeout(time.Millisecond)}, time.Millisecond},
 	} {
 		w := fakeWriter(&fakeExecutor{}, test.options...)
 		if got := w.sender.Retrier.AttemptTimeout(); w.err != nil || got != test.want {
@@ -236,7 +257,8 @@ func TestAttemptsOfShortCalls(t *testing.T) {
 			t.Errorf("%s: Warm reads for %v", name, got)
 		}
 	}
-	if got := fakeWriter(&fakeExecutor{}, Timeout(time.Second)).With(Timeout(5 * time.Second)).sender.Retrier.AttemptTimeout(); got != 2500*time.Millisecond {
+	if got := fakeWriter(&fakeExecutor{}, Timeout(time.Second)).With(Timeout(5 * time.Second)).
+		sender.Retrier.AttemptTimeout(); got != 2500*time.Millisecond {
 		t.Errorf("a longer Timeout again: %v", got)
 	}
 }
@@ -249,16 +271,32 @@ func TestHedgeIsShorterThanAttempts(t *testing.T) {
 		w    *Writer
 		want string
 	}{
-		"as the default":           {fakeWriter(&fakeExecutor{}, Hedge(2500*time.Millisecond)), "Hedge is 2.5s, but an attempt ends after 2.5s"},
-		"as the chosen":            {fakeWriter(&fakeExecutor{}, Hedge(300*time.Millisecond), short), "Hedge is 300ms, but an attempt ends after 300ms"},
-		"as the chosen, by With":   {fakeWriter(&fakeExecutor{}, short).With(Hedge(time.Second)), "Hedge is 1s, but an attempt ends after 300ms"},
-		"as the call":              {fakeWriter(&fakeExecutor{}, Timeout(time.Second), Hedge(time.Second)), "Hedge is 1s, but a call ends after 1s"},
-		"shorter":                  {fakeWriter(&fakeExecutor{}, Hedge(299*time.Millisecond), short), ""},
-		"none":                     {fakeWriter(&fakeExecutor{}, Hedge(0)), ""},
-		"a shorter Timeout, later": {fakeWriter(&fakeExecutor{}, Hedge(time.Second)).With(Timeout(300 * time.Millisecond)), ""},
+		"as the default": {
+			fakeWriter(&fakeExecutor{}, Hedge(2500*time.Millisecond)),
+			"Hedge is 2.5s, but an attempt ends after 2.5s",
+		},
+		"as the chosen": {
+			fakeWriter(&fakeExecutor{}, Hedge(300*time.Millisecond), short),
+			"Hedge is 300ms, but an attempt ends after 300ms",
+		},
+		"as the chosen, by With": {
+			fakeWriter(&fakeExecutor{}, short).With(Hedge(time.Second)),
+			"Hedge is 1s, but an attempt ends after 300ms",
+		},
+		"as the call": {
+			fakeWriter(&fakeExecutor{}, Timeout(time.Second), Hedge(time.Second)),
+			"Hedge is 1s, but a call ends after 1s",
+		},
+		"shorter": {fakeWriter(&fakeExecutor{}, Hedge(299*time.Millisecond), short), ""},
+		"none":    {fakeWriter(&fakeExecutor{}, Hedge(0)), ""},
+		"a shorter Timeout, later": {
+			fakeWriter(&fakeExecutor{}, Hedge(time.Second)).With(Timeout(300 * time.Millisecond)),
+			"",
+		},
 	} {
 		_, err := test.w.Write(t.Context(), "writeNote", noteSet(t).Insert(newNote()))
-		if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" &&
+			(!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -276,14 +314,37 @@ func TestErrorSaysWhoseLimit(t *testing.T) {
 		want   string
 	}{
 		"attempt": {0, time.Minute, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: no answer within 2.5s"},
-		"time of the attempts": {0, time.Minute, retry.Policy{MaxAttempts: 100}, false, "unknown after 2 attempts: no answer within 2.5s; " +
-			"MaxElapsedTime 5s of the retry policy allows no further attempt"},
-		"writer, short":       {0, time.Second, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: the writer's Timeout of 1s is over"},
-		"writer":              {0, time.Second, once, false, "unknown: the writer's Timeout of 1s is over"},
-		"writer, later":       {0, 3 * time.Second, retry.Policy{}, false, "unknown after 2 attempts: the writer's Timeout of 3s is over"},
-		"writer, stuck":       {0, time.Second, once, true, "unknown: the driver has not returned: the writer's Timeout of 1s is over"},
-		"caller":              {time.Second, time.Minute, retry.Policy{}, false, "unknown: context deadline exceeded"},
-		"caller, stuck":       {time.Second, time.Minute, retry.Policy{}, true, "unknown: the driver has not returned: context deadline exceeded"},
+		"time of the attempts": {
+			0, time.Minute,
+			retry.Policy{MaxAttempts: 100},
+			false,
+			"unknown after 2 attempts: no answer within 2.5s; " +
+				"MaxElapsedTime 5s of the retry policy allows no further attempt",
+		},
+		"writer, short": {
+			0, time.Second,
+			retry.Policy{MaxAttempts: 2},
+			false,
+			"unknown after 2 attempts: the writer's Timeout of 1s is over",
+		},
+		"writer": {0, time.Second, once, false, "unknown: the writer's Timeout of 1s is over"},
+		"writer, later": {
+			0, 3 * time.Second,
+			retry.Policy{},
+			false,
+			"unknown after 2 attempts: the writer's Timeout of 3s is over",
+		},
+		"writer, stuck": {
+			0, time.Second, once, true,
+			"unknown: the driver has not returned: the writer's Timeout of 1s is over",
+		},
+		"caller": {time.Second, time.Minute, retry.Policy{}, false, "unknown: context deadline exceeded"},
+		"caller, stuck": {
+			time.Second, time.Minute,
+			retry.Policy{},
+			true,
+			"unknown: the driver has not returned: context deadline exceeded",
+		},
 		"caller, then writer": {time.Minute, time.Second, once, false, "unknown: the writer's Timeout of 1s is over"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,7 +362,8 @@ func TestErrorSaysWhoseLimit(t *testing.T) {
 					<-ctx.Done()
 					return ctx.Err()
 				}}
-				_, err := fakeWriter(x, Timeout(test.writer), Retry(test.policy)).Write(ctx, "createOrder", orderSet(t).Insert(newOrder(Open)))
+				_, err := fakeWriter(x, Timeout(test.writer), Retry(test.policy)).Write(ctx, "createOrder",
+					orderSet(t).Insert(newOrder(Open)))
 				if want := "orders_by_id " + test.want + "; orders_by_user"; !strings.Contains(err.Error(), want) {
 					t.Errorf("%v, want %s", err, want)
 				}

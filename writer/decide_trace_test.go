@@ -41,7 +41,8 @@ func (r *requestEnds) TraceRequestEnd(_ context.Context, d session.RequestEnd) {
 // A tracer is told of a conflict also where all rows are as they were read again.
 func TestTracerOfConflictThatIsOver(t *testing.T) {
 	t.Parallel()
-	set := mustSet[Piece](t, "seat", tables.Table{Name: "seats", PartKey: []string{"shelf"}, SortKey: []string{"item_id"}}, tables.Compare("count"))
+	set := mustSet[Piece](t, "seat", tables.Table{Name: "seats", PartKey: []string{"shelf"}, SortKey: []string{"item_id"}},
+		tables.Compare("count"))
 	one, two := newItem(), newItem()
 	two.ItemID = gocql.MustRandomUUID()
 	one.Count, two.Count = 7, 7

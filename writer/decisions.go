@@ -54,7 +54,8 @@ type deciding struct {
 // undecided says whether the rest of the plan has to wait, or is not to be sent.
 func (p *plan) undecided() bool { return p.deciding != nil && p.decided.undecided() }
 
-// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
+// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that
+// time.
 const oldestInsert = entity.FenceTTL / 2
 
 // conditions renders the changes of sets with conditions, which are the parts of the plan's decision.
@@ -89,8 +90,10 @@ func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) 
 		if err != nil {
 			return err
 		}
-		if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !protocol.Lasting {
-			return fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v", c.Entity(), age.Round(time.Second), oldestInsert)
+		if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert &&
+			age > oldestInsert && !protocol.Lasting {
+			return fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older "+
+				"than %v", c.Entity(), age.Round(time.Second), oldestInsert)
 		}
 		r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
 		if err != nil {
@@ -120,7 +123,8 @@ func unmixed(changes []tables.Change) error {
 		if !whole(one) {
 			one, other = other, one
 		}
-		return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
+		return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after "+
+			"the other", one.Entity(), other.Entity(), other.Entity())
 	}
 	return nil
 }
@@ -161,13 +165,15 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 // env is what the decisions of one call are made with.
 func (w *Writer) env(op string) decide.Env {
 	return decide.Env{
-		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency, Timeout: w.timeout,
-		Now: w.clock.now, Skew: w.maxSkew, Next: w.next,
+		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency,
+		Timeout: w.timeout,
+		Now:     w.clock.now, Skew: w.maxSkew, Next: w.next,
 		Grace: w.claimGrace, Ends: w.ends, FanOut: w.finishes,
 	}
 }
 
-// turn waits until no other Modify by this writer is at work on the entity, in a set with conditions. The error is an *Error.
+// turn waits until no other Modify by this writer is at work on the entity, in a set with conditions. The error is an
+// *Error.
 func (w *Writer) turn(ctx context.Context, op string, set *layout.Set, key any) (leave func(), err error) {
 	if !set.Conditional() {
 		return func() {}, nil
@@ -178,14 +184,20 @@ func (w *Writer) turn(ctx context.Context, op string, set *layout.Set, key any) 
 	}
 	if leave, err = w.ends.Turn(ctx, base.String()+base.Key()); err != nil {
 		keyspace, table, _ := base.Place()
-		return nil, unread(op, keyspace, table, 0, fmt.Errorf("other calls of Modify for the entity by this writer have not ended: %w", err))
+		return nil, unread(op, keyspace, table, 0,
+			fmt.Errorf("other calls of Modify for the entity by this writer have not ended: %w", err))
 	}
 	return leave, nil
 }
 
 // finishFor makes one attempt at what another client has left undone.
-func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutations []*statement.Mutation) (sent int, err error) {
-	p := &plan{Write: fanout.Write{Op: op, Requests: fanout.Requests(mutations)}, timestamp: mutations[0].Timestamp, mode: FanOut}
+func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutations []*statement.Mutation) (sent int,
+	err error,
+) {
+	p := &plan{
+		Write: fanout.Write{Op: op, Requests: fanout.Requests(mutations)}, timestamp: mutations[0].Timestamp,
+		mode: FanOut,
+	}
 	alone := *w // the decision does the retries
 	alone.sender.Retrier = single
 	p.Requests = alone.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
@@ -200,8 +212,8 @@ func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutation
 	return sent, err
 }
 
-// followed is what is known of a table that follows the base row; own is what its own requests say. Nothing is known before the decision is
-// made, and once it holds the table gets the write in the end.
+// followed is what is known of a table that follows the base row; own is what its own requests say. Nothing is known
+// before the decision is made, and once it holds the table gets the write in the end.
 func (d *decided) followed(own Outcome, refused bool) Outcome {
 	switch {
 	case own == Applied:

@@ -15,7 +15,8 @@ import (
 // kinds are the names of kinds of decision.
 var kinds = []string{"Versioned", "Transactional", "Compared"}
 
-// Only decisions.go knows the kinds of decision: what one kind does is in its package. Outside of comments no other file names one, but for those here.
+// Only decisions.go knows the kinds of decision: what one kind does is in its package. Outside of comments no other
+// file names one, but for those here.
 func TestKindsAreNamedInOneFile(t *testing.T) {
 	t.Parallel()
 	allowed := map[string]string{
@@ -67,7 +68,8 @@ func TestKindsAreNamedInOneFile(t *testing.T) {
 	}
 }
 
-// A kind of decision has a protocol, a folder that the linter guards, and a word that TestKindsAreNamedInOneFile looks for.
+// A kind of decision has a protocol, a folder that the linter guards, and a word that TestKindsAreNamedInOneFile looks
+// for.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -92,7 +94,8 @@ func TestKinds(t *testing.T) {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			continue
 		}
-		if !strings.Contains(string(linters), "{pkg: github.com/denorm-go/denorm/internal/decide/"+filepath.Base(folder)+",") {
+		if !strings.Contains(string(linters), "{pkg: github.com/denorm-go/denorm/internal/decide/"+filepath.Base(folder)+
+			",") {
 			t.Errorf(".golangci.yml does not guard %s", folder)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// Each function on the path of a write that DESIGN.md lists exists, and one before it names it. What gocql calls is a method of its interface.
+// Each function on the path of a write that DESIGN.md lists exists, and one before it names it. What gocql calls is a
+// method of its interface.
 func TestPathOfAWrite(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../DESIGN.md")
@@ -88,7 +89,8 @@ func newSource(tb testing.TB) *source {
 			return err
 		case !entry.IsDir() || path == "..":
 			return nil
-		case strings.HasPrefix(name, ".") || slices.Contains([]string{"bin", "docs", "examples", "integration", "testdata", "testutil", "tools"}, name):
+		case strings.HasPrefix(name, ".") ||
+			slices.Contains([]string{"bin", "docs", "examples", "integration", "testdata", "testutil", "tools"}, name):
 			return filepath.SkipDir
 		default:
 			s.dirs[name] = append(s.dirs[name], path)
@@ -101,7 +103,8 @@ func newSource(tb testing.TB) *source {
 	return s
 }
 
-// find returns the files that declare a name: package.Name, or package.Type.Name for a method, field or function of an interface.
+// find returns the files that declare a name: package.Name, or package.Type.Name for a method, field or function of an
+// interface.
 func (s *source) find(name string) (found []*ast.File) {
 	parts := strings.Split(name, ".")
 	for _, dir := range s.dirs[parts[0]] {

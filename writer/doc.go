@@ -43,8 +43,8 @@
 // # Resume
 //
 // [Writer.Resume] fails with [ErrExpired] if the write is older than half the smallest gc_grace_seconds of its tables,
-// but at least a minute old. An insert whose condition is not decided expires after 12 hours. If the schema of a table cannot be
-// read, or a table is missing, that is the cause in the error of Resume. A later Resume may succeed. A
+// but at least a minute old. An insert whose condition is not decided expires after 12 hours. If the schema of a table
+// cannot be read, or a table is missing, that is the cause in the error of Resume. A later Resume may succeed. A
 // default_time_to_live counts from the timestamp of the write.
 //
 // A stored error may have been written by others. Resume rejects it with [ErrInvalid]
@@ -54,9 +54,9 @@
 //     and expiry;
 //   - if its timestamp is further ahead than [MaxClockSkew]. That holds for every error if the clock was set back.
 //
-// The writer may be at fault, such as one with the sets of an older release, or with an invalid option. So the returned error
-// says the same of the tables. It is Resumable until 5 days after the write: keep it, and look at its text. It
-// is not Resumable if no writer may send it. Without Resumes an error may be of any table in the writer's keyspaces. A
+// The writer may be at fault, such as one with the sets of an older release, or with an invalid option. So the returned
+// error says the same of the tables. It is Resumable until 5 days after the write: keep it, and look at its text. It is
+// not Resumable if no writer may send it. Without Resumes an error may be of any table in the writer's keyspaces. A
 // forged one of a Versioned entity may then leave a key from which no bucket follows, and every later write of the
 // entity fails.
 //
@@ -65,9 +65,9 @@
 //
 // # Repeated requests
 //
-// With [At] a repeated request is the same write: docs/failures.md. Two writes of an entity at one timestamp mix. In sets
-// with Stamp and in Versioned sets the writer rejects an update or delete of a row that has this timestamp as its stamp.
-// An update that changes nothing is not rejected. Of changes without a before-image it cannot tell.
+// With [At] a repeated request is the same write: docs/failures.md. Two writes of an entity at one timestamp mix. In
+// sets with Stamp and in Versioned sets the writer rejects an update or delete of a row that has this timestamp as its
+// stamp. An update that changes nothing is not rejected. Of changes without a before-image it cannot tell.
 //
 // The writer does not check whether a repeat is too late, except that an insert with a condition is rejected after 12
 // hours. A write with a condition that fails with At is Unknown, as an earlier try may have been applied. It is

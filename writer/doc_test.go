@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Each row of the guarantees' tables names the tests that prove it, so they have to exist, and every mode has a section with rows.
+// Each row of the guarantees' tables names the tests that prove it, so they have to exist, and every mode has a section
+// with rows.
 func TestDocNamesTests(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/ref/guarantees.md")
@@ -17,7 +18,8 @@ func TestDocNamesTests(t *testing.T) {
 	}
 	var tests strings.Builder
 	for _, pattern := range []string{
-		"*_test.go", "bulk/*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go", "../internal/decide/versioned/*_test.go",
+		"*_test.go", "bulk/*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go",
+		"../internal/decide/versioned/*_test.go",
 		"../internal/fanout/*_test.go", "../internal/repair/*_test.go", "../reconcile/*_test.go",
 	} {
 		files, err := filepath.Glob(pattern)

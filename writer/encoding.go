@@ -36,11 +36,13 @@ const (
 )
 
 var (
-	errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, and %d tables of an entity with conditions", maxStored>>20, maxTables)
-	errStored     = errors.New("denorm: decode error: incomplete")
+	errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, and %d tables of an entity with conditions",
+		maxStored>>20, maxTables)
+	errStored = errors.New("denorm: decode error: incomplete")
 )
 
-// wireError is an Error as it is stored, and wirePath one of its requests. The texts of errors are kept, not their types.
+// wireError is an Error as it is stored, and wirePath one of its requests. The texts of errors are kept, not their
+// types.
 type wireError struct {
 	Op        string
 	Timestamp int64
@@ -85,7 +87,10 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	w := wireError{Op: e.Op[:min(len(e.Op), maxOp)], Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
 	requests := slices.Clip(e.requests) // others may encode it at the same time
 	if d, known := e.decision, &e.known; d != nil {
-		w.Decision = wireDecision{Outcome: known.Outcome, Attempts: known.Attempts, Conflict: known.Conflict, Tables: d.Tables}
+		w.Decision = wireDecision{
+			Outcome: known.Outcome, Attempts: known.Attempts, Conflict: known.Conflict,
+			Tables: d.Tables,
+		}
 		for _, one := range d.Parts {
 			data, err := one.MarshalBinary()
 			if err != nil {
@@ -163,10 +168,14 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireError) error() (*Error, error) {
-	if len(w.Op) > maxOp || w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction || len(w.Paths)+len(w.Decision.Conditions) == 0 {
+	if len(w.Op) > maxOp || w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction ||
+		len(w.Paths)+len(w.Decision.Conditions) == 0 {
 		return nil, errStored
 	}
-	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true, link: traceparent(w.Link)}
+	e := &Error{
+		Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true,
+		link: traceparent(w.Link),
+	}
 	var types statement.Decoder
 	if len(w.Decision.Conditions) > 0 {
 		var err error
@@ -178,7 +187,10 @@ func (w *wireError) error() (*Error, error) {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
 			return nil, errStored
 		}
-		p := fanout.Request{Kind: retry.Partition, Outcome: stored.Outcome, Attempts: stored.Attempts, Err: storedCause(stored.Err, stored.Refused)}
+		p := fanout.Request{
+			Kind: retry.Partition, Outcome: stored.Outcome, Attempts: stored.Attempts,
+			Err: storedCause(stored.Err, stored.Refused),
+		}
 		if w.Mode == LoggedBatch {
 			p.Kind = retry.LoggedBatch
 		}
@@ -194,7 +206,8 @@ func (w *wireError) error() (*Error, error) {
 		switch {
 		case counter && !mixed:
 			p.Kind = retry.Counter
-		case mixed || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].Kind == retry.Counter:
+		case mixed || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 &&
+			e.requests[len(e.requests)-1].Kind == retry.Counter:
 			return nil, errStored
 		}
 		e.requests = append(e.requests, p)
@@ -275,15 +288,16 @@ func storedCause(text string, refused bool) error {
 	return err
 }
 
-// traceparent is a text that has the form of one, as version 00 of the W3C's Trace Context defines it; empty otherwise. Who can write to the storage of
-// errors, or a tracer, could put anything there, and it goes where traces go.
+// traceparent is a text that has the form of one, as version 00 of the W3C's Trace Context defines it; empty otherwise.
+// Who can write to the storage of errors, or a tracer, could put anything there, and it goes where traces go.
 func traceparent(text string) string {
 	const form = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-00"
 	if len(text) != len(form) {
 		return ""
 	}
 	for i := range len(form) {
-		if dash := form[i] == '-'; dash != (text[i] == '-') || !dash && !strings.ContainsRune("0123456789abcdef", rune(text[i])) {
+		if dash := form[i] == '-'; dash != (text[i] == '-') || !dash && !strings.ContainsRune("0123456789abcdef",
+			rune(text[i])) {
 			return ""
 		}
 	}

@@ -52,9 +52,10 @@ var (
 type TableResult struct {
 	Keyspace, Table string // physical
 	Outcome         Outcome
-	Attempts        int   // attempts that included the table, in earlier calls too; the largest number if it was in several requests
-	Err             error // why it is not Applied; nil if it is
-	Counter         bool  // it holds counters, and is never sent again
+	// attempts that included the table, in earlier calls too; the largest number if it was in several requests
+	Attempts int
+	Err      error // why it is not Applied; nil if it is
+	Counter  bool  // it holds counters, and is never sent again
 }
 
 // Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known,
@@ -188,10 +189,11 @@ func (e Error) Format(s fmt.State, verb rune) {
 // LogValue returns the message, so that slog's handlers print it and look for no other format.
 func (e Error) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
-// MarshalJSON always fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store the bytes of
-// MarshalBinary, in JSON as a []byte, or only the text of the error.
+// MarshalJSON always fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store
+// the bytes of MarshalBinary, in JSON as a []byte, or only the text of the error.
 func (e Error) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("denorm: JSON cannot hold what Resume needs: store the bytes of MarshalBinary, or the text of Error()")
+	return nil, errors.New("denorm: JSON cannot hold what Resume needs: store the bytes of MarshalBinary, or the text " +
+		"of Error()")
 }
 
 // Is matches the sentinels of this package.
@@ -289,7 +291,9 @@ func (e *Error) onlyRefused() bool {
 	if e.undecided() {
 		return errors.Is(e.known.Err, ErrRefused) // the rest waits for it
 	}
-	return !slices.ContainsFunc(e.requests, func(p fanout.Request) bool { return resumable(p) && !errors.Is(p.Err, ErrRefused) })
+	return !slices.ContainsFunc(e.requests, func(p fanout.Request) bool {
+		return resumable(p) && !errors.Is(p.Err, ErrRefused)
+	})
 }
 
 // open says whether the write lacks anything but counters.
@@ -329,7 +333,9 @@ func tableResults(requests []fanout.Request) []TableResult {
 	for i := range requests {
 		p := &requests[i]
 		for _, m := range p.Mutations {
-			at := fanout.Find(known, m.Keyspace, m.Table, len(out), func(r int) bool { return out[r].Table == m.Table && out[r].Keyspace == m.Keyspace })
+			at := fanout.Find(known, m.Keyspace, m.Table, len(out), func(r int) bool {
+				return out[r].Table == m.Table && out[r].Keyspace == m.Keyspace
+			})
 			if at == len(out) {
 				out = append(out, TableResult{
 					Keyspace: m.Keyspace, Table: m.Table, Outcome: p.Outcome, Attempts: p.Attempts, Err: p.Err,

@@ -16,21 +16,24 @@ type viewCount struct {
 	Views         int64
 }
 
-// In a set of counters all columns alongside the keys are of type counter. A table whose key leaves out columns of the base key has the sums.
+// In a set of counters all columns alongside the keys are of type counter. A table whose key leaves out columns of the
+// base key has the sums.
 var viewCounts = tables.Must(tables.New[viewCount]("view_count",
 	tables.Table{Name: "views_by_country", PartKey: []string{"page"}, SortKey: []string{"country"}},
 	tables.Table{Name: "views", PartKey: []string{"page"}},
 	tables.Type("views", "counter"),
 ))
 
-// Add counts in all tables of the set. An Add whose answer was lost is unknown: it is not sent again, as it might count twice.
+// Add counts in all tables of the set. An Add whose answer was lost is unknown: it is not sent again, as it might count
+// twice.
 func ExampleWriter_Write_counters() {
 	w, s, _, end := openTables(viewCounts)
 	defer end()
 	ctx := context.Background()
 
 	for _, country := range []string{"at", "nl", "at"} {
-		if _, err := w.Write(ctx, "countView", viewCounts.Add(viewCount{Page: "home", Country: country, Views: 1})); err != nil {
+		if _, err := w.Write(ctx, "countView",
+			viewCounts.Add(viewCount{Page: "home", Country: country, Views: 1})); err != nil {
 			fmt.Println(writer.OutcomeOf(err), err)
 		}
 	}

@@ -19,7 +19,9 @@ func openSales() (w *writer.Writer, cluster *cassandratest.Cluster, end func()) 
 	return w, cluster, end
 }
 
-func openTables(set tables.Described) (w *writer.Writer, s *session.Session, cluster *cassandratest.Cluster, end func()) {
+func openTables(set tables.Described) (w *writer.Writer, s *session.Session, cluster *cassandratest.Cluster,
+	end func(),
+) {
 	cluster = cassandratest.New(3)
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
 	config := cluster.Config()

@@ -65,7 +65,8 @@ func ExampleError_MarshalBinary_signed() {
 	if err != nil {
 		panic(err)
 	}
-	fault := cluster.When(cassandratest.Table("sales_by_user")).Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 1)))
+	fault := cluster.When(cassandratest.Table("sales_by_user")).
+		Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 1)))
 	_, err = w.Write(context.Background(), "sellTicket", sales.Insert(sale{"t1", "bob", "12A"}))
 
 	fault.End()

@@ -42,7 +42,8 @@ type Plan struct {
 	several bool // entities, those of counters not counted
 }
 
-// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent, or all of a Transaction.
+// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent, or all of a
+// Transaction.
 type PlannedCondition struct {
 	Keyspace, Table string   // of the first change
 	Texts           []string // CQL; several are sent in one batch. Of a Transaction: its lines
@@ -70,7 +71,8 @@ type PlannedStatement struct {
 }
 
 // Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. For
-// changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write finds that.
+// changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write
+// finds that.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
 	planning := *w
@@ -80,13 +82,16 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		return nil, reject(op, err)
 	}
 	out := &Plan{
-		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.Strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
+		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.Strict, BatchLimit: w.batchLimit, Policy: w.attempts().
+			WithDefaults(),
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
 	if p.deciding != nil {
 		out.Condition = told(p.decision)
 	}
-	out.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })) > 1
+	out.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool {
+		return c.Kind() == tables.Add
+	})) > 1
 	if p.deciding != nil && p.decision.Whole {
 		out.Consistency = session.Consistency(p.decision.First().Base().Level(w.consistency))
 		out.Condition.Serial = ""
@@ -146,7 +151,8 @@ func (p *Plan) String() string {
 		line([]string{"apart", ""}[min(i, 1)], "%s", why)
 	}
 	g := p.guarantee()
-	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
+	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done",
+		p.Consistency)
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
 	if p.has(statement.Put) && p.has(statement.Remove) {
@@ -188,7 +194,9 @@ func (p *Plan) counts() bool {
 
 // groups says whether requests are sent together.
 func (p *Plan) groups() bool {
-	return p.Mode != LoggedBatch && slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool { return r.Partitions > 1 })
+	return p.Mode != LoggedBatch && slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool {
+		return r.Partitions > 1
+	})
 }
 
 // counters is what differs for them.
@@ -201,8 +209,10 @@ func (p *Plan) counters() string {
 	if p.Condition != nil {
 		dies = "; if the client dies after the condition, before they are sent, nothing sends them later"
 	}
-	return fmt.Sprintf("%sa request of counters is sent again, in all up to %d times, only while it surely was not counted; after a lost answer "+
-		"it may have been, Write says unknown, and neither it nor Resume sends it again%s", others, p.Policy.MaxAttempts, dies)
+	return fmt.Sprintf("%sa request of counters is sent again, in all up to %d times, only while it surely was not "+
+		"counted; after a lost answer "+
+		"it may have been, Write says unknown, and neither it nor Resume sends it again%s", others, p.Policy.MaxAttempts,
+		dies)
 }
 
 func (p *Plan) has(kind statement.MutationKind) bool {
@@ -256,8 +266,10 @@ func (p *Plan) batchlogFails() string {
 	if p.Strict {
 		return "the write fails"
 	}
-	return fmt.Sprintf("the statements go out as a fan-out at the same timestamp, and later writes do so for at least %v, until %d "+
-		"batches in a row have worked; if the client dies then, some tables may lack the write", batchlogPause, batchlogTrials)
+	return fmt.Sprintf("the statements go out as a fan-out at the same timestamp, and later writes do so for at least "+
+		"%v, until %d "+
+		"batches in a row have worked; if the client dies then, some tables may lack the write", batchlogPause,
+		batchlogTrials)
 }
 
 func (p *Plan) requestFails() string {
@@ -288,7 +300,8 @@ type guarantee struct{ atomic, reader, death string }
 
 var fannedOut = guarantee{
 	"each request by itself, not all of them together",
-	"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
+	"some tables with the write and others still without, while it is under way, and after an error until Resume has " +
+		"returned nil",
 	"some tables have the write and others do not, until the entity is written again",
 }
 
@@ -307,18 +320,23 @@ var guarantees = map[Mode]guarantee{
 	FanOut:   fannedOut,
 	Fallback: fannedOut,
 	LoggedBatch: {
-		"the request, which is all of the write, in the end but not at one moment: what the batchlog has stored the server replays",
-		"some tables with the write and others still without, for milliseconds, and after a timeout until the batchlog is replayed",
-		"all of the write is done in the end, or nothing; a replay is expected within seconds, but a stopped node keeps its part of the batchlog until it is back",
+		"the request, which is all of the write, in the end but not at one moment: what the batchlog has stored the server " +
+			"replays",
+		"some tables with the write and others still without, for milliseconds, and after a timeout until the batchlog is " +
+			"replayed",
+		"all of the write is done in the end, or nothing; a replay is expected within seconds, but a stopped node keeps " +
+			"its part of the batchlog until it is back",
 	},
 	Conditional: {
 		"the condition with the base row; each request after it by itself",
-		"the base row with the write and query tables still without, while it is under way, and after an error until Resume has returned nil or the entity is written again",
+		"the base row with the write and query tables still without, while it is under way, and after an error until " +
+			"Resume has returned nil or the entity is written again",
 		"after that the next write of the entity finishes the query tables first",
 	},
 	Transaction: {
 		"all of the write: its rows in all tables are written at one moment, or none of them",
-		"every table with the write or without it; in one transaction that reads several tables, all with it or all without it",
+		"every table with the write or without it; in one transaction that reads several tables, all with it or all " +
+			"without it",
 		"all of the write is done, or nothing",
 	},
 	Counter: {

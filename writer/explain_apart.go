@@ -9,8 +9,9 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// apart says which tables of the sets have partitions of their own although their partition keys differ only in a keyspace, an order or a bucket
-// function: rows of one keyspace with equal partition keys are one request. Package lint says what other keys the queries would allow.
+// apart says which tables of the sets have partitions of their own although their partition keys differ only in a
+// keyspace, an order or a bucket function: rows of one keyspace with equal partition keys are one request. Package lint
+// says what other keys the queries would allow.
 func (w *Writer) apart(changes []tables.Change) (all []string) {
 	seen := make(map[string]bool)
 	for _, c := range changes {

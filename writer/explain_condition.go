@@ -12,7 +12,10 @@ import (
 // told is a decision for people.
 func told(d *decide.Decision) *PlannedCondition {
 	cond := d.First()
-	out := &PlannedCondition{Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), unmet: d.Unmet, followed: d.Followed}
+	out := &PlannedCondition{
+		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), unmet: d.Unmet,
+		followed: d.Followed,
+	}
 	if cond.Local {
 		out.Serial = gocql.LocalSerial.String()
 	}
@@ -40,8 +43,10 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 		return
 	}
 	if len(c.Claims) > 0 {
-		line("first", "the new key is claimed in %s, by a lightweight transaction: %v if another entity has it", strings.Join(c.Claims, ", "), ErrTaken)
-		line("", "if the client dies before the condition holds, the key stays claimed; another entity can take it after ClaimGrace")
+		line("first", "the new key is claimed in %s, by a lightweight transaction: %v if another entity has it",
+			strings.Join(c.Claims, ", "), ErrTaken)
+		line("", "if the client dies before the condition holds, the key stays claimed; another entity can take it after "+
+			"ClaimGrace")
 	}
 	line("condition", "a lightweight transaction at %s decides; nothing below is sent unless it holds", c.Serial)
 	for _, text := range c.Texts {
@@ -49,10 +54,12 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 	}
 	line("", "%s: %v, with the row as it is", c.unmet, ErrConflict)
 	if c.Serial == gocql.LocalSerial.String() {
-		line("", "it holds in one datacentre: if two write the entity, updates are lost, a unique key gets two owners, and a row may block")
+		line("", "it holds in one datacentre: if two write the entity, updates are lost, a unique key gets two owners, and "+
+			"a row may block")
 	}
 	if c.OthersFollow {
-		line("between", "the rest is not atomic with the condition: a client that dies in between leaves the row of the condition alone with the write")
+		line("between", "the rest is not atomic with the condition: a client that dies in between leaves the row of the "+
+			"condition alone with the write")
 	}
 	if len(c.Releases) > 0 {
 		line("last", "the old key is given up in %s; if the client dies before, whoever claims it next sees that it is free",
@@ -97,9 +104,11 @@ func (p *Plan) guarantee() guarantee {
 		}
 		g = guarantee{
 			atomic: "the condition with its row; after it, apart from it, " + ofTheRest.Replace(g.atomic),
-			reader: "the row of the condition with the write and the rest still without, while it is under way, and after an error until Resume has " +
+			reader: "the row of the condition with the write and the rest still without, while it is under way, and after an " +
+				"error until Resume has " +
 				"returned nil" + nextLine + "and of the rest " + ofTheRest.Replace(g.reader),
-			death: c.before() + "; after it the row of the condition has the write, and the rest may not have been sent, " + finished +
+			death: c.before() + "; after it the row of the condition has the write, and the rest may not have been sent, " +
+				finished +
 				" sends it" + nextLine + "if it was sent, " + ofTheRest.Replace(g.death),
 		}
 	}
@@ -112,7 +121,8 @@ func (p *Plan) writeDeath(line func(title, format string, args ...any)) {
 		line("", "the next write of the versioned entity finishes its query tables, and writes no other entity")
 	}
 	if (p.Mode == FanOut || p.Mode == Fallback) && p.has(statement.Remove) {
-		line("", "a row that was to be removed may stay; if the entity was deleted, or the key column is SingleWriter, no later write of the entity "+
+		line("", "a row that was to be removed may stay; if the entity was deleted, or the key column is SingleWriter, no "+
+			"later write of the entity "+
 			"removes it: the same write again does, or a repair")
 	}
 }

@@ -32,35 +32,59 @@ func TestExplain(t *testing.T) {
 		op      string
 		changes []tables.Change
 	}{
-		"create_order":            {op: "createOrder", changes: []tables.Change{orders.Insert(open)}},
-		"create_order_logged":     {w: fakeWriter(nopExecutor{}, Logged()), op: "createOrder", changes: []tables.Change{orders.Insert(open)}},
-		"create_order_concurrent": {w: fakeWriter(nopExecutor{}, Concurrent()), op: "createOrder", changes: []tables.Change{orders.Insert(open)}},
-		"create_order_atomic":     {op: "createOrder", changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},
-		"pay_order":               {op: "payOrder", changes: []tables.Change{orders.Update(open, paid)}},
-		"pay_order_concurrent":    {w: fakeWriter(nopExecutor{}, Concurrent()), op: "payOrder", changes: []tables.Change{orders.Update(open, paid)}},
-		"pay_order_fallback":      {w: down, op: "payOrder", changes: []tables.Change{orders.Update(open, paid)}},
-		"cancel_order":            {op: "cancelOrder", changes: []tables.Change{orders.Delete(open)}},
-		"submit_order":            {op: "submitOrder", changes: []tables.Change{orders.Insert(open), notes.Delete(newNote()), single.Insert(bob)}},
-		"same_partition":          {op: "writeNote", changes: []tables.Change{notes.Insert(newNote())}},
-		"single":                  {op: "addTask", changes: []tables.Change{mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).Insert(bob)}},
-		"single_writer_move":      {op: "handOn", changes: []tables.Change{single.Update(bob, newTask("eve"))}},
-		"absent_values":           {op: "editTask", changes: []tables.Change{single.Update(bob, bob)}},
-		"sparse_absent":           {op: "addTask", changes: []tables.Change{sparse.Insert(bob)}},
-		"sparse_present":          {op: "addTask", changes: []tables.Change{sparse.Insert(coded)}},
-		"sparse_leaves":           {op: "editTask", changes: []tables.Change{sparse.Update(coded, bob)}},
-		"expiring":                {op: "addTask", changes: []tables.Change{taskSet(t, tables.ExpiresAt("ends")).Insert(ends)}},
+		"create_order": {op: "createOrder", changes: []tables.Change{orders.Insert(open)}},
+		"create_order_logged": {
+			w: fakeWriter(nopExecutor{}, Logged()), op: "createOrder",
+			changes: []tables.Change{orders.Insert(open)},
+		},
+		"create_order_concurrent": {
+			w: fakeWriter(nopExecutor{}, Concurrent()), op: "createOrder",
+			changes: []tables.Change{orders.Insert(open)},
+		},
+		"create_order_atomic": {op: "createOrder", changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},
+		"pay_order":           {op: "payOrder", changes: []tables.Change{orders.Update(open, paid)}},
+		"pay_order_concurrent": {
+			w: fakeWriter(nopExecutor{}, Concurrent()), op: "payOrder",
+			changes: []tables.Change{orders.Update(open, paid)},
+		},
+		"pay_order_fallback": {w: down, op: "payOrder", changes: []tables.Change{orders.Update(open, paid)}},
+		"cancel_order":       {op: "cancelOrder", changes: []tables.Change{orders.Delete(open)}},
+		"submit_order": {op: "submitOrder", changes: []tables.Change{
+			orders.Insert(open), notes.Delete(newNote()),
+			single.Insert(bob),
+		}},
+		"same_partition": {op: "writeNote", changes: []tables.Change{notes.Insert(newNote())}},
+		"single": {
+			op: "addTask",
+			changes: []tables.Change{mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).
+				Insert(bob)},
+		},
+		"single_writer_move": {op: "handOn", changes: []tables.Change{single.Update(bob, newTask("eve"))}},
+		"absent_values":      {op: "editTask", changes: []tables.Change{single.Update(bob, bob)}},
+		"sparse_absent":      {op: "addTask", changes: []tables.Change{sparse.Insert(bob)}},
+		"sparse_present":     {op: "addTask", changes: []tables.Change{sparse.Insert(coded)}},
+		"sparse_leaves":      {op: "editTask", changes: []tables.Change{sparse.Update(coded, bob)}},
+		"expiring": {op: "addTask", changes: []tables.Change{taskSet(t, tables.ExpiresAt("ends")).
+			Insert(ends)}},
 		"one_attempt": {
 			w: fakeWriter(nopExecutor{}, Retry(retry.Policy{MaxAttempts: 1}), Timeout(time.Second)), op: "createOrder",
 			changes: []tables.Change{orders.Insert(open)},
 		},
-		"counters":              {op: "viewPage", changes: []tables.Change{viewSet(t).Add(newView())}},
-		"create_order_counters": {op: "createOrder", changes: []tables.Change{orders.Insert(open), viewSet(t).Add(newView())}},
-		"pay_order_counters":    {op: "payOrder", changes: []tables.Change{orders.Update(open, paid), viewSet(t).Add(newView())}},
-		"no_change":             {op: "nothing"},
-		"patch":                 {op: "putProduct", changes: []tables.Change{patched(t)}},
+		"counters": {op: "viewPage", changes: []tables.Change{viewSet(t).Add(newView())}},
+		"create_order_counters": {op: "createOrder", changes: []tables.Change{
+			orders.Insert(open),
+			viewSet(t).Add(newView()),
+		}},
+		"pay_order_counters": {op: "payOrder", changes: []tables.Change{
+			orders.Update(open, paid),
+			viewSet(t).Add(newView()),
+		}},
+		"no_change": {op: "nothing"},
+		"patch":     {op: "putProduct", changes: []tables.Change{patched(t)}},
 		"apart": {op: "addTask", changes: []tables.Change{mustSet[Task](t, "task",
 			tables.Table{Name: "tasks", PartKey: []string{"owner"}, SortKey: []string{"task_id"}},
-			tables.Table{Name: "task_log", Keyspace: "log", PartKey: []string{"owner"}, SortKey: []string{"task_id"}}).Insert(bob)}},
+			tables.Table{Name: "task_log", Keyspace: "log", PartKey: []string{"owner"}, SortKey: []string{"task_id"}}).
+			Insert(bob)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,12 +173,15 @@ func patched(tb testing.TB) tables.Change {
 	}
 	set := mustSet[cart](tb, "cart",
 		tables.Table{Name: "carts", Keyspace: "shop", PartKey: []string{"id"}},
-		tables.Table{Name: "carts_by_owner", Keyspace: "shop", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{"note"}})
+		tables.Table{
+			Name: "carts_by_owner", Keyspace: "shop", PartKey: []string{"owner"}, SortKey: []string{"id"},
+			Columns: []string{"note"},
+		})
 	return set.Patch(cart{ID: "1", Owner: "o"}, tables.Column("note"), tables.Without("products", "a"))
 }
 
-// Tables that could share requests but for one thing in their declaration are named with it, and no others: not those that share one, and not
-// those of which only a query could tell.
+// Tables that could share requests but for one thing in their declaration are named with it, and no others: not those
+// that share one, and not those of which only a query could tell.
 func TestExplainApart(t *testing.T) {
 	t.Parallel()
 	type reading struct {
@@ -173,25 +200,29 @@ func TestExplainApart(t *testing.T) {
 	}{
 		"another keyspace": {
 			[]tables.Option{table("a", "shop", id, "room"), table("b", "depot", sensor, "room")},
-			[]string{"a and b have partitions of their own: their partition keys are the same, their keyspaces are not (shop and depot)"},
+			[]string{"a and b have partitions of their own: their partition keys are the same, their keyspaces are not (shop " +
+				"and depot)"},
 		},
 		"another order": {
 			[]tables.Option{table("a", "shop", id, "room", "sensor"), table("b", "shop", id, "sensor", "room")},
-			[]string{"a and b have partitions of their own: their partition keys have the same columns in another order, (room, sensor) and (sensor, room)"},
+			[]string{"a and b have partitions of their own: their partition keys have the same columns in another order, " +
+				"(room, sensor) and (sensor, room)"},
 		},
 		"another bucket": {
 			[]tables.Option{
 				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "shard"),
 				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("shard", tables.Hash(8, "id")),
 			},
-			[]string{"a and b have partitions of their own: their partition keys differ in the bucket function alone, hash(4, id) as int and hash(8, id) as int"},
+			[]string{"a and b have partitions of their own: their partition keys differ in the bucket function alone, hash(4, " +
+				"id) as int and hash(8, id) as int"},
 		},
 		"another type of bucket": {
 			[]tables.Option{
 				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "wide"),
 				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("wide", tables.Hash(4, "id")),
 			},
-			[]string{"a and b have partitions of their own: their partition keys differ in the bucket function alone, hash(4, id) as int and hash(4, id) as bigint"},
+			[]string{"a and b have partitions of their own: their partition keys differ in the bucket function alone, hash(4, " +
+				"id) as int and hash(4, id) as bigint"},
 		},
 		"a bucket of something else": {
 			[]tables.Option{
@@ -201,7 +232,8 @@ func TestExplainApart(t *testing.T) {
 		},
 		"a bucket under another name": {
 			[]tables.Option{
-				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "shard"), table("c", "shop", []string{"room"}, "id"),
+				table("a", "shop", id, "room", "bucket"), table("b", "shop", id, "room", "shard"),
+				table("c", "shop", []string{"room"}, "id"),
 				tables.Derive("bucket", tables.Hash(4, "id")), tables.Derive("shard", tables.Hash(4, "id")),
 			}, nil,
 		},
@@ -209,7 +241,10 @@ func TestExplainApart(t *testing.T) {
 			[]tables.Option{table("a", "shop", id, "room", "sensor"), table("b", "depot", id, "sensor", "room")}, nil,
 		},
 		"other columns": {
-			[]tables.Option{table("a", "shop", id, "room"), table("b", "shop", []string{"room", "id"}, "sensor"), table("c", "shop", id, "room", "sensor")}, nil,
+			[]tables.Option{
+				table("a", "shop", id, "room"), table("b", "shop", []string{"room", "id"}, "sensor"),
+				table("c", "shop", id, "room", "sensor"),
+			}, nil,
 		},
 		"one request": {
 			[]tables.Option{table("a", "shop", id, "room"), table("b", "shop", sensor, "room")}, nil,
@@ -247,7 +282,8 @@ func TestExplainOfTheRestAfterACondition(t *testing.T) {
 	moved := old
 	moved.Shelf = "b"
 	bob, note := newTask("bob"), noteSet(t).Insert(newNote())
-	plain, logged, concurrent := fakeWriter(nopExecutor{}), fakeWriter(nopExecutor{}, Logged()), fakeWriter(nopExecutor{}, Concurrent())
+	plain, logged, concurrent := fakeWriter(nopExecutor{}), fakeWriter(nopExecutor{}, Logged()),
+		fakeWriter(nopExecutor{}, Concurrent())
 	var b strings.Builder
 	for _, test := range []struct {
 		w       *Writer
@@ -270,7 +306,8 @@ func TestExplainOfTheRestAfterACondition(t *testing.T) {
 		if p.Mode != test.mode || !strings.HasPrefix(lineOf(text, "atomic"), "the condition with ") {
 			t.Errorf("%v, want %v:\n%s", p.Mode, test.mode, text)
 		}
-		if death := lineOf(text, "client dies"); !strings.HasPrefix(death, "nothing ") || strings.Contains(text, "all of the write is done") {
+		if death := lineOf(text, "client dies"); !strings.HasPrefix(death, "nothing ") ||
+			strings.Contains(text, "all of the write is done") {
 			t.Errorf("says more than holds:\n%s", text)
 		}
 		b.WriteString(text + "\n")
@@ -278,8 +315,8 @@ func TestExplainOfTheRestAfterACondition(t *testing.T) {
 	golden.Check(t, "after_condition.golden", b.String())
 }
 
-// Without a condition and without a batchlog, what a client leaves that dies lasts until each of the entities is written again, and some of
-// it longer.
+// Without a condition and without a batchlog, what a client leaves that dies lasts until each of the entities is
+// written again, and some of it longer.
 func TestExplainOfAFanOutWithRemoves(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -296,7 +333,8 @@ func TestExplainOfAFanOutWithRemoves(t *testing.T) {
 		if len(changes) > 1 {
 			until = "until each of the entities is written again"
 		}
-		if !strings.HasSuffix(lineOf(text, "client dies"), until) || !strings.Contains(text, "a row that was to be removed may stay") {
+		if !strings.HasSuffix(lineOf(text, "client dies"), until) ||
+			!strings.Contains(text, "a row that was to be removed may stay") {
 			t.Errorf("%s", text)
 		}
 	}

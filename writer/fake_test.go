@@ -250,7 +250,9 @@ func (x *fakeTransactor) next(text string) scripted {
 	return s
 }
 
-func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _ decide.Options) (bool, map[string]any, error) {
+func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _ decide.Options) (bool, map[string]any,
+	error,
+) {
 	if x.block != nil {
 		<-x.block
 	}
@@ -258,7 +260,9 @@ func (x *fakeTransactor) Swap(_ context.Context, statements []statement.Bound, _
 	return s.applied, s.row, s.err
 }
 
-func (x *fakeTransactor) Read(_ context.Context, s statement.Bound, dest []any, _ bool, _ decide.Options) (bool, error) {
+func (x *fakeTransactor) Read(_ context.Context, s statement.Bound, dest []any, _ bool, _ decide.Options) (bool,
+	error,
+) {
 	a := x.next(s.Text)
 	x.texts = append(x.texts, "")
 	if a.found != nil {

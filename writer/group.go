@@ -17,7 +17,8 @@ func (w *Writer) ungrouped(p *plan) string {
 	case !w.sender.Retrier.Retries():
 		return "a failed group is sent again as single requests, and the retry policy allows one attempt"
 	case w.sender.Hosts == nil:
-		return "replicas are known where session.Configure or session.SelectHosts has chosen how the session's hosts are selected"
+		return "replicas are known where session.Configure or session.SelectHosts has chosen how the session's hosts are " +
+			"selected"
 	}
 	return ""
 }
@@ -49,7 +50,8 @@ func (w *Writer) explainGroups(p *plan, out *Plan) []fanout.Request {
 	}
 	out.Grouped = fmt.Sprintf("%d of %d partitions share %s", sharing, len(requests), w.sharedNodes())
 	if joined > 0 {
-		out.Grouped = fmt.Sprintf("%d of %d partitions are in groups: %d that share %s, and %d with other replicas", sharing+joined, len(requests),
+		out.Grouped = fmt.Sprintf("%d of %d partitions are in groups: %d that share %s, and %d with other replicas",
+			sharing+joined, len(requests),
 			sharing, w.sharedNodes(), joined)
 	}
 	return slices.DeleteFunc(requests, func(p fanout.Request) bool { return len(p.Mutations) == 0 })
@@ -86,5 +88,6 @@ func (w *Writer) whyAlone(requests []fanout.Request) string {
 	if sizes[0]+sizes[1] > w.group {
 		return "the rows of any two partitions are over " + kib(w.group)
 	}
-	return "no two partitions of one keyspace and within " + kib(w.group) + " share " + w.sharedNodes() + ", or these get no groups after one has failed"
+	return "no two partitions of one keyspace and within " + kib(w.group) + " share " + w.sharedNodes() +
+		", or these get no groups after one has failed"
 }

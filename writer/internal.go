@@ -31,7 +31,10 @@ func (w *Writer) Internal() planned.Writer[Result] {
 			return p.planned(), err
 		},
 		Join: func(op string, mutations []*statement.Mutation) planned.Write {
-			p := &plan{Write: fanout.Write{Op: op, Requests: fanout.Requests(mutations)}, timestamp: mutations[0].Timestamp, mode: FanOut}
+			p := &plan{
+				Write: fanout.Write{Op: op, Requests: fanout.Requests(mutations)}, timestamp: mutations[0].Timestamp,
+				mode: FanOut,
+			}
 			if len(p.Requests) == 1 {
 				p.mode = SamePartition
 			}
@@ -51,7 +54,8 @@ func (w *Writer) fault(ctx context.Context, op string) error {
 		fault = errors.Join(errNoOp, fault)
 	}
 	if w.pinned {
-		fault = errors.Join(fault, errors.New("the writer has the option At, and changes of one entity need timestamps of their own: see Item.At"))
+		fault = errors.Join(fault, errors.New(
+			"the writer has the option At, and changes of one entity need timestamps of their own: see Item.At"))
 	}
 	return fault
 }

@@ -50,7 +50,8 @@ type knownTable struct {
 	rejected time.Time // until then it is in no group, since it rejected a request
 }
 
-// idle says whether a table can be forgotten: nobody has asked for it of late, or it was never read, as where the cluster has none of that name.
+// idle says whether a table can be forgotten: nobody has asked for it of late, or it was never read, as where the
+// cluster has none of that name.
 func (t *knownTable) idle(now time.Time) bool {
 	return now.Sub(t.at) > liveKept && now.After(t.look) && now.After(t.rejected)
 }
@@ -130,7 +131,8 @@ func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table
 	return t, nil
 }
 
-// askSchema reads from the schema tables, of which every node has a copy. What it reads is one request: the next attempt is at another node.
+// askSchema reads from the schema tables, of which every node has a copy. What it reads is one request: the next
+// attempt is at another node.
 func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Context) error) error {
 	_, err := req.New("", nil).Do(ctx, retrier, retry.Partition, read, nil)
 	return err
@@ -150,12 +152,14 @@ func readLive(session *gocql.Session) func(context.Context, string, string) (liv
 		if err != nil {
 			return t, err
 		}
-		return t, catalog.Each(ctx, session, gocql.One, `SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
+		return t, catalog.Each(ctx, session, gocql.One,
+			`SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
 			[]any{keyspace, table}, func() { t.derived = true }, &name)
 	}
 }
 
-// doubt says whether a table of a request has, or may have, a view or trigger: then OVERLOADED can follow a part of the write.
+// doubt says whether a table of a request has, or may have, a view or trigger: then OVERLOADED can follow a part of the
+// write.
 func (l *live) doubt(ctx context.Context, r *fanout.Request) bool {
 	for _, m := range r.Mutations {
 		// Read afresh: a view may be younger than what the writer remembers.
@@ -169,8 +173,9 @@ func (l *live) doubt(ctx context.Context, r *fanout.Request) bool {
 // single makes one attempt.
 var single = req.NewRetrier(retry.Policy{MaxAttempts: 1}, nil)
 
-// whyUngrouped is why requests to a table are in no group, and empty if they may be. They may be if the table is known, has no view or trigger,
-// for which the coordinator would make a logged batch of the group, and has rejected no request recently.
+// whyUngrouped is why requests to a table are in no group, and empty if they may be. They may be if the table is known,
+// has no view or trigger, for which the coordinator would make a logged batch of the group, and has rejected no request
+// recently.
 func (l *live) whyUngrouped(keyspace, table string) string {
 	switch t := l.recall(keyspace, table); {
 	case t.at.IsZero():
@@ -186,8 +191,8 @@ func (l *live) whyUngrouped(keyspace, table string) string {
 // lookTimeout is how long a look at a table for groups may take.
 const lookTimeout = time.Second
 
-// groupable says whether requests to a table may be in groups, by what is known of the table. Once a minute a goroutine reads its schema
-// in the background, so a new view is noticed a minute later, or after the first write that follows.
+// groupable says whether requests to a table may be in groups, by what is known of the table. Once a minute a goroutine
+// reads its schema in the background, so a new view is noticed a minute later, or after the first write that follows.
 func (l *live) groupable(keyspace, table string) bool {
 	if now := time.Now(); !now.Before(l.recall(keyspace, table).look) {
 		mine := false

@@ -35,7 +35,10 @@ const (
 	Transaction
 )
 
-var modeNames = [...]string{"none", "single", "same-partition", "fan-out", "logged-batch", "fallback", "counter", "conditional", "transaction"}
+var modeNames = [...]string{
+	"none", "single", "same-partition", "fan-out", "logged-batch", "fallback", "counter",
+	"conditional", "transaction",
+}
 
 func (m Mode) String() string { return printable.Enum("Mode", m, modeNames[:]) }
 

@@ -110,7 +110,8 @@ func modify[T any](
 			set.SetStamp(&after, result.Timestamp)
 		}
 		var met *Error
-		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.known.Taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
+		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.known.Taken != nil || !met.NotApplied() ||
+			time.Now().Add(wait).After(end) {
 			return after, err
 		}
 		if req.Sleep(ctx, rand.N(wait)) != nil { //nolint:gosec // it spreads
@@ -126,7 +127,9 @@ func modify[T any](
 
 // read reads the base row of an entity, of a set with conditions at SERIAL unless plain, and says whether a change
 // would drop its end. Its error is an *Error.
-func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, plain bool) (row T, ends bool, err error) {
+func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, plain bool) (row T, ends bool,
+	err error,
+) {
 	if !set.Internal().Conditional() {
 		return readRow(ctx, w, op, set, key)
 	}
@@ -140,7 +143,9 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 
 // readRow reads the base row of an entity of a set without conditions, and says whether it ends without an expiry in
 // a set with ExpiresAt.
-func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, ends bool, err error) {
+func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, ends bool,
+	err error,
+) {
 	base := set.Internal().Tables[0]
 	keyspace := w.physical(base.Keyspace)
 	text, _, values, err := set.Internal().SelectRow(keyspace, key)

@@ -48,15 +48,19 @@ func TestModifyReturnsARowWithoutKey(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantError(t, name, func() error {
-					_, err := writer.Modify(t.Context(), w, "move", set, ann, func(guest) (guest, error) { return guest{City: "Kiel"}, nil })
+					_, err := writer.Modify(t.Context(), w, "move", set, ann, func(guest) (guest, error) {
+						return guest{City: "Kiel"}, nil
+					})
 					return err
-				}, "denorm: move: invalid: the row that the function returned: entity guest: column guest_id: a key column must not be the zero UUID")
+				}, "denorm: move: invalid: the row that the function returned: entity guest: column guest_id: a key column must "+
+					"not be the zero UUID")
 			})
 		})
 	}
 }
 
-// A read that fails, or finds nothing, ends Modify and Load with an Error: nothing was sent, so many attempts, this cause.
+// A read that fails, or finds nothing, ends Modify and Load with an Error: nothing was sent, so many attempts, this
+// cause.
 func TestFailedReadIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]*tables.Set[guest]{
@@ -78,7 +82,9 @@ func TestFailedReadIsAnError(t *testing.T) {
 					is       error
 					attempts int
 				}{
-					{"unavailable", t.Context(), []cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))}, nil, 2},
+					{"unavailable", t.Context(), []cassandratest.Step{
+						cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)),
+					}, nil, 2},
 					{"not allowed", t.Context(), []cassandratest.Step{unauthorized}, nil, 1},
 					{"cancelled", over, []cassandratest.Step{cassandratest.Drop}, context.Canceled, 0},
 					{"no row", t.Context(), nil, writer.ErrNotFound, 1},
@@ -92,10 +98,13 @@ func TestFailedReadIsAnError(t *testing.T) {
 					end()
 					for op, err := range map[string]error{"move": modified, "show": loaded} {
 						failed := failedWrite(t, err)
-						if !failed.NotApplied() || failed.Resumable() || failed.Op != op || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrUnknown) {
-							t.Errorf("%s, %s: not applied %t, resumable %t: %v", fault.name, op, failed.NotApplied(), failed.Resumable(), err)
+						if !failed.NotApplied() || failed.Resumable() || failed.Op != op || errors.Is(err, writer.ErrInvalid) ||
+							errors.Is(err, writer.ErrUnknown) {
+							t.Errorf("%s, %s: not applied %t, resumable %t: %v", fault.name, op, failed.NotApplied(), failed.Resumable(),
+								err)
 						}
-						if len(failed.Tables) != 1 || failed.Tables[0].Table != "guests" || failed.Tables[0].Attempts != fault.attempts || failed.Tables[0].Err == nil {
+						if len(failed.Tables) != 1 || failed.Tables[0].Table != "guests" || failed.Tables[0].Attempts != fault.attempts ||
+							failed.Tables[0].Err == nil {
 							t.Errorf("%s, %s: want guests after %d attempts: %+v", fault.name, op, fault.attempts, failed.Tables)
 						}
 						_, answered := driver.RequestError(err)
@@ -165,13 +174,14 @@ func newMember() member {
 	return member{MemberID: gocql.MustRandomUUID(), Name: "A", Card: &card, Photo: []byte("1"), Notes: notes{"desk": "1"}}
 }
 
-// A function that changes the row in place, by a pointer, a slice or a map, does not change what the row was: it moves, and
-// leaves nothing behind.
+// A function that changes the row in place, by a pointer, a slice or a map, does not change what the row was: it moves,
+// and leaves nothing behind.
 func TestModifyInPlaceLeavesNoGhost(t *testing.T) {
 	t.Parallel()
 	for rule, set := range map[string]*tables.Set[member]{
-		"SingleWriter": memberSet(false, tables.SingleWriter("card"), tables.SingleWriter("photo"), tables.SingleWriter("notes")),
-		"Versioned":    memberSet(false, tables.Versioned("version")),
+		"SingleWriter": memberSet(false, tables.SingleWriter("card"), tables.SingleWriter("photo"),
+			tables.SingleWriter("notes")),
+		"Versioned": memberSet(false, tables.Versioned("version")),
 	} {
 		for name, change := range inPlace {
 			t.Run(rule+" "+name, func(t *testing.T) {
@@ -183,7 +193,10 @@ func TestModifyInPlaceLeavesNoGhost(t *testing.T) {
 					if _, err := w.Write(t.Context(), "join", set.Insert(m)); err != nil {
 						t.Fatal(err)
 					}
-					if _, err := writer.Modify(t.Context(), w, "move", set, m, func(m member) (member, error) { change(&m); return m, nil }); err != nil {
+					if _, err := writer.Modify(t.Context(), w, "move", set, m, func(m member) (member, error) {
+						change(&m)
+						return m, nil
+					}); err != nil {
 						t.Fatal(err)
 					}
 					for _, table := range []string{"members_by_card", "members_by_photo", "members_by_notes"} {
@@ -225,7 +238,10 @@ func TestModifyInPlaceClaims(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				_, err := writer.Modify(t.Context(), w, "move", set, other, func(m member) (member, error) { change(&m); return m, nil })
+				_, err := writer.Modify(t.Context(), w, "move", set, other, func(m member) (member, error) {
+					change(&m)
+					return m, nil
+				})
 				if failed := failedWrite(t, err); !errors.Is(err, writer.ErrTaken) || !failed.NotApplied() {
 					t.Errorf("two owners of one key, or not known: %v", err)
 				}
@@ -234,8 +250,8 @@ func TestModifyInPlaceClaims(t *testing.T) {
 	}
 }
 
-// An Update or Delete whose before-image was changed in place would leave its row, or its claim, under the former key. In a Versioned
-// set it is rejected, also when it comes out of storage, and changes nothing.
+// An Update or Delete whose before-image was changed in place would leave its row, or its claim, under the former key.
+// In a Versioned set it is rejected, also when it comes out of storage, and changes nothing.
 func TestUpdateInPlace(t *testing.T) {
 	t.Parallel()
 	for _, unique := range []bool{false, true} {
@@ -260,16 +276,22 @@ func TestUpdateInPlace(t *testing.T) {
 						change(&m)
 						_, err = w.Write(t.Context(), "move", of(m))
 						failed := failedWrite(t, err)
-						if !errors.Is(err, writer.ErrInvalid) || writer.OutcomeOf(err) != writer.Invalid || !failed.NotApplied() || failed.Resumable() {
+						if !errors.Is(err, writer.ErrInvalid) || writer.OutcomeOf(err) != writer.Invalid || !failed.NotApplied() ||
+							failed.Resumable() {
 							t.Errorf("outcome %v: %v", writer.OutcomeOf(err), err)
 						}
-						if _, err := w.Resume(t.Context(), delivered(t, failed)); !errors.Is(err, writer.ErrInvalid) || failedWrite(t, err).Resumable() {
+						if _, err := w.Resume(t.Context(), delivered(t, failed)); !errors.Is(err, writer.ErrInvalid) ||
+							failedWrite(t, err).Resumable() {
 							t.Errorf("resumed: %v", err)
 						}
-						if now, err := writer.Load(t.Context(), w, "show", set, m); err != nil || *now.Card != "L1" || now.Photo[0] != '1' || now.Notes["desk"] != "1" {
+						if now, err := writer.Load(t.Context(), w, "show", set, m); err != nil || *now.Card != "L1" ||
+							now.Photo[0] != '1' || now.Notes["desk"] != "1" {
 							t.Errorf("%+v, %v", now, err)
 						}
-						if _, err := writer.Modify(t.Context(), w, "move", set, m, func(m member) (member, error) { change(&m); return m, nil }); err != nil {
+						if _, err := writer.Modify(t.Context(), w, "move", set, m, func(m member) (member, error) {
+							change(&m)
+							return m, nil
+						}); err != nil {
 							t.Error(err)
 						}
 						for _, table := range []string{"members_by_card", "members_by_photo", "members_by_notes"} {
@@ -297,7 +319,8 @@ type box struct {
 func TestUpdateOfARowWithNulls(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[box]("box", tables.Table{Name: "boxes", PartKey: []string{"box_id"}},
-		tables.Table{Name: "boxes_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"box_id"}}, tables.Versioned("version")))
+		tables.Table{Name: "boxes_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"box_id"}},
+		tables.Versioned("version")))
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
 		t.Helper()
 		create(c, set)
@@ -352,7 +375,10 @@ func TestModifyInPlaceCompares(t *testing.T) {
 		after, err := writer.Modify(t.Context(), w, "reserve", set, s, func(s seat) (seat, error) {
 			if rounds++; rounds == 1 { // a conflict, so that the row is frozen twice
 				other, _ := open(t, c)
-				if _, err := writer.Modify(t.Context(), other, "move", set, s, func(s seat) (seat, error) { s.Price++; return s, nil }); err != nil {
+				if _, err := writer.Modify(t.Context(), other, "move", set, s, func(s seat) (seat, error) {
+					s.Price++
+					return s, nil
+				}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -387,7 +413,8 @@ func TestModifyOfARowWithoutStamp(t *testing.T) {
 		w, reads := open(t, c)
 		p := parcel{ParcelID: gocql.MustRandomUUID(), State: "open"}
 		for _, statement := range []string{
-			`INSERT INTO parcels (parcel_id, state) VALUES (?, ?)`, `INSERT INTO parcels_by_state (parcel_id, state) VALUES (?, ?)`,
+			`INSERT INTO parcels (parcel_id, state) VALUES (?, ?)`,
+			`INSERT INTO parcels_by_state (parcel_id, state) VALUES (?, ?)`,
 		} {
 			if err := reads.Query(statement, p.ParcelID, p.State).Exec(); err != nil {
 				t.Fatal(err)
@@ -417,8 +444,8 @@ func TestModifyOfARowWithoutStamp(t *testing.T) {
 	})
 }
 
-// A Modify that changes nothing repairs an entity, as the runbook says: rows that are missing, differ, are newer than the base row or
-// are under another status become what the base row says.
+// A Modify that changes nothing repairs an entity, as the runbook says: rows that are missing, differ, are newer than
+// the base row or are under another status become what the base row says.
 func TestModifyOfNothingRepairs(t *testing.T) {
 	t.Parallel()
 	set := testshop.Orders()
@@ -468,8 +495,8 @@ func TestModifyOfNothingRepairs(t *testing.T) {
 	}
 }
 
-// In other sets a ghost is deleted by hand at its own time, as the runbook says: nothing that is written later under its key is hidden,
-// also if it arrives before the delete.
+// In other sets a ghost is deleted by hand at its own time, as the runbook says: nothing that is written later under
+// its key is hidden, also if it arrives before the delete.
 func TestGhostIsDeletedAtItsOwnTime(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[orders.Order]("order",
@@ -497,7 +524,8 @@ func TestGhostIsDeletedAtItsOwnTime(t *testing.T) {
 		}
 		remove := func() {
 			t.Helper()
-			if err := session.Query("DELETE FROM orders_by_status USING TIMESTAMP ? WHERE status = 'paid' AND order_id = ?", at, order.OrderID).Exec(); err != nil {
+			if err := session.Query("DELETE FROM orders_by_status USING TIMESTAMP ? WHERE status = 'paid' AND order_id = ?", at,
+				order.OrderID).Exec(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -516,7 +544,8 @@ func TestGhostIsDeletedAtItsOwnTime(t *testing.T) {
 // An update of an entity that does not exist is a conflict that says so, and not that another write came first.
 func TestUpdateOfAnAbsentRow(t *testing.T) {
 	t.Parallel()
-	seats := tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}}, tables.Compare("price")))
+	seats := tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}},
+		tables.Compare("price")))
 	members := memberSet(false, tables.Versioned("version"))
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, seats, members)
@@ -525,9 +554,13 @@ func TestUpdateOfAnAbsentRow(t *testing.T) {
 		dearer, renamed := s, m
 		m.Version = gocql.TimeUUID()
 		dearer.Price, renamed.Name = 2, "B"
-		for name, change := range map[string]tables.Change{"Compare": seats.Update(s, dearer), "Versioned": members.Update(m, renamed)} {
+		for name, change := range map[string]tables.Change{
+			"Compare":   seats.Update(s, dearer),
+			"Versioned": members.Update(m, renamed),
+		} {
 			_, err := w.Write(t.Context(), "change", change)
-			if !errors.Is(err, writer.ErrConflict) || !failedWrite(t, err).NotApplied() || !strings.Contains(err.Error(), "the entity does not exist") {
+			if !errors.Is(err, writer.ErrConflict) || !failedWrite(t, err).NotApplied() ||
+				!strings.Contains(err.Error(), "the entity does not exist") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -564,7 +597,8 @@ func TestConditionDidNotHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.w.Write(t.Context(), "join", users.Insert(u))
-		if !errors.Is(err, writer.ErrConflict) || !strings.Contains(err.Error(), "users_by_city not applied, not sent: the condition of the write did not hold") {
+		if !errors.Is(err, writer.ErrConflict) ||
+			!strings.Contains(err.Error(), "users_by_city not applied, not sent: the condition of the write did not hold") {
 			t.Error(err)
 		}
 	})
@@ -577,7 +611,8 @@ func TestModifyOfCounters(t *testing.T) {
 		PageID string
 		Hits   int64
 	}
-	set := tables.Must(tables.New[hits]("hits", tables.Table{Name: "hits", PartKey: []string{"page_id"}}, tables.Type("hits", "counter")))
+	set := tables.Must(tables.New[hits]("hits", tables.Table{Name: "hits", PartKey: []string{"page_id"}},
+		tables.Type("hits", "counter")))
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, set)
 		w, _ := open(t, c)
@@ -591,7 +626,8 @@ func TestModifyOfCounters(t *testing.T) {
 				t.Error("called")
 				return h, nil
 			})
-			if !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "update of counters: Add is their only verb") {
+			if !errors.Is(err, writer.ErrInvalid) ||
+				!strings.Contains(err.Error(), "update of counters: Add is their only verb") {
 				t.Errorf("a row %t: %v", there, err)
 			}
 		}

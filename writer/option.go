@@ -153,7 +153,8 @@ func Hedge(d time.Duration) Option {
 }
 
 // Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
-// write fails. With [Concurrent] in the same New or With it is an error. Both have no effect on sets that are [tables.Transactional].
+// write fails. With [Concurrent] in the same New or With it is an error. Both have no effect on sets that are
+// [tables.Transactional].
 func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
 
 // Concurrent makes every write of more than one partition a fan-out, even where deletes are sent or several entities
@@ -181,7 +182,8 @@ func At(timestamp int64) Option {
 	return option(func(c *config) {
 		switch {
 		case timestamp < earliest:
-			c.fail("At: timestamp %d is before the year 1990: give microseconds since the Unix epoch; this clock says %d", timestamp,
+			c.fail("At: timestamp %d is before the year 1990: give microseconds since the Unix epoch; this clock says %d",
+				timestamp,
 				c.clock.now().UnixMicro())
 		case timestamp/1000 >= earliest:
 			c.fail("At: timestamp %d is in nanoseconds: give microseconds since the Unix epoch; this clock says %d", timestamp,
@@ -195,8 +197,8 @@ func At(timestamp int64) Option {
 // 2000.
 const earliest = 631_152_000_000_000
 
-// Session makes the writer use the keyspaces of s and, if s has them, its tracer and its retry budget. s must be derived, by
-// [session.Session.With], from the session that [New] was given, so that its connections are the same.
+// Session makes the writer use the keyspaces of s and, if s has them, its tracer and its retry budget. s must be
+// derived, by [session.Session.With], from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return option(func(c *config) {
 		switch {

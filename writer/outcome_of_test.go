@@ -77,7 +77,9 @@ func endings(t *testing.T, s *service) []ended {
 	lost := when(write(tickets.Insert(seat)), dark, cassandratest.Drop)
 	none := when(write(tickets.Insert(seat)), dark, unavailable)
 	half := when(write(tickets.Insert(seat)), cassandratest.Table("tickets_by_user"), unavailable)
-	_, expired := s.client(t, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(300 * time.Hour) }))).w.Resume(ctx, failedWrite(t, lost))
+	_, expired := s.client(t, writer.WithClock(writer.NewClock(func() time.Time {
+		return time.Now().Add(300 * time.Hour)
+	}))).w.Resume(ctx, failedWrite(t, lost))
 	_, rejected := s.w.With(writer.Timeout(-1)).Resume(ctx, failedWrite(t, lost))
 	rd, err := reader.New(s.both, reader.Retry(retry.Policy{MaxAttempts: 1}))
 	if err != nil {
@@ -100,20 +102,29 @@ func endings(t *testing.T, s *service) []ended {
 		{"Write: answers lost", lost, writer.Unknown},
 		{"Write: partial", half, writer.Unknown},
 		{"Write: unavailable", none, writer.NotApplied},
-		{"Write: context over", func() error { _, err := s.w.Write(gone, "write", tickets.Insert(seat)); return err }(), writer.NotApplied},
+		{
+			"Write: context over", func() error { _, err := s.w.Write(gone, "write", tickets.Insert(seat)); return err }(),
+			writer.NotApplied,
+		},
 		{"Write: invalid row", write(tickets.Insert(ticket{}))(), writer.Invalid},
 		{"Write: over the limit of a batch", func() error {
 			_, err := s.w.With(writer.Logged(), writer.BatchLimit(1<<10)).Write(ctx, "write", many...)
 			return err
 		}(), writer.NotApplied},
-		{"Write: invalid option", func() error { _, err := s.w.With(writer.Timeout(-1)).Write(ctx, "write"); return err }(), writer.Invalid},
+		{
+			"Write: invalid option", func() error { _, err := s.w.With(writer.Timeout(-1)).Write(ctx, "write"); return err }(),
+			writer.Invalid,
+		},
 		{"Write: exists", write(users.Insert(bob))(), writer.Conflict},
 		{"Write: overtaken", write(users.Update(old, moved))(), writer.Conflict},
 		{"Write: exists, an earlier try at this timestamp is possible", func() error {
 			_, err := s.w.With(writer.At(time.Now().UnixMicro())).Write(ctx, "write", users.Insert(bob))
 			return err
 		}(), writer.Unknown},
-		{"Write: key of another", write(users.Insert(user{UserID: nobody.UserID, Email: "e@x", City: "rome"}))(), writer.Taken},
+		{
+			"Write: key of another", write(users.Insert(user{UserID: nobody.UserID, Email: "e@x", City: "rome"}))(),
+			writer.Taken,
+		},
 		{"Write: condition, answers lost", when(write(users.Insert(nobody)), base, cassandratest.Drop), writer.Unknown},
 
 		{"Modify", in(ctx, eve, same)(), writer.Applied},
@@ -214,7 +225,8 @@ func TestOutcomeOfAnErrorWithAnOutcomeOfItsOwn(t *testing.T) {
 func TestOutcomeOfOtherErrors(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]writer.Outcome{
-		io.EOF: writer.Unknown, context.Canceled: writer.Unknown, gocql.ErrNotFound: writer.Unknown, retry.ErrBudget: writer.Unknown,
+		io.EOF: writer.Unknown, context.Canceled: writer.Unknown, gocql.ErrNotFound: writer.Unknown,
+		retry.ErrBudget:   writer.Unknown,
 		new(writer.Error): writer.Unknown,
 		writer.ErrUnknown: writer.Unknown, writer.ErrPartial: writer.Unknown, writer.ErrExpired: writer.Unknown,
 		writer.ErrInvalid: writer.Invalid, reader.ErrInvalid: writer.Invalid, writer.ErrConflict: writer.Conflict,

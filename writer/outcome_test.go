@@ -50,15 +50,19 @@ func TestOutcomesOfFanOut(t *testing.T) {
 		"batch, but is none": {errs: []error{errBatch}, want: Unknown, attempts: 1},
 
 		// What may have happened is not washed off.
-		"unknown, then clean":       {errs: []error{errSimple, errUnavailable}, want: Unknown, attempts: 2},
-		"unknown, then permanent":   {errs: []error{errSimple, errSyntax}, want: Unknown, attempts: 2},
-		"clean, then unknown":       {errs: []error{errUnavailable, errSimple}, want: Unknown, attempts: 2},
-		"clean, then clean":         {errs: []error{errUnavailable, errOverloaded}, want: NotApplied, attempts: 2},
-		"clean, then permanent":     {errs: []error{errUnavailable, errSyntax, nil}, want: NotApplied, attempts: 2},
-		"unknown, then applied":     {errs: []error{errSimple, nil}, want: Applied, attempts: 2},
-		"clean, then applied":       {errs: []error{errUnavailable, nil}, want: Applied, attempts: 2},
-		"a PREPARE, then applied":   {errs: []error{context.Canceled, nil}, want: Applied, attempts: 2}, // whose connection ended
-		"one unknown among cleans":  {errs: []error{errUnavailable, io.EOF, errUnavailable, errUnavailable}, want: Unknown, attempts: 4},
+		"unknown, then clean":     {errs: []error{errSimple, errUnavailable}, want: Unknown, attempts: 2},
+		"unknown, then permanent": {errs: []error{errSimple, errSyntax}, want: Unknown, attempts: 2},
+		"clean, then unknown":     {errs: []error{errUnavailable, errSimple}, want: Unknown, attempts: 2},
+		"clean, then clean":       {errs: []error{errUnavailable, errOverloaded}, want: NotApplied, attempts: 2},
+		"clean, then permanent":   {errs: []error{errUnavailable, errSyntax, nil}, want: NotApplied, attempts: 2},
+		"unknown, then applied":   {errs: []error{errSimple, nil}, want: Applied, attempts: 2},
+		"clean, then applied":     {errs: []error{errUnavailable, nil}, want: Applied, attempts: 2},
+		// whose connection ended
+		"a PREPARE, then applied": {errs: []error{context.Canceled, nil}, want: Applied, attempts: 2},
+		"one unknown among cleans": {
+			errs: []error{errUnavailable, io.EOF, errUnavailable, errUnavailable}, want: Unknown,
+			attempts: 4,
+		},
 		"all that is allowed, then": {errs: []error{io.EOF, io.EOF, io.EOF, io.EOF, nil}, want: Unknown, attempts: 4},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -95,13 +95,16 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 		}
 		s := c.Internal().StampOf()
 		if s/1000 >= earliest {
-			return 0, fmt.Errorf("entity %s: the stamp of the before-image is in nanoseconds: give microseconds, as in Result.Timestamp", c.Entity())
+			return 0, fmt.Errorf("entity %s: the stamp of the before-image is in nanoseconds: give microseconds, as in "+
+				"Result.Timestamp", c.Entity())
 		}
 		if s > ahead {
-			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: check the clocks of both hosts", c.Entity(), w.maxSkew)
+			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: check the "+
+				"clocks of both hosts", c.Entity(), w.maxSkew)
 		}
 		if c.Internal().VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
-			return 0, errors.New("At has the timestamp of the before-image's version: repeat with the before-image of the first try")
+			return 0, errors.New("At has the timestamp of the before-image's version: repeat with the before-image of the " +
+				"first try")
 		}
 		stamp = max(stamp, s)
 	}
@@ -110,7 +113,8 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	}
 	switch {
 	case w.at > ahead:
-		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock: give microseconds, or correct the clock", w.maxSkew)
+		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock: give microseconds, or correct "+
+			"the clock", w.maxSkew)
 	case w.at < stamp:
 		return 0, errors.New("the timestamp given to At is before the stamp of the before-image: the row would not change")
 	}
@@ -154,7 +158,8 @@ func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Muta
 				return nil, fmt.Errorf("table %s has no keyspace: %s", r.Mutations[m].Table, w.noKeyspace())
 			}
 			if ends, ok := r.Mutations[m].ExpiresAt(); ok && !ends.After(w.clock.now()) {
-				return nil, fmt.Errorf("entity %s: by this clock the row has expired already: give it a later expiry, or Delete it", c.Entity())
+				return nil, fmt.Errorf("entity %s: by this clock the row has expired already: give it a later expiry, or Delete it",
+					c.Entity())
 			}
 			out = append(out, &r.Mutations[m])
 		}
@@ -195,14 +200,15 @@ func (m *mixture) conditions(parts []*entity.Conditional) error {
 func (m *mixture) own(keyspace, table, name string) error {
 	place := [2]string{keyspace, table}
 	if other, ok := m.owners[place]; ok && other != name {
-		return fmt.Errorf("table %s.%s is of entity %s and of entity %s: write them one after the other", keyspace, table, other, name)
+		return fmt.Errorf("table %s.%s is of entity %s and of entity %s: write them one after the other", keyspace, table,
+			other, name)
 	}
 	m.owners[place] = name
 	return nil
 }
 
-// changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be rendered, such as
-// one without a stamp, may be one that another change of the write has just made.
+// changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be
+// rendered, such as one without a stamp, may be one that another change of the write has just made.
 func changedTwice(changes []tables.Change) error {
 	seen := make(map[string]bool, len(changes))
 	for _, c := range changes {
@@ -243,7 +249,8 @@ func (w *Writer) noKeyspace() string {
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement.Mutation) error {
 	p.Requests = fanout.Requests(mutations)
 	if p.deciding != nil && p.decision.Followed && len(changes) == 1 && w.choice != alwaysLogged {
-		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
+		p.mode, p.reason = Conditional,
+			"the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
 	}
 	if len(p.Requests) == 1 {
@@ -324,11 +331,13 @@ func required(changes []tables.Change, mutations []*statement.Mutation) (reason 
 	return "", false, false
 }
 
-// Counters are sent in requests of their own, alongside the rest of a write. They have no timestamp, so they are not idempotent: they are never
-// sent again once they may have been counted, and never by Resume.
+// Counters are sent in requests of their own, alongside the rest of a write. They have no timestamp, so they are not
+// idempotent: they are never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
-func splitCounters(changes []tables.Change, mutations []*statement.Mutation) (rest []tables.Change, ordinary, counters []*statement.Mutation) {
+func splitCounters(changes []tables.Change, mutations []*statement.Mutation) (rest []tables.Change, ordinary,
+	counters []*statement.Mutation,
+) {
 	if !slices.ContainsFunc(mutations, isIncrement) {
 		return changes, mutations, nil
 	}

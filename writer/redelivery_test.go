@@ -16,8 +16,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// A write that is resumed twice, the second time in vain, is in the tables since the first time. Resume cannot know, and so
-// never says that it is not applied.
+// A write that is resumed twice, the second time in vain, is in the tables since the first time. Resume cannot know,
+// and so never says that it is not applied.
 func TestRedeliveredResumeNeverSaysNotApplied(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -36,7 +36,9 @@ func TestRedeliveredResumeNeverSaysNotApplied(t *testing.T) {
 		<-time.After(time.Second)
 		away = c.When(cassandratest.Table("tickets_by_id", "tickets_by_user")).Do(unavailable)
 		defer away.End()
-		late := s.client(t, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(10 * 24 * time.Hour) })))
+		late := s.client(t, writer.WithClock(writer.NewClock(func() time.Time {
+			return time.Now().Add(10 * 24 * time.Hour)
+		})))
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
 		for name, resume := range map[string]func() (writer.Result, error){
@@ -59,15 +61,16 @@ func check(t *testing.T, name string, resume func() (writer.Result, error)) {
 	t.Helper()
 	_, err := resume()
 	second := failedWrite(t, err)
-	if second.NotApplied() || len(second.Tables) != 2 || slices.ContainsFunc(second.Tables, func(r writer.TableResult) bool {
-		return r.Outcome == writer.NotApplied
-	}) {
+	if second.NotApplied() || len(second.Tables) != 2 ||
+		slices.ContainsFunc(second.Tables, func(r writer.TableResult) bool {
+			return r.Outcome == writer.NotApplied
+		}) {
 		t.Errorf("%s: the rows are there, and Resume says %v (%v)", name, second.Tables, err)
 	}
 }
 
-// Whoever was told that another write came first, or that somebody else has the key, is not to be served later all the same: Resume sends
-// nothing, also when the key has become free.
+// Whoever was told that another write came first, or that somebody else has the key, is not to be served later all the
+// same: Resume sends nothing, also when the key has become free.
 func TestFinalRejectionsAreNotResumable(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -92,10 +95,13 @@ func TestFinalRejectionsAreNotResumable(t *testing.T) {
 			change tables.Change
 			is     error
 		}{
-			"update":           {users.Update(old, moved), writer.ErrConflict},
-			"delete":           {users.Delete(old), writer.ErrConflict},
-			"insert":           {users.Insert(bob), writer.ErrConflict},
-			"unique key":       {users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}), writer.ErrTaken},
+			"update": {users.Update(old, moved), writer.ErrConflict},
+			"delete": {users.Delete(old), writer.ErrConflict},
+			"insert": {users.Insert(bob), writer.ErrConflict},
+			"unique key": {
+				users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}),
+				writer.ErrTaken,
+			},
 			"compared":         {slots.Update(free, mine), writer.ErrConflict},
 			"compared: insert": {slots.Insert(mine), writer.ErrConflict},
 		} {
@@ -124,7 +130,8 @@ func TestFinalRejectionsAreNotResumable(t *testing.T) {
 		sent := len(c.Journal())
 		for name, failed := range refused {
 			_, err := s.w.Resume(t.Context(), again(failed))
-			if e := failedWrite(t, err); !e.Is(writer.ErrInvalid) || !errors.Is(err, is[name]) || e.Resumable() || e.NotApplied() ||
+			if e := failedWrite(t, err); !e.Is(writer.ErrInvalid) || !errors.Is(err, is[name]) || e.Resumable() ||
+				e.NotApplied() ||
 				!strings.Contains(err.Error(), "answered by a conflict") {
 				t.Errorf("%s, resumed when nothing is in the way: %v", name, err)
 			}
@@ -135,7 +142,8 @@ func TestFinalRejectionsAreNotResumable(t *testing.T) {
 	})
 }
 
-// A condition that comes through Resume may have been sent by another delivery. The row with the write's own mark is its work.
+// A condition that comes through Resume may have been sent by another delivery. The row with the write's own mark is
+// its work.
 func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -170,14 +178,15 @@ func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.w.Resume(t.Context(), again(failed))
-		if late := failedWrite(t, err); !late.Is(writer.ErrConflict) || !late.Is(writer.ErrUnknown) || late.NotApplied() || late.Resumable() {
+		if late := failedWrite(t, err); !late.Is(writer.ErrConflict) || !late.Is(writer.ErrUnknown) || late.NotApplied() ||
+			late.Resumable() {
 			t.Errorf("after another write: %v", err)
 		}
 	})
 }
 
-// An error that says "not applied" is delivered twice, and between the two the entity gets back the key that it gave up. The second
-// delivery does not free that claim, so nobody else can have the key.
+// An error that says "not applied" is delivered twice, and between the two the entity gets back the key that it gave
+// up. The second delivery does not free that claim, so nobody else can have the key.
 func TestRedeliveredResumeFreesNoLaterClaim(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -203,7 +212,10 @@ func TestRedeliveredResumeFreesNoLaterClaim(t *testing.T) {
 		late := c.When(cassandratest.Table("users"), cassandratest.Where(func(r cassandratest.Request) bool {
 			return r.Kind == cassandratest.Execute && len(r.Statements) == 1 && strings.HasPrefix(r.Statements[0].Text, "UPDATE")
 		}), cassandratest.Nth(1)).Do(cassandratest.Delay(5 * time.Second))
-		patient := s.w.With(writer.Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 20 * time.Second, MaxElapsedTime: time.Minute}), writer.Timeout(time.Minute))
+		patient := s.w.With(writer.Retry(retry.Policy{
+			MaxAttempts: 3, AttemptTimeout: 20 * time.Second,
+			MaxElapsedTime: time.Minute,
+		}), writer.Timeout(time.Minute))
 		back := make(chan error)
 		go func() {
 			_, err := writer.Modify(t.Context(), patient, "back", users, user{UserID: bob.UserID}, func(u user) (user, error) {
@@ -303,8 +315,9 @@ func countedSet(options ...tables.Option) *tables.Set[counted] {
 	}, options...)...))
 }
 
-// repeated delivers a change with At, first so that steps befall whatever it sends of the base table, then again as it is, in
-// another process: a writer of its own. The second delivery is acknowledged, with the version that the first one had.
+// repeated delivers a change with At, first so that steps befall whatever it sends of the base table, then again as it
+// is, in another process: a writer of its own. The second delivery is acknowledged, with the version that the first one
+// had.
 func repeated(t *testing.T, c *cassandratest.Cluster, base string, change func() tables.Change) {
 	t.Helper()
 	first, _ := open(t, c)
@@ -324,8 +337,8 @@ func repeated(t *testing.T, c *cassandratest.Cluster, base string, change func()
 	}
 }
 
-// A request of a Versioned set with a Unique key that is repeated with its timestamp is the same write: insert, update and delete
-// are acknowledged again, and nothing is there twice, or claimed for nothing.
+// A request of a Versioned set with a Unique key that is repeated with its timestamp is the same write: insert, update
+// and delete are acknowledged again, and nothing is there twice, or claimed for nothing.
 func TestRepeatOfVersionedIsRecognised(t *testing.T) {
 	t.Parallel()
 	set := patronSet()
@@ -357,7 +370,8 @@ func TestRepeatOfVersionedIsRecognised(t *testing.T) {
 		repeated(t, c, "patrons", func() tables.Change { return set.Delete(before) })
 		for _, table := range []string{"patrons_by_city", "patrons_by_email"} {
 			var rows int
-			if err := s.Query("SELECT count(*) FROM " + table).Scan(&rows); err != nil || table == "patrons_by_city" && rows != 1 {
+			if err := s.Query("SELECT count(*) FROM " + table).Scan(&rows); err != nil || table == "patrons_by_city" &&
+				rows != 1 {
 				t.Errorf("%s has %d rows (%v), one patron is left", table, rows, err)
 			}
 		}
@@ -456,8 +470,8 @@ func TestAnotherChangeAtOneTimestampIsAConflict(t *testing.T) {
 	})
 }
 
-// A repeat that comes when others have changed the row, or when nothing can be sent, does not say that the request was not
-// applied: it was. A Versioned row tells.
+// A repeat that comes when others have changed the row, or when nothing can be sent, does not say that the request was
+// not applied: it was. A Versioned row tells.
 func TestLateRepeatIsNotCalledNotApplied(t *testing.T) {
 	t.Parallel()
 	people, counts := patronSet(), countedSet(tables.Compare("left"), tables.Mark("mark"))
@@ -479,9 +493,15 @@ func TestLateRepeatIsNotCalledNotApplied(t *testing.T) {
 			time.Sleep(time.Second)
 			var err error
 			if name == "compare" {
-				_, err = writer.Modify(t.Context(), w, "count", counts, n, func(n counted) (counted, error) { n.Left--; return n, nil })
+				_, err = writer.Modify(t.Context(), w, "count", counts, n, func(n counted) (counted, error) {
+					n.Left--
+					return n, nil
+				})
 			} else {
-				_, err = writer.Modify(t.Context(), w, "move", people, p, func(p patron) (patron, error) { p.Email = "b@example.org"; return p, nil })
+				_, err = writer.Modify(t.Context(), w, "move", people, p, func(p patron) (patron, error) {
+					p.Email = "b@example.org"
+					return p, nil
+				})
 			}
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -495,8 +515,10 @@ func TestLateRepeatIsNotCalledNotApplied(t *testing.T) {
 			}
 			for when, err := range map[string]error{"cancelled": ended, "unavailable": refused, "late": late} {
 				failed := failedWrite(t, err)
-				if failed.NotApplied() || !errors.Is(err, writer.ErrUnknown) || errors.Is(err, writer.ErrConflict) != (when == "late" && name == "compare") {
-					t.Errorf("%s, %s: not applied %t, unknown %t: %v", name, when, failed.NotApplied(), errors.Is(err, writer.ErrUnknown), err)
+				if failed.NotApplied() || !errors.Is(err, writer.ErrUnknown) ||
+					errors.Is(err, writer.ErrConflict) != (when == "late" && name == "compare") {
+					t.Errorf("%s, %s: not applied %t, unknown %t: %v", name, when, failed.NotApplied(),
+						errors.Is(err, writer.ErrUnknown), err)
 				}
 			}
 		}
@@ -531,14 +553,16 @@ func TestDeliveriesAtTheSameTime(t *testing.T) {
 			t.Errorf("%v and %v, versions %v and %v, held up %d", late, err, first.Version, second.Version, slow.Handled())
 		}
 		var owner gocql.UUID
-		if err := s.Query("SELECT patron_id FROM patrons_by_email WHERE email = ?", p.Email).Scan(&owner); err != nil || owner != p.PatronID {
+		if err := s.Query("SELECT patron_id FROM patrons_by_email WHERE email = ?", p.Email).Scan(&owner); err != nil ||
+			owner != p.PatronID {
 			t.Errorf("the address is %v's, %v", owner, err)
 		}
 	})
 }
 
-// Where a repeat cannot be recognised, the documentation of At says what to do: a row that says which request made it tells its
-// repeat, to the function of Modify and to whoever has met a conflict; and a Mark that is compared does not come back.
+// Where a repeat cannot be recognised, the documentation of At says what to do: a row that says which request made it
+// tells its repeat, to the function of Modify and to whoever has met a conflict; and a Mark that is compared does not
+// come back.
 func TestRecipesForRepeats(t *testing.T) {
 	t.Parallel()
 	marked := countedSet(tables.Compare("left", "mark"), tables.Mark("mark"))
@@ -577,7 +601,10 @@ func TestRecipesForRepeats(t *testing.T) {
 		after, at := before, w.With(writer.At(time.Now().UnixMicro()))
 		after.Left--
 		_, first := at.Write(t.Context(), "take", marked.Update(before, after))
-		_, back := writer.Modify(t.Context(), w, "return", marked, n, func(n counted) (counted, error) { n.Left++; return n, nil })
+		_, back := writer.Modify(t.Context(), w, "return", marked, n, func(n counted) (counted, error) {
+			n.Left++
+			return n, nil
+		})
 		_, again := at.Write(t.Context(), "take", marked.Update(before, after))
 		now, unread := writer.Load(t.Context(), w, "show", marked, n)
 		if first != nil || back != nil || unread != nil || !errors.Is(again, writer.ErrConflict) || now.Left != 5 {
@@ -594,11 +621,12 @@ type tally struct {
 	UpdatedAt int64
 }
 
-// A request that is delivered three times changes its entity once, also if its function changes the row in place. One that leaves all as it is may be
-// repeated.
+// A request that is delivered three times changes its entity once, also if its function changes the row in place. One
+// that leaves all as it is may be repeated.
 func TestRepeatOfAChangeInPlace(t *testing.T) {
 	t.Parallel()
-	set := tables.Must(tables.New[tally]("tally", tables.Table{Name: "tallies", PartKey: []string{"tally_id"}}, tables.Stamp("updated_at")))
+	set := tables.Must(tables.New[tally]("tally", tables.Table{Name: "tallies", PartKey: []string{"tally_id"}},
+		tables.Stamp("updated_at")))
 	for name, c := range map[string]struct {
 		change func(tally) (tally, error)
 		count  int32
@@ -615,7 +643,10 @@ func TestRepeatOfAChangeInPlace(t *testing.T) {
 				cluster.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 				create(cluster, set)
 				w, _ := open(t, cluster)
-				row := tally{TallyID: gocql.MustRandomUUID(), Count: new(int32), Tags: map[string]string{"a": "1", "b": "2", "c": "3"}}
+				row := tally{TallyID: gocql.MustRandomUUID(), Count: new(int32), Tags: map[string]string{
+					"a": "1", "b": "2",
+					"c": "3",
+				}}
 				if _, err := w.Write(t.Context(), "create", set.Insert(row)); err != nil {
 					t.Fatal(err)
 				}

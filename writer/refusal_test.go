@@ -29,7 +29,8 @@ func refusedCalls(t *testing.T) []refused {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := WithClock(fixed(now))
 	orders, single := orderSet(t), taskSet(t, tables.SingleWriter("owner"))
-	archived := tables.Must(tables.New[Order]("archived_order", tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}}))
+	archived := tables.Must(tables.New[Order]("archived_order",
+		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}}))
 	notes := noteSet(t)
 	open, paid := move()
 	changed := func(edit func(*Order)) Order {
@@ -49,7 +50,10 @@ func refusedCalls(t *testing.T) []refused {
 		// The change.
 		{name: "change not made by a set", changes: []tables.Change{(*tables.Set[Order])(nil).Insert(open)}},
 		{name: "base key changes", changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.OrderID[0]++ }))}},
-		{name: "immutable key changes", changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.UserID[0]++ }))}},
+		{
+			name:    "immutable key changes",
+			changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.UserID[0]++ }))},
+		},
 		{name: "after-image outside the domain", changes: []tables.Change{orders.Update(open, lost)}},
 		{name: "before-image outside the domain", changes: []tables.Change{orders.Update(lost, open)}},
 		{name: "insert outside the domain", changes: []tables.Change{orders.Insert(lost)}},
@@ -58,10 +62,18 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "blind upsert with SingleWriter", changes: []tables.Change{single.Upsert(newTask("bob"))}},
 		{name: "two sets of one table", changes: []tables.Change{orders.Insert(open), archived.Delete(open)}},
 		{name: "entity twice", changes: []tables.Change{orders.Insert(open), orders.Delete(open)}},
-		{name: "zero timeuuid key", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.OrderID = gocql.UUID{} }))}},
+		{name: "zero timeuuid key", changes: []tables.Change{
+			orders.Insert(changed(func(o *Order) { o.OrderID = gocql.UUID{} })),
+		}},
 		{name: "zero UUID key", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.UserID = gocql.UUID{} }))}},
-		{name: "zero UUID key in the before-image", changes: []tables.Change{orders.Update(changed(func(o *Order) { o.UserID = gocql.UUID{} }), paid)}},
-		{name: "random UUID as timeuuid", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.OrderID = o.UserID }))}},
+		{
+			name:    "zero UUID key in the before-image",
+			changes: []tables.Change{orders.Update(changed(func(o *Order) { o.UserID = gocql.UUID{} }), paid)},
+		},
+		{
+			name:    "random UUID as timeuuid",
+			changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.OrderID = o.UserID }))},
+		},
 		{name: "empty text key", changes: []tables.Change{single.Insert(nobody)}},
 		{name: "key too long", changes: []tables.Change{single.Insert(newTask(long(70_000)))}},
 		{name: "zero time key", changes: []tables.Change{notes.Insert(noTime)}},
@@ -69,39 +81,79 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "second of two changes", changes: []tables.Change{orders.Insert(open), single.Insert(nobody)}},
 
 		// The timestamp.
-		{name: "stamp too far ahead", options: []NewOption{clock}, changes: []tables.Change{orders.Update(stamped(now.Add(11*time.Second)), paid)}},
-		{name: "At before the stamp", options: []NewOption{clock}, with: at(now.Add(-time.Second)), changes: []tables.Change{orders.Update(stamped(now), paid)}},
+		{
+			name: "stamp too far ahead", options: []NewOption{clock},
+			changes: []tables.Change{orders.Update(stamped(now.Add(11*time.Second)), paid)},
+		},
+		{
+			name: "At before the stamp", options: []NewOption{clock}, with: at(now.Add(-time.Second)),
+			changes: []tables.Change{orders.Update(stamped(now), paid)},
+		},
 		{name: "At too far ahead", options: []NewOption{clock}, with: at(now.Add(11 * time.Second)), changes: insert},
 		{name: "At zero", options: []NewOption{clock}, with: []Option{At(0)}, changes: insert},
 		{name: "At negative", options: []NewOption{clock}, with: []Option{At(-1)}, changes: insert},
-		{name: "At in milliseconds", options: []NewOption{clock}, with: []Option{At(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli())}, changes: insert},
+		{
+			name: "At in milliseconds", options: []NewOption{clock},
+			with: []Option{At(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli())}, changes: insert,
+		},
 
 		// The mode.
-		{name: "Concurrent with Atomic", with: []Option{Concurrent()}, changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},
+		{
+			name: "Concurrent with Atomic", with: []Option{Concurrent()},
+			changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)},
+		},
 		{name: "batch too large", options: []NewOption{batchLimit(700)}, changes: update},
 		{name: "batch too large, strict", with: []Option{Logged(), batchLimit(500)}, changes: insert},
-		{name: "batch too large, default limit", with: []Option{Logged()}, changes: []tables.Change{single.Insert(newTask(long(30_000)))}},
+		{
+			name: "batch too large, default limit", with: []Option{Logged()},
+			changes: []tables.Change{single.Insert(newTask(long(30_000)))},
+		},
 
 		// Counters.
-		{name: "counter in a logged batch", with: []Option{Logged()}, changes: []tables.Change{orders.Insert(open), viewSet(t).Add(newView())}},
+		{name: "counter in a logged batch", with: []Option{Logged()}, changes: []tables.Change{
+			orders.Insert(open),
+			viewSet(t).Add(newView()),
+		}},
 		{name: "counter alone, Logged", with: []Option{Logged()}, changes: []tables.Change{viewSet(t).Add(newView())}},
-		{name: "counter with At", options: []NewOption{clock}, with: at(now), changes: []tables.Change{viewSet(t).Add(newView())}},
+		{
+			name: "counter with At", options: []NewOption{clock}, with: at(now),
+			changes: []tables.Change{viewSet(t).Add(newView())},
+		},
 		{name: "counter inserted", changes: []tables.Change{viewSet(t).Insert(newView())}},
 		{name: "counter deleted", changes: []tables.Change{viewSet(t).Delete(newView())}},
-		{name: "nothing to count", changes: []tables.Change{viewSet(t).Add(View{PageID: newView().PageID, At: now, Region: "eu"})}},
+		{name: "nothing to count", changes: []tables.Change{viewSet(t).
+			Add(View{PageID: newView().PageID, At: now, Region: "eu"})}},
 		{name: "Add without counters", changes: []tables.Change{orders.Add(open)}},
 		{name: "one page counted twice", changes: []tables.Change{viewSet(t).Add(newView()), viewSet(t).Add(newView())}},
 
 		// Conditions.
 		{name: "two conditions", changes: []tables.Change{itemSet(t).Insert(newItem()), seatSet(t).Insert(newItem())}},
-		{name: "a condition twice on one entity", changes: []tables.Change{itemSet(t).Insert(newItem()), itemSet(t).Delete(newItem())}},
-		{name: "one table with and without condition", changes: []tables.Change{itemSet(t).Insert(newItem()), plainItems.Insert(newItem())}},
-		{name: "versioned row without version", changes: []tables.Change{itemSet(t).Update(Piece{ItemID: newItem().ItemID}, newItem())}},
+		{name: "a condition twice on one entity", changes: []tables.Change{
+			itemSet(t).Insert(newItem()),
+			itemSet(t).Delete(newItem()),
+		}},
+		{name: "one table with and without condition", changes: []tables.Change{
+			itemSet(t).Insert(newItem()),
+			plainItems.Insert(newItem()),
+		}},
+		{
+			name:    "versioned row without version",
+			changes: []tables.Change{itemSet(t).Update(Piece{ItemID: newItem().ItemID}, newItem())},
+		},
 		{name: "versioned upsert", changes: []tables.Change{itemSet(t).Upsert(newItem())}},
-		{name: "versioned base key changes", changes: []tables.Change{itemSet(t).Update(newItem(), Piece{ItemID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), Shelf: "a"})}},
+		{
+			name: "versioned base key changes",
+			changes: []tables.Change{itemSet(t).Update(newItem(), Piece{
+				ItemID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"),
+				Shelf:  "a",
+			})},
+		},
 		{name: "empty key in a versioned row", changes: []tables.Change{itemSet(t).Insert(Piece{ItemID: newItem().ItemID})}},
 		{name: "patch of a versioned row", changes: []tables.Change{itemSet(t).Patch(newItem(), tables.Column("count"))}},
-		{name: "versioned insert at an old timestamp", options: []NewOption{clock}, with: at(now.Add(-13 * time.Hour)), changes: []tables.Change{itemSet(t).Insert(newItem())}},
+		{
+			name: "versioned insert at an old timestamp", options: []NewOption{clock}, with: at(now.Add(-13 * time.Hour)),
+			changes: []tables.Change{itemSet(t).Insert(newItem())},
+		},
 
 		// Patches.
 		{name: "patch where keys may change", changes: []tables.Change{orders.Patch(open, tables.Column("total"))}},
@@ -110,12 +162,30 @@ func refusedCalls(t *testing.T) []refused {
 
 		// Keyspaces.
 		{name: "Keyspaces empty", with: []Option{shared(session.Keyspaces(map[string]string{"": ""}))}, changes: insert},
-		{name: "Keyspaces upper case", with: []Option{shared(session.Keyspaces(map[string]string{"": "Shop"}))}, changes: insert},
-		{name: "Keyspaces injection", with: []Option{shared(session.Keyspaces(map[string]string{"": "a.b; DROP TABLE x"}))}, changes: insert},
-		{name: "Keyspaces newline", with: []Option{shared(session.Keyspaces(map[string]string{"": "shop\n"}))}, changes: insert},
-		{name: "Keyspaces quoted", with: []Option{shared(session.Keyspaces(map[string]string{"": `"shop"`}))}, changes: insert},
-		{name: "Keyspaces too long", with: []Option{shared(session.Keyspaces(map[string]string{"": long(49)}))}, changes: insert},
-		{name: "Keyspaces two bad", with: []Option{shared(session.Keyspaces(map[string]string{"a": "A", "b": "B"}))}, changes: insert},
+		{
+			name: "Keyspaces upper case", with: []Option{shared(session.Keyspaces(map[string]string{"": "Shop"}))},
+			changes: insert,
+		},
+		{
+			name: "Keyspaces injection", with: []Option{shared(session.Keyspaces(map[string]string{"": "a.b; DROP TABLE x"}))},
+			changes: insert,
+		},
+		{
+			name: "Keyspaces newline", with: []Option{shared(session.Keyspaces(map[string]string{"": "shop\n"}))},
+			changes: insert,
+		},
+		{
+			name: "Keyspaces quoted", with: []Option{shared(session.Keyspaces(map[string]string{"": `"shop"`}))},
+			changes: insert,
+		},
+		{
+			name: "Keyspaces too long", with: []Option{shared(session.Keyspaces(map[string]string{"": long(49)}))},
+			changes: insert,
+		},
+		{
+			name: "Keyspaces two bad", with: []Option{shared(session.Keyspaces(map[string]string{"a": "A", "b": "B"}))},
+			changes: insert,
+		},
 
 		// Options.
 		{name: "consistency ANY", with: []Option{Consistency(session.Consistency(gocql.Any))}, changes: insert},
@@ -131,7 +201,10 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "a nil session", with: []Option{Session(nil)}, changes: insert},
 		{name: "nil option of New", options: []NewOption{nil}, changes: insert},
 		{name: "nil option of With", with: []Option{nil}, changes: insert},
-		{name: "several options", with: []Option{Timeout(-1), nil, BatchLimit(-1), Consistency(session.Consistency(gocql.Any))}, changes: insert},
+		{name: "several options", with: []Option{
+			Timeout(-1), nil, BatchLimit(-1),
+			Consistency(session.Consistency(gocql.Any)),
+		}, changes: insert},
 		{name: "bad option and no change", with: []Option{Timeout(0)}},
 	}
 }
@@ -175,7 +248,8 @@ func TestRefusedKeyspaces(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "keyspace") || len(x.sent()) > 0 {
 		t.Errorf("%v, %d sent", err, len(x.sent()))
 	}
-	if _, err := w.With(shared(session.Keyspaces(map[string]string{"": "tenant"}))).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
+	if _, err := w.With(shared(session.Keyspaces(map[string]string{"": "tenant"}))).Write(t.Context(), "createOrder",
+		orderSet(t).Insert(newOrder(Open))); err != nil {
 		t.Errorf("mapped: %v", err)
 	}
 }
@@ -189,15 +263,18 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 	w := fakeWriter(nopExecutor{})
-	if _, err := w.With(At(time.Now().UnixNano())).Write(t.Context(), "createOrder"); err == nil || !strings.Contains(err.Error(), "is in nanoseconds") {
+	if _, err := w.With(At(time.Now().UnixNano())).Write(t.Context(), "createOrder"); err == nil ||
+		!strings.Contains(err.Error(), "is in nanoseconds") {
 		t.Errorf("At in nanoseconds: %v", err)
 	}
 	same := func(o Order) (Order, error) { return o, nil }
 	_, err := Modify(t.Context(), w.With(Timeout(0)), "payOrder", orderSet(t), newOrder(Open), same)
 	wantRefusal(t, "Modify with a bad option", err)
 	_, err = w.Resume(t.Context(), nil)
-	if none := asError(t, err); !errors.Is(err, ErrInvalid) || none.NotApplied() || OutcomeOf(err) != Unknown || // it is another write that may be applied
-		!strings.Contains(err.Error(), "the error is nil: errors.As found no *writer.Error") || strings.Contains(err.Error(), "nothing of the write was sent") {
+	// it is another write that may be applied
+	if none := asError(t, err); !errors.Is(err, ErrInvalid) || none.NotApplied() || OutcomeOf(err) != Unknown ||
+		!strings.Contains(err.Error(), "the error is nil: errors.As found no *writer.Error") ||
+		strings.Contains(err.Error(), "nothing of the write was sent") {
 		t.Errorf("Resume of nil: %v, of %v", OutcomeOf(err), err)
 	}
 	var damaged Error // by a caller that looks at no error of UnmarshalBinary
@@ -205,8 +282,10 @@ func TestNewRefuses(t *testing.T) {
 		t.Error("damaged bytes are decoded")
 	}
 	_, err = w.Resume(t.Context(), &damaged)
-	if none := asError(t, err); !errors.Is(err, ErrInvalid) || none.NotApplied() || OutcomeOf(err) != Unknown || none.Resumable() ||
-		!strings.Contains(err.Error(), "as where UnmarshalBinary has failed") || strings.Contains(err.Error(), "nothing of the write was sent") {
+	if none := asError(t, err); !errors.Is(err, ErrInvalid) || none.NotApplied() || OutcomeOf(err) != Unknown ||
+		none.Resumable() ||
+		!strings.Contains(err.Error(), "as where UnmarshalBinary has failed") ||
+		strings.Contains(err.Error(), "nothing of the write was sent") {
 		t.Errorf("Resume of what was not decoded: %v, of %v", OutcomeOf(err), err)
 	}
 	if _, err := damaged.MarshalBinary(); !errors.Is(err, errNotDecoded) {
@@ -217,11 +296,13 @@ func TestNewRefuses(t *testing.T) {
 	e := failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}), orderSet(t).Insert(newOrder(Open)))
 	// What is known of the tables stays known.
 	_, err = w.With(Timeout(0)).Resume(t.Context(), e)
-	if again := asError(t, err); !errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) || again.NotApplied() || len(again.Tables) != 3 {
+	if again := asError(t, err); !errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) || again.NotApplied() ||
+		len(again.Tables) != 3 {
 		t.Errorf("Resume with a bad option: %v, %v", err, again.Tables)
 	}
 	_, err = w.Resume(nil, e) //nolint:staticcheck // what it rejects
-	if again := asError(t, err); !errors.Is(err, ErrInvalid) || again.NotApplied() || !again.Resumable() || len(again.Tables) != 3 {
+	if again := asError(t, err); !errors.Is(err, ErrInvalid) || again.NotApplied() || !again.Resumable() ||
+		len(again.Tables) != 3 {
 		t.Errorf("Resume without a context: %v, %v", err, again.Tables)
 	}
 }
@@ -231,7 +312,8 @@ func TestAtInABubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := fakeWriter(&fakeExecutor{})
-		if _, err := w.With(At(time.Now().Add(-time.Hour).UnixMicro())).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
+		if _, err := w.With(At(time.Now().Add(-time.Hour).UnixMicro())).Write(t.Context(), "createOrder",
+			orderSet(t).Insert(newOrder(Open))); err != nil {
 			t.Error(err)
 		}
 		_, err := w.With(At(time.Now().UnixMilli())).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))

@@ -18,8 +18,8 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a first
-// call.
+// leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a
+// first call.
 const leastAge = time.Minute
 
 // What is known of gc_grace_seconds where the schema does not tell: it is a CQL int, and 10 days by default.
@@ -28,7 +28,8 @@ const (
 	defaultGrace = 10 * 24 * time.Hour
 )
 
-// resumeWidth is how many requests of one Resume are under way together. A stored error may have 100,000, and others may have written it.
+// resumeWidth is how many requests of one Resume are under way together. A stored error may have 100,000, and others
+// may have written it.
 const resumeWidth = 256
 
 // Resume finishes a failed write: it sends again what is not known to be applied, with the bytes, timestamp, mode and
@@ -88,14 +89,19 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 
 var (
 	errNothingToResume = errors.New("nothing to resume: nothing of the write was sent")
-	errNoError         = errors.New("the error is nil: errors.As found no *writer.Error in what the write returned: wrap errors with %w")
-	errNotDecoded      = errors.New("the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes")
+	errNoError         = errors.New(
+		"the error is nil: errors.As found no *writer.Error in what the write returned: wrap errors with %w")
+	errNotDecoded = errors.New(
+		"the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes")
 )
 
-// rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
-// logged batch may be sent.
+// rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether
+// a logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
-	p := &plan{Write: fanout.Write{Op: failed.Op, Strict: failed.strict, Width: resumeWidth}, timestamp: failed.Timestamp, mode: failed.Mode, link: failed.link}
+	p := &plan{
+		Write: fanout.Write{Op: failed.Op, Strict: failed.strict, Width: resumeWidth}, timestamp: failed.Timestamp,
+		mode: failed.Mode, link: failed.link,
+	}
 	if failed.decision != nil {
 		p.deciding = &deciding{decided: failed.decided}
 		p.known.Sent = 0
@@ -127,7 +133,8 @@ func (w *Writer) rejected(failed *Error) error {
 		return w.keep(failed, err)
 	}
 	if failed.Is(ErrConflict) {
-		return failed.refused(fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row, and decide again: %w",
+		return failed.refused(fmt.Errorf(
+			"the write was answered by a conflict, so it is never sent again: read the row, and decide again: %w",
 			cmp.Or(failed.known.Err, decide.ErrChanged)))
 	}
 	if failed.OnlyCounters() {
@@ -144,11 +151,12 @@ func (e *Error) counted() *Error {
 			left = append(left, fmt.Sprintf("%s (%v)", r.Table, r.Outcome))
 		}
 	}
-	return e.refused(fmt.Errorf("nothing may be resumed: what is left are counters, and counters are never sent again: %s", strings.Join(left, ", ")))
+	return e.refused(fmt.Errorf("nothing may be resumed: what is left are counters, and counters are never sent again: %s",
+		strings.Join(left, ", ")))
 }
 
-// fresh rejects a write that is too old to be sent again. batch is whether its tables still allow a logged batch; a strict one is rejected if
-// they do not.
+// fresh rejects a write that is too old to be sent again. batch is whether its tables still allow a logged batch; a
+// strict one is rejected if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
 	d := failed.decision
 	if d != nil && d.Lasting {
@@ -201,7 +209,8 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		}
 	}
 	if undecided && d.Versions && open == nil {
-		for _, p := range decide.PlacesOf(d.Parts[0]) { // the version tells an old change from a new one, where there is a table
+		for _, p := range decide.PlacesOf(d.Parts[0]) {
+			// the version tells an old change from a new one, where there is a table
 			if _, err := w.live.table(ctx, &w.sender.Retrier, p.Keyspace, p.Table); errors.Is(err, errNoTable) {
 				_, open = read(p.Keyspace, p.Table)
 				break
@@ -213,7 +222,9 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		limit, smallest, kept = oldestInsert, entity.FenceTTL, "table "+d.First().Table+" keeps deletes for"
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
-		e := failed.refused(fmt.Errorf("the write is %v old, and may be resumed for %v, as %s %v: read the entity, and write it again", age.Round(time.Second), limit, kept, smallest))
+		e := failed.refused(fmt.Errorf(
+			"the write is %v old, and may be resumed for %v, as %s %v: read the entity, and write it again",
+			age.Round(time.Second), limit, kept, smallest))
 		e.expired = true
 		return false, e
 	}
@@ -238,15 +249,16 @@ func (w *Writer) keep(failed *Error, cause error) *Error {
 	e.expired = false
 	var nobody *nobodyError
 	endless := e.decision != nil && e.decision.Lasting
-	e.kept = !errors.As(cause, &nobody) && (endless || w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2)
+	e.kept = !errors.As(cause, &nobody) &&
+		(endless || w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2)
 	return e
 }
 
 // nobodyError is why no writer resumes a stored error.
 type nobodyError struct{ error }
 
-// doubted is the error of a write that may have been resumed before: nothing of it is known to be not applied, counters excepted,
-// which no Resume sends.
+// doubted is the error of a write that may have been resumed before: nothing of it is known to be not applied, counters
+// excepted, which no Resume sends.
 func (e *Error) doubted() *Error {
 	next := *e
 	if next.kept { // what another writer, or call, was rejected for

@@ -42,7 +42,8 @@ func TestResumeSendsFrozenValues(t *testing.T) {
 	)
 	alias := []byte("alias")
 	r := row{
-		ID: mustUUID("33333333-5b1c-4c1e-9a51-0123456789ab"), Group: []byte("group"), Blob: []byte("blob"), Tags: []string{"a", "b"},
+		ID: mustUUID("33333333-5b1c-4c1e-9a51-0123456789ab"), Group: []byte("group"), Blob: []byte("blob"),
+		Tags:   []string{"a", "b"},
 		Counts: map[string]int{"a": 1}, Total: inf.NewDec(1995, 2), Big: big.NewInt(7), Name: ptr("bob"), Alias: &alias,
 	}
 	spoil := func() {
@@ -172,7 +173,8 @@ func TestResumeInAnOutage(t *testing.T) {
 		e := failed(t, w, orderSet(t).Insert(newOrder(Open)))
 		_, err := w.Resume(t.Context(), e)
 		again := asError(t, err)
-		if !errors.Is(err, gocql.ErrNoConnections) || errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) || !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, gocql.ErrNoConnections) || errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) ||
+			!errors.Is(err, ErrUnknown) {
 			t.Errorf("%v", err)
 		}
 		if got := outcomes(again); got["orders_by_user"] != Unknown || got["orders_by_id"] != Applied || len(x.sent()) != 3 {
@@ -185,8 +187,8 @@ func TestResumeInAnOutage(t *testing.T) {
 	})
 }
 
-// What is too old for any table ends also while nothing is known of its own: for a table that is gone the default counts. Younger ones
-// wait, as do those of a table that may keep deletes for longer.
+// What is too old for any table ends also while nothing is known of its own: for a table that is gone the default
+// counts. Younger ones wait, as do those of a table that may keep deletes for longer.
 func TestResumeOfATableThatIsGone(t *testing.T) {
 	t.Parallel()
 	item := newItem()
@@ -210,13 +212,31 @@ func TestResumeOfATableThatIsGone(t *testing.T) {
 		want   string // until then
 		later  string
 	}{
-		"all tables":               {gone(), orderSet(t).Insert(newOrder(Open)), tenDays / 2, "no such table", "the cluster has no table orders_by_id, and others keep"},
-		"one of them":              {gone("orders_by_status"), orderSet(t).Insert(newOrder(Open)), tenDays / 2, "no such table", "no table orders_by_status"},
-		"of Compare":               {gone(), seatSet(t).Update(item, counted), tenDays / 2, "no such table", "no table seats"},
-		"of Versioned":             {gone("items"), itemSet(t).Delete(item), tenDays / 2, "no such table", "no table items"},
-		"insert with a condition":  {unread, itemSet(t).Insert(item), oldestInsert, "no hosts available", "table items keeps deletes for 24h"},
-		"schema that is not read":  {unread, orderSet(t).Insert(newOrder(Open)), maxGrace / 2, "no hosts available", "tables keep deletes at most for"},
-		"a strict batch, no grace": {none, orderSet(t).Insert(newOrder(Open)), leastAge, "gc_grace_seconds", "keeps deletes for 0s"},
+		"all tables": {
+			gone(), orderSet(t).Insert(newOrder(Open)), tenDays / 2, "no such table",
+			"the cluster has no table orders_by_id, and others keep",
+		},
+		"one of them": {
+			gone("orders_by_status"), orderSet(t).Insert(newOrder(Open)), tenDays / 2,
+			"no such table", "no table orders_by_status",
+		},
+		"of Compare": {
+			gone(), seatSet(t).Update(item, counted), tenDays / 2, "no such table",
+			"no table seats",
+		},
+		"of Versioned": {gone("items"), itemSet(t).Delete(item), tenDays / 2, "no such table", "no table items"},
+		"insert with a condition": {
+			unread, itemSet(t).Insert(item), oldestInsert, "no hosts available",
+			"table items keeps deletes for 24h",
+		},
+		"schema that is not read": {
+			unread, orderSet(t).Insert(newOrder(Open)), maxGrace / 2, "no hosts available",
+			"tables keep deletes at most for",
+		},
+		"a strict batch, no grace": {
+			none, orderSet(t).Insert(newOrder(Open)), leastAge, "gc_grace_seconds",
+			"keeps deletes for 0s",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,7 +258,8 @@ func TestResumeOfATableThatIsGone(t *testing.T) {
 					now = func() time.Time { return start.Add(age) }
 					_, err := w.Resume(t.Context(), stored)
 					over := age > test.limit
-					if want := test.want; errors.Is(err, ErrExpired) != over || !over && !strings.Contains(err.Error(), want) || over && !strings.Contains(err.Error(), test.later) {
+					if want := test.want; errors.Is(err, ErrExpired) != over || !over && !strings.Contains(err.Error(), want) ||
+						over && !strings.Contains(err.Error(), test.later) {
 						t.Errorf("after %v: %v", age, err)
 					}
 					if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrInvalid) || x.asked() != asked || len(e.sent()) != sent {
@@ -250,8 +271,8 @@ func TestResumeOfATableThatIsGone(t *testing.T) {
 	}
 }
 
-// The clock was an hour ahead at the write, and was put right. A process that resumes the error, stored or not, would shut out the others for
-// that hour. Once it has passed, Resume sends the write.
+// The clock was an hour ahead at the write, and was put right. A process that resumes the error, stored or not, would
+// shut out the others for that hour. Once it has passed, Resume sends the write.
 func TestResumeAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -264,7 +285,8 @@ func TestResumeAfterTheClockWasSetBack(t *testing.T) {
 	for name, e := range map[string]*Error{"stored": transport(t, e), "at hand": e} {
 		_, err := w.Resume(t.Context(), e)
 		var kept *Error
-		if !errors.Is(err, ErrInvalid) || !errors.As(err, &kept) || !kept.Resumable() || !strings.Contains(err.Error(), "ahead of this clock") {
+		if !errors.Is(err, ErrInvalid) || !errors.As(err, &kept) || !kept.Resumable() ||
+			!strings.Contains(err.Error(), "ahead of this clock") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -302,8 +324,8 @@ func manyRequests(t *testing.T, n int) *Error {
 	return e
 }
 
-// Of a Resume of many requests a bounded number is under way at any time, and each is sent as if it were alone: with an attempt of
-// full length and the TTL of its moment, whatever became of the others.
+// Of a Resume of many requests a bounded number is under way at any time, and each is sent as if it were alone: with an
+// attempt of full length and the TTL of its moment, whatever became of the others.
 func TestResumeOfManyRequestsIsBounded(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -364,7 +386,8 @@ func TestResumeOfManyRequestsEndsInTime(t *testing.T) {
 		start := time.Now()
 		w := fakeWriter(x, Retry(retry.Policy{MaxAttempts: 1, AttemptTimeout: time.Second}), Timeout(1500*time.Millisecond))
 		_, err := w.Resume(t.Context(), e)
-		if took := time.Since(start); took > 2*time.Second || !errors.Is(err, ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+		if took := time.Since(start); took > 2*time.Second || !errors.Is(err, ErrUnknown) ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("after %v: %v", took, err)
 		}
 		sent := 0

@@ -142,7 +142,8 @@ func TestOutageIsNotMultiplied(t *testing.T) {
 					x.requests.Store(0)
 					c.run(t, w, []tables.Change{test.change}, test.requests, time.Minute)
 					ratio := float64(x.requests.Load()) / float64(c.requests)
-					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes had no budget for a retry", minute+1, c.writes, ratio, c.refused)
+					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes had no budget for a retry", minute+1, c.writes,
+						ratio, c.refused)
 					if ratio > most || ratio < 1 {
 						t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
 					}
@@ -155,8 +156,8 @@ func TestOutageIsNotMultiplied(t *testing.T) {
 	}
 }
 
-// Scattered errors are retried: with one attempt in ten failing, at least 99.9 % of the writes succeed, with at most 1.15
-// times the requests.
+// Scattered errors are retried: with one attempt in ten failing, at least 99.9 % of the writes succeed, with at most
+// 1.15 times the requests.
 func TestScatteredErrorsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"unavailable": errUnavailable, "write timeout": errSimple} {
@@ -177,7 +178,8 @@ func TestScatteredErrorsAreRetried(t *testing.T) {
 				c.run(t, trafficWriter(t, x), []tables.Change{orderSet(t).Insert(newOrder(Open))}, 3, 2*time.Minute)
 				ratio := float64(x.requests.Load()) / float64(c.requests)
 				share := float64(c.acknowledged) / float64(c.writes)
-				t.Logf("%d writes, %.3f %% acknowledged, %.3f attempts a request, %d refused a retry", c.writes, 100*share, ratio, c.refused)
+				t.Logf("%d writes, %.3f %% acknowledged, %.3f attempts a request, %d refused a retry", c.writes, 100*share, ratio,
+					c.refused)
 				least := 0.999 // 99.97 % is what four attempts can give
 				if scaled(t, 10) < 10 {
 					least = 0.997 // chance fails three of 2,400 once in thirty runs
@@ -204,7 +206,10 @@ func TestBudgetIsShared(t *testing.T) {
 		if got := attempts(w.With(Logged())); got != 4 {
 			t.Errorf("%d attempts with a full budget", got)
 		}
-		for name, child := range map[string]*Writer{"itself": w, "derived": w.With(Retry(retry.Policy{})), "twice": w.With().With(Concurrent())} {
+		for name, child := range map[string]*Writer{
+			"itself": w, "derived": w.With(Retry(retry.Policy{})),
+			"twice": w.With().With(Concurrent()),
+		} {
 			if got := attempts(child); got != 1 {
 				t.Errorf("%s: %d attempts although the budget is spent", name, got)
 			}
@@ -264,19 +269,38 @@ func TestHedge(t *testing.T) {
 		want     error // nil for applied
 		outcome  Outcome
 	}{
-		"answered in time":             {[]step{{after: 49 * time.Millisecond}}, 49 * time.Millisecond, 1, nil, Applied},
-		"first silent":                 {[]step{{after: never}, {after: 5 * time.Millisecond}}, 55 * time.Millisecond, 2, nil, Applied},
-		"first slow, second slower":    {[]step{{after: 60 * time.Millisecond}, {after: never}}, 60 * time.Millisecond, 2, nil, Applied},
-		"error in time is no hedge":    {[]step{{10 * time.Millisecond, errSyntax}}, 10 * time.Millisecond, 1, errSyntax, NotApplied},
-		"second fails, first succeeds": {[]step{{after: 90 * time.Millisecond}, {10 * time.Millisecond, errUnavailable}}, 90 * time.Millisecond, 2, nil, Applied},
+		"answered in time": {[]step{{after: 49 * time.Millisecond}}, 49 * time.Millisecond, 1, nil, Applied},
+		"first silent": {
+			[]step{{after: never}, {after: 5 * time.Millisecond}},
+			55 * time.Millisecond, 2, nil,
+			Applied,
+		},
+		"first slow, second slower": {
+			[]step{{after: 60 * time.Millisecond}, {after: never}},
+			60 * time.Millisecond, 2,
+			nil, Applied,
+		},
+		"error in time is no hedge": {
+			[]step{{10 * time.Millisecond, errSyntax}},
+			10 * time.Millisecond, 1, errSyntax,
+			NotApplied,
+		},
+		"second fails, first succeeds": {
+			[]step{{after: 90 * time.Millisecond}, {10 * time.Millisecond, errUnavailable}},
+			90 * time.Millisecond, 2, nil, Applied,
+		},
 		"first fails late, second succeeds": {
 			[]step{{60 * time.Millisecond, errSimple}, {after: 40 * time.Millisecond}}, 90 * time.Millisecond, 2, nil, Applied,
 		},
 		"both fail cleanly": {
-			[]step{{60 * time.Millisecond, errSyntax}, {20 * time.Millisecond, errSyntax}}, 70 * time.Millisecond, 2, errSyntax, NotApplied,
+			[]step{{60 * time.Millisecond, errSyntax}, {20 * time.Millisecond, errSyntax}},
+			70 * time.Millisecond, 2, errSyntax,
+			NotApplied,
 		},
 		"one fails cleanly, one not": {
-			[]step{{60 * time.Millisecond, errSimple}, {20 * time.Millisecond, errSyntax}}, 70 * time.Millisecond, 2, errSimple, Unknown,
+			[]step{{60 * time.Millisecond, errSimple}, {20 * time.Millisecond, errSyntax}},
+			70 * time.Millisecond, 2, errSimple,
+			Unknown,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,11 +327,13 @@ func TestHedge(t *testing.T) {
 	}
 }
 
-// A hedge is a request more, so it takes from the budget; without a token there is none. By default there is none at all.
+// A hedge is a request more, so it takes from the budget; without a token there is none. By default there is none at
+// all.
 func TestHedgeNeedsBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		answer, n := script(step{after: time.Second}, step{after: time.Second}, step{after: time.Second}, step{after: time.Second})
+		answer, n := script(step{after: time.Second}, step{after: time.Second}, step{after: time.Second},
+			step{after: time.Second})
 		set, ctx := noteSet(t), t.Context()
 		w := fakeWriter(&fakeExecutor{answer: answer}, shared(session.Budget(retry.NewBudget(1, 0.001))))
 		hedged := w.With(Hedge(100 * time.Millisecond))
@@ -332,7 +358,8 @@ func TestHedgeEndsWithTheCall(t *testing.T) {
 		w := fakeWriter(x, Hedge(100*time.Millisecond), Retry(retry.Policy{AttemptTimeout: 300 * time.Millisecond}))
 		start := time.Now()
 		_, err := w.Write(ctx, "writeNote", noteSet(t).Insert(newNote()))
-		if took := time.Since(start); took > time.Second || !errors.Is(err, ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+		if took := time.Since(start); took > time.Second || !errors.Is(err, ErrUnknown) ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v after %v", err, took)
 		}
 		if n := len(x.sent()); n < 4 {
@@ -345,7 +372,8 @@ func TestHedgeEndsWithTheCall(t *testing.T) {
 func TestHedgeKeepsBothErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		answer, _ := script(step{60 * time.Millisecond, errOverloaded}, step{20 * time.Millisecond, gocql.ErrConnectionClosed})
+		answer, _ := script(step{60 * time.Millisecond, errOverloaded},
+			step{20 * time.Millisecond, gocql.ErrConnectionClosed})
 		w := fakeWriter(&fakeExecutor{answer: answer}, Hedge(50*time.Millisecond), once())
 		_, err := w.Write(t.Context(), "writeNote", noteSet(t).Insert(newNote()))
 		if !errors.Is(err, errOverloaded) || !errors.Is(err, gocql.ErrConnectionClosed) {
@@ -354,8 +382,8 @@ func TestHedgeKeepsBothErrors(t *testing.T) {
 	})
 }
 
-// The second request goes to another replica than the one that is slow, and is answered. Every try has nodes of its own:
-// one that was slow in another would be out of rotation.
+// The second request goes to another replica than the one that is slow, and is answered. Every try has nodes of its
+// own: one that was slow in another would be out of rotation.
 func TestWireHedgeGoesElsewhere(t *testing.T) {
 	t.Parallel()
 	for range 20 {

@@ -59,18 +59,22 @@ type passToday struct {
 func passes[P any]() *tables.Set[P] {
 	return tables.Must(tables.New[P]("pass",
 		tables.Table{Name: "passes", PartKey: []string{"pass_id"}},
-		tables.Table{Name: "passes_by_holder", PartKey: []string{"holder"}, SortKey: []string{"pass_id"}, Columns: []string{"ends", "stamp"}},
+		tables.Table{
+			Name: "passes_by_holder", PartKey: []string{"holder"}, SortKey: []string{"pass_id"},
+			Columns: []string{"ends", "stamp"},
+		},
 		tables.ExpiresAt("ends"), tables.Stamp("stamp"),
 	))
 }
 
-// A column comes in two releases, as package tables says: while processes of before run, it is absent. They and those of today then finish
-// and delete what the others have written.
+// A column comes in two releases, as package tables says: while processes of before run, it is absent. They and those
+// of today then finish and delete what the others have written.
 func TestColumnInTwoReleases(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		former, today := visitors[visitor](), visitors[visitorToday]()
-		c.Create(schema.Must(schema.Declare(schema.Sets(today, passes[passToday]()))).In(map[string]string{"": "shop"}).Statements()...)
+		c.Create(schema.Must(schema.Declare(schema.Sets(today, passes[passToday]()))).In(map[string]string{"": "shop"}).
+			Statements()...)
 		before, after := (&service{Cluster: c}).client(t), (&service{Cluster: c}).client(t)
 		note := "x"
 		one := visitorToday{VisitorID: gocql.MustRandomUUID(), Name: "a", City: "oslo"}
@@ -179,7 +183,8 @@ func TestExpiryInTwoReleases(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if _, err := writer.Load(t.Context(), s.w, "load", today, passToday{PassID: "p"}); !errors.Is(err, writer.ErrNotFound) {
+		if _, err := writer.Load(t.Context(), s.w, "load", today, passToday{PassID: "p"}); !errors.Is(err,
+			writer.ErrNotFound) {
 			t.Errorf("ended, and there: %v", err)
 		}
 		if n := s.count(t, "SELECT count(*) FROM passes_by_holder"); n != 0 {
@@ -239,10 +244,11 @@ func TestKeyOfATypeThatHasGrown(t *testing.T) {
 			t.Errorf("a second owner: %v", err)
 		}
 		move := func(street string) {
-			if _, err := writer.Modify(t.Context(), s.w, "move", today, shop[placeToday]{ShopID: one.ShopID}, func(s shop[placeToday]) (shop[placeToday], error) {
-				s.Place.Street = street
-				return s, nil
-			}); err != nil {
+			if _, err := writer.Modify(t.Context(), s.w, "move", today, shop[placeToday]{ShopID: one.ShopID},
+				func(s shop[placeToday]) (shop[placeToday], error) {
+					s.Place.Street = street
+					return s, nil
+				}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -279,12 +285,14 @@ func TestOwnerOfATypeThatHasGrown(t *testing.T) {
 		old, today := branches[place](), branches[placeToday]()
 		c.Create(schema.Must(schema.Declare(schema.Sets(old))).In(map[string]string{"": "shop"}).Statements()...)
 		s := (&service{Cluster: c}).client(t)
-		if _, err := s.w.Write(t.Context(), "open", old.Insert(branch[place]{Chain: "c", Place: place{"high", "oslo"}, Phone: "1"})); err != nil {
+		if _, err := s.w.Write(t.Context(), "open",
+			old.Insert(branch[place]{Chain: "c", Place: place{"high", "oslo"}, Phone: "1"})); err != nil {
 			t.Fatal(err)
 		}
 		c.Create("ALTER TYPE shop.place ADD country text")
 		s = s.client(t)
-		if _, err := writer.Modify(t.Context(), s.w, "call", today, branch[placeToday]{Chain: "c", Place: placeToday{"high", "oslo", nil}},
+		if _, err := writer.Modify(t.Context(), s.w, "call", today,
+			branch[placeToday]{Chain: "c", Place: placeToday{"high", "oslo", nil}},
 			func(b branch[placeToday]) (branch[placeToday], error) {
 				b.Phone = "2"
 				return b, nil
@@ -313,8 +321,8 @@ func cards[P any]() *tables.Set[card[P]] {
 	))
 }
 
-// A process that runs while a type gets a field goes on, and what it has stored is resumed. From when another one sets the field, it does
-// not take it away.
+// A process that runs while a type gets a field goes on, and what it has stored is resumed. From when another one sets
+// the field, it does not take it away.
 func TestTypeGrowsUnderAProcess(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -323,7 +331,8 @@ func TestTypeGrowsUnderAProcess(t *testing.T) {
 		c.Create(schema.Must(schema.Declare(schema.Sets(old))).In(map[string]string{"": "shop"}).Statements()...)
 		s := (&service{Cluster: c}).client(t)
 		away := c.When(cassandratest.Table("cards_by_name")).Do(unavailable)
-		_, err := s.w.Write(t.Context(), "create", old.Insert(card[place]{ID: "a", Name: "ann", Place: place{"high", "oslo"}}))
+		_, err := s.w.Write(t.Context(), "create",
+			old.Insert(card[place]{ID: "a", Name: "ann", Place: place{"high", "oslo"}}))
 		away.End()
 		failed := failedWrite(t, err)
 		c.Create("ALTER TYPE shop.place ADD country text")
@@ -332,10 +341,11 @@ func TestTypeGrowsUnderAProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		rename := func(s *service, name string) error {
-			_, err := writer.Modify(t.Context(), s.w, "rename", old, card[place]{ID: "a"}, func(c card[place]) (card[place], error) {
-				c.Name = name
-				return c, nil
-			})
+			_, err := writer.Modify(t.Context(), s.w, "rename", old, card[place]{ID: "a"},
+				func(c card[place]) (card[place], error) {
+					c.Name = name
+					return c, nil
+				})
 			return err
 		}
 		for _, client := range []*service{s, newer} {
@@ -344,14 +354,16 @@ func TestTypeGrowsUnderAProcess(t *testing.T) {
 			}
 		}
 		norway := "no"
-		if _, err := writer.Modify(t.Context(), newer.w, "move", today, card[placeToday]{ID: "a"}, func(c card[placeToday]) (card[placeToday], error) {
-			c.Place.Country = &norway
-			return c, nil
-		}); err != nil {
+		if _, err := writer.Modify(t.Context(), newer.w, "move", today, card[placeToday]{ID: "a"},
+			func(c card[placeToday]) (card[placeToday], error) {
+				c.Place.Country = &norway
+				return c, nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		for _, client := range []*service{s, newer} {
-			if err := rename(client, "cid"); err == nil || !failedWrite(t, err).NotApplied() || !strings.Contains(err.Error(), "a field that is not declared") {
+			if err := rename(client, "cid"); err == nil || !failedWrite(t, err).NotApplied() ||
+				!strings.Contains(err.Error(), "a field that is not declared") {
 				t.Errorf("a write that would take the field away: %v", err)
 			}
 		}
@@ -362,9 +374,9 @@ func TestTypeGrowsUnderAProcess(t *testing.T) {
 	})
 }
 
-// What processes of before have left in the column pending is carried out by the next write of the entity. The rows are those that
-// the first release leaves where users_by_city cannot be written: pending has a version of its format, that of the row, and names and values.
-// A key that was given up stays with the entity until somebody wants it.
+// What processes of before have left in the column pending is carried out by the next write of the entity. The rows are
+// those that the first release leaves where users_by_city cannot be written: pending has a version of its format, that
+// of the row, and names and values. A key that was given up stays with the entity until somebody wants it.
 func TestPendingOfBefore(t *testing.T) {
 	t.Parallel()
 	const (
@@ -374,18 +386,24 @@ func TestPendingOfBefore(t *testing.T) {
 	)
 	const at1, at2 int64 = 946684860001200, 946684920002400
 	base := func(email, city, name, version, keys string, at int64) string {
-		return fmt.Sprintf("INSERT INTO users (user_id, email, city, name, version, pending) VALUES (%s, %s, %s, %s, %s, 0x01%s%s) USING TIMESTAMP %d",
+		return fmt.Sprintf("INSERT INTO users (user_id, email, city, name, version, pending) VALUES (%s, %s, %s, %s, %s, "+
+			"0x01%s%s) USING TIMESTAMP %d",
 			id, email, city, name, version, strings.ReplaceAll(version, "-", ""), keys, at)
 	}
 	claim := func(email string, token string) string {
-		return fmt.Sprintf("INSERT INTO users_by_email (email, user_id, claim) VALUES ('%s', %s, %s) USING TIMESTAMP %d", email, id, token, at1)
+		return fmt.Sprintf("INSERT INTO users_by_email (email, user_id, claim) VALUES ('%s', %s, %s) USING TIMESTAMP %d",
+			email, id, token, at1)
 	}
 	const (
-		rome   = "INSERT INTO users_by_city (city, user_id, email, name, version) VALUES ('rome', " + id + ", 'a@x', 'ann', " + first + ") USING TIMESTAMP 946684860001200"
+		rome = "INSERT INTO users_by_city (city, user_id, email, name, version) VALUES ('rome', " + id +
+			", 'a@x', 'ann', " + first + ") USING TIMESTAMP 946684860001200"
 		tokenA = "877355aa-bfde-11d3-a036-3d67ca190395"
 		tokenB = "ab36e9c0-bfde-11d3-b9e9-23c4b07b59c5"
 	)
-	key := user{UserID: gocql.UUID{0x8a, 0x3c, 0x2e, 0x10, 0xc6, 0xa1, 0x11, 0xf0, 0x8d, 0xe9, 0x02, 0x42, 0xac, 0x12, 0x00, 0x02}}
+	key := user{UserID: gocql.UUID{
+		0x8a, 0x3c, 0x2e, 0x10, 0xc6, 0xa1, 0x11, 0xf0, 0x8d, 0xe9, 0x02, 0x42, 0xac, 0x12,
+		0x00, 0x02,
+	}}
 	rename := func(t *testing.T, s *service) error { t.Helper(); return s.rename(t.Context(), key, "eve") }
 	for name, test := range map[string]struct {
 		rows   []string
@@ -393,9 +411,17 @@ func TestPendingOfBefore(t *testing.T) {
 		cities []string // of users_by_city and of users_by_email, afterwards
 		emails []string
 	}{
-		"insert": {[]string{base("'a@x'", "'rome'", "'ann'", first, "", at1), claim("a@x", tokenA)}, rename, []string{"rome eve"}, []string{"a@x"}},
+		"insert": {
+			[]string{base("'a@x'", "'rome'", "'ann'", first, "", at1), claim("a@x", tokenA)},
+			rename,
+			[]string{"rome eve"},
+			[]string{"a@x"},
+		},
 		"moved": {
-			[]string{base("'a@x'", "'oslo'", "'ann'", second, former, at2), claim("a@x", tokenA), rome}, rename, []string{"oslo eve"}, []string{"a@x"},
+			[]string{base("'a@x'", "'oslo'", "'ann'", second, former, at2), claim("a@x", tokenA), rome},
+			rename,
+			[]string{"oslo eve"},
+			[]string{"a@x"},
 		},
 		"unique key changed": {
 			[]string{base("'b@x'", "'rome'", "'ann'", second, former, at2), claim("a@x", tokenA), claim("b@x", tokenB), rome},
@@ -464,8 +490,8 @@ func (s *service) texts(tb testing.TB, query string) []string {
 	return out
 }
 
-// Stored errors of this version of the format are resumed by every later change of the code, or it has another version. The files were made
-// in the first minute of a cluster in virtual time.
+// Stored errors of this version of the format are resumed by every later change of the code, or it has another version.
+// The files were made in the first minute of a cluster in virtual time.
 func TestStoredErrorsStayReadable(t *testing.T) {
 	t.Parallel()
 	sets := writer.Resumes(visits, users, slots)
@@ -505,8 +531,9 @@ func TestStoredErrorsStayReadable(t *testing.T) {
 	}
 }
 
-// A row that was there before its set became Versioned has no version. An insert of its entity is a conflict all the same, also one
-// that comes out of storage: it would write over the row, and leave what the row has in the query tables behind.
+// A row that was there before its set became Versioned has no version. An insert of its entity is a conflict all the
+// same, also one that comes out of storage: it would write over the row, and leave what the row has in the query tables
+// behind.
 func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -518,7 +545,8 @@ func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
 		away.End()
 		failed := failedWrite(t, err)
 		for _, table := range []string{"users", "users_by_city"} {
-			if err := s.reads.Query("INSERT INTO "+table+" (user_id, email, city, name) VALUES (?, 'old@x', 'rome', 'old')", id).Exec(); err != nil {
+			if err := s.reads.Query("INSERT INTO "+table+" (user_id, email, city, name) VALUES (?, 'old@x', 'rome', 'old')", id).
+				Exec(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -527,7 +555,8 @@ func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
 			t.Errorf("resumed: %v", err)
 		}
 		_, err = s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: "new@x", City: "oslo", Name: "new"}))
-		if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !failedWrite(t, err).NotApplied() || !ok || now.Name != "old" {
+		if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !failedWrite(t, err).NotApplied() ||
+			!ok || now.Name != "old" {
 			t.Errorf("%v, with %+v", err, now)
 		}
 		if n := s.count(t, "SELECT count(*) FROM users_by_city"); n != 1 {
@@ -536,7 +565,8 @@ func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
 	})
 }
 
-// So has one in which the first columns are null, be it that they were never known, or that they were added for the library.
+// So has one in which the first columns are null, be it that they were never known, or that they were added for the
+// library.
 func TestInsertOverARowWithOneColumnIsAConflict(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -555,24 +585,30 @@ func TestInsertOverARowWithOneColumnIsAConflict(t *testing.T) {
 				t.Errorf("%s, resumed: %v", column, err)
 			}
 			_, err = s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: column, City: "oslo", Name: "new"}))
-			if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !ok || now.Email+now.City+now.Name != "old" {
+			if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !ok ||
+				now.Email+now.City+now.Name != "old" {
 				t.Errorf("%s: %v, with %+v", column, err, now)
 			}
 		}
 	})
 }
 
-// The answer to an insert that is rejected holds all columns of the row, those too that the set does not declare and gocql has no Go type for.
+// The answer to an insert that is rejected holds all columns of the row, those too that the set does not declare and
+// gocql has no Go type for.
 func TestConflictWithARowOfUnknownTypes(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := start(t, c)
-		for _, column := range []string{"pending text", "done text", "pair tuple<int, text>", "odd map<frozen<list<int>>, int>"} {
+		for _, column := range []string{
+			"pending text", "done text", "pair tuple<int, text>",
+			"odd map<frozen<list<int>>, int>",
+		} {
 			if err := s.reads.Query("ALTER TABLE slots ADD " + column).Exec(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.reads.Query("INSERT INTO slots (slot_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})").Exec(); err != nil {
+		if err := s.reads.Query("INSERT INTO slots (slot_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, " +
+			"'x'), {[1]: 2})").Exec(); err != nil {
 			t.Fatal(err)
 		}
 		_, err := s.w.Write(t.Context(), "reserve", slots.Insert(slot{SlotID: "a", Holder: "bob"}))

@@ -65,15 +65,16 @@ func TestDerivedColumnGoesWithItsSource(t *testing.T) {
 		for _, table := range []string{"chores", "chores_by_prio"} {
 			var status *string
 			var bucket *int32
-			if err := reads.Query("SELECT status, bucket FROM shop."+table).Scan(&status, &bucket); err != nil || status != nil || bucket != nil {
+			if err := reads.Query("SELECT status, bucket FROM shop."+table).Scan(&status, &bucket); err != nil ||
+				status != nil || bucket != nil {
 				t.Errorf("%s: status %v, bucket %v, %v", table, status, bucket, err)
 			}
 		}
 	})
 }
 
-// An insert that follows a delete by a process with a faster clock is acknowledged and never seen, as the documentation of Insert
-// says; a Versioned set has the row, or says that it has not.
+// An insert that follows a delete by a process with a faster clock is acknowledged and never seen, as the documentation
+// of Insert says; a Versioned set has the row, or says that it has not.
 func TestInsertAfterADeleteByAFasterClock(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, visits, chores)

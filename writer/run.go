@@ -14,8 +14,8 @@ func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 	return w.send(ctx, p)
 }
 
-// send sends what is left of a plan that is decided, and says what became of it. It waits for all requests, even if one has failed: canceling the
-// others would turn one failed table into several.
+// send sends what is left of a plan that is decided, and says what became of it. It waits for all requests, even if one
+// has failed: canceling the others would turn one failed table into several.
 func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 	if p.undecided() {
 		return w.finish(ctx, p)
@@ -73,7 +73,8 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 		err = failed
 	}
 	w.tracer.TraceEnd(ctx, session.OperationEnd{
-		Op: p.Op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups, Counters: result.Counters,
+		Op: p.Op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups,
+		Counters: result.Counters,
 		Attempts: result.Attempts, Stragglers: p.Stragglers, Err: err,
 	})
 	return result, err

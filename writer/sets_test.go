@@ -32,7 +32,8 @@ func orderSet(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 // newOrder is an order as it was read, with a stamp that is not ahead of virtual time.
 func newOrder(status Status) Order {
 	o := shop.NewOrder()
-	o.OrderID, o.UserID = mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab")
+	o.OrderID, o.UserID = mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"),
+		mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab")
 	o.Status, o.UpdatedAt = status, earliest
 	return o
 }
@@ -130,7 +131,8 @@ func viewSet(tb testing.TB) *tables.Set[View] {
 
 func newView() View {
 	return View{
-		PageID: mustUUID("44444444-5b1c-4c1e-9a51-0123456789ab"), At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Region: "eu", Views: 1, Likes: -2,
+		PageID: mustUUID("44444444-5b1c-4c1e-9a51-0123456789ab"), At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Region: "eu", Views: 1, Likes: -2,
 	}
 }
 
@@ -163,9 +165,13 @@ func seatSet(tb testing.TB) *tables.Set[Piece] {
 // markedSet is seatSet with a Mark.
 func markedSet(tb testing.TB) *tables.Set[Piece] {
 	tb.Helper()
-	return mustSet[Piece](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"), tables.Mark("version"))
+	return mustSet[Piece](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"),
+		tables.Mark("version"))
 }
 
 func newItem() Piece {
-	return Piece{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: decide.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
+	return Piece{
+		ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a",
+		Version: decide.Version(time.Now().Add(-time.Second).UnixMicro(), 1),
+	}
 }

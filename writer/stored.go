@@ -58,8 +58,9 @@ func (e *Error) agree() error {
 	return nil
 }
 
-// admit rejects an error from the future, as after a clock was set back, and a stored one that this writer could not have made. Otherwise whoever
-// can write to the storage could make the writer write anywhere, or write rows with a future timestamp, which no later write could replace.
+// admit rejects an error from the future, as after a clock was set back, and a stored one that this writer could not
+// have made. Otherwise whoever can write to the storage could make the writer write anywhere, or write rows with a
+// future timestamp, which no later write could replace.
 func (w *Writer) admit(e *Error) error {
 	if w.err != nil {
 		return w.err
@@ -70,7 +71,8 @@ func (w *Writer) admit(e *Error) error {
 		latest = now + w.maxSkew.Microseconds()
 	}
 	if e.Timestamp > latest {
-		return fmt.Errorf("the timestamp of the write is more than %v ahead of this clock: check the clocks of both hosts", w.maxSkew)
+		return fmt.Errorf("the timestamp of the write is more than %v ahead of this clock: check the clocks of both hosts",
+			w.maxSkew)
 	}
 	if !e.stored {
 		return nil
@@ -114,16 +116,18 @@ func (e *Error) mutations(yield func(*statement.Mutation) bool) {
 	}
 }
 
-// admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The first place is
-// the one that errors name.
+// admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The
+// first place is the one that errors name.
 func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(string) string) (bool, string)) error {
 	for _, p := range places {
 		if keyspace := p.Keyspace; keyspace == "" {
-			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, so it is not known whose rows it would write: drop it", p.Table)}
+			return &nobodyError{fmt.Errorf(
+				"the stored write of table %s has no keyspace, so it is not known whose rows it would write: drop it", p.Table)}
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
 			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && !w.owns(keyspace) {
-			return fmt.Errorf("the stored write is of keyspace %q: resume it with the writer of that tenant, or name its sets by Resumes", keyspace)
+			return fmt.Errorf("the stored write is of keyspace %q: resume it with the writer of that tenant, or name its sets "+
+				"by Resumes", keyspace)
 		}
 	}
 	if w.resumes == nil {
@@ -138,13 +142,16 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 		fault = cmp.Or(fault, other)
 	}
 	if fault != "" {
-		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table, fault)
+		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table,
+			fault)
 	}
 	if where := w.elsewhere(places[0].Table); where != "" {
-		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that keyspace",
+		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that "+
+			"keyspace",
 			places[0].Keyspace, places[0].Table, where)
 	}
-	return fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of this writer",
+	return fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of "+
+		"this writer",
 		places[0].Keyspace, places[0].Table)
 }
 

@@ -85,7 +85,10 @@ func TestStoredErrorIsResumed(t *testing.T) {
 		"logged batch":   {nil, []tables.Change{orders.Update(open, paid)}},
 		"strict batch":   {[]NewOption{Logged()}, []tables.Change{orders.Insert(open)}},
 		"all states":     {nil, everyState(t)},
-		"keyspace":       {[]NewOption{shared(session.Keyspaces(map[string]string{"": "tenant"}))}, []tables.Change{orders.Insert(open)}},
+		"keyspace": {
+			[]NewOption{shared(session.Keyspaces(map[string]string{"": "tenant"}))},
+			[]tables.Change{orders.Insert(open)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +101,8 @@ func TestStoredErrorIsResumed(t *testing.T) {
 			if !errors.Is(stored, ErrUnknown) || errors.Is(stored, errSimple) {
 				t.Errorf("causes come back as texts, outcomes as they were: %v", stored)
 			}
-			w := newWriter(y, "shop", grace(tenDays), shared(session.Keyspaces(map[string]string{"shop": "shop", "other": "tenant"})))
+			w := newWriter(y, "shop", grace(tenDays),
+				shared(session.Keyspaces(map[string]string{"shop": "shop", "other": "tenant"})))
 			res, err := w.Resume(t.Context(), stored)
 			if err != nil || res.Timestamp != e.Timestamp || res.Mode != e.Mode {
 				t.Errorf("%+v, %v", res, err)
@@ -226,7 +230,8 @@ func TestForeignError(t *testing.T) {
 		}
 	}
 	for first, want := range map[string]string{
-		"denorm\x01": "made by an unreleased version: drain the queue before the update", "denorm\x03": "made by a later version", "denorm": "damaged",
+		"denorm\x01": "made by an unreleased version: drain the queue before the update",
+		"denorm\x03": "made by a later version", "denorm": "damaged",
 		"denorn\x02": "not an encoded writer.Error", "": "not an encoded writer.Error",
 	} {
 		data := bytes.Replace(sealed(good), []byte(magic), []byte(first), 1)
@@ -236,8 +241,8 @@ func TestForeignError(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshalError reads bytes whose checksum holds: nothing may panic, what is read must be fit to be resumed, and what reading takes
-// grows with the bytes.
+// FuzzUnmarshalError reads bytes whose checksum holds: nothing may panic, what is read must be fit to be resumed, and
+// what reading takes grows with the bytes.
 func FuzzUnmarshalError(f *testing.F) {
 	open, paid := move()
 	task := newTask("bob")
@@ -253,8 +258,14 @@ func FuzzUnmarshalError(f *testing.F) {
 		f.Add(data[len(magic) : len(data)-crc32.Size])
 	}
 	f.Add([]byte{})
-	f.Add(wire.Append(nil, wireError{Op: "op", Timestamp: 1, Mode: Conditional, Decision: wireDecision{Conditions: [][]byte{compared(0, 9), compared(1, 9)}}}))
-	f.Add(wire.Append(nil, wireError{Op: "op", Timestamp: 1, Mode: Transaction, Decision: wireDecision{Conditions: [][]byte{signUp(1, 0), signUp(1, 1)}}}))
+	f.Add(wire.Append(nil, wireError{
+		Op: "op", Timestamp: 1, Mode: Conditional,
+		Decision: wireDecision{Conditions: [][]byte{compared(0, 9), compared(1, 9)}},
+	}))
+	f.Add(wire.Append(nil, wireError{
+		Op: "op", Timestamp: 1, Mode: Transaction,
+		Decision: wireDecision{Conditions: [][]byte{signUp(1, 0), signUp(1, 1)}},
+	}))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, data := new(Error), seal(body)
 		var err error
@@ -287,7 +298,8 @@ func TestErrorInGob(t *testing.T) {
 	}
 }
 
-// JSON would lose what Resume needs, without an error until the day on which it is to be resumed. Logs show the message as before.
+// JSON would lose what Resume needs, without an error until the day on which it is to be resumed. Logs show the message
+// as before.
 func TestErrorIsNoJSON(t *testing.T) {
 	t.Parallel()
 	x := &fakeExecutor{answer: fail("", io.EOF)}
@@ -312,7 +324,8 @@ func TestErrorIsNoJSON(t *testing.T) {
 	}
 }
 
-// Fields of what is stored. Whoever changes one gives the format another version, which is in magic. Then the list here follows.
+// Fields of what is stored. Whoever changes one gives the format another version, which is in magic. Then the list here
+// follows.
 func TestStoredFieldsAreOfAVersion(t *testing.T) {
 	t.Parallel()
 	if magic[len(magic)-1] != 2 {
@@ -320,12 +333,17 @@ func TestStoredFieldsAreOfAVersion(t *testing.T) {
 	}
 	for typ, want := range map[reflect.Type][]string{
 		reflect.TypeFor[wireError](): {
-			"Op string", "Timestamp int64", "Mode writer.Mode", "Strict bool", "Link string", "Paths []writer.wirePath", "Decision writer.wireDecision",
+			"Op string", "Timestamp int64", "Mode writer.Mode", "Strict bool", "Link string", "Paths []writer.wirePath",
+			"Decision writer.wireDecision",
 		},
 		reflect.TypeFor[wireDecision](): {
-			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Conflict bool", "Taken string", "Tables []string", "Conditions [][]uint8",
+			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Conflict bool", "Taken string",
+			"Tables []string", "Conditions [][]uint8",
 		},
-		reflect.TypeFor[wirePath](): {"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Mutations [][]uint8"},
+		reflect.TypeFor[wirePath](): {
+			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool",
+			"Mutations [][]uint8",
+		},
 	} {
 		var got []string
 		for i := range typ.NumField() {
@@ -360,7 +378,8 @@ func TestStoredErrorCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it
 		if (err != nil) != test.refused || test.refused && !strings.Contains(err.Error(), "too many elements") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if cost, limit := after.TotalAlloc-before.TotalAlloc, uint64(200*len(data)+1<<20); test.refused && cost > 1<<20 || cost > limit {
+		if cost, limit := after.TotalAlloc-before.TotalAlloc, uint64(200*len(data)+1<<20); test.refused && cost > 1<<20 ||
+			cost > limit {
 			t.Errorf("%s: %d KiB cost %d KiB", name, len(data)>>10, cost>>10)
 		}
 	}
@@ -398,7 +417,8 @@ type (
 	wideType  = eightOf[*eightBoxs]
 )
 
-// What is encoded can be decoded: an error whose types take more text together than is read is rejected while there is somebody to tell.
+// What is encoded can be decoded: an error whose types take more text together than is read is rejected while there is
+// somebody to tell.
 func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -410,18 +430,21 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 		var changes []tables.Change
 		for k := range n {
 			id := fmt.Sprintf("_%d", k)
-			set := mustSet[row](t, "row"+id, tables.Table{Name: "rows" + id, PartKey: []string{"id"}}, tables.UserType[eightInts]("ints"+id),
+			set := mustSet[row](t, "row"+id, tables.Table{Name: "rows" + id, PartKey: []string{"id"}},
+				tables.UserType[eightInts]("ints"+id),
 				tables.UserType[eightRows]("rows"+id), tables.UserType[eightBoxs]("boxes"+id), tables.UserType[wideType]("wide"+id))
 			changes = append(changes, set.Insert(row{"a", new(wideType)}))
 		}
-		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errSimple }}, once()), changes...)
+		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errSimple }},
+			once()), changes...)
 		data, err := e.MarshalBinary()
 		if encoded[err == nil]++; err == nil {
 			err = new(Error).UnmarshalBinary(data)
 			if err != nil {
 				t.Errorf("%d sets: stored, and not read: %v", n, err)
 			}
-		} else if !strings.Contains(err.Error(), "denorm: encode error: ") || !strings.Contains(err.Error(), "column types of more than 1048576 characters together") {
+		} else if !strings.Contains(err.Error(), "denorm: encode error: ") ||
+			!strings.Contains(err.Error(), "column types of more than 1048576 characters together") {
 			t.Errorf("%d sets: %v", n, err)
 		}
 	}
@@ -440,8 +463,8 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	}
 }
 
-// The types of columns are stored as texts, and parsed they take up to 60 times as much. Whatever they are made of and however many there
-// are, an error takes the memory of its own bytes, a few times, and of a mebibyte of types.
+// The types of columns are stored as texts, and parsed they take up to 60 times as much. Whatever they are made of and
+// however many there are, an error takes the memory of its own bytes, a few times, and of a mebibyte of types.
 func TestStoredTypesCostInTheOrderOfTheirBytes(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	const length = 64_000 // of a text; 65,536 are read
 	filled := func(open, part, end string) string {
@@ -493,7 +516,8 @@ func TestStoredTypesCostInTheOrderOfTheirBytes(t *testing.T) { //nolint:parallel
 			runtime.ReadMemStats(&before)
 			err := new(Error).UnmarshalBinary(test.data)
 			runtime.ReadMemStats(&after)
-			if (err != nil) != test.refused || test.refused && !strings.Contains(err.Error(), "column types of more than 1048576 characters together") {
+			if (err != nil) != test.refused || test.refused &&
+				!strings.Contains(err.Error(), "column types of more than 1048576 characters together") {
 				t.Errorf("%s, %s: %.200v", name, shape, err)
 			}
 			// Alone it is 64 times a mebibyte. What a sync.Pool forgets, under load or with the race detector, comes on top.
@@ -553,9 +577,11 @@ func compared(n, columns int) []byte {
 func signUp(at int64, n int) []byte {
 	email := cell("email", wireHas, "int", number(n))
 	return wire.Append(nil, forgedCondition{
-		Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, uint64(n)), VersionColumn: "version",
-		Keyspace: "shop", Table: fmt.Sprintf("t%d", n), Key: 1, Part: 1, Columns: []forgedCell{cell("id", wireHas, "int", number(n)), email},
-		Claims: []forgedClaim{{"shop", "emails", 1, []forgedCell{email}}},
+		Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, uint64(n)),
+		VersionColumn: "version",
+		Keyspace:      "shop", Table: fmt.Sprintf("t%d", n), Key: 1, Part: 1,
+		Columns: []forgedCell{cell("id", wireHas, "int", number(n)), email},
+		Claims:  []forgedClaim{{"shop", "emails", 1, []forgedCell{email}}},
 	})
 }
 
@@ -588,8 +614,12 @@ func TestStoredConditionsArePrintable(t *testing.T) {
 	at := time.Now().UnixMicro()
 	transactional := func(entity, typ string) wireDecision {
 		return wireDecision{Conditions: [][]byte{wire.Append(nil, forgedCondition{
-			Entity: entity, Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 1), VersionColumn: "version",
-			Keyspace: "shop", Table: "t", Key: 1, Part: 1, Columns: []forgedCell{cell("id", wireHas, "int", number(1)), cell("email", wireIsNull, typ, nil)},
+			Entity: entity, Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 1),
+			VersionColumn: "version",
+			Keyspace:      "shop", Table: "t", Key: 1, Part: 1, Columns: []forgedCell{
+				cell("id", wireHas, "int", number(1)),
+				cell("email", wireIsNull, typ, nil),
+			},
 		})}}
 	}
 	plain := func(entity string, n int) []byte {
@@ -602,15 +632,26 @@ func TestStoredConditionsArePrintable(t *testing.T) {
 	}
 	whole := transactional(evil, "int")
 	whole.Err, whole.Tables = evil, []string{evil}
-	userType := put(at, func(m *forged) { m.Columns[1] = forgedColumn{"status", wireIsNull, `"` + evil + `"{a int}`, nil} })
+	userType := put(at, func(m *forged) {
+		m.Columns[1] = forgedColumn{"status", wireIsNull, `"` + evil + `"{a int}`, nil}
+	})
 	for name, w := range map[string]wireError{
-		"entities that differ": {Mode: Conditional, Decision: wireDecision{Conditions: [][]byte{plain(evil, 1), plain("y", 2)}}},
-		"twice":                {Mode: Conditional, Decision: wireDecision{Conditions: [][]byte{plain(evil, 1), plain(evil, 1)}}},
-		"type":                 {Mode: Transaction, Decision: transactional("e", `"`+evil+`"`)},
-		"type of a mutation":   {Mode: Single, Paths: []wirePath{{Mutations: [][]byte{userType.stored()}}}},
-		"a whole one":          {Mode: Transaction, Decision: whole},
-		"taken":                {Mode: Conditional, Decision: wireDecision{Taken: evil, Tables: []string{evil}, Conditions: [][]byte{plain(evil, 1)}}},
-		"undecided":            {Mode: Conditional, Decision: wireDecision{Err: evil, Conditions: [][]byte{plain(evil, 1)}}},
+		"entities that differ": {
+			Mode:     Conditional,
+			Decision: wireDecision{Conditions: [][]byte{plain(evil, 1), plain("y", 2)}},
+		},
+		"twice": {
+			Mode:     Conditional,
+			Decision: wireDecision{Conditions: [][]byte{plain(evil, 1), plain(evil, 1)}},
+		},
+		"type":               {Mode: Transaction, Decision: transactional("e", `"`+evil+`"`)},
+		"type of a mutation": {Mode: Single, Paths: []wirePath{{Mutations: [][]byte{userType.stored()}}}},
+		"a whole one":        {Mode: Transaction, Decision: whole},
+		"taken": {Mode: Conditional, Decision: wireDecision{
+			Taken: evil, Tables: []string{evil},
+			Conditions: [][]byte{plain(evil, 1)},
+		}},
+		"undecided": {Mode: Conditional, Decision: wireDecision{Err: evil, Conditions: [][]byte{plain(evil, 1)}}},
 	} {
 		w.Op, w.Timestamp = evil, at
 		e := new(Error)

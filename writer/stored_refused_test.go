@@ -58,7 +58,8 @@ func (m forged) stored() []byte {
 // put is a row of orders_by_id with one column alongside its key.
 func put(at int64, edit func(*forged)) forged {
 	m := forged{
-		Kind: statement.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1, Columns: []forgedColumn{
+		Kind: statement.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1,
+		Columns: []forgedColumn{
 			{"order_id", 2, "timeuuid", decide.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
 		},
 	}
@@ -68,11 +69,14 @@ func put(at int64, edit func(*forged)) forged {
 
 func forge(at int64, m forged) (*Error, error) {
 	e := new(Error)
-	return e, e.UnmarshalBinary(sealed(wireError{Op: "op", Timestamp: at, Mode: Single, Paths: []wirePath{{Outcome: Unknown, Mutations: [][]byte{m.stored()}}}}))
+	return e, e.UnmarshalBinary(sealed(wireError{
+		Op: "op", Timestamp: at, Mode: Single,
+		Paths: []wirePath{{Outcome: Unknown, Mutations: [][]byte{m.stored()}}},
+	}))
 }
 
-// Whoever can write to the queue can have written only what the writer could: in its keyspaces, in the tables of the sets that it
-// names, and not in a time to come. What is rejected keeps what is known of it.
+// Whoever can write to the queue can have written only what the writer could: in its keyspaces, in the tables of the
+// sets that it names, and not in a time to come. What is rejected keeps what is known of it.
 func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -84,7 +88,8 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		m.Table, m.Keys, m.Columns = "orders_by_status", 2, []forgedColumn{m.Columns[1], m.Columns[0]}
 	}
 	former := func(m *forged) { m.Columns[1].Data = []byte("former") }
-	plain := mustSet[Order](t, "order", tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}}, tables.Type("order_id", "timeuuid"))
+	plain := mustSet[Order](t, "order", tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+		tables.Type("order_id", "timeuuid"))
 	tasks := Resumes(taskSet(t, tables.ExpiresAt("ends")))
 	ends := now.Add(time.Hour).UnixMilli()
 	task := func(expiry int64) func(*forged) {
@@ -102,16 +107,29 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		want    string // empty if it is resumed
 	}{
 		"the session's keyspace": {nil, now, func(*forged) {}, ""},
-		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b": resume it with the writer of that tenant`},
-		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, none},
-		"no keyspace, with sets": {[]NewOption{shared(session.StrictKeyspaces()), orders}, now, func(m *forged) { m.Keyspace = "" }, none},
-		"a mapped keyspace":      {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
-		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop": resume it with the writer of that tenant`},
-		"system":                 {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
-		"a time to come":         {nil, now.AddDate(100, 0, 0), func(*forged) {}, "ahead of this clock"},
-		"a clock a bit ahead":    {nil, now.Add(5 * time.Second), func(*forged) {}, ""},
-		"a named set":            {[]NewOption{orders}, now, func(*forged) {}, ""},
-		"a named set's tenant":   {[]NewOption{orders, tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
+		"another keyspace": {
+			nil, now, func(m *forged) { m.Keyspace = "tenant_b" },
+			`keyspace "tenant_b": resume it with the writer of that tenant`,
+		},
+		"no keyspace": {nil, now, func(m *forged) { m.Keyspace = "" }, none},
+		"no keyspace, with sets": {[]NewOption{shared(session.StrictKeyspaces()), orders}, now, func(m *forged) {
+			m.Keyspace = ""
+		}, none},
+		"a mapped keyspace": {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
+		"what it is mapped from": {
+			[]NewOption{tenant},
+			now, func(*forged) {},
+			`keyspace "shop": resume it with the writer of that tenant`,
+		},
+		"system": {
+			[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))},
+			now,
+			func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own",
+		},
+		"a time to come":       {nil, now.AddDate(100, 0, 0), func(*forged) {}, "ahead of this clock"},
+		"a clock a bit ahead":  {nil, now.Add(5 * time.Second), func(*forged) {}, ""},
+		"a named set":          {[]NewOption{orders}, now, func(*forged) {}, ""},
+		"a named set's tenant": {[]NewOption{orders, tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
 		"a set, not its tenant": {
 			[]NewOption{orders, tenant},
 			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in keyspace "tenant_a": use the writer of that keyspace`,
@@ -120,8 +138,14 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			[]NewOption{orders, shared(session.StrictKeyspaces())},
 			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: use the writer of that keyspace`,
 		},
-		"another table":  {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "which no set in the option Resumes has"},
-		"another column": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
+		"another table": {[]NewOption{orders}, now, func(m *forged) {
+			m.Table = "roles"
+		}, "which no set in the option Resumes has"},
+		"another column": {
+			[]NewOption{orders},
+			now, func(m *forged) { m.Columns[1].Name = "is_superuser" },
+			"it has no column is_superuser",
+		},
 		"another key": {
 			[]NewOption{orders},
 			now, func(m *forged) { m.Columns = m.Columns[1:] },
@@ -139,7 +163,9 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			byStatus(m)
 			m.Part = 2
 		}, "and that of the stored write is ((status, order_id))"},
-		"a longer key": {[]NewOption{orders}, now, func(m *forged) { m.Keys = 2 }, "and that of the stored write is ((order_id), status)"},
+		"a longer key": {[]NewOption{orders}, now, func(m *forged) {
+			m.Keys = 2
+		}, "and that of the stored write is ((order_id), status)"},
 		"another type": {
 			[]NewOption{orders},
 			now, func(m *forged) { m.Columns[1].Type = "blob" },
@@ -150,18 +176,31 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			now, func(m *forged) { m.Columns[1] = forgedColumn{"status", 1, "int", nil} },
 			status + " is declared as text, and the stored value is of int",
 		},
-		"a value outside OneOf": {[]NewOption{orders}, now, former, status + ": the value is not one of those declared by OneOf"},
-		"of another set's":      {[]NewOption{Resumes(orderSet(t), plain)}, now, former, ""},
+		"a value outside OneOf": {[]NewOption{orders}, now, former, status +
+			": the value is not one of those declared by OneOf"},
+		"of another set's": {[]NewOption{Resumes(orderSet(t), plain)}, now, former, ""},
 		"a former value removed": {[]NewOption{orders}, now, func(m *forged) {
 			former(m)
 			byStatus(m)
 			m.Kind = statement.Remove
 		}, ""},
-		"an expiry of none":  {[]NewOption{orders}, now, func(m *forged) { m.ExpiresAt = ends }, "expires, and the set has no ExpiresAt"},
-		"an expiry":          {[]NewOption{tasks}, now, task(ends), ""},
-		"another expiry":     {[]NewOption{tasks}, now, task(ends - 1), "column ends: the stored write expires at another time than the column says"},
-		"an expiry left out": {[]NewOption{tasks}, now, task(0), "column ends: the stored write expires at another time than the column says"},
-		"past a condition":   {[]NewOption{orders}, now, func(m *forged) { m.Table = "items" }, "lightweight transactions alone"},
+		"an expiry of none": {[]NewOption{orders}, now, func(m *forged) {
+			m.ExpiresAt = ends
+		}, "expires, and the set has no ExpiresAt"},
+		"an expiry": {[]NewOption{tasks}, now, task(ends), ""},
+		"another expiry": {
+			[]NewOption{tasks},
+			now, task(ends - 1),
+			"column ends: the stored write expires at another time than the column says",
+		},
+		"an expiry left out": {
+			[]NewOption{tasks},
+			now, task(0),
+			"column ends: the stored write expires at another time than the column says",
+		},
+		"past a condition": {[]NewOption{orders}, now, func(m *forged) {
+			m.Table = "items"
+		}, "lightweight transactions alone"},
 	} {
 		x := &fakeExecutor{}
 		at := test.at.UnixMicro()
@@ -194,14 +233,22 @@ func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 		edit    func(*forged)
 		kept    bool
 	}{
-		"another keyspace":   {[]NewOption{shared(session.Keyspaces(map[string]string{"": "tenant_a"}))}, now, func(*forged) {}, true},
+		"another keyspace": {
+			[]NewOption{shared(session.Keyspaces(map[string]string{"": "tenant_a"}))},
+			now,
+			func(*forged) {}, true,
+		},
 		"other sets":         {[]NewOption{Resumes(itemSet(t))}, now, func(*forged) {}, true},
 		"an invalid option":  {[]NewOption{Timeout(0)}, now, func(*forged) {}, true},
 		"a slow clock":       {[]NewOption{WithClock(fixed(now.Add(-time.Hour)))}, now, func(*forged) {}, true},
 		"a time far to come": {nil, now.AddDate(100, 0, 0), func(*forged) {}, false},
 		"too old":            {[]NewOption{Timeout(0)}, now.AddDate(0, 0, -6), func(*forged) {}, false},
 		"no keyspace":        {nil, now, func(m *forged) { m.Keyspace = "" }, false},
-		"system":             {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, false},
+		"system": {
+			[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))},
+			now,
+			func(m *forged) { m.Keyspace = "system_auth" }, false,
+		},
 	} {
 		e, err := forge(test.at.UnixMicro(), put(test.at.UnixMicro(), test.edit))
 		if err != nil {
@@ -223,11 +270,15 @@ func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 				t.Errorf("%s, %s, by another writer: %v, sent %d", name, how, err, len(x.sent()))
 			}
 			lost := &fakeExecutor{answer: fail("", errSyntax)}
-			if _, err := fakeWriter(lost).Resume(t.Context(), again); errors.Is(err, ErrInvalid) || !asError(t, err).Resumable() {
+			if _, err := fakeWriter(lost).Resume(t.Context(), again); errors.Is(err, ErrInvalid) ||
+				!asError(t, err).Resumable() {
 				t.Errorf("%s, %s, by another writer that fails: %v", name, how, err)
 			}
-			blind := newWriter(&fakeExecutor{}, "shop", func(context.Context, string, string) (liveTable, error) { return liveTable{}, errSyntax })
-			if _, err := blind.Resume(t.Context(), again); errors.Is(err, ErrInvalid) || !errors.Is(err, errSyntax) || !asError(t, err).Resumable() {
+			blind := newWriter(&fakeExecutor{}, "shop", func(context.Context, string, string) (liveTable, error) {
+				return liveTable{}, errSyntax
+			})
+			if _, err := blind.Resume(t.Context(), again); errors.Is(err, ErrInvalid) || !errors.Is(err, errSyntax) ||
+				!asError(t, err).Resumable() {
 				t.Errorf("%s, %s, by another writer that cannot read the schema: %v", name, how, err)
 			}
 		}
@@ -244,8 +295,10 @@ func TestStoredErrorIsOfOneTimestamp(t *testing.T) {
 		edit func(*forged)
 		ok   bool
 	}{
-		"equal": {at, func(*forged) {}, true}, "a remove below": {at - 1, removed, true}, "a put below": {at - 1, func(*forged) {}, false},
-		"a remove further below": {at - 2, removed, false}, "a put above": {at + 1, func(*forged) {}, false}, "a remove above": {at + 1, removed, false},
+		"equal": {at, func(*forged) {}, true}, "a remove below": {at - 1, removed, true},
+		"a put below":            {at - 1, func(*forged) {}, false},
+		"a remove further below": {at - 2, removed, false}, "a put above": {at + 1, func(*forged) {}, false},
+		"a remove above": {at + 1, removed, false},
 	} {
 		if _, err := forge(at, put(test.at, test.edit)); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
@@ -271,10 +324,12 @@ func TestResumesTakesWhatItsSetsWrite(t *testing.T) {
 	}{
 		"insert": {orderSet(t), orderSet(t).Insert(open)}, "move": {orderSet(t), orderSet(t).Update(open, paid)},
 		"delete": {orderSet(t), orderSet(t).Delete(open)}, "expiry": {expiring, expiring.Insert(task)},
-		"patch":     {taskSet(t), taskSet(t).Patch(task, tables.Column("ends"))},
-		"versioned": {itemSet(t), itemSet(t).Update(before, after)}, "versioned delete": {itemSet(t), itemSet(t).Delete(before)},
+		"patch":            {taskSet(t), taskSet(t).Patch(task, tables.Column("ends"))},
+		"versioned":        {itemSet(t), itemSet(t).Update(before, after)},
+		"versioned delete": {itemSet(t), itemSet(t).Delete(before)},
 		"versioned insert": {itemSet(t), itemSet(t).Insert(before)},
-		"compare":          {seatSet(t), seatSet(t).Update(before, counted)}, "mark": {markedSet(t), markedSet(t).Update(before, counted)},
+		"compare":          {seatSet(t), seatSet(t).Update(before, counted)},
+		"mark":             {markedSet(t), markedSet(t).Update(before, counted)},
 	} {
 		w, _, x := conditional(lost)
 		x.answer = fail("", errSimple, errSimple, errSimple, errSimple, errSimple, errSimple, errSimple, errSimple, errSimple)
@@ -297,7 +352,8 @@ func TestResumesTakesWhatItsSetsWrite(t *testing.T) {
 	}
 }
 
-// What a process of before a column and a field were added has stored is resumed by one that names the set of today, and not the other way.
+// What a process of before a column and a field were added has stored is resumed by one that names the set of today,
+// and not the other way.
 func TestResumesTakesWhatFormerSetsWrote(t *testing.T) {
 	t.Parallel()
 	type place struct {
@@ -319,19 +375,22 @@ func TestResumesTakesWhatFormerSetsWrote(t *testing.T) {
 	table := tables.Table{Name: "shops", PartKey: []string{"id"}}
 	former := mustSet[shop](t, "shop", table, tables.UserType[place]("place"))
 	today := mustSet[shopToday](t, "shop", table, tables.UserType[placeToday]("place"))
-	older := transport(t, failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()), former.Insert(shop{"a", place{"oslo"}})))
+	older := transport(t, failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()),
+		former.Insert(shop{"a", place{"oslo"}})))
 	if _, err := fakeWriter(&fakeExecutor{}, Resumes(today)).Resume(t.Context(), older); err != nil {
 		t.Error(err)
 	}
-	newer := transport(t, failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()), today.Insert(shopToday{ID: "a"})))
+	newer := transport(t, failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()),
+		today.Insert(shopToday{ID: "a"})))
 	x := &fakeExecutor{}
-	if _, err := fakeWriter(x, Resumes(former)).Resume(t.Context(), newer); !errors.Is(err, ErrInvalid) || len(x.sent()) > 0 {
+	if _, err := fakeWriter(x, Resumes(former)).Resume(t.Context(), newer); !errors.Is(err, ErrInvalid) ||
+		len(x.sent()) > 0 {
 		t.Errorf("%v, %d sent", err, len(x.sent()))
 	}
 }
 
-// A stored row is where its values say, under one of the functions of the set: elsewhere no read or delete would find it, and no other entity
-// would get its unique keys.
+// A stored row is where its values say, under one of the functions of the set: elsewhere no read or delete would find
+// it, and no other entity would get its unique keys.
 func TestStoredRowIsWhereItBelongs(t *testing.T) {
 	t.Parallel()
 	type account struct {
@@ -348,7 +407,10 @@ func TestStoredRowIsWhereItBelongs(t *testing.T) {
 		emails := tables.Table{Name: "emails", PartKey: []string{"email"}, Unique: true}
 		return plain(byBucket, append([]tables.Option{emails, tables.Versioned("version")}, options...)...)
 	}
-	monthly := plain(tables.Table{Name: "bills", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Month("at")})
+	monthly := plain(tables.Table{
+		Name: "bills", PartKey: []string{"id"}, SortKey: []string{"at"},
+		Rotate: tables.Month("at"),
+	})
 	own, other := tables.Derive("bucket", tables.Hash(10, "id")), tables.Derive("bucket", tables.Hash(1000, "id"))
 	both := tables.Derive("bucket", tables.Day("at"), tables.Since{Time: time.Unix(0, 0), Bucket: tables.Hour("at")})
 	day, hour := tables.Derive("bucket", tables.Day("at")), tables.Derive("bucket", tables.Hour("at"))
@@ -368,7 +430,9 @@ func TestStoredRowIsWhereItBelongs(t *testing.T) {
 		"a bucket of a condition":    {by: versioned(own), of: versioned(own), ok: true},
 		"another one of a condition": {by: versioned(other), of: versioned(own)},
 		"a table of the time":        {by: monthly, of: monthly, ok: true},
-		"a table of another time":    {by: monthly, of: monthly, edit: func(m []byte) []byte { return bytes.ReplaceAll(m, month(0), month(1)) }},
+		"a table of another time": {by: monthly, of: monthly, edit: func(m []byte) []byte {
+			return bytes.ReplaceAll(m, month(0), month(1))
+		}},
 	} {
 		stored := storedOf(t, test.by.Insert(row))
 		if test.edit != nil {
@@ -385,7 +449,8 @@ func TestStoredRowIsWhereItBelongs(t *testing.T) {
 	}
 }
 
-// What a stored error says of itself is of whoever wrote it: it makes no line of its own in a log, and does nothing to a terminal.
+// What a stored error says of itself is of whoever wrote it: it makes no line of its own in a log, and does nothing to
+// a terminal.
 func TestStoredTextsAreOneLine(t *testing.T) {
 	t.Parallel()
 	const text = "op\n12:00 INFO admin logged in\r\x1b[2J\u202e\u2028\xff"
@@ -460,8 +525,8 @@ func storedOf(t *testing.T, change tables.Change) wireError {
 	return stored
 }
 
-// A tracer keeps the op of each write, so whoever writes to the queue must not choose what it keeps: the op of a stored error is short, and
-// an error that is rejected has none of its own.
+// A tracer keeps the op of each write, so whoever writes to the queue must not choose what it keeps: the op of a stored
+// error is short, and an error that is rejected has none of its own.
 func TestOpOfStoredErrorIsBounded(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -472,12 +537,16 @@ func TestOpOfStoredErrorIsBounded(t *testing.T) {
 			t.Errorf("op of %d bytes: %v", n, err)
 		}
 	}
-	_, err := fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()).Write(t.Context(), strings.Repeat("x", maxOp+1), orderSet(t).Insert(open))
+	_, err := fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()).
+		Write(t.Context(), strings.Repeat("x", maxOp+1), orderSet(t).Insert(open))
 	failed := transport(t, asError(t, err))
 	if failed.Op != strings.Repeat("x", maxOp) {
 		t.Errorf("op %q", failed.Op)
 	}
-	for want, w := range map[string]*Writer{failed.Op: fakeWriter(&fakeExecutor{}), "Resume": fakeWriter(&fakeExecutor{}, Resumes(itemSet(t)))} {
+	for want, w := range map[string]*Writer{
+		failed.Op: fakeWriter(&fakeExecutor{}),
+		"Resume":  fakeWriter(&fakeExecutor{}, Resumes(itemSet(t))),
+	} {
 		r := &recorder{}
 		_, _ = w.With(traced(r)).Resume(t.Context(), failed)
 		if len(r.ends) != 1 || r.ends[0].Op != want || r.lines[0] != "start "+want+" of 0, resume true" {
@@ -528,7 +597,10 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 		"another timestamp":  {[][]byte{stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at-1)}, false},
 		"not a condition":    {[][]byte{{1}}, false},
 	} {
-		w := wireError{Op: "op", Timestamp: at, Mode: Conditional, Decision: wireDecision{Conditions: append([][]byte{first}, test.more...)}}
+		w := wireError{
+			Op: "op", Timestamp: at, Mode: Conditional,
+			Decision: wireDecision{Conditions: append([][]byte{first}, test.more...)},
+		}
 		e := new(Error)
 		if err := e.UnmarshalBinary(sealed(w)); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
@@ -555,13 +627,15 @@ func TestStoredConditionsAreOfTheSets(t *testing.T) {
 		Seat  int32
 		Count int32
 		Owner string
-	}](t, "bench", tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}}, tables.Compare("count")).
+	}](t, "bench", tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}},
+		tables.Compare("count")).
 		Insert(struct {
 			Hall  string
 			Seat  int32
 			Count int32
 			Owner string
-		}{"a", 2, 0, "x"}).Internal().RenderConditional(failed.Timestamp, failed.decision.First().Version, func(string) string { return "shop" })
+		}{"a", 2, 0, "x"}).Internal().RenderConditional(failed.Timestamp, failed.decision.First().Version,
+		func(string) string { return "shop" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -572,12 +646,14 @@ func TestStoredConditionsAreOfTheSets(t *testing.T) {
 	}
 }
 
-// The marks of several rows follow from what is changed, whoever computes them: another number would make a repeat a conflict.
+// The marks of several rows follow from what is changed, whoever computes them: another number would make a repeat a
+// conflict.
 func TestDigestOfConditions(t *testing.T) {
 	t.Parallel()
 	var all []*entity.Conditional
 	for seat := range int32(2) {
-		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, decide.Version(1, 1), func(string) string { return "shop" })
+		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, decide.Version(1, 1),
+			func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}

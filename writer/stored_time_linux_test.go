@@ -18,9 +18,10 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// How long a stored error takes to be decoded grows with its bytes, and not with their square, whatever it has many of. An error is
-// compared with 16 of a sixteenth, in processor time of one thread, so that other load does not count. With the square it would take 16 times
-// as long. The race detector is left out: it slows the garbage collection of large values down more than the rest.
+// How long a stored error takes to be decoded grows with its bytes, and not with their square, whatever it has many of.
+// An error is compared with 16 of a sixteenth, in processor time of one thread, so that other load does not count. With
+// the square it would take 16 times as long. The race detector is left out: it slows the garbage collection of large
+// values down more than the rest.
 func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltest // it stays on one thread
 	at := time.Now().UnixMicro()
 	key := strings.Repeat("k", 60_000)
@@ -35,8 +36,9 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		"conditions under a long key": func(n int) wireError {
 			w := wireError{Op: "x", Timestamp: at, Mode: Transaction}
 			long := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 0), VersionColumn: "version",
-				Keyspace: "shop", Table: "t", Part: 1,
+				Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 0),
+				VersionColumn: "version",
+				Keyspace:      "shop", Table: "t", Part: 1,
 			}
 			for i := range n / 200 {
 				long.Key, long.Columns = i+1, append(long.Columns, cell(fmt.Sprintf("k%x", i), wireHas, "text", []byte(key)))
@@ -49,14 +51,24 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		},
 		"keys given up for a long value": func(n int) wireError {
 			c := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Version: entity.Linked(decide.Version(at, 0), gocql.UUID{}), VersionColumn: "version", Keyspace: "shop", Table: "t",
+				Entity: "e", Kind: tables.Insert, Versioned: true, Version: entity.Linked(decide.Version(at, 0), gocql.UUID{}),
+				VersionColumn: "version", Keyspace: "shop", Table: "t",
 				Key: 1, Part: 1,
-				Columns: []forgedCell{cell("id", wireHas, "int", number(1)), cell("email", wireHas, "text", []byte(strings.Repeat(key, n/200)))},
+				Columns: []forgedCell{
+					cell("id", wireHas, "int", number(1)),
+					cell("email", wireHas, "text", []byte(strings.Repeat(key, n/200))),
+				},
 			}
 			for i := range n {
-				c.Releases = append(c.Releases, forgedClaim{"shop", fmt.Sprintf("t%d", i), 1, []forgedCell{cell("email", wireHas, "text", []byte("e"))}})
+				c.Releases = append(c.Releases, forgedClaim{
+					"shop", fmt.Sprintf("t%d", i), 1,
+					[]forgedCell{cell("email", wireHas, "text", []byte("e"))},
+				})
 			}
-			return wireError{Op: "x", Timestamp: at, Mode: Conditional, Decision: wireDecision{Conditions: [][]byte{wire.Append(nil, c)}}}
+			return wireError{
+				Op: "x", Timestamp: at, Mode: Conditional,
+				Decision: wireDecision{Conditions: [][]byte{wire.Append(nil, c)}},
+			}
 		},
 		"compared columns of a long key": func(n int) wireError {
 			c := forgedCondition{Entity: "e", Kind: tables.Update, Keyspace: "shop", Table: "t", Key: n, Part: 1}
@@ -64,7 +76,10 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 				c.Columns = append(c.Columns, cell(fmt.Sprintf("c%x", i), wireHas, "int", number(i)))
 			}
 			c.Compared = c.Columns[n:]
-			return wireError{Op: "x", Timestamp: at, Mode: Conditional, Decision: wireDecision{Conditions: [][]byte{wire.Append(nil, c)}}}
+			return wireError{
+				Op: "x", Timestamp: at, Mode: Conditional,
+				Decision: wireDecision{Conditions: [][]byte{wire.Append(nil, c)}},
+			}
 		},
 		"tables": func(n int) wireError {
 			w := wireError{Op: "x", Timestamp: at, Mode: FanOut}

@@ -29,7 +29,8 @@ func TestCallLeavesStragglers(t *testing.T) {
 		stuck    string // table whose request hangs; empty for all
 		requests int    // that hang
 	}{
-		"single":         {mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).Insert(newTask("bob")), "", 1},
+		"single": {mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).
+			Insert(newTask("bob")), "", 1},
 		"same partition": {noteSet(t).Insert(newNote()), "", 1},
 		"logged batch":   {orderSet(t).Update(open, paid), "", 1},
 		"fan-out":        {orderSet(t).Insert(open), "", 3},
@@ -59,13 +60,15 @@ func TestCallLeavesStragglers(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 				for table, outcome := range outcomes(e) {
-					if want := map[bool]Outcome{true: Unknown, false: Applied}[test.stuck == "" || test.stuck == table]; outcome != want {
+					if want := map[bool]Outcome{true: Unknown, false: Applied}[test.stuck == "" ||
+						test.stuck == table]; outcome != want {
 						t.Errorf("%s: %v, want %v", table, outcome, want)
 					}
 				}
 				wantConsistent(t, e)
 				if ended.Stragglers != test.requests || res.Attempts != len(x.sent()) {
-					t.Errorf("%d stragglers, want %d; %d attempts, want %d", ended.Stragglers, test.requests, res.Attempts, len(x.sent()))
+					t.Errorf("%d stragglers, want %d; %d attempts, want %d", ended.Stragglers, test.requests, res.Attempts,
+						len(x.sent()))
 				}
 				before := late.Load()
 				time.Sleep(2 * time.Minute)
@@ -221,8 +224,8 @@ func TestFirstAttemptsContext(t *testing.T) {
 	}
 }
 
-// hangingTracer holds requests back before they send anything, as a process does that has too little CPU, and gives them a context
-// that does not end.
+// hangingTracer holds requests back before they send anything, as a process does that has too little CPU, and gives
+// them a context that does not end.
 type hangingTracer struct {
 	stragglerTracer
 	hold <-chan struct{}
@@ -308,7 +311,8 @@ func TestGoroutines(t *testing.T) {
 		change tables.Change
 		want   int
 	}{
-		"single":         {mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).Insert(newTask("bob")), 1},
+		"single": {mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).
+			Insert(newTask("bob")), 1},
 		"same partition": {noteSet(t).Insert(newNote()), 1},
 		"logged batch":   {orderSet(t).Update(open, paid), 1},
 		"fan-out":        {orderSet(t).Insert(open), 3},
@@ -339,7 +343,8 @@ func goroutine() string {
 	return string(bytes.Fields(buf[:runtime.Stack(buf, false)])[1])
 }
 
-// What is looked up by partition or table takes no longer for each when there are many: a stored error may have 100,000.
+// What is looked up by partition or table takes no longer for each when there are many: a stored error may have
+// 100,000.
 func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
@@ -350,11 +355,13 @@ func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 	}
 	start := time.Now()
 	requests := fanout.Requests(mutations)
-	if len(requests) != n || len(requests[7].Mutations) != 2 || requests[7].Mutations[0] != mutations[7] || requests[7].Mutations[1] != mutations[n+7] {
+	if len(requests) != n || len(requests[7].Mutations) != 2 || requests[7].Mutations[0] != mutations[7] ||
+		requests[7].Mutations[1] != mutations[n+7] {
 		t.Errorf("%d requests, the eighth of %v", len(requests), requests[7].Mutations)
 	}
 	requests[7].Outcome = Unknown
-	if results := tableResults(requests); len(results) != n || results[7].Table != "t7" || results[7].Outcome != Unknown || results[8].Outcome != NotApplied {
+	if results := tableResults(requests); len(results) != n || results[7].Table != "t7" || results[7].Outcome != Unknown ||
+		results[8].Outcome != NotApplied {
 		t.Errorf("%d results, the eighth %+v", len(results), results[7])
 	}
 	if took := time.Since(start); took > 10*time.Second { // compared with each other they take minutes

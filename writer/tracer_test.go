@@ -240,7 +240,10 @@ func TestTracerWithoutContext(t *testing.T) {
 	if _, err := withCondition.Write(caller, "op", itemSet(t).Insert(newItem())); err != nil {
 		t.Fatal(err)
 	}
-	if ctx := w.tracer.TraceStart(caller, session.OperationStart{Operation: session.OperationModify, Op: "op"}); ctx != caller {
+	if ctx := w.tracer.TraceStart(caller, session.OperationStart{
+		Operation: session.OperationModify,
+		Op:        "op",
+	}); ctx != caller {
 		t.Errorf("the context of Modify is %v", ctx)
 	}
 	for _, line := range l.lines {
@@ -253,8 +256,8 @@ func TestTracerWithoutContext(t *testing.T) {
 	}
 }
 
-// A session without a tracer leaves the writer's, as one without a budget does: a session for a tenant may come from one without a tracer. A nil
-// tracer turns tracing off.
+// A session without a tracer leaves the writer's, as one without a budget does: a session for a tenant may come from
+// one without a tracer. A nil tracer turns tracing off.
 func TestTracerOfDerivedSessions(t *testing.T) {
 	t.Parallel()
 	w := fakeWriter(&fakeExecutor{}, traced(&recorder{}))
@@ -294,8 +297,8 @@ func (*linking) TraceEnd(context.Context, session.OperationEnd) {}
 
 func (l *linking) TraceLink(context.Context) string { return l.give }
 
-// The error of a write has its traceparent, stored or not, for each Resume of it. A Resume that fails leaves it, or adds its own where there
-// is none.
+// The error of a write has its traceparent, stored or not, for each Resume of it. A Resume that fails leaves it, or
+// adds its own where there is none.
 func TestErrorsLinkToTheirWrite(t *testing.T) {
 	t.Parallel()
 	open, _ := move()
@@ -333,8 +336,10 @@ func TestErrorsLinkToTheirWrite(t *testing.T) {
 func TestForgedLinksAreDropped(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		aLink: aLink, "": "", "user 'ada'": "", strings.ToUpper(aLink): "", "01" + aLink[2:]: "", aLink + "-00": "", aLink[:54]: "",
-		strings.Replace(aLink, "-", "0", 1): "", strings.Replace(aLink, "4", "\n", 1): "", strings.Replace(aLink, "4b", "-b", 1): "",
+		aLink: aLink, "": "", "user 'ada'": "", strings.ToUpper(aLink): "", "01" + aLink[2:]: "", aLink + "-00": "",
+		aLink[:54]:                          "",
+		strings.Replace(aLink, "-", "0", 1): "", strings.Replace(aLink, "4", "\n", 1): "",
+		strings.Replace(aLink, "4b", "-b", 1): "",
 	} {
 		if got := traceparent(text); got != want {
 			t.Errorf("%q becomes %q", text, got)
@@ -394,8 +399,8 @@ func (r *hostTracer) TraceRequestEnd(_ context.Context, d session.RequestEnd) {
 	r.hosts = append(r.hosts, d.Host)
 }
 
-// The observers of the caller's session are told of every request, with a tracer as without one, and the tracer learns the
-// coordinators of batches too.
+// The observers of the caller's session are told of every request, with a tracer as without one, and the tracer learns
+// the coordinators of batches too.
 func TestWireTracedKeepsObservers(t *testing.T) {
 	t.Parallel()
 	for name, hedge := range map[string]Option{"plain": Hedge(0), "hedged": Hedge(time.Second)} {
@@ -416,7 +421,8 @@ func TestWireTracedKeepsObservers(t *testing.T) {
 					t.Fatal(err)
 				}
 				if own.queries != 3 || own.batches != 1 {
-					t.Errorf("the session's observers were told of %d queries and %d batches, there were 3 and 1", own.queries, own.batches)
+					t.Errorf("the session's observers were told of %d queries and %d batches, there were 3 and 1", own.queries,
+						own.batches)
 				}
 				for i, host := range tracer.hosts {
 					if host.ID() == "" || host.IP() == "" || host.Port() == 0 || host.Datacentre() == "" {

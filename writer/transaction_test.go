@@ -49,7 +49,8 @@ func TestTransactions(t *testing.T) {
 	items, before, now := transactionalItems(t), newItem(), time.Now()
 	moved := before
 	moved.Shelf, moved.Count = "b", 9
-	other, old, young := before, decide.Version(now.Add(-time.Hour).UnixMicro(), 3), decide.Version(now.Add(time.Second).UnixMicro(), 4)
+	other, old, young := before, decide.Version(now.Add(-time.Hour).UnixMicro(), 3),
+		decide.Version(now.Add(time.Second).UnixMicro(), 4)
 	other.Version, other.Count = decide.Version(now.UnixMicro(), 2), 5
 	taken := []byte("b")
 	insert, update, remove := items.Insert(before), items.Update(before, moved), items.Delete(before)
@@ -62,23 +63,70 @@ func TestTransactions(t *testing.T) {
 		{"an insert finds nothing", insert, []scripted{was()}, "applied, 1 request"},
 		{"an update finds what was read", update, []scripted{was(row(before)...)}, "applied, 1 request"},
 		{"a delete finds what was read", remove, []scripted{was(row(before)...)}, "applied, 1 request"},
-		{"an insert finds a row without a version", insert, []scripted{was(nil, nil, []byte{0, 0, 0, 5})}, "conflict, the entity exists already, count 5, 1 request"},
-		{"an insert finds an item", insert, []scripted{was(row(other)...)}, "conflict, the entity exists already, count 5, 1 request"},
-		{"an update finds another version", update, []scripted{was(row(other)...)}, "conflict, another write came first, count 5, 1 request"},
+		{
+			"an insert finds a row without a version", insert,
+			[]scripted{was(nil, nil, []byte{0, 0, 0, 5})},
+			"conflict, the entity exists already, count 5, 1 request",
+		},
+		{
+			"an insert finds an item", insert,
+			[]scripted{was(row(other)...)},
+			"conflict, the entity exists already, count 5, 1 request",
+		},
+		{
+			"an update finds another version", update,
+			[]scripted{was(row(other)...)},
+			"conflict, another write came first, count 5, 1 request",
+		},
 		{"an update finds nothing", update, []scripted{was()}, "conflict, the entity does not exist, 1 request"},
-		{"an update finds a deleted item", update, []scripted{was(deleted(other.Version)...)}, "conflict, the entity does not exist, 1 request"},
-		{"a delete finds another version", remove, []scripted{was(row(other)...)}, "conflict, another write came first, count 5, 1 request"},
+		{
+			"an update finds a deleted item", update,
+			[]scripted{was(deleted(other.Version)...)},
+			"conflict, the entity does not exist, 1 request",
+		},
+		{
+			"a delete finds another version", remove,
+			[]scripted{was(row(other)...)},
+			"conflict, another write came first, count 5, 1 request",
+		},
 		{"a delete finds nothing", remove, []scripted{was()}, "applied, 1 request"},
 		{"a delete finds a deleted item", remove, []scripted{was(deleted(other.Version)...)}, "applied, 1 request"},
-		{"an insert finds an older delete", insert, []scripted{was(deleted(old)...), was(deleted(old)...)}, "applied, 2 requests"},
-		{"an insert finds a younger delete", insert, []scripted{was(deleted(young)...), was(deleted(young)...), was(deleted(young)...)}, "applied, 3 requests"},
+		{
+			"an insert finds an older delete", insert,
+			[]scripted{was(deleted(old)...), was(deleted(old)...)},
+			"applied, 2 requests",
+		},
+		{"an insert finds a younger delete", insert, []scripted{
+			was(deleted(young)...), was(deleted(young)...),
+			was(deleted(young)...),
+		}, "applied, 3 requests"},
 		{"an insert finds a taken key", insert, []scripted{was(nil, nil, nil, taken)}, "taken, item_of_shelf, 1 request"},
-		{"an update finds a taken key", update, []scripted{was(append(row(before), taken)...)}, "taken, item_of_shelf, 1 request"},
-		{"an insert over a delete finds a taken key", insert, []scripted{was(append(deleted(old), taken)...)}, "taken, item_of_shelf, 1 request"},
+		{
+			"an update finds a taken key", update,
+			[]scripted{was(append(row(before), taken)...)},
+			"taken, item_of_shelf, 1 request",
+		},
+		{
+			"an insert over a delete finds a taken key", insert,
+			[]scripted{was(append(deleted(old), taken)...)},
+			"taken, item_of_shelf, 1 request",
+		},
 		{"an answer is lost, then nothing is found", insert, []scripted{{err: errLost}, was()}, "applied, 2 requests"},
-		{"an answer is lost, then another version is found", update, []scripted{{err: errLost}, was(row(other)...)}, "unknown, another write came first, count 5, 2 requests"},
-		{"an answer is lost, then a younger delete is found", insert, []scripted{{err: errLost}, was(deleted(young)...)}, "unknown, the entity exists already, 2 requests"},
-		{"rejected", update, []scripted{{err: errUnavailableAt(gocql.ErrCodeInvalid)}}, "not applied, bootstrapping, 1 request"},
+		{
+			"an answer is lost, then another version is found", update,
+			[]scripted{{err: errLost}, was(row(other)...)},
+			"unknown, another write came first, count 5, 2 requests",
+		},
+		{
+			"an answer is lost, then a younger delete is found", insert,
+			[]scripted{{err: errLost}, was(deleted(young)...)},
+			"unknown, the entity exists already, 2 requests",
+		},
+		{
+			"rejected", update,
+			[]scripted{{err: errUnavailableAt(gocql.ErrCodeInvalid)}},
+			"not applied, bootstrapping, 1 request",
+		},
 		{"not known", update, []scripted{{err: errLost}, {err: errLost}, {err: errLost}}, "unknown, 3 requests"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +134,10 @@ func TestTransactions(t *testing.T) {
 			w, x, e := conditional(test.steps, WithClock(fixed(now)))
 			result, err := w.Write(t.Context(), "changeItem", test.change)
 			got := OutcomeOf(err).String()
-			for _, text := range []string{decide.ErrChanged.Error(), decide.ErrGone.Error(), decide.ErrExists.Error(), "item_of_shelf", "bootstrapping"} {
+			for _, text := range []string{
+				decide.ErrChanged.Error(), decide.ErrGone.Error(), decide.ErrExists.Error(),
+				"item_of_shelf", "bootstrapping",
+			} {
 				if short, _, _ := strings.Cut(text, ":"); err != nil && strings.Contains(err.Error(), short) {
 					got += ", " + short
 					break
@@ -142,7 +193,10 @@ func TestTransactionsResume(t *testing.T) {
 	}{
 		"its own version":     {row(applied), nil},
 		"what it was made of": {row(before), nil},
-		"another version":     {row(Piece{ItemID: before.ItemID, Version: decide.Version(time.Now().UnixMicro(), 9)}), ErrUnknown},
+		"another version": {
+			row(Piece{ItemID: before.ItemID, Version: decide.Version(time.Now().UnixMicro(), 9)}),
+			ErrUnknown,
+		},
 	} {
 		x.steps = []scripted{was(test.finds...)}
 		w = w.With(Resumes(items))
@@ -167,12 +221,16 @@ func TestTransactionOfSeveral(t *testing.T) {
 		finds [][]byte
 		want  string
 	}{
-		"both hold":               {append(row(one), nil, nil, nil, nil), ""},
-		"the second one does not": {append(append(row(one), row(two)...), nil), "change 2 of the 2 with conditions: the entity exists already"},
+		"both hold": {append(row(one), nil, nil, nil, nil), ""},
+		"the second one does not": {
+			append(append(row(one), row(two)...), nil),
+			"change 2 of the 2 with conditions: the entity exists already",
+		},
 	} {
 		w, x, _ := conditional([]scripted{was(test.finds...)})
 		_, err := w.Write(t.Context(), "swapItems", items.Delete(one), items.Insert(two))
-		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || !errors.Is(err, ErrConflict)) {
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) ||
+			!errors.Is(err, ErrConflict)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if x.asked() != "BEGIN" {
@@ -185,8 +243,12 @@ func TestTransactionOfSeveral(t *testing.T) {
 	}
 	changed := one
 	changed.Count = 9
-	x.steps = []scripted{{err: errLost}, {own: true, found: was(append(row(Piece{Version: decide.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found}}
-	if result, err := w.Write(t.Context(), "changeItems", items.Update(one, changed), items.Update(two, two)); err != nil || result.Attempts != 2 {
+	x.steps = []scripted{
+		{err: errLost},
+		{own: true, found: was(append(row(Piece{Version: decide.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found},
+	}
+	if result, err := w.Write(t.Context(), "changeItems", items.Update(one, changed),
+		items.Update(two, two)); err != nil || result.Attempts != 2 {
 		t.Errorf("the second item has the version of the write: %v", err)
 	}
 	x.sent = nil
@@ -217,7 +279,10 @@ func TestExplainTransactions(t *testing.T) {
 	other.ItemID = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac")
 	var b strings.Builder
 	for _, changes := range [][]tables.Change{
-		{items.Insert(before)}, {items.Update(before, moved)}, {items.Delete(before)}, {items.Update(before, moved), items.Insert(other)},
+		{items.Insert(before)},
+		{items.Update(before, moved)},
+		{items.Delete(before)},
+		{items.Update(before, moved), items.Insert(other)},
 	} {
 		plan, err := fakeWriter(nopExecutor{}).Explain("changeItem", changes...)
 		if err != nil {
@@ -228,7 +293,8 @@ func TestExplainTransactions(t *testing.T) {
 	golden.Check(t, "transactions.golden", b.String())
 }
 
-// A before-image that has the version of the row, and other keys, is not valid; one that differs in bytes alone is sent again without them.
+// A before-image that has the version of the row, and other keys, is not valid; one that differs in bytes alone is sent
+// again without them.
 func TestTransactionsImage(t *testing.T) {
 	t.Parallel()
 	items, before := transactionalItems(t), newItem()
@@ -258,7 +324,8 @@ func TestTransactionsImage(t *testing.T) {
 func TestTransactionsGiveUpTheirOwn(t *testing.T) {
 	t.Parallel()
 	counts := mustSet[Piece](t, "item",
-		tables.Table{Name: "items", PartKey: []string{"item_id"}}, tables.Table{Name: "item_of_count", PartKey: []string{"count"}, Unique: true},
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "item_of_count", PartKey: []string{"count"}, Unique: true},
 		tables.Versioned("version"), tables.Transactional())
 	before := newItem()
 	moved := before
@@ -266,10 +333,12 @@ func TestTransactionsGiveUpTheirOwn(t *testing.T) {
 	null := append(row(before), nil)
 	null[2] = nil
 	w, x, _ := conditional([]scripted{was(null...), {found: item("a", before.Version)}, was(null...)})
-	if _, err := w.Write(t.Context(), "changeItem", counts.Update(before, moved)); err != nil || x.asked() != "BEGIN SELECT BEGIN" {
+	if _, err := w.Write(t.Context(), "changeItem", counts.Update(before, moved)); err != nil ||
+		x.asked() != "BEGIN SELECT BEGIN" {
 		t.Errorf("%v, %s", err, x.asked())
 	}
-	if first, last := x.texts[0], x.texts[2]; !strings.Contains(first, "DELETE FROM shop.item_of_count") || strings.Contains(last, "DELETE FROM") {
+	if first, last := x.texts[0], x.texts[2]; !strings.Contains(first, "DELETE FROM shop.item_of_count") ||
+		strings.Contains(last, "DELETE FROM") {
 		t.Errorf("%s\n%s", first, last)
 	}
 }
@@ -278,7 +347,8 @@ func TestTransactionsGiveUpTheirOwn(t *testing.T) {
 func TestTransactionsTakeWhatIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	counts := mustSet[Piece](t, "item",
-		tables.Table{Name: "items", PartKey: []string{"item_id"}}, tables.Table{Name: "item_of_count", PartKey: []string{"count"}, Unique: true},
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "item_of_count", PartKey: []string{"count"}, Unique: true},
 		tables.Versioned("version"), tables.Transactional())
 	before, other := newItem(), newItem()
 	other.ItemID = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac")
@@ -287,9 +357,14 @@ func TestTransactionsTakeWhatIsNotGivenUp(t *testing.T) {
 	null := row(before)
 	null[2] = nil
 	first := was(append(append(slices.Clone(null), nil), nil, nil, nil)...)
-	w, x, _ := conditional([]scripted{first, {found: item("a", before.Version)}, was(append(append(slices.Clone(null), nil), nil, nil, nil, []byte{0, 0, 0, 0})...)})
+	w, x, _ := conditional([]scripted{
+		first,
+		{found: item("a", before.Version)},
+		was(append(append(slices.Clone(null), nil), nil, nil, nil, []byte{0, 0, 0, 0})...),
+	})
 	_, err := w.Write(t.Context(), "changeItems", counts.Update(before, moved), counts.Insert(other))
-	if !errors.Is(err, ErrTaken) || x.asked() != "BEGIN SELECT BEGIN" || strings.Contains(x.texts[0], "key1_0") || !strings.Contains(x.texts[2], "key1_0 IS NULL") {
+	if !errors.Is(err, ErrTaken) || x.asked() != "BEGIN SELECT BEGIN" || strings.Contains(x.texts[0], "key1_0") ||
+		!strings.Contains(x.texts[2], "key1_0 IS NULL") {
 		t.Errorf("%v, %s", err, x.asked())
 	}
 }
@@ -299,10 +374,12 @@ func TestTransactionsAboveAllDeletes(t *testing.T) {
 	t.Parallel()
 	items, one, two, now := transactionalItems(t), newItem(), newItem(), time.Now()
 	two.ItemID, two.Shelf = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac"), "b"
-	young, younger := decide.Version(now.Add(time.Second).UnixMicro(), 4), decide.Version(now.Add(2*time.Second).UnixMicro(), 5)
+	young, younger := decide.Version(now.Add(time.Second).UnixMicro(), 4),
+		decide.Version(now.Add(2*time.Second).UnixMicro(), 5)
 	both := was(append(append(deleted(young), nil), append(deleted(younger), nil)...)...)
 	w, _, _ := conditional([]scripted{both, both, both}, WithClock(fixed(now)))
-	if result, err := w.Write(t.Context(), "addItems", items.Insert(one), items.Insert(two)); err != nil || result.Timestamp <= decide.Timestamp(younger) {
+	if result, err := w.Write(t.Context(), "addItems", items.Insert(one), items.Insert(two)); err != nil ||
+		result.Timestamp <= decide.Timestamp(younger) {
 		t.Errorf("%v at %d, the deletes were at %d", err, result.Timestamp, decide.Timestamp(younger))
 	}
 	far := decide.Version(now.Add(time.Hour).UnixMicro(), 6)
@@ -323,7 +400,8 @@ func TestTransactionsOfTenantsAreStored(t *testing.T) {
 		Version               gocql.UUID
 	}
 	accounts := mustSet[account](t, "account",
-		tables.Table{Name: "accounts", PartKey: []string{"tenant", "account"}}, tables.Table{Name: "account_of_mail", PartKey: []string{"tenant", "mail"}, Unique: true},
+		tables.Table{Name: "accounts", PartKey: []string{"tenant", "account"}},
+		tables.Table{Name: "account_of_mail", PartKey: []string{"tenant", "mail"}, Unique: true},
 		tables.Versioned("version"), tables.Transactional())
 	w, x, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
 	a := account{"t", "a", "old@example.org", newItem().Version}
@@ -343,7 +421,8 @@ func TestTransactionsOfTenantsAreStored(t *testing.T) {
 	}
 }
 
-// Several changes at a timestamp that the caller gives have one version in all tables, which each repeat gives them again.
+// Several changes at a timestamp that the caller gives have one version in all tables, which each repeat gives them
+// again.
 func TestTransactionsAt(t *testing.T) {
 	t.Parallel()
 	items, one, two := transactionalItems(t), newItem(), newItem()
@@ -351,7 +430,10 @@ func TestTransactionsAt(t *testing.T) {
 	w, x, _ := conditional(nil)
 	w = w.With(At(time.Now().UnixMicro()))
 	var versions []gocql.UUID
-	for _, changes := range [][]tables.Change{{items.Insert(one), items.Insert(two)}, {items.Insert(two), items.Insert(one)}} {
+	for _, changes := range [][]tables.Change{
+		{items.Insert(one), items.Insert(two)},
+		{items.Insert(two), items.Insert(one)},
+	} {
 		result, err := w.Write(t.Context(), "addItems", changes...)
 		if err != nil {
 			t.Fatal(err)
@@ -367,7 +449,8 @@ func TestTransactionsAt(t *testing.T) {
 			}
 		}
 	}
-	if distinct := slices.Compact(slices.Clone(versions)); len(distinct) != 1 || seen != 8 { // two base rows and two others, twice
+	if distinct := slices.Compact(slices.Clone(versions)); len(distinct) != 1 || seen != 8 {
+		// two base rows and two others, twice
 		t.Errorf("%d versions were bound: %v", seen, versions)
 	}
 }

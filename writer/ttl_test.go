@@ -15,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// A row that has expired before it is written is an error, and what is in the tables stays: the writes of such a row would remove it
-// and say nil. It can be deleted, and be given a later expiry.
+// A row that has expired before it is written is an error, and what is in the tables stays: the writes of such a row
+// would remove it and say nil. It can be deleted, and be given a later expiry.
 func TestRowThatHasExpiredIsRefused(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, visits)
@@ -37,7 +37,8 @@ func TestRowThatHasExpiredIsRefused(t *testing.T) {
 			fresh.ID = gocql.MustRandomUUID()
 			for verb, change := range map[string]tables.Change{
 				"insert": visits.Insert(fresh), "update": visits.Update(lives, expired), "upsert": visits.Upsert(expired),
-				"patch": visits.Patch(expired, tables.Column("page")), "patch of elements": visits.Patch(expired, tables.Elements("cart")),
+				"patch": visits.Patch(expired, tables.Column("page")), "patch of elements": visits.Patch(expired,
+					tables.Elements("cart")),
 			} {
 				for _, w := range []*writer.Writer{w, w.With(writer.At(now.Add(-time.Minute).UnixMicro()))} {
 					result, err := w.Write(t.Context(), "visit", change)
@@ -62,12 +63,14 @@ func TestRowThatHasExpiredIsRefused(t *testing.T) {
 func wantExpired(t *testing.T, what string, err error) {
 	t.Helper()
 	var e *writer.Error
-	if !errors.Is(err, writer.ErrInvalid) || !errors.As(err, &e) || !e.NotApplied() || e.Resumable() || !strings.Contains(err.Error(), "has expired already") {
+	if !errors.Is(err, writer.ErrInvalid) || !errors.As(err, &e) || !e.NotApplied() || e.Resumable() ||
+		!strings.Contains(err.Error(), "has expired already") {
 		t.Errorf("%s: %v", what, err)
 	}
 }
 
-// Whoever modifies a row into one that has expired is told the same. What has expired can still be deleted, and brought back.
+// Whoever modifies a row into one that has expired is told the same. What has expired can still be deleted, and brought
+// back.
 func TestRowThatHasExpiredIsDeletedOrExtended(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, visits)
@@ -99,8 +102,8 @@ func TestRowThatHasExpiredIsDeletedOrExtended(t *testing.T) {
 	})
 }
 
-// Resume does not restart a default_time_to_live: a row that is put late ends with the base row, and is not put at all after that. Maps and sets
-// that a patch has written end as other columns do.
+// Resume does not restart a default_time_to_live: a row that is put late ends with the base row, and is not put at all
+// after that. Maps and sets that a patch has written end as other columns do.
 func TestResumeInTablesWithADefaultTTL(t *testing.T) {
 	t.Parallel()
 	type thing struct {
@@ -109,12 +112,18 @@ func TestResumeInTablesWithADefaultTTL(t *testing.T) {
 	}
 	set := tables.Must(tables.New[thing]("thing",
 		tables.Table{Name: "things", PartKey: []string{"id"}},
-		tables.Table{Name: "things_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"}, Columns: []string{"name", "tags"}},
+		tables.Table{
+			Name: "things_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"},
+			Columns: []string{"name", "tags"},
+		},
 		tables.Table{Name: "things_keys", PartKey: []string{"kind"}, SortKey: []string{"id"}, Columns: []string{}},
 		tables.Type("tags", "set<text>"),
 	))
-	patch := set.Patch(thing{ID: "a", Kind: "k", Name: "n", Tags: []string{"x"}}, tables.Column("name"), tables.Elements("tags"))
-	for name, change := range map[string]tables.Change{"insert": set.Insert(thing{ID: "a", Kind: "k", Name: "n", Tags: []string{"x"}}), "patch": patch} {
+	patch := set.Patch(thing{ID: "a", Kind: "k", Name: "n", Tags: []string{"x"}}, tables.Column("name"),
+		tables.Elements("tags"))
+	for name, change := range map[string]tables.Change{
+		"insert": set.Insert(thing{ID: "a", Kind: "k", Name: "n", Tags: []string{"x"}}), "patch": patch,
+	} {
 		for _, late := range []time.Duration{30 * time.Minute, 61 * time.Minute} {
 			t.Run(fmt.Sprint(name, late), func(t *testing.T) {
 				t.Parallel()
@@ -134,7 +143,8 @@ func TestResumeInTablesWithADefaultTTL(t *testing.T) {
 						return out
 					}
 					began := time.Now()
-					lost, too := c.When(cassandratest.Table("things_by_kind")).Do(cassandratest.Drop), c.When(cassandratest.Table("things_keys")).Do(cassandratest.Drop)
+					lost, too := c.When(cassandratest.Table("things_by_kind")).Do(cassandratest.Drop),
+						c.When(cassandratest.Table("things_keys")).Do(cassandratest.Drop)
 					_, err := w.Write(t.Context(), "create", change)
 					var failed *writer.Error
 					if !errors.As(err, &failed) {
@@ -163,7 +173,8 @@ func TestResumeInTablesWithADefaultTTL(t *testing.T) {
 	}
 }
 
-// A default_time_to_live would take keys of a Unique table from their owners, and rows from one table while others of their entity stay.
+// A default_time_to_live would take keys of a Unique table from their owners, and rows from one table while others of
+// their entity stay.
 func TestValidateOfDefaultTTL(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -190,19 +201,22 @@ func TestValidateOfDefaultTTL(t *testing.T) {
 		for _, table := range []string{"users", "users_by_city", "users_by_email"} {
 			check(users, "")
 			ttl(table, "3600")
-			check(users, "shop."+table+": default_time_to_live is 3600: rows vanish, and a condition or a unique key with them\n\t\tfix: "+
+			check(users, "shop."+table+": default_time_to_live is 3600: rows vanish, and a condition or a unique key with "+
+				"them\n\t\tfix: "+
 				"ALTER TABLE shop."+table+" WITH default_time_to_live = 0")
 			ttl(table, "0")
 		}
 		ttl("slots", "60")
 		check(slots, "")
 		ttl("tickets_by_id", "60")
-		check(tickets, "shop.tickets_by_user: default_time_to_live is 0, that of the base table 60: an entity's rows vanish from one table and stay in the other\n\t\tfix: "+
+		check(tickets, "shop.tickets_by_user: default_time_to_live is 0, that of the base table 60: an entity's rows "+
+			"vanish from one table and stay in the other\n\t\tfix: "+
 			"ALTER TABLE shop.tickets_by_user WITH default_time_to_live = 60")
 		ttl("tickets_by_user", "60")
 		check(tickets, "")
 		ttl("tickets_by_user", "30")
-		check(tickets, "shop.tickets_by_user: default_time_to_live is 30, that of the base table 60: an entity's rows vanish from one table and stay in the "+
+		check(tickets, "shop.tickets_by_user: default_time_to_live is 30, that of the base table 60: an entity's rows "+
+			"vanish from one table and stay in the "+
 			"other\n\t\tfix: ALTER TABLE shop.tickets_by_user WITH default_time_to_live = 60")
 	})
 }
@@ -246,7 +260,8 @@ func TestModifyKeepsTheEndOfARow(t *testing.T) {
 				c.Create(fmt.Sprintf("ALTER TABLE shop.visits WITH default_time_to_live = %d", test.ttl))
 				both := connect(t, c)
 				w, id := openOn(t, both), gocql.MustRandomUUID()
-				if err := both.Writes().Query("INSERT INTO shop.visits (id, login, "+test.columns+") VALUES (?, 'joe', "+test.values+") "+test.using, id).
+				if err := both.Writes().Query("INSERT INTO shop.visits (id, login, "+test.columns+") VALUES (?, 'joe', "+
+					test.values+") "+test.using, id).
 					Exec(); err != nil {
 					t.Fatal(err)
 				}
@@ -271,7 +286,8 @@ func TestModifyKeepsTheEndOfARow(t *testing.T) {
 					return
 				}
 				var e *writer.Error
-				if !errors.Is(err, writer.ErrInvalid) || !errors.As(err, &e) || !e.NotApplied() || !strings.Contains(err.Error(), "adopt the set first") {
+				if !errors.Is(err, writer.ErrInvalid) || !errors.As(err, &e) || !e.NotApplied() ||
+					!strings.Contains(err.Error(), "adopt the set first") {
 					t.Error(err)
 				}
 				if after := rows(t, both.Reads(), "visits", "*"); !slices.Equal(after, stored) {
@@ -288,8 +304,8 @@ func TestModifyKeepsTheEndOfARow(t *testing.T) {
 	}
 }
 
-// A Patch that one table gets before its expiry and the other after it ends the same in both: what it has written is gone, and
-// what others have written stays.
+// A Patch that one table gets before its expiry and the other after it ends the same in both: what it has written is
+// gone, and what others have written stays.
 func TestPatchAcrossItsExpiry(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, visits)
@@ -305,7 +321,8 @@ func TestPatchAcrossItsExpiry(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Another request has read the row before that, and reaches one table late.
-		away := c.When(cassandratest.Table("visits_by_login")).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+		away := c.When(cassandratest.Table("visits_by_login")).
+			Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
 		seen.Page, seen.Cart = "cart", map[string]int32{"cup": 2}
 		_, err := w.Write(t.Context(), "visit", visits.Patch(seen, tables.Column("page"), tables.Elements("cart")))
 		var failed *writer.Error

@@ -19,8 +19,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Whoever writes an entity next brings its query tables to the state of its base row. So they are not said to be without a change that
-// the base row has, or may have. Tables of other entities in the same write are.
+// Whoever writes an entity next brings its query tables to the state of its base row. So they are not said to be
+// without a change that the base row has, or may have. Tables of other entities in the same write are.
 func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 	t.Parallel()
 	invalid := cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid))
@@ -38,7 +38,8 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 			func(c *cassandratest.Cluster) *cassandratest.Rule {
 				return c.When(cassandratest.Table("users")).Do(cassandratest.Apply, cassandratest.Drop)
 			}, true, map[string]writer.Outcome{
-				"users": writer.Unknown, "users_by_city": writer.Unknown, "tickets_by_id": writer.NotApplied, "tickets_by_user": writer.NotApplied,
+				"users": writer.Unknown, "users_by_city": writer.Unknown, "tickets_by_id": writer.NotApplied,
+				"tickets_by_user": writer.NotApplied,
 			},
 		},
 		"query table not reached": {
@@ -55,7 +56,8 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 			func(c *cassandratest.Cluster) *cassandratest.Rule {
 				return c.When(cassandratest.Table("tickets_by_id")).Do(invalid)
 			}, true, map[string]writer.Outcome{
-				"users": writer.Applied, "users_by_city": writer.Pending, "tickets_by_id": writer.NotApplied, "tickets_by_user": writer.NotApplied,
+				"users": writer.Applied, "users_by_city": writer.Pending, "tickets_by_id": writer.NotApplied,
+				"tickets_by_user": writer.NotApplied,
 			},
 		},
 		"condition refused": {
@@ -103,8 +105,9 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 	}
 }
 
-// A write that takes a key from an owner who has given it up does not throw away what the owner's client has left to be done, be it
-// resumed from storage, where the query tables are not known. It then ends with what to do, and completes later.
+// A write that takes a key from an owner who has given it up does not throw away what the owner's client has left to be
+// done, be it resumed from storage, where the query tables are not known. It then ends with what to do, and completes
+// later.
 func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -119,7 +122,8 @@ func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 		}
 		away.End()
 		rejects := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
-		_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}))
+		_, err := s.w.Write(t.Context(), "signUp",
+			users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}))
 		failed := failedWrite(t, err)
 		rejects.End()
 		<-time.After(15 * time.Second) // ClaimGrace is over
@@ -138,7 +142,8 @@ func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 		if _, err = s.w.Resume(t.Context(), delivered(t, failed)); err != nil {
 			t.Errorf("after Bob was written again: %v", err)
 		}
-		// The new version that Bob has been given so that the key could be taken from him does not keep him from his next change.
+		// The new version that Bob has been given so that the key could be taken from him does not keep him from his next
+		// change.
 		if err := s.rename(t.Context(), bob, "bob"); err != nil {
 			t.Error(err)
 		}
@@ -150,14 +155,16 @@ func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 	})
 }
 
-// A write whose batch may not be sent, as the schema cannot be read, says so of each table that does not have it, also of the one with the condition.
+// A write whose batch may not be sent, as the schema cannot be read, says so of each table that does not have it, also
+// of the one with the condition.
 func TestEachTableHasACause(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := start(t, c).client(t)
 		unread := c.When(cassandratest.Table("tables")).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.One, 1, 0)))
 		u := user{UserID: gocql.MustRandomUUID(), Email: "a", City: "b", Name: "c"}
-		_, err := s.w.Write(t.Context(), "signUp", users.Insert(u), tickets.Insert(ticket{TicketID: gocql.MustRandomUUID(), UserID: u.UserID, Seat: "1"}))
+		_, err := s.w.Write(t.Context(), "signUp", users.Insert(u),
+			tickets.Insert(ticket{TicketID: gocql.MustRandomUUID(), UserID: u.UserID, Seat: "1"}))
 		if unread.Handled() == 0 {
 			t.Fatal("no request has met the rule")
 		}
@@ -183,12 +190,15 @@ type event struct {
 	Kind    string
 }
 
-// A client that dies after the condition leaves the row of the condition alone with the write. The next write of the entity finishes its query
-// tables, and no other entity; the same write again with At writes all of the rest.
+// A client that dies after the condition leaves the row of the condition alone with the write. The next write of the
+// entity finishes its query tables, and no other entity; the same write again with At writes all of the rest.
 func TestRestOfAWriteWithACondition(t *testing.T) {
 	t.Parallel()
 	set := patronSet()
-	events := tables.Must(tables.New[event]("event", tables.Table{Name: "events", PartKey: []string{"day"}, SortKey: []string{"event_id"}}))
+	events := tables.Must(tables.New[event]("event", tables.Table{
+		Name: "events", PartKey: []string{"day"},
+		SortKey: []string{"event_id"},
+	}))
 	for name, want := range map[string]int{"next write": 0, "same write": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,7 +215,8 @@ func TestRestOfAWriteWithACondition(t *testing.T) {
 				p, at := newPatron(), writer.At(time.Now().UnixMicro())
 				changes := []tables.Change{set.Insert(p), events.Insert(event{"2026-11-26", gocql.UUID{1}, "signed up"})}
 				died := c.When(cassandratest.Table("events")).Do(cassandratest.Drop)
-				if _, err := first.With(at).Write(t.Context(), "signUp", changes...); err == nil || failedWrite(t, err).NotApplied() {
+				if _, err := first.With(at).Write(t.Context(), "signUp", changes...); err == nil || failedWrite(t, err).
+					NotApplied() {
 					t.Fatalf("the rest was to be lost: %v", err)
 				}
 				died.End()
@@ -216,7 +227,10 @@ func TestRestOfAWriteWithACondition(t *testing.T) {
 				if want == 1 {
 					_, err = second.With(at).Write(t.Context(), "signUp", changes...)
 				} else {
-					_, err = writer.Modify(t.Context(), second, "tag", set, p, func(p patron) (patron, error) { p.Tags = nil; return p, nil })
+					_, err = writer.Modify(t.Context(), second, "tag", set, p, func(p patron) (patron, error) {
+						p.Tags = nil
+						return p, nil
+					})
 				}
 				if err != nil || rows("patrons_by_city") != 1 || rows("events") != want {
 					t.Errorf("%v: %d rows in the query table, %d events, want %d", err, rows("patrons_by_city"), rows("events"), want)
@@ -226,8 +240,8 @@ func TestRestOfAWriteWithACondition(t *testing.T) {
 	}
 }
 
-// A write that a table refuses for good is resumed by nobody, in whatever order the tables answer, and finished by Resume once the
-// cause is gone. Other tables may be resumed meanwhile.
+// A write that a table refuses for good is resumed by nobody, in whatever order the tables answer, and finished by
+// Resume once the cause is gone. Other tables may be resumed meanwhile.
 func TestRefusedForGood(t *testing.T) {
 	t.Parallel()
 	refusal := cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized))
@@ -260,7 +274,8 @@ func TestRefusedBesideUnavailable(t *testing.T) {
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
 		t.Helper()
 		s := start(t, c)
-		refusing := c.When(cassandratest.Table("tickets_by_id")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+		refusing := c.When(cassandratest.Table("tickets_by_id")).
+			Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
 		away := c.When(cassandratest.Table("tickets_by_user")).Do(unavailable)
 		_, err := s.w.With(writer.Concurrent()).Write(t.Context(), "book",
 			tickets.Insert(ticket{TicketID: gocql.MustRandomUUID(), UserID: gocql.MustRandomUUID(), Seat: "1"}))
@@ -291,17 +306,20 @@ var players = tables.Must(tables.New[player]("player",
 	tables.Versioned("version"),
 ))
 
-// A change of a set with conditions brings the query tables what other clients have left, also those in which its own rows have no
-// place. So with StrictKeyspaces all tables of the set have to be in the map, and no row goes to the session's keyspace, which may be
-// another tenant's.
+// A change of a set with conditions brings the query tables what other clients have left, also those in which its own
+// rows have no place. So with StrictKeyspaces all tables of the set have to be in the map, and no row goes to the
+// session's keyspace, which may be another tenant's.
 func TestStrictKeyspacesOfAllTables(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
 		t.Helper()
 		s := start(t, c)
 		for _, keyspace := range []string{"shop", "tenant"} {
-			made := schema.Must(schema.Declare(schema.Sets(players))).In(map[string]string{"": keyspace, "clubs": keyspace}).Statements()
-			c.Create(slices.DeleteFunc(made, func(text string) bool { return keyspace == "shop" && !strings.Contains(text, "TABLE shop.") })...)
+			made := schema.Must(schema.Declare(schema.Sets(players))).In(map[string]string{"": keyspace, "clubs": keyspace}).
+				Statements()
+			c.Create(slices.DeleteFunc(made, func(text string) bool {
+				return keyspace == "shop" && !strings.Contains(text, "TABLE shop.")
+			})...)
 		}
 		mapped := map[string]string{"": "tenant", "clubs": "tenant"}
 		strict := connect(t, c, session.StrictKeyspaces())
@@ -327,9 +345,11 @@ func TestStrictKeyspacesOfAllTables(t *testing.T) {
 			delete(misspelt, missing)
 			w := in(misspelt)
 			for name, change := range map[string]tables.Change{
-				"insert": players.Insert(player{PlayerID: gocql.MustRandomUUID(), Name: "c"}), "update": players.Update(none, renamed), "delete": players.Delete(none),
+				"insert": players.Insert(player{PlayerID: gocql.MustRandomUUID(), Name: "c"}),
+				"update": players.Update(none, renamed), "delete": players.Delete(none),
 			} {
-				if _, err := w.Write(t.Context(), name, change); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "is not in the map of session.Keyspaces") {
+				if _, err := w.Write(t.Context(), name, change); !errors.Is(err, writer.ErrInvalid) ||
+					!strings.Contains(err.Error(), "is not in the map of session.Keyspaces") {
 					t.Errorf("%s without keyspace %q: %v", name, missing, err)
 				}
 			}
@@ -337,13 +357,15 @@ func TestStrictKeyspacesOfAllTables(t *testing.T) {
 		if _, err := in(map[string]string{"": "tenant"}).Resume(t.Context(), again(joined)); err != nil {
 			t.Error("resumed:", err) // to the keyspaces that the error has
 		}
-		if here, there := s.count(t, "SELECT count(*) FROM shop.players_by_club"), s.count(t, "SELECT count(*) FROM tenant.players_by_club"); here != 0 || there != 1 {
+		if here, there := s.count(t, "SELECT count(*) FROM shop.players_by_club"),
+			s.count(t, "SELECT count(*) FROM tenant.players_by_club"); here != 0 || there != 1 {
 			t.Errorf("%d rows in the keyspace of the session, %d in the tenant's", here, there)
 		}
 	})
 }
 
-// Servers whose clocks are far ahead write at their times. Nothing that is sent depends on them: each change works, then and afterwards.
+// Servers whose clocks are far ahead write at their times. Nothing that is sent depends on them: each change works,
+// then and afterwards.
 func TestServerClocksFarAhead(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -377,7 +399,8 @@ func TestServerClocksFarAhead(t *testing.T) {
 	})
 }
 
-// Whoever gets no answer, and resumes, is told who won: by the row, as long as it still has the version that this change followed.
+// Whoever gets no answer, and resumes, is told who won: by the row, as long as it still has the version that this
+// change followed.
 func TestResumeSaysWhoWon(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -385,7 +408,11 @@ func TestResumeSaysWhoWon(t *testing.T) {
 		others int // changes of another writer before the resume; negative: of this one
 		want   writer.Outcome
 	}{
-		"applied, and changed since":              {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, 40, writer.Applied},
+		"applied, and changed since": {
+			[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop},
+			40,
+			writer.Applied,
+		},
 		"not applied":                             {[]cassandratest.Step{cassandratest.Drop}, 0, writer.Applied}, // by Resume
 		"not applied, and another was":            {[]cassandratest.Step{cassandratest.Drop}, 1, writer.Conflict},
 		"not applied, and others were":            {[]cassandratest.Step{cassandratest.Drop}, 40, writer.Conflict},
@@ -419,7 +446,9 @@ func TestResumeSaysWhoWon(t *testing.T) {
 				if got := writer.OutcomeOf(err); got != test.want || got == writer.Conflict && !failedWrite(t, err).NotApplied() {
 					t.Errorf("%v: %v", got, err)
 				}
-				if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'oslo'"); n != map[bool]int{true: 1}[test.want == writer.Applied] {
+				if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'oslo'"); n != map[bool]int{
+					true: 1,
+				}[test.want == writer.Applied] {
 					t.Errorf("%d rows in the new city", n)
 				}
 			})
@@ -427,7 +456,8 @@ func TestResumeSaysWhoWon(t *testing.T) {
 	}
 }
 
-// Calls of Modify by one writer do not keep each other from ending: each reads the row once, and its transaction is the only one.
+// Calls of Modify by one writer do not keep each other from ending: each reads the row once, and its transaction is the
+// only one.
 func TestModifiesOfOneProcessTakeTurns(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -478,8 +508,9 @@ func TestModifyWaitsForItsTurn(t *testing.T) {
 	})
 }
 
-// The column done of a row can be of a later time than its version: a base row that was restored, put back or deleted by hand, or a clock that
-// was far ahead. What it then says never becomes right, and the entity is written all the same.
+// The column done of a row can be of a later time than its version: a base row that was restored, put back or deleted
+// by hand, or a clock that was far ahead. What it then says never becomes right, and the entity is written all the
+// same.
 func TestDoneAheadOfTheVersion(t *testing.T) {
 	t.Parallel()
 	const restore = "INSERT INTO users (user_id, email, city, name, version, done) VALUES (?, ?, ?, ?, ?, ?)"
@@ -534,7 +565,8 @@ func TestDoneAheadOfTheVersion(t *testing.T) {
 			away.End()
 			failed := failedWrite(t, err)
 			exec(t, s, "TRUNCATE users")
-			exec(t, s, restore+" USING TIMESTAMP ?", bob.UserID, bob.Email, bob.City, bob.Name, bob.Version, bob.Version, bob.Version.Time().UnixMicro())
+			exec(t, s, restore+" USING TIMESTAMP ?", bob.UserID, bob.Email, bob.City, bob.Name, bob.Version, bob.Version,
+				bob.Version.Time().UnixMicro())
 			if _, err := s.w.Resume(t.Context(), delivered(t, failed)); err != nil {
 				t.Fatal(err)
 			}
@@ -557,7 +589,8 @@ func TestDoneAheadOfTheVersion(t *testing.T) {
 					}
 				}
 				// Under the deletes of a clock that far ahead there are no rows yet.
-				if rows := s.texts(t, "SELECT city, name FROM users_by_city"); name != "deleted by a clock ahead" && !slices.Equal(rows, []string{"rome two"}) {
+				if rows := s.texts(t, "SELECT city, name FROM users_by_city"); name != "deleted by a clock ahead" &&
+					!slices.Equal(rows, []string{"rome two"}) {
 					t.Errorf("by city %q", rows)
 				}
 			})
@@ -565,7 +598,8 @@ func TestDoneAheadOfTheVersion(t *testing.T) {
 	}
 }
 
-// A repeat of a change that others have followed sends nothing to the query tables: the deletes that would cover it may be purged.
+// A repeat of a change that others have followed sends nothing to the query tables: the deletes that would cover it may
+// be purged.
 func TestLateRepeatLeavesQueryTables(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -589,7 +623,8 @@ func TestLateRepeatLeavesQueryTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent := len(c.Journal(cassandratest.Execute, cassandratest.Table("users_by_city")))
-		if again, err := at.Write(t.Context(), "move", users.Update(bob, oslo)); err != nil || again.Version != result.Version {
+		if again, err := at.Write(t.Context(), "move", users.Update(bob, oslo)); err != nil ||
+			again.Version != result.Version {
 			t.Errorf("%+v, %v", again, err)
 		}
 		if n := len(c.Journal(cassandratest.Execute, cassandratest.Table("users_by_city"))) - sent; n > 0 {

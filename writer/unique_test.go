@@ -13,8 +13,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Keys of rows from before a Unique table was declared have no claims, and get none by an update that leaves them: whoever comes then
-// takes them. A claim made by hand counts like any other.
+// Keys of rows from before a Unique table was declared have no claims, and get none by an update that leaves them:
+// whoever comes then takes them. A claim made by hand counts like any other.
 func TestUniqueKnowsNoRowsOfBefore(t *testing.T) {
 	t.Parallel()
 	older := tables.Must(tables.New[user]("user",
@@ -33,19 +33,22 @@ func TestUniqueKnowsNoRowsOfBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 			if email == "claimed@x" {
-				if err := s.reads.Query("INSERT INTO users_by_email (email, user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS", email, old.UserID).Exec(); err != nil {
+				if err := s.reads.Query("INSERT INTO users_by_email (email, user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS",
+					email, old.UserID).Exec(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			young := user{UserID: gocql.MustRandomUUID(), Email: email, City: "rome", Name: "young"}
-			if _, err := s.w.Write(t.Context(), "signUp", users.Insert(young)); errors.Is(err, writer.ErrTaken) != (email == "claimed@x") {
+			if _, err := s.w.Write(t.Context(), "signUp", users.Insert(young)); errors.Is(err,
+				writer.ErrTaken) != (email == "claimed@x") {
 				t.Errorf("%s: %v", email, err)
 			}
 		}
 	})
 }
 
-// A row of a Unique table that names no entity, as other code may have put it, is an error that says so, and nothing was written.
+// A row of a Unique table that names no entity, as other code may have put it, is an error that says so, and nothing
+// was written.
 func TestUniqueKeyOfNobody(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -53,7 +56,8 @@ func TestUniqueKeyOfNobody(t *testing.T) {
 		if err := s.reads.Query("INSERT INTO users_by_email (email) VALUES ('a@x')").Exec(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: "ann"}))
+		_, err := s.w.Write(t.Context(), "signUp",
+			users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: "ann"}))
 		if e := failedWrite(t, err); !e.NotApplied() || errors.Is(err, writer.ErrTaken) ||
 			!strings.Contains(err.Error(), ".users_by_email names no entity") || strings.Contains(err.Error(), "a@x") {
 			t.Errorf("%v", err)
@@ -62,7 +66,10 @@ func TestUniqueKeyOfNobody(t *testing.T) {
 		if ann.Version, err = versionOf(s.w.Write(t.Context(), "signUp", users.Insert(ann))); err != nil {
 			t.Fatal(err)
 		}
-		for _, statement := range []string{"DELETE FROM users_by_email WHERE email = 'b@x'", "INSERT INTO users_by_email (email) VALUES ('b@x')"} {
+		for _, statement := range []string{
+			"DELETE FROM users_by_email WHERE email = 'b@x'",
+			"INSERT INTO users_by_email (email) VALUES ('b@x')",
+		} {
 			if err := s.reads.Query(statement).Exec(); err != nil {
 				t.Fatal(err)
 			}
@@ -73,8 +80,8 @@ func TestUniqueKeyOfNobody(t *testing.T) {
 	})
 }
 
-// A key whose claim got no answer may be kept from other entities for as long as ClaimGrace, while the same entity has it at once. The error, which
-// has a result only for tables with rows of the entity, names the table of the claim.
+// A key whose claim got no answer may be kept from other entities for as long as ClaimGrace, while the same entity has
+// it at once. The error, which has a result only for tables with rows of the entity, names the table of the claim.
 func TestUniqueKeyWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -102,11 +109,13 @@ func TestUniqueKeyWithoutToken(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		s := start(t, c)
-		if err := s.reads.Query("INSERT INTO users_by_email (email, user_id) VALUES ('a@x', ?)", gocql.MustRandomUUID()).Exec(); err != nil {
+		if err := s.reads.Query("INSERT INTO users_by_email (email, user_id) VALUES ('a@x', ?)", gocql.MustRandomUUID()).
+			Exec(); err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range []string{"ann", "bob"} {
-			_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: who}))
+			_, err := s.w.Write(t.Context(), "signUp",
+				users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: who}))
 			if errors.Is(err, writer.ErrTaken) != (who == "bob") || who == "ann" && err != nil {
 				t.Errorf("%s: %v", who, err)
 			}
@@ -114,8 +123,8 @@ func TestUniqueKeyWithoutToken(t *testing.T) {
 	})
 }
 
-// A key of a Unique table that goes from one entity to another is given up before it is taken, as the source has it. Where the first change
-// fails, the second is parked, and so is what comes after that.
+// A key of a Unique table that goes from one entity to another is given up before it is taken, as the source has it.
+// Where the first change fails, the second is parked, and so is what comes after that.
 func TestWriteAllKeepsTheOrderOfAUniqueKey(t *testing.T) {
 	t.Parallel()
 	set := patronSet()

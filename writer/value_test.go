@@ -32,12 +32,14 @@ func wantTooLong(t *testing.T, err error, outcome writer.Outcome, columns string
 	t.Helper()
 	var invalid *tables.InvalidError
 	if !errors.As(err, &invalid) || invalid.Table != "papers_by_path" || writer.OutcomeOf(err) != outcome ||
-		!strings.Contains(err.Error(), "the clustering columns "+columns+" hold at most 65535 bytes together, in this row 65536") {
+		!strings.Contains(err.Error(), "the clustering columns "+columns+
+			" hold at most 65535 bytes together, in this row 65536") {
 		t.Errorf("%v: %v", writer.OutcomeOf(err), err)
 	}
 }
 
-// A row whose clustering columns are too long together for one of its tables, each of them within the limit, is in none of the tables.
+// A row whose clustering columns are too long together for one of its tables, each of them within the limit, is in none
+// of the tables.
 func TestClusteringTooLongTogether(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -78,7 +80,8 @@ func TestClusteringTooLongBefore(t *testing.T) {
 		create(c, papers)
 		w, reads := open(t, c)
 		before := paper{"1", "ann", long(40_000), long(40_000)}
-		insert := reads.Query("INSERT INTO papers (id, owner, path, title) VALUES (?, ?, ?, ?)", before.ID, before.Owner, before.Path, before.Title)
+		insert := reads.Query("INSERT INTO papers (id, owner, path, title) VALUES (?, ?, ?, ?)", before.ID, before.Owner,
+			before.Path, before.Title)
 		if err := insert.Exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +100,8 @@ func TestClusteringTooLongBefore(t *testing.T) {
 	})
 }
 
-// A move removes no row under a value of OneOf with which the clustering columns are too long together: Cassandra would reject that.
+// A move removes no row under a value of OneOf with which the clustering columns are too long together: Cassandra would
+// reject that.
 func TestClusteringTooLongForOneValue(t *testing.T) {
 	t.Parallel()
 	type page struct {
@@ -129,7 +133,8 @@ func TestClusteringTooLongForOneValue(t *testing.T) {
 	})
 }
 
-// In a Versioned set the base row would have the change, and its query table never: no write of the entity could come after it.
+// In a Versioned set the base row would have the change, and its query table never: no write of the entity could come
+// after it.
 func TestClusteringTooLongOfVersioned(t *testing.T) {
 	t.Parallel()
 	type paper struct {
@@ -138,7 +143,8 @@ func TestClusteringTooLongOfVersioned(t *testing.T) {
 	}
 	set := tables.Must(tables.New[paper]("paper",
 		tables.Table{Name: "papers", PartKey: []string{"id"}},
-		tables.Table{Name: "papers_by_path", PartKey: []string{"id"}, SortKey: []string{"path", "title"}}, tables.Versioned("version")))
+		tables.Table{Name: "papers_by_path", PartKey: []string{"id"}, SortKey: []string{"path", "title"}},
+		tables.Versioned("version")))
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, set)
 		w, _ := open(t, c)
@@ -182,7 +188,8 @@ func TestClusteringTooLongLeftUnfinished(t *testing.T) {
 		tables.Versioned("version"),
 	}
 	byPath := tables.Table{Name: "papers_by_path", PartKey: []string{"id"}, SortKey: []string{"path", "title"}}
-	before, after := tables.Must(tables.New[paper]("paper", common...)), tables.Must(tables.New[paper]("paper", append(common, byPath)...))
+	before, after := tables.Must(tables.New[paper]("paper", common...)),
+		tables.Must(tables.New[paper]("paper", append(common, byPath)...))
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, after)
 		w, _ := open(t, c)
@@ -210,7 +217,8 @@ type lease struct {
 	Notice     []gocql.Duration
 }
 
-// The server rejects a duration of mixed signs. Sent to it, the row would be in the table that lacks the column, and not in the base table.
+// The server rejects a duration of mixed signs. Sent to it, the row would be in the table that lacks the column, and
+// not in the base table.
 func TestWireDurationOfMixedSigns(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[lease]("lease",
@@ -235,7 +243,10 @@ func TestWireDurationOfMixedSigns(t *testing.T) {
 			t.Errorf("%d rows in the query table: %v", n, err)
 		}
 		for _, d := range []gocql.Duration{
-			{}, {Months: 1<<31 - 1, Days: 1<<31 - 1, Nanoseconds: 1<<63 - 1}, {Months: -1 << 31, Days: -1 << 31, Nanoseconds: -1 << 63}, {Days: -3},
+			{},
+			{Months: 1<<31 - 1, Days: 1<<31 - 1, Nanoseconds: 1<<63 - 1},
+			{Months: -1 << 31, Days: -1 << 31, Nanoseconds: -1 << 63},
+			{Days: -3},
 		} {
 			if _, err := w.Write(t.Context(), "insert", set.Insert(lease{ID: "2", UserID: "ann", Term: d})); err != nil {
 				t.Errorf("%v: %v", d, err)
@@ -255,7 +266,8 @@ func (*grade) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return fmt.Errorf("no such grade: %q", data)
 }
 
-// What a type of the service says of a value that it cannot decode or encode is in no error, and the value is not read again.
+// What a type of the service says of a value that it cannot decode or encode is in no error, and the value is not read
+// again.
 func TestErrorsOfOwnTypesShowNoValues(t *testing.T) {
 	t.Parallel()
 	type student struct {
@@ -265,7 +277,8 @@ func TestErrorsOfOwnTypesShowNoValues(t *testing.T) {
 	}
 	const secret = "Kreuzspinne4711"
 	options := []tables.Option{tables.Table{Name: "students", PartKey: []string{"id"}}, tables.Type("grade", "text")}
-	plain, compared := tables.Must(tables.New[student]("student", options...)), tables.Must(tables.New[student]("student", append(options, tables.Compare("n"))...))
+	plain, compared := tables.Must(tables.New[student]("student", options...)),
+		tables.Must(tables.New[student]("student", append(options, tables.Compare("n"))...))
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		create(c, plain)
 		w, s := open(t, c)
@@ -283,8 +296,12 @@ func TestErrorsOfOwnTypesShowNoValues(t *testing.T) {
 		_, modify := writer.Modify(t.Context(), w, "modify", plain, key, same)
 		_, conditional := writer.Load(t.Context(), w, "load", compared, key)
 		_, write := w.Write(t.Context(), "write", plain.Insert(student{ID: "a", Grade: secret}))
-		for name, err := range map[string]error{"read": read, "Load": load, "Modify": modify, "Load of a conditional set": conditional, "Write": write} {
-			if err == nil || strings.Contains(fmt.Sprintf("%+v %v", err, err), secret) || !strings.Contains(err.Error(), "column grade") {
+		for name, err := range map[string]error{
+			"read": read, "Load": load, "Modify": modify,
+			"Load of a conditional set": conditional, "Write": write,
+		} {
+			if err == nil || strings.Contains(fmt.Sprintf("%+v %v", err, err), secret) ||
+				!strings.Contains(err.Error(), "column grade") {
 				t.Errorf("%s: %v", name, err)
 			}
 			var failed *writer.Error
@@ -295,11 +312,15 @@ func TestErrorsOfOwnTypesShowNoValues(t *testing.T) {
 	})
 }
 
-// A transaction of several rows that is not applied is a conflict, also if the server shows columns that this process does not declare, of
-// types for which gocql makes no Go value. It would panic in a goroutine of the library, and end the process.
+// A transaction of several rows that is not applied is a conflict, also if the server shows columns that this process
+// does not declare, of types for which gocql makes no Go value. It would panic in a goroutine of the library, and end
+// the process.
 func TestConflictOfRowsWithUndecodableColumns(t *testing.T) {
 	t.Parallel()
-	for _, column := range []string{"map<blob, text>", "map<frozen<list<int>>, text>", "frozen<tuple<int, map<blob, text>>>"} {
+	for _, column := range []string{
+		"map<blob, text>", "map<frozen<list<int>>, text>",
+		"frozen<tuple<int, map<blob, text>>>",
+	} {
 		t.Run(column, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -314,7 +335,8 @@ func TestConflictOfRowsWithUndecodableColumns(t *testing.T) {
 				taken := one
 				taken.Guest = "bob"
 				_, err := s.w.Write(t.Context(), "book", nights.Insert(two), nights.Insert(taken))
-				if !errors.Is(err, writer.ErrConflict) || writer.OutcomeOf(err) != writer.Conflict || !strings.Contains(err.Error(), "change 2 of the 2") {
+				if !errors.Is(err, writer.ErrConflict) || writer.OutcomeOf(err) != writer.Conflict ||
+					!strings.Contains(err.Error(), "change 2 of the 2") {
 					t.Errorf("%v: %v", writer.OutcomeOf(err), err)
 				}
 				if got := h.guests(t); got != "1ann" {

@@ -27,7 +27,8 @@ type raw []byte
 
 func (r raw) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return r, nil }
 
-// applyPart carries out those statements of a batch whose bit is set in subset, as a coordinator does that fails in the middle.
+// applyPart carries out those statements of a batch whose bit is set in subset, as a coordinator does that fails in the
+// middle.
 func (s *wireShop) applyPart(r cassandratest.Request, subset int) {
 	for i, st := range r.Statements {
 		if subset>>i&1 == 0 {
@@ -44,7 +45,8 @@ func (s *wireShop) applyPart(r cassandratest.Request, subset int) {
 // sentByWriter says that a request is not one of applyPart.
 var sentByWriter = cassandratest.Where(func(r cassandratest.Request) bool { return r.Consistency == gocql.LocalQuorum })
 
-// groupKnown is what is known after one attempt of a group, where the first error comes before the first mutation and not between two.
+// groupKnown is what is known after one attempt of a group, where the first error comes before the first mutation and
+// not between two.
 func groupKnown(name string, f wireFault) wireKnown {
 	if strings.HasPrefix(name, "unavailable") || name == "overloaded" {
 		return maybe
@@ -52,8 +54,9 @@ func groupKnown(name string, f wireFault) wireKnown {
 	return f.partition
 }
 
-// Every error and every lost answer of a group, with every subset of its mutations applied, and then every kind of error of one of the requests
-// that it becomes: what is claimed of each table is what the attempts allow to say, neither more nor less.
+// Every error and every lost answer of a group, with every subset of its mutations applied, and then every kind of
+// error of one of the requests that it becomes: what is claimed of each table is what the attempts allow to say,
+// neither more nor less.
 func TestWireGroupOutcomes(t *testing.T) {
 	t.Parallel()
 	tally := &wireTally{}
@@ -64,7 +67,8 @@ func TestWireGroupOutcomes(t *testing.T) {
 			t.Helper()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWireGroups(t, nodes, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
+				s := openWireGroups(t, nodes, Timeout(time.Minute),
+					Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
 				faults, group := wireFaults(), groupKnown(first, fault)
 				subsets, thirds := 8, length.Of(t, 3)
 				if group != maybe {
@@ -107,10 +111,11 @@ func (s *wireShop) groupOutcome(t *testing.T, tally *wireTally, table string, c 
 		s.applyPart(r, c.subset)
 		return append([]cassandratest.Step{cassandratest.Delay(5 * time.Millisecond)}, c.first.steps...)
 	})
-	alone := s.When(cassandratest.Execute, cassandratest.Table(table), sentByWriter).Choose(func(cassandratest.Request) []cassandratest.Step {
-		made = append(made, c.second.partition)
-		return c.second.steps
-	})
+	alone := s.When(cassandratest.Execute, cassandratest.Table(table), sentByWriter).
+		Choose(func(cassandratest.Request) []cassandratest.Step {
+			made = append(made, c.second.partition)
+			return c.second.steps
+		})
 	at := s.stamp()
 	result, err := s.w.With(At(at)).Write(s.counted(t.Context()), "op", c.change)
 	batch.End()
@@ -141,14 +146,17 @@ func (s *wireShop) groupOutcome(t *testing.T, tally *wireTally, table string, c 
 			claim.Outcome, claim.Attempts = Applied, len(made)
 		}
 		if applied := s.ledger.has(part, at); !tally.judge(claim.Outcome, applied, statements) {
-			t.Errorf("%s: %s is claimed to be %v, and of %d statements %d were applied", c.say, part, claim.Outcome, statements, applied)
+			t.Errorf("%s: %s is claimed to be %v, and of %d statements %d were applied", c.say, part, claim.Outcome, statements,
+				applied)
 		}
 		switch {
 		case part == table:
 			if claim.Outcome != want || claim.Attempts != len(made) {
-				t.Errorf("%s: %s is %v after %d attempts, want %v after %d: %v", c.say, part, claim.Outcome, claim.Attempts, want, len(made), err)
+				t.Errorf("%s: %s is %v after %d attempts, want %v after %d: %v", c.say, part, claim.Outcome, claim.Attempts, want,
+					len(made), err)
 			}
-		case claim.Outcome != Applied && (claim.Outcome != Unknown || claim.Attempts != 2): // it may lose its answer with the connection
+		case claim.Outcome != Applied && (claim.Outcome != Unknown || claim.Attempts != 2):
+			// it may lose its answer with the connection
 			t.Errorf("%s: %s, which is not at fault, is %v after %d attempts", c.say, part, claim.Outcome, claim.Attempts)
 		}
 	}
@@ -186,7 +194,8 @@ func freshItem(count int32) Piece {
 func (s *wireShop) pending(t *testing.T, id gocql.UUID) bool {
 	t.Helper()
 	var version, done gocql.UUID
-	if err := s.session.Query("SELECT version, done FROM shop.items WHERE item_id = ?", id).Consistency(gocql.All).Scan(&version, &done); err != nil {
+	if err := s.session.Query("SELECT version, done FROM shop.items WHERE item_id = ?", id).Consistency(gocql.All).
+		Scan(&version, &done); err != nil {
 		t.Fatal(err)
 	}
 	return version != done
@@ -207,8 +216,8 @@ func (s *wireShop) places(t *testing.T, table string, id gocql.UUID) (rows []Pie
 	return rows
 }
 
-// After its transaction the query tables of a Versioned set travel in one group, and the entry that says what is left goes after that. Nothing
-// of it is sent if the condition does not hold.
+// After its transaction the query tables of a Versioned set travel in one group, and the entry that says what is left
+// goes after that. Nothing of it is sent if the condition does not hold.
 func TestWireGroupAfterACondition(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +231,8 @@ func TestWireGroupAfterACondition(t *testing.T) {
 				t.Fatal(err)
 			}
 			sent := s.writes(from)
-			if len(sent) != 3 || sent[0].Serial == 0 || sent[1].Serial != 0 || len(sent[1].Statements) != partitions || sent[1].Logged ||
+			if len(sent) != 3 || sent[0].Serial == 0 || sent[1].Serial != 0 || len(sent[1].Statements) != partitions ||
+				sent[1].Logged ||
 				!sent[2].On("items") {
 				t.Errorf("sent %v", sent)
 			}
@@ -244,15 +254,17 @@ func TestWireGroupAfterACondition(t *testing.T) {
 		if _, err := s.w.Write(t.Context(), "changeItem", set.Update(before, after)); !errors.Is(err, ErrConflict) {
 			t.Errorf("an old before-image: %v", err)
 		}
-		if slices.ContainsFunc(s.writes(from), func(r cassandratest.Request) bool { return r.On("items_by_shelf") || r.On("items_by_count") }) {
+		if slices.ContainsFunc(s.writes(from), func(r cassandratest.Request) bool {
+			return r.On("items_by_shelf") || r.On("items_by_count")
+		}) {
 			t.Errorf("sent %v", s.writes(from))
 		}
 	})
 }
 
-// Every error and every lost answer of such a group, with every subset of it applied, and then every kind of error of a request that it
-// becomes: query tables without an answer are Pending, whatever their own requests say, the entry stays as long as they are, and a Resume of the
-// stored error, or the next change of the entity, finishes them.
+// Every error and every lost answer of such a group, with every subset of it applied, and then every kind of error of a
+// request that it becomes: query tables without an answer are Pending, whatever their own requests say, the entry stays
+// as long as they are, and a Resume of the stored error, or the next change of the entity, finishes them.
 func TestWireGroupOutcomesAfterACondition(t *testing.T) {
 	t.Parallel()
 	for first, fault := range wireFaults() {
@@ -269,7 +281,8 @@ func TestWireGroupOutcomesAfterACondition(t *testing.T) {
 				for n := range wireSeconds {
 					subset, second := n%subsets, wireSeconds[n]
 					s.groupAfterACondition(t, set, groupCase{
-						first: fault, group: group, subset: subset, second: faults[second], say: fmt.Sprintf("%02b applied, then %s", subset, second),
+						first: fault, group: group, subset: subset, second: faults[second], say: fmt.Sprintf("%02b applied, then %s",
+							subset, second),
 					}, n)
 				}
 			})
@@ -281,13 +294,15 @@ func TestWireGroupOutcomesAfterACondition(t *testing.T) {
 func (s *wireShop) groupAfterACondition(t *testing.T, set *tables.Set[Piece], c groupCase, n int) {
 	t.Helper()
 	const table, other = "items_by_shelf", "items_by_count"
-	group := s.When(cassandratest.Batch, cassandratest.Table(table), sentByWriter).Choose(func(r cassandratest.Request) []cassandratest.Step {
-		s.applyPart(r, c.subset)
-		return append([]cassandratest.Step{cassandratest.Delay(5 * time.Millisecond)}, c.first.steps...)
-	})
-	alone := s.When(cassandratest.Execute, cassandratest.Table(table), sentByWriter).Choose(func(cassandratest.Request) []cassandratest.Step {
-		return c.second.steps
-	})
+	group := s.When(cassandratest.Batch, cassandratest.Table(table), sentByWriter).
+		Choose(func(r cassandratest.Request) []cassandratest.Step {
+			s.applyPart(r, c.subset)
+			return append([]cassandratest.Step{cassandratest.Delay(5 * time.Millisecond)}, c.first.steps...)
+		})
+	alone := s.When(cassandratest.Execute, cassandratest.Table(table), sentByWriter).
+		Choose(func(cassandratest.Request) []cassandratest.Step {
+			return c.second.steps
+		})
 	item := freshItem(int32(n))
 	result, err := s.w.Write(t.Context(), "addItem", set.Insert(item))
 	group.End()
@@ -360,7 +375,8 @@ func (s *wireShop) finishItem(t *testing.T, set *tables.Set[Piece], item *Piece,
 			t.Fatal(err)
 		}
 		from := len(s.Journal())
-		if result, err := s.w.Resume(t.Context(), &stored); err != nil || result.Groups != 0 || result.Version != item.Version {
+		if result, err := s.w.Resume(t.Context(), &stored); err != nil || result.Groups != 0 ||
+			result.Version != item.Version {
 			t.Errorf("resumed: %+v, %v, sent %v", result, err, s.writes(from))
 		}
 	} else {
@@ -421,11 +437,16 @@ func (s *wireShop) has(t *testing.T, o Order, at int64) map[string]bool {
 	t.Helper()
 	has := make(map[string]bool)
 	for table, where := range map[string]string{
-		"orders_by_id": "order_id = ?", "orders_by_user": "user_id = ? AND order_id = ?", "orders_by_status": "status = ? AND order_id = ?",
+		"orders_by_id": "order_id = ?", "orders_by_user": "user_id = ? AND order_id = ?",
+		"orders_by_status": "status = ? AND order_id = ?",
 	} {
-		keys := map[string][]any{"orders_by_id": {o.OrderID}, "orders_by_user": {o.UserID, o.OrderID}, "orders_by_status": {string(o.Status), o.OrderID}}
+		keys := map[string][]any{
+			"orders_by_id": {o.OrderID}, "orders_by_user": {o.UserID, o.OrderID},
+			"orders_by_status": {string(o.Status), o.OrderID},
+		}
 		var stamp int64
-		err := s.session.Query("SELECT updated_at FROM shop."+table+" WHERE "+where, keys[table]...).Consistency(gocql.All).Scan(&stamp)
+		err := s.session.Query("SELECT updated_at FROM shop."+table+" WHERE "+where, keys[table]...).Consistency(gocql.All).
+			Scan(&stamp)
 		if err != nil && err != gocql.ErrNotFound { //nolint:errorlint // gocql returns it as it is
 			t.Fatal(err)
 		}
@@ -446,9 +467,10 @@ func (s *wireShop) open(node, from int) (n int) {
 	return n
 }
 
-// A node is killed while it coordinates groups that it has not answered: before it has sent a mutation of them, after one part, or after all.
-// Of a writer that knows no other node all tables are Unknown then, and that is true whatever they have; what was acknowledged before is there. A
-// Resume by another writer completes all of them. A writer that knows the other nodes acknowledges all by itself.
+// A node is killed while it coordinates groups that it has not answered: before it has sent a mutation of them, after
+// one part, or after all. Of a writer that knows no other node all tables are Unknown then, and that is true whatever
+// they have; what was acknowledged before is there. A Resume by another writer completes all of them. A writer that
+// knows the other nodes acknowledges all by itself.
 func TestWireGroupWhoseNodeIsKilled(t *testing.T) {
 	t.Parallel()
 	const coordinator, writers = 1, 8
@@ -481,7 +503,8 @@ func TestWireGroupWhoseNodeIsKilled(t *testing.T) {
 						stamps[n] = result.Timestamp
 					}
 					from := len(s.Journal())
-					s.When(cassandratest.Batch, cassandratest.On(coordinator)).Do(append(slices.Clone(sent.steps), cassandratest.Drop)...)
+					s.When(cassandratest.Batch, cassandratest.On(coordinator)).
+						Do(append(slices.Clone(sent.steps), cassandratest.Drop)...)
 					time.AfterFunc(100*time.Millisecond, s.Node(coordinator).Stop)
 					orders, results, failed := make([]Order, writers), make([]Result, writers), make([]error, writers)
 					var all sync.WaitGroup
@@ -497,7 +520,8 @@ func TestWireGroupWhoseNodeIsKilled(t *testing.T) {
 					s.Node(coordinator).Restore()
 					<-time.After(time.Minute) // hints have come
 					for n := range orders {
-						if has := s.has(t, acknowledged[n], stamps[n]); len(has) != 3 || slices.Contains(slices.Collect(maps.Values(has)), false) {
+						if has := s.has(t, acknowledged[n], stamps[n]); len(has) != 3 || slices.Contains(slices.Collect(maps.Values(has)),
+							false) {
 							t.Errorf("an order that was acknowledged before is in %v", has)
 						}
 						s.judgeKilled(t, orders[n], results[n], failed[n], client, sent.least, sent.most)

@@ -67,8 +67,9 @@ func (s *wireShop) joined(t *testing.T) Order {
 	return Order{}
 }
 
-// Requests are sent together to a node that is a replica of two of them at least, and so is the third with three replicas: on three nodes always,
-// on more where two share one. With one replica only those that have the same are sent together.
+// Requests are sent together to a node that is a replica of two of them at least, and so is the third with three
+// replicas: on three nodes always, on more where two share one. With one replica only those that have the same are sent
+// together.
 func TestWireGroups(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ nodes, replicas, least, most int }{ // requests of 60 writes of three partitions
@@ -82,7 +83,8 @@ func TestWireGroups(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
 				s := openWire(t, cassandratest.Start, test.nodes, Group(groupBytes))
-				s.Create(fmt.Sprintf(`ALTER KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, test.replicas))
+				s.Create(fmt.Sprintf(`ALTER KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`,
+					test.replicas))
 				<-time.After(10 * time.Second) // keyspaces are read again
 				if err := s.w.Warm(t.Context(), orderSet(t)); err != nil {
 					t.Fatal(err)
@@ -131,7 +133,8 @@ func TestWireGroups(t *testing.T) {
 				if requests < test.least || requests > test.most {
 					t.Errorf("%d requests", requests)
 				}
-				joins := explained["3 of 3 partitions are in groups: 2 that share a replica that is up now, and 1 with other replicas"] > 0
+				joins := explained["3 of 3 partitions are in groups: 2 that share a replica that is up now, and 1 with other "+
+					"replicas"] > 0
 				if want := test.nodes > 3 && test.replicas == 3; joins != want {
 					t.Errorf("explained as %v", explained)
 				}
@@ -183,8 +186,8 @@ func TestWireUngrouped(t *testing.T) {
 	}
 }
 
-// Tables with a view are in no group: a writer looks at the schema in the background once a minute, and goes by what it knows. What it has not
-// seen is in no group.
+// Tables with a view are in no group: a writer looks at the schema in the background once a minute, and goes by what it
+// knows. What it has not seen is in no group.
 func TestWireGroupsAndViews(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,8 +209,8 @@ func TestWireGroupsAndViews(t *testing.T) {
 	})
 }
 
-// A writer that cannot read the schema groups nothing and waits for nothing: a call with little time is as without groups. What it could not read
-// it reads later.
+// A writer that cannot read the schema groups nothing and waits for nothing: a call with little time is as without
+// groups. What it could not read it reads later.
 func TestWireGroupsWithoutASchema(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +225,8 @@ func TestWireGroupsWithoutASchema(t *testing.T) {
 		defer cancel()
 		from, begin := len(s.Journal()), time.Now()
 		result, err := w.Write(ctx, "op", orderSet(t).Insert(fresh()))
-		if sent := s.writes(from); err != nil || len(sent) != 3 || result.Groups != 0 || time.Since(begin) > 10*time.Millisecond {
+		if sent := s.writes(from); err != nil || len(sent) != 3 || result.Groups != 0 ||
+			time.Since(begin) > 10*time.Millisecond {
 			t.Errorf("schema not read: %+v, %v, %v after %v", result, sent, err, time.Since(begin))
 		}
 		<-time.After(liveAge)
@@ -284,7 +288,8 @@ func TestWireExplainGroups(t *testing.T) {
 			if sent := s.writes(from); len(sent) > 0 {
 				t.Errorf("%s: sent %v", name, sent)
 			}
-			if result, err := test.w.Write(t.Context(), "op", test.change); err != nil || result.Requests != len(plan.Requests) || result.Groups != test.groups {
+			if result, err := test.w.Write(t.Context(), "op", test.change); err != nil ||
+				result.Requests != len(plan.Requests) || result.Groups != test.groups {
 				t.Errorf("%s: %+v, %v, planned in %d requests", name, result, err, len(plan.Requests))
 			}
 		}
@@ -299,8 +304,8 @@ func (s *wireShop) create(t *testing.T, w *Writer) (Result, []cassandratest.Requ
 	return result, s.writes(from), err
 }
 
-// A group that fails becomes its requests: at once, with the same bytes, each with one token of the budget, to other nodes. Without a token
-// there is no second attempt, as for any request.
+// A group that fails becomes its requests: at once, with the same bytes, each with one token of the budget, to other
+// nodes. Without a token there is no second attempt, as for any request.
 func TestWireGroupSplits(t *testing.T) {
 	t.Parallel()
 	for tokens, test := range map[int]struct {
@@ -316,11 +321,13 @@ func TestWireGroupSplits(t *testing.T) {
 			if took := time.Since(begin); took > 5*time.Millisecond {
 				t.Errorf("took %v", took)
 			}
-			if (err == nil) != test.applied || len(sent) != test.requests || result.Requests != 1 || result.Groups != 1 || result.Attempts != test.requests {
+			if (err == nil) != test.applied || len(sent) != test.requests || result.Requests != 1 || result.Groups != 1 ||
+				result.Attempts != test.requests {
 				t.Fatalf("%d tokens: %+v, %v, sent %v", tokens, result, err, sent)
 			}
 			for _, r := range sent[1:] {
-				if r.Node == sent[0].Node || len(r.Statements) != 1 || !slices.ContainsFunc(sent[0].Statements, r.Statements[0].Equal) {
+				if r.Node == sent[0].Node || len(r.Statements) != 1 || !slices.ContainsFunc(sent[0].Statements,
+					r.Statements[0].Equal) {
 					t.Errorf("%v follows %v", r, sent[0])
 				}
 			}
@@ -385,8 +392,9 @@ func TestWireGroupsPause(t *testing.T) {
 	})
 }
 
-// A table that may not be written, or is not there, fails alone, and is then in no group; the others are. Where it is the request that is invalid, or
-// no request by itself, it is the node's groups that pause: one of its limits may be below what is sent.
+// A table that may not be written, or is not there, fails alone, and is then in no group; the others are. Where it is
+// the request that is invalid, or no request by itself, it is the node's groups that pause: one of its limits may be
+// below what is sent.
 func TestWireGroupWithARejectedTable(t *testing.T) {
 	t.Parallel()
 	unauthorized, invalid := cassandratest.Code(gocql.ErrCodeUnauthorized), cassandratest.Code(gocql.ErrCodeInvalid)
@@ -395,8 +403,9 @@ func TestWireGroupWithARejectedTable(t *testing.T) {
 		table, groups []int // requests of writes while the table is rejected, and while groups are
 		hedge         time.Duration
 	}{
-		{answer: unauthorized, table: []int{4, 2, 2, 2, 2}, groups: []int{4, 4, 4, 3, 3}},                  // each node once
-		{answer: unauthorized, table: []int{4, 2, 2, 2, 2}, groups: []int{4, 4, 3, 3}, hedge: time.Second}, // as long as there are two
+		{answer: unauthorized, table: []int{4, 2, 2, 2, 2}, groups: []int{4, 4, 4, 3, 3}}, // each node once
+		// as long as there are two
+		{answer: unauthorized, table: []int{4, 2, 2, 2, 2}, groups: []int{4, 4, 3, 3}, hedge: time.Second},
 		{answer: invalid, table: []int{4, 4, 4, 3, 3}, groups: []int{4, 4, 4, 3, 3}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -406,7 +415,8 @@ func TestWireGroupWithARejectedTable(t *testing.T) {
 			for i, want := range test.table {
 				_, sent, err := s.create(t, s.w)
 				got := outcomes(asError(t, err))
-				if len(sent) != want || got["orders_by_user"] != NotApplied || got["orders_by_id"] != Applied || got["orders_by_status"] != Applied {
+				if len(sent) != want || got["orders_by_user"] != NotApplied || got["orders_by_id"] != Applied ||
+					got["orders_by_status"] != Applied {
 					t.Errorf("%v, write %d: %v, sent %v", test.answer, i+1, got, sent)
 				}
 			}
@@ -436,13 +446,16 @@ func (s *wireShop) wantNoPause(t *testing.T) {
 		_, _, _ = s.create(t, s.w)
 	}
 	for n := range 3 {
-		if !slices.ContainsFunc(s.writes(from), func(r cassandratest.Request) bool { return r.Node == n+1 && len(r.Statements) > 1 }) {
+		if !slices.ContainsFunc(s.writes(from), func(r cassandratest.Request) bool {
+			return r.Node == n+1 && len(r.Statements) > 1
+		}) {
 			t.Errorf("no groups to node %d", n+1)
 		}
 	}
 }
 
-// A group that gets no answer is sent once more, to another node that is a replica of two of its three partitions at least.
+// A group that gets no answer is sent once more, to another node that is a replica of two of its three partitions at
+// least.
 func TestWireGroupIsHedged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -466,10 +479,13 @@ func TestWireGroupIsHedged(t *testing.T) {
 			if len(sent) != 2 || len(sent[0].Statements) != 3 || len(sent[1].Statements) != 3 {
 				continue
 			}
-			if !slices.ContainsFunc(sent[1].Statements, func(st cassandratest.Statement) bool { return !slices.Contains(s.replicasOf(st), sent[1].Node) }) {
+			if !slices.ContainsFunc(sent[1].Statements, func(st cassandratest.Statement) bool {
+				return !slices.Contains(s.replicasOf(st), sent[1].Node)
+			}) {
 				continue // none has joined
 			}
-			if took := time.Since(begin); took > 100*time.Millisecond || sent[0].Node == sent[1].Node || result.Requests != 1 || result.Attempts != 2 {
+			if took := time.Since(begin); took > 100*time.Millisecond || sent[0].Node == sent[1].Node || result.Requests != 1 ||
+				result.Attempts != 2 {
 				t.Errorf("%+v after %v, sent %v", result, took, sent)
 			}
 			for _, r := range sent {
@@ -530,7 +546,8 @@ func TestWireGroupIsTraced(t *testing.T) {
 		unwind(t)
 		s := openWireGroups(t, 3)
 		r := new(recorder)
-		s.When(cassandratest.Batch, cassandratest.Nth(2)).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+		s.When(cassandratest.Batch, cassandratest.Nth(2)).
+			Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
 		for range 2 {
 			if _, _, err := s.create(t, s.w.With(traced(r))); err != nil {
 				t.Fatal(err)
@@ -559,7 +576,8 @@ func TestWireGroupIsTraced(t *testing.T) {
 	})
 }
 
-// A group whose only node has no connection was never sent: its requests make their first attempts, which cost no token and are no retries.
+// A group whose only node has no connection was never sent: its requests make their first attempts, which cost no token
+// and are no retries.
 func TestWireGroupThatIsNotSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -612,7 +630,8 @@ func TestWireGroupIsOneStraggler(t *testing.T) {
 	})
 }
 
-// A request that its group leaves without a token sends nothing. Tracers are told of it, or nothing would count it as given up for want of budget.
+// A request that its group leaves without a token sends nothing. Tracers are told of it, or nothing would count it as
+// given up for want of budget.
 func TestWireGroupWithoutTokensIsTraced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -632,8 +651,8 @@ func TestWireGroupWithoutTokensIsTraced(t *testing.T) {
 	})
 }
 
-// Where replicas are missing, a request says that it was not applied and a group cannot: so after UNAVAILABLE requests travel alone, but for
-// one group each 15 seconds a node, and in groups again once one of these has succeeded.
+// Where replicas are missing, a request says that it was not applied and a group cannot: so after UNAVAILABLE requests
+// travel alone, but for one group each 15 seconds a node, and in groups again once one of these has succeeded.
 func TestWireGroupsPauseWhereReplicasAreMissing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

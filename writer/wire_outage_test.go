@@ -65,13 +65,14 @@ func (c *stream) p99(from, to time.Time) (p99 time.Duration, failed int) {
 // sentWrites is how many requests with writes the nodes got.
 func (s *wireShop) sentWrites() int {
 	return len(s.Journal(cassandratest.Where(func(r cassandratest.Request) bool {
-		return (r.Kind == cassandratest.Execute || r.Kind == cassandratest.Batch) && r.On("orders_by_id") || r.Kind == cassandratest.Execute &&
-			(r.On("orders_by_user") || r.On("orders_by_status"))
+		return (r.Kind == cassandratest.Execute || r.Kind == cassandratest.Batch) && r.On("orders_by_id") ||
+			r.Kind == cassandratest.Execute &&
+				(r.On("orders_by_user") || r.On("orders_by_status"))
 	})))
 }
 
-// Schema reads that meet an unresponsive node go on at another one: a process starts, and its first logged batch is sent, while one node of
-// three does not answer.
+// Schema reads that meet an unresponsive node go on at another one: a process starts, and its first logged batch is
+// sent, while one node of three does not answer.
 func TestWireSchemaWithASilentNode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,12 +95,14 @@ func TestWireSchemaWithASilentNode(t *testing.T) {
 	})
 }
 
-// A total outage at 200 writes a second, seen from the nodes: they get at most 1.1 attempts for each request of the writes
-// attempted in the first minute, and at most 1.05 after it.
+// A total outage at 200 writes a second, seen from the nodes: they get at most 1.1 attempts for each request of the
+// writes attempted in the first minute, and at most 1.05 after it.
 func TestWireOutage(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]func(*wireShop){
-		"unavailable": func(s *wireShop) { s.When().Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))) },
+		"unavailable": func(s *wireShop) {
+			s.When().Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+		},
 		"silent": func(s *wireShop) {
 			for n := range 3 {
 				s.Node(n + 1).Silence()
@@ -139,7 +142,8 @@ func TestWireOutage(t *testing.T) {
 							}
 						}
 						ratio := float64(s.sentWrites()-sent) / float64(requests)
-						t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes had no budget for a retry", minute+1, len(c.writes), ratio, unbudgeted)
+						t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes had no budget for a retry", minute+1,
+							len(c.writes), ratio, unbudgeted)
 						if ratio > most {
 							t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
 						}
@@ -155,7 +159,8 @@ func TestWireOutage(t *testing.T) {
 func TestWireDeadline(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*cassandratest.Node){
-		"silent": (*cassandratest.Node).Silence, "full sockets": (*cassandratest.Node).Freeze, "vanished": (*cassandratest.Node).Vanish,
+		"silent": (*cassandratest.Node).Silence, "full sockets": (*cassandratest.Node).Freeze,
+		"vanished": (*cassandratest.Node).Vanish,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,8 +178,14 @@ func TestWireDeadline(t *testing.T) {
 				for _, limit := range []time.Duration{time.Millisecond, 700 * time.Millisecond, 4 * time.Second} {
 					for what, write := range map[string]func(context.Context) error{
 						"fan-out": func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", orders.Insert(open)); return err },
-						"one":     func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", notes.Insert(newNote())); return err },
-						"batch":   func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", orders.Update(open, paid)); return err },
+						"one": func(ctx context.Context) error {
+							_, err := s.w.Write(ctx, "op", notes.Insert(newNote()))
+							return err
+						},
+						"batch": func(ctx context.Context) error {
+							_, err := s.w.Write(ctx, "op", orders.Update(open, paid))
+							return err
+						},
 						"grouped": func(ctx context.Context) error {
 							_, err := s.w.With(Group(groupBytes)).Write(ctx, "op", orders.Insert(open))
 							return err
@@ -255,8 +266,8 @@ func TestWireSilentNode(t *testing.T) {
 	}
 }
 
-// flicker makes connections with some nodes end as soon as they are ready, for about a second, and until there was one. With gocql by itself that leaves closed
-// ones in its pools.
+// flicker makes connections with some nodes end as soon as they are ready, for about a second, and until there was one.
+// With gocql by itself that leaves closed ones in its pools.
 func (s *wireShop) flicker(t *testing.T, nodes ...int) {
 	t.Helper()
 	use := s.When(cassandratest.Query, cassandratest.Text("USE"), cassandratest.On(nodes...)).
@@ -344,8 +355,8 @@ func TestWireConnectionsEndEarly(t *testing.T) {
 	})
 }
 
-// A session that Connect has not opened may keep closed connections. Its requests go to other nodes then, also those that gocql
-// would prepare first, of which it says context.Canceled.
+// A session that Connect has not opened may keep closed connections. Its requests go to other nodes then, also those
+// that gocql would prepare first, of which it says context.Canceled.
 func TestWireClosedConnections(t *testing.T) {
 	t.Parallel()
 	onWire(t, func(t wireTrial) {
@@ -374,7 +385,9 @@ func TestWireClosedConnections(t *testing.T) {
 				}
 				again += res.Attempts - 3
 			}
-			if again > 30 { // measured: 3 to 15, as a node is tried from time to time; without the breaker about 100, or few where gocql kept none
+			if again > 30 {
+				// measured: 3 to 15, as a node is tried from time to time; without the breaker about 100, or few where gocql kept
+				// none
 				t.Errorf("%d of 300 requests met a closed connection", again)
 			}
 			if again > 0 {

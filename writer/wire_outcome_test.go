@@ -51,39 +51,59 @@ func wireFaults() map[string]wireFault {
 		"answered": {nil, done, done},
 		"slow":     {[]cassandratest.Step{cassandratest.Delay(time.Second)}, done, done},
 
-		"unavailable":            {fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)), never, never},
-		"unavailable, batchlog":  {fail(cassandratest.Unavailable(gocql.Two, 1, 0)), never, never},
-		"overloaded":             {fail(cassandratest.Overloaded), never, maybe},
-		"bootstrapping":          {failWith(gocql.ErrCodeBootstrapping, ""), never, never},
-		"protocol error":         {failWith(gocql.ErrCodeProtocol, ""), never, never},
-		"credentials":            {failWith(gocql.ErrCodeCredentials, ""), never, never},
-		"syntax":                 {failWith(gocql.ErrCodeSyntax, ""), never, never},
-		"unauthorized":           {failWith(gocql.ErrCodeUnauthorized, ""), never, never},
-		"invalid":                {failWith(gocql.ErrCodeInvalid, ""), never, never},
-		"config":                 {failWith(gocql.ErrCodeConfig, ""), never, never},
-		"already exists":         {failWith(gocql.ErrCodeAlreadyExists, "\x00\x02ks\x00\x01t"), never, never},
-		"function failure":       {failWith(gocql.ErrCodeFunctionFailure, "\x00\x02ks\x00\x01f\x00\x01\x00\x03int"), never, never},
-		"server error":           {failWith(gocql.ErrCodeServer, ""), maybe, maybe},
-		"server error, applied":  {append([]cassandratest.Step{cassandratest.Apply}, failWith(gocql.ErrCodeServer, "")...), maybe, maybe},
-		"truncate":               {failWith(gocql.ErrCodeTruncate, ""), maybe, maybe},
-		"read timeout":           {fail(cassandratest.ReadTimeout(1, 2)), maybe, maybe},
-		"read failure":           {fail(cassandratest.ReadFailure(1, 2, 1)), maybe, maybe},
-		"CDC failure":            {failWith(gocql.ErrCodeCDCWriteFailure, ""), maybe, maybe},
-		"CAS unknown":            {fail(cassandratest.Code(gocql.ErrCodeCASWriteUnknown, []byte("\x00\x08\x00\x00\x00\x01\x00\x00\x00\x02")...)), maybe, maybe},
-		"no such error":          {fail(cassandratest.Code(0x4321)), maybe, maybe},
-		"dropped":                {[]cassandratest.Step{cassandratest.Drop}, maybe, maybe},
-		"applied, dropped":       {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, maybe, maybe},
-		"dropped, applied later": {[]cassandratest.Step{cassandratest.Drop, cassandratest.Delay(6 * time.Second), cassandratest.Apply}, maybe, maybe},
-		"late":                   {[]cassandratest.Step{cassandratest.Apply, cassandratest.Delay(4 * time.Second)}, maybe, maybe},
-		"cut":                    {[]cassandratest.Step{cassandratest.Cut}, maybe, maybe},
-		"applied, cut":           {[]cassandratest.Step{cassandratest.Apply, cassandratest.Cut}, maybe, maybe},
-		"cut, applied later":     {[]cassandratest.Step{cassandratest.Cut, cassandratest.Delay(6 * time.Second), cassandratest.Apply}, maybe, maybe},
-		"cut in the header":      {[]cassandratest.Step{cassandratest.CutAfter(5)}, maybe, maybe},
-		"cut in the body":        {[]cassandratest.Step{cutInBody}, maybe, maybe},
-		"stalled in the header":  {[]cassandratest.Step{cassandratest.StallAfter(5, 10*time.Second)}, maybe, maybe},
-		"stalled in the body":    {[]cassandratest.Step{cassandratest.StallAfter(11, 10*time.Second)}, maybe, maybe},
+		"unavailable":           {fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)), never, never},
+		"unavailable, batchlog": {fail(cassandratest.Unavailable(gocql.Two, 1, 0)), never, never},
+		"overloaded":            {fail(cassandratest.Overloaded), never, maybe},
+		"bootstrapping":         {failWith(gocql.ErrCodeBootstrapping, ""), never, never},
+		"protocol error":        {failWith(gocql.ErrCodeProtocol, ""), never, never},
+		"credentials":           {failWith(gocql.ErrCodeCredentials, ""), never, never},
+		"syntax":                {failWith(gocql.ErrCodeSyntax, ""), never, never},
+		"unauthorized":          {failWith(gocql.ErrCodeUnauthorized, ""), never, never},
+		"invalid":               {failWith(gocql.ErrCodeInvalid, ""), never, never},
+		"config":                {failWith(gocql.ErrCodeConfig, ""), never, never},
+		"already exists":        {failWith(gocql.ErrCodeAlreadyExists, "\x00\x02ks\x00\x01t"), never, never},
+		"function failure": {
+			failWith(gocql.ErrCodeFunctionFailure, "\x00\x02ks\x00\x01f\x00\x01\x00\x03int"), never,
+			never,
+		},
+		"server error": {failWith(gocql.ErrCodeServer, ""), maybe, maybe},
+		"server error, applied": {
+			append([]cassandratest.Step{cassandratest.Apply}, failWith(gocql.ErrCodeServer, "")...),
+			maybe, maybe,
+		},
+		"truncate":     {failWith(gocql.ErrCodeTruncate, ""), maybe, maybe},
+		"read timeout": {fail(cassandratest.ReadTimeout(1, 2)), maybe, maybe},
+		"read failure": {fail(cassandratest.ReadFailure(1, 2, 1)), maybe, maybe},
+		"CDC failure":  {failWith(gocql.ErrCodeCDCWriteFailure, ""), maybe, maybe},
+		"CAS unknown": {fail(cassandratest.Code(gocql.ErrCodeCASWriteUnknown,
+			[]byte("\x00\x08\x00\x00\x00\x01\x00\x00\x00\x02")...)), maybe, maybe},
+		"no such error":    {fail(cassandratest.Code(0x4321)), maybe, maybe},
+		"dropped":          {[]cassandratest.Step{cassandratest.Drop}, maybe, maybe},
+		"applied, dropped": {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, maybe, maybe},
+		"dropped, applied later": {[]cassandratest.Step{
+			cassandratest.Drop, cassandratest.Delay(6 * time.Second),
+			cassandratest.Apply,
+		}, maybe, maybe},
+		"late": {
+			[]cassandratest.Step{cassandratest.Apply, cassandratest.Delay(4 * time.Second)},
+			maybe,
+			maybe,
+		},
+		"cut":          {[]cassandratest.Step{cassandratest.Cut}, maybe, maybe},
+		"applied, cut": {[]cassandratest.Step{cassandratest.Apply, cassandratest.Cut}, maybe, maybe},
+		"cut, applied later": {[]cassandratest.Step{
+			cassandratest.Cut, cassandratest.Delay(6 * time.Second),
+			cassandratest.Apply,
+		}, maybe, maybe},
+		"cut in the header":     {[]cassandratest.Step{cassandratest.CutAfter(5)}, maybe, maybe},
+		"cut in the body":       {[]cassandratest.Step{cutInBody}, maybe, maybe},
+		"stalled in the header": {[]cassandratest.Step{cassandratest.StallAfter(5, 10*time.Second)}, maybe, maybe},
+		"stalled in the body":   {[]cassandratest.Step{cassandratest.StallAfter(11, 10*time.Second)}, maybe, maybe},
 	}
-	for _, typ := range []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC", "NEW"} {
+	for _, typ := range []string{
+		"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC",
+		"NEW",
+	} {
 		timeout := wireFault{steps: fail(cassandratest.WriteTimeout(typ, 1, 2))}
 		if typ == "BATCH" {
 			timeout.logged = stored
@@ -133,7 +153,8 @@ func statementsOf(tb testing.TB, change tables.Change) map[string]int {
 type wireTally struct{ cases, applied, notApplied, pending, unknown, falseApplied, falseNotApplied atomic.Int64 }
 
 func (c *wireTally) String() string {
-	return fmt.Sprintf("%d tables: %d applied, %d not applied, %d pending, %d unknown; false applied %d, false not applied %d",
+	return fmt.Sprintf("%d tables: %d applied, %d not applied, %d pending, %d unknown; false applied %d, false not "+
+		"applied %d",
 		c.cases.Load(), c.applied.Load(), c.notApplied.Load(), c.pending.Load(), c.unknown.Load(), c.falseApplied.Load(),
 		c.falseNotApplied.Load())
 }
@@ -174,8 +195,8 @@ func (c *wireTally) judge(o Outcome, applied, statements int) (honest bool) {
 	return true
 }
 
-// Every error and every lost answer, followed by others if it is retried, on a real driver: what is claimed of each table is
-// what the attempts that were made allow to say, neither more nor less.
+// Every error and every lost answer, followed by others if it is retried, on a real driver: what is claimed of each
+// table is what the attempts that were made allow to say, neither more nor less.
 func TestWireOutcomes(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -200,7 +221,8 @@ func TestWireOutcomes(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					unwind(t)
-					s := openWire(t, cassandratest.Start, 3, test.option, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
+					s := openWire(t, cassandratest.Start, 3, test.option, Timeout(time.Minute),
+						Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
 					faults, broken, parts := wireFaults(), 0, statementsOf(t, test.change)
 					for _, second := range wireSeconds {
 						script := []wireFault{faults[first], faults[second]}
@@ -242,7 +264,8 @@ func TestWireOutcomes(t *testing.T) {
 							}
 							applied := s.ledger.has(table, at)
 							if !tally.judge(claim.Outcome, applied, parts[table]) {
-								t.Errorf("then %s: %s is claimed to be %v, and of %d statements %d were applied", second, table, claim.Outcome, parts[table], applied)
+								t.Errorf("then %s: %s is claimed to be %v, and of %d statements %d were applied", second, table, claim.Outcome,
+									parts[table], applied)
 							}
 							switch {
 							case test.mode == FanOut && table != test.table: // it may lose its answer with the connection
@@ -250,7 +273,8 @@ func TestWireOutcomes(t *testing.T) {
 									t.Errorf("then %s: %s, which is not at fault, is %v", second, table, claim.Outcome)
 								}
 							case claim.Outcome != want || claim.Attempts != len(made):
-								t.Errorf("then %s: %s is %v after %d attempts, want %v after %d", second, table, claim.Outcome, claim.Attempts, want, len(made))
+								t.Errorf("then %s: %s is %v after %d attempts, want %v after %d", second, table, claim.Outcome, claim.Attempts,
+									want, len(made))
 							}
 						}
 					}
@@ -437,7 +461,8 @@ func (s *wireStorm) steps(batch, group bool) []cassandratest.Step {
 		cassandratest.Code(gocql.ErrCodeUnauthorized), cassandratest.Overloaded,
 	}
 	maybe := []cassandratest.Error{
-		cassandratest.WriteTimeout(typ, 1, 2), cassandratest.WriteFailure(typ, 1, 2, 1), cassandratest.Code(gocql.ErrCodeServer),
+		cassandratest.WriteTimeout(typ, 1, 2), cassandratest.WriteFailure(typ, 1, 2, 1),
+		cassandratest.Code(gocql.ErrCodeServer),
 	}
 	if batch {
 		maybe = append(maybe, cassandratest.Overloaded)
@@ -512,7 +537,10 @@ func (s *wireStorm) change() tables.Change {
 	o.OrderID, o.UserID, n.UserID, n.NoteID = id(), id(), id(), id()
 	paid := o
 	paid.Status = Paid
-	return []tables.Change{s.orders.Insert(o), s.notes.Insert(n), s.orders.Update(o, paid), s.orders.Delete(paid)}[s.random.IntN(4)]
+	return []tables.Change{
+		s.orders.Insert(o), s.notes.Insert(n), s.orders.Update(o, paid),
+		s.orders.Delete(paid),
+	}[s.random.IntN(4)]
 }
 
 // work writes, and now and then resumes at once what has failed.
@@ -521,7 +549,8 @@ func (s *wireStorm) work() {
 	groups := []Option{Group(0), Group(groupBytes)}
 	for range s.writes {
 		change, at := s.change(), s.stamp()
-		w := s.w.With(At(at), modes[s.number(len(modes))], groups[s.number(len(groups))], Hedge(s.unit*time.Duration(s.number(2))/2))
+		w := s.w.With(At(at), modes[s.number(len(modes))], groups[s.number(len(groups))],
+			Hedge(s.unit*time.Duration(s.number(2))/2))
 		ctx, cancel := context.WithTimeout(s.counted(s.t.Context()), s.unit*time.Duration(1+s.number(10_000))/1000)
 		_, err := w.Write(ctx, "op", change)
 		cancel()
@@ -543,7 +572,8 @@ func (s *wireStorm) work() {
 
 // claim holds what is said of a write against the tables as they are now.
 func (s *wireStorm) claim(at int64, change tables.Change, err error) wireClaim {
-	c := wireClaim{timestamp: at, parts: statementsOf(s.t, change), say: fmt.Sprint(change.Kind(), " ", change.Entity(), ": ", err)}
+	c := wireClaim{timestamp: at, parts: statementsOf(s.t, change), say: fmt.Sprint(change.Kind(), " ", change.Entity(),
+		": ", err)}
 	if err != nil {
 		c.failed = asError(s.t, err)
 	}
@@ -567,19 +597,21 @@ func (c wireClaim) outcomes() map[string]Outcome {
 
 func (s *wireStorm) judge(c wireClaim, table string, o Outcome) {
 	if applied := s.ledger.has(table, c.timestamp); !s.tally.judge(o, applied, c.parts[table]) {
-		s.t.Errorf("%s is claimed to be %v, and of %d statements %d were applied: %s", table, o, c.parts[table], applied, c.say)
+		s.t.Errorf("%s is claimed to be %v, and of %d statements %d were applied: %s", table, o, c.parts[table], applied,
+			c.say)
 	}
 }
 
-// run is the storm, and the calm after it: what had been said is compared with what has come of it, and every failed write
-// is resumed until it succeeds.
+// run is the storm, and the calm after it: what had been said is compared with what has come of it, and every failed
+// write is resumed until it succeeds.
 func (s *wireStorm) run() {
 	share := 3 + s.number(8) // of ten requests meet a fault
 	s.When().Choose(func(r cassandratest.Request) []cassandratest.Step {
 		if s.number(20) >= share {
 			return nil
 		}
-		group := r.Kind == cassandratest.Batch && !r.Logged && slices.ContainsFunc(r.Statements, func(st cassandratest.Statement) bool { return st.Table == "orders_by_id" })
+		group := r.Kind == cassandratest.Batch && !r.Logged &&
+			slices.ContainsFunc(r.Statements, func(st cassandratest.Statement) bool { return st.Table == "orders_by_id" })
 		return s.steps(r.Kind == cassandratest.Batch && r.Logged, group)
 	})
 	s.When(cassandratest.Prepare).Choose(func(cassandratest.Request) []cassandratest.Step {
@@ -632,8 +664,8 @@ func (s *wireStorm) run() {
 }
 
 // Thousands of writes through random faults of requests, connections and nodes, in virtual time: no table that is said
-// to lack the write has any part of it, then or later, none that is said to have it lacks a part, and Resume brings every
-// write to its end.
+// to lack the write has any part of it, then or later, none that is said to have it lacks a part, and Resume brings
+// every write to its end.
 func TestWireRandom(t *testing.T) {
 	t.Parallel()
 	tally := &wireTally{}
@@ -644,8 +676,10 @@ func TestWireRandom(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
 				s := &wireStorm{
-					wireShop: openWire(t, cassandratest.Start, 3, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * time.Second})),
-					t:        t, tally: tally, unit: time.Second, orders: orderSet(t), notes: noteSet(t), workers: 8, writes: 50, random: rand.New(rand.NewPCG(seed, 1)),
+					wireShop: openWire(t, cassandratest.Start, 3, Timeout(time.Minute),
+						Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * time.Second})),
+					t: t, tally: tally, unit: time.Second, orders: orderSet(t), notes: noteSet(t), workers: 8, writes: 50,
+					random: rand.New(rand.NewPCG(seed, 1)),
 				}
 				s.run()
 			})
@@ -660,8 +694,10 @@ func TestWireRandomSockets(t *testing.T) { //nolint:paralleltest // in real time
 	const unit = 40 * time.Millisecond
 	soon := func(c *gocql.ClusterConfig) { c.ReconnectInterval = unit } // the storm is over before Configure's 2 s are
 	s := &wireStorm{
-		wireShop: openWireConfigured(t, cassandratest.Listen, 3, soon, Timeout(5*time.Second), Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * unit})),
-		t:        t, tally: tally, unit: unit, orders: orderSet(t), notes: noteSet(t), workers: 16, writes: 20, random: rand.New(rand.NewPCG(1, 1)),
+		wireShop: openWireConfigured(t, cassandratest.Listen, 3, soon, Timeout(5*time.Second),
+			Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * unit})),
+		t: t, tally: tally, unit: unit, orders: orderSet(t), notes: noteSet(t), workers: 16, writes: 20,
+		random: rand.New(rand.NewPCG(1, 1)),
 	}
 	s.run()
 }

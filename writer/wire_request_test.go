@@ -30,9 +30,18 @@ func TestWireRequests(t *testing.T) {
 	}{
 		"fan-out":        {change: orderSet(t).Insert(newOrder(Open)), mode: FanOut, kind: cassandratest.Execute, want: 3},
 		"same partition": {change: noteSet(t).Insert(newNote()), mode: SamePartition, kind: cassandratest.Batch, want: 1},
-		"logged batch":   {change: orderSet(t).Update(move()), mode: LoggedBatch, kind: cassandratest.Batch, logged: true, want: 1, sweep: true},
-		"one, fan-out":   {change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(session.One)}, mode: FanOut, kind: cassandratest.Execute, want: 3},
-		"one, batch":     {change: noteSet(t).Insert(newNote()), options: []Option{Consistency(session.One)}, mode: SamePartition, kind: cassandratest.Batch, want: 1},
+		"logged batch": {
+			change: orderSet(t).Update(move()), mode: LoggedBatch, kind: cassandratest.Batch, logged: true,
+			want: 1, sweep: true,
+		},
+		"one, fan-out": {
+			change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(session.One)},
+			mode: FanOut, kind: cassandratest.Execute, want: 3,
+		},
+		"one, batch": {
+			change: noteSet(t).Insert(newNote()), options: []Option{Consistency(session.One)},
+			mode: SamePartition, kind: cassandratest.Batch, want: 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +61,8 @@ func TestWireRequests(t *testing.T) {
 					t.Errorf("sent %v", sent)
 				}
 				for _, r := range sent {
-					if r.Kind != test.kind || r.Logged != test.logged || r.Consistency != level || r.Serial != 0 || r.DefaultTimestamp != nil || r.Applied != 1 {
+					if r.Kind != test.kind || r.Logged != test.logged || r.Consistency != level || r.Serial != 0 ||
+						r.DefaultTimestamp != nil || r.Applied != 1 {
 						t.Errorf("%+v", r)
 					}
 					for _, st := range r.Statements {
@@ -129,7 +139,8 @@ func TestWireSameBytes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
 				s := openWire(t, cassandratest.Start, 3, Retry(retry.Policy{MaxAttempts: 3}), test.option)
-				rule := s.When(cassandratest.Table(test.table)).Do(cassandratest.Apply, cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 1, 2)))
+				rule := s.When(cassandratest.Table(test.table)).Do(cassandratest.Apply,
+					cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 1, 2)))
 				_, err := s.w.Write(t.Context(), "op", test.change)
 				stored, err := asError(t, err).MarshalBinary()
 				if err != nil {
@@ -152,7 +163,9 @@ func TestWireSameBytes(t *testing.T) {
 				if _, err := other.Resume(t.Context(), &failed); err != nil {
 					t.Fatal(err)
 				}
-				all := s.Journal(cassandratest.Table(test.table), cassandratest.Where(func(r cassandratest.Request) bool { return r.Kind != cassandratest.Prepare }))
+				all := s.Journal(cassandratest.Table(test.table), cassandratest.Where(func(r cassandratest.Request) bool {
+					return r.Kind != cassandratest.Prepare
+				}))
 				if len(all) != 4 {
 					t.Fatalf("%d requests", len(all))
 				}
@@ -169,11 +182,13 @@ func TestWireSameBytes(t *testing.T) {
 	}
 }
 
-// A Resume that fails does not forget what the write itself may have done, and knows nothing of other deliveries of its error.
+// A Resume that fails does not forget what the write itself may have done, and knows nothing of other deliveries of its
+// error.
 func TestWireResumeIsSticky(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]tables.Change{
-		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()), "logged batch": orderSet(t).Update(move()),
+		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()),
+		"logged batch": orderSet(t).Update(move()),
 	} {
 		for first, steps := range map[string][]cassandratest.Step{
 			"applied":     {cassandratest.Apply, cassandratest.Drop},
@@ -216,10 +231,12 @@ func TestWireOverloadedView(t *testing.T) {
 					s.Create(`CREATE MATERIALIZED VIEW shop.big_orders AS SELECT * FROM shop.orders_by_user
 						WHERE user_id IS NOT NULL AND order_id IS NOT NULL PRIMARY KEY (order_id, user_id)`)
 				case "schema not read":
-					s.When(cassandratest.Table("system_schema.views")).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.One, 1, 0)))
+					s.When(cassandratest.Table("system_schema.views")).
+						Do(cassandratest.Fail(cassandratest.Unavailable(gocql.One, 1, 0)))
 				}
 				e := failed(t, s.w, orderSet(t).Insert(newOrder(Open)))
-				if got := outcomes(e); got["orders_by_user"] != want || got["orders_by_id"] != Applied || got["orders_by_status"] != Applied {
+				if got := outcomes(e); got["orders_by_user"] != want || got["orders_by_id"] != Applied ||
+					got["orders_by_status"] != Applied {
 					t.Errorf("%v", got)
 				}
 			})
@@ -239,11 +256,14 @@ func TestWireFallback(t *testing.T) {
 		fanOut []cassandratest.Step // of orders_by_user
 		want   Outcome              // of orders_by_user
 	}{
-		"applied":               {[]cassandratest.Step{batchlog}, nil, Applied},
-		"then clean":            {[]cassandratest.Step{batchlog}, syntax, Unknown},
-		"replayed, then clean":  {[]cassandratest.Step{cassandratest.Apply, batchlog}, syntax, Unknown},
-		"no nodes, then clean":  {[]cassandratest.Step{noNodes}, syntax, NotApplied},
-		"no nodes, then silent": {[]cassandratest.Step{noNodes}, []cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, Unknown},
+		"applied":              {[]cassandratest.Step{batchlog}, nil, Applied},
+		"then clean":           {[]cassandratest.Step{batchlog}, syntax, Unknown},
+		"replayed, then clean": {[]cassandratest.Step{cassandratest.Apply, batchlog}, syntax, Unknown},
+		"no nodes, then clean": {[]cassandratest.Step{noNodes}, syntax, NotApplied},
+		"no nodes, then silent": {[]cassandratest.Step{noNodes}, []cassandratest.Step{
+			cassandratest.Apply,
+			cassandratest.Drop,
+		}, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +311,8 @@ func TestWireFallback(t *testing.T) {
 func TestWireUnprepared(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]tables.Change{
-		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()), "logged batch": orderSet(t).Update(move()),
+		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()),
+		"logged batch": orderSet(t).Update(move()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -357,7 +378,8 @@ func TestWireReadsAreRouted(t *testing.T) {
 				t.Fatal(err)
 			}
 			from := len(s.Journal())
-			s.When(cassandratest.Table("orders_by_id"), cassandratest.Execute, cassandratest.Nth(1)).Do(cassandratest.Fail(cassandratest.Overloaded))
+			s.When(cassandratest.Table("orders_by_id"), cassandratest.Execute, cassandratest.Nth(1)).
+				Do(cassandratest.Fail(cassandratest.Overloaded))
 			if _, err := Load(t.Context(), s.w, "op", orderSet(t), o); err != nil {
 				t.Fatal(err)
 			}

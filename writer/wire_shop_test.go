@@ -35,17 +35,21 @@ type wireShop struct {
 }
 
 // openWire opens a shop. start is cassandratest.Listen or cassandratest.Start.
-func openWire(tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int, options ...NewOption) *wireShop {
+func openWire(tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int,
+	options ...NewOption,
+) *wireShop {
 	tb.Helper()
 	return openWireConfigured(tb, start, nodes, func(*gocql.ClusterConfig) {}, options...)
 }
 
 func openWireConfigured(
-	tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int, configure func(*gocql.ClusterConfig), options ...NewOption,
+	tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int,
+	configure func(*gocql.ClusterConfig), options ...NewOption,
 ) *wireShop {
 	tb.Helper()
 	s := &wireShop{Cluster: start(tb, nodes), streams: &streams.Counter{}, ledger: &wireLedger{}}
-	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, min(3, nodes)))
+	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`,
+		min(3, nodes)))
 	s.Create(createTables(describe.Of(orderSet(tb).Internal()))...)
 	s.Create(createTables(describe.Of(noteSet(tb).Internal()))...)
 	s.Watch(s.ledger.add)
@@ -68,7 +72,8 @@ func openWireConfigured(
 // newOf makes a writer that has one session for everything, so that the writes alone make connections.
 func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(writes), options...)
-	w.sender.Deep, w.reads, w.sender.Hosts, w.transact = true, writes, hosts.Of(writes), decide.Sessions{Writes: writes, Reads: writes}
+	w.sender.Deep, w.reads, w.sender.Hosts, w.transact = true, writes, hosts.Of(writes),
+		decide.Sessions{Writes: writes, Reads: writes}
 	return w, w.err
 }
 
@@ -86,7 +91,8 @@ func createTables(d describe.Description) []string {
 			}
 		}
 		key := append([]string{"(" + strings.Join(keys["partition_key"], ", ") + ")"}, keys["clustering"]...)
-		text := fmt.Sprintf("CREATE TABLE shop.%s (%s, PRIMARY KEY (%s))", t.Name, strings.Join(columns, ", "), strings.Join(key, ", "))
+		text := fmt.Sprintf("CREATE TABLE shop.%s (%s, PRIMARY KEY (%s))", t.Name, strings.Join(columns, ", "),
+			strings.Join(key, ", "))
 		if order != nil {
 			text += " WITH CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")"
 		}
@@ -149,15 +155,17 @@ func (s *wireShop) stamp() int64 {
 // counted is a context whose requests the shop counts.
 func (s *wireShop) counted(ctx context.Context) context.Context { return s.streams.Context(ctx) }
 
-// unwind lets virtual time run on at the end of a test, until gocql has let go of all goroutines. It comes first in a bubble.
+// unwind lets virtual time run on at the end of a test, until gocql has let go of all goroutines. It comes first in a
+// bubble.
 func unwind(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 }
 
-// wantNoStreams ends all connections, after which every request must have been answered or have lost its connection. Of an
-// answer whose body is cut off gocql says neither; nor of a request on a connection that it closes by itself, or whose answer comes as
-// the connection ends, so that a few may seem open (1.7.0, conn.go: closeWithError(nil), and the end of recv).
+// wantNoStreams ends all connections, after which every request must have been answered or have lost its connection. Of
+// an answer whose body is cut off gocql says neither; nor of a request on a connection that it closes by itself, or
+// whose answer comes as the connection ends, so that a few may seem open (1.7.0, conn.go: closeWithError(nil), and the
+// end of recv).
 func (s *wireShop) wantNoStreams(t *testing.T, broken int) {
 	t.Helper()
 	allowed := broken + max(2, s.streams.Started()/100)

@@ -20,20 +20,23 @@ func TestWith(t *testing.T) {
 	w := fakeWriter(x)
 	before := *w
 	derived := w.With(Logged(), Timeout(time.Second), Consistency(session.All), BatchLimit(10_000),
-		shared(session.Keyspaces(map[string]string{"": "tenant"}), session.Trace(&recorder{})), At(time.Now().UnixMicro()), once())
+		shared(session.Keyspaces(map[string]string{"": "tenant"}), session.Trace(&recorder{})), At(time.Now().UnixMicro()),
+		once())
 	if w.choice != before.choice || w.timeout != before.timeout || w.consistency != before.consistency ||
 		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer.Any() ||
 		!reflect.DeepEqual(w.policy, before.policy) || w.physical("") != "shop" {
 		t.Error("With has changed the writer it was called on")
 	}
-	if derived.clock != w.clock || derived.batchlog != w.batchlog || derived.live != w.live || derived.sender.Exec != w.sender.Exec {
+	if derived.clock != w.clock || derived.batchlog != w.batchlog || derived.live != w.live ||
+		derived.sender.Exec != w.sender.Exec {
 		t.Error("a derived writer has its own clock, batchlog, schema or session")
 	}
 	res, err := derived.Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
 	if err != nil || res.Mode != LoggedBatch || x.sent()[0].Consistency != gocql.All || res.Timestamp != derived.at {
 		t.Errorf("%+v, %v", res, err)
 	}
-	res, err = derived.With(Auto(), shared(session.Keyspaces(nil))).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
+	res, err = derived.With(Auto(), shared(session.Keyspaces(nil))).Write(t.Context(), "createOrder",
+		orderSet(t).Insert(newOrder(Open)))
 	if err != nil || res.Mode != FanOut || x.sent()[1].Mutations[0].Keyspace != "shop" {
 		t.Errorf("derived of derived: %+v, %v", res, err)
 	}
@@ -58,7 +61,8 @@ func TestLoggedAndConcurrent(t *testing.T) {
 		"Auto after other": {w.With(Logged(), Auto()), true},
 	} {
 		_, err := test.w.Write(t.Context(), "createOrder")
-		if test.fits && err != nil || !test.fits && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "give one of them")) {
+		if test.fits && err != nil || !test.fits &&
+			(!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "give one of them")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -73,7 +77,8 @@ func TestTimesWithoutUnits(t *testing.T) {
 		"Retry": {Retry(retry.Policy{MaxElapsedTime: 500}), Retry(retry.Policy{MaxElapsedTime: time.Millisecond})},
 	} {
 		err := fakeWriter(&fakeExecutor{}, options[0]).err
-		if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.Contains(err.Error(), "less than a millisecond: write it with a unit") {
+		if err == nil || !strings.HasPrefix(err.Error(), name) ||
+			!strings.Contains(err.Error(), "less than a millisecond: write it with a unit") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := fakeWriter(&fakeExecutor{}, options[1]).err; err != nil {
@@ -93,13 +98,37 @@ func TestKeyspaces(t *testing.T) {
 		mapped  map[string]string
 		want    map[string]string // table to keyspace
 	}{
-		"none":         {"shop", nil, map[string]string{"tasks": "shop", "tasks_by_owner": "people"}},
-		"session's":    {"shop", map[string]string{"": "t7_shop"}, map[string]string{"tasks": "t7_shop", "tasks_by_owner": "people"}},
-		"named":        {"shop", map[string]string{"people": "t7_people"}, map[string]string{"tasks": "shop", "tasks_by_owner": "t7_people"}},
-		"both":         {"", map[string]string{"": "t7_shop", "people": "t7_people"}, map[string]string{"tasks": "t7_shop", "tasks_by_owner": "t7_people"}},
-		"both to one":  {"", map[string]string{"": "t7", "people": "t7"}, map[string]string{"tasks": "t7", "tasks_by_owner": "t7"}},
-		"other":        {"shop", map[string]string{"shop": "x"}, map[string]string{"tasks": "shop", "tasks_by_owner": "people"}},
-		"not repeated": {"shop", map[string]string{"": "people", "people": "y"}, map[string]string{"tasks": "people", "tasks_by_owner": "y"}},
+		"none": {"shop", nil, map[string]string{"tasks": "shop", "tasks_by_owner": "people"}},
+		"session's": {
+			"shop",
+			map[string]string{"": "t7_shop"},
+			map[string]string{"tasks": "t7_shop", "tasks_by_owner": "people"},
+		},
+		"named": {
+			"shop",
+			map[string]string{"people": "t7_people"},
+			map[string]string{"tasks": "shop", "tasks_by_owner": "t7_people"},
+		},
+		"both": {
+			"",
+			map[string]string{"": "t7_shop", "people": "t7_people"},
+			map[string]string{"tasks": "t7_shop", "tasks_by_owner": "t7_people"},
+		},
+		"both to one": {
+			"",
+			map[string]string{"": "t7", "people": "t7"},
+			map[string]string{"tasks": "t7", "tasks_by_owner": "t7"},
+		},
+		"other": {
+			"shop",
+			map[string]string{"shop": "x"},
+			map[string]string{"tasks": "shop", "tasks_by_owner": "people"},
+		},
+		"not repeated": {
+			"shop",
+			map[string]string{"": "people", "people": "y"},
+			map[string]string{"tasks": "people", "tasks_by_owner": "y"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

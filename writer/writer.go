@@ -48,7 +48,8 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 		c.writes, c.reads = writes, reads
 		c.use(s)
 	})
-	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
+	w := newWriter(fanout.Gocql{Session: writes}, writes.Query("").Keyspace(), readLive(reads),
+		append([]NewOption{in}, options...)...)
 	w.transact = decide.Sessions{Writes: writes, Reads: reads}
 	w.sender.Deep, w.sender.Hosts = true, hosts.Of(writes)
 	if w.err != nil {
@@ -58,14 +59,19 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 }
 
 func newWriter(
-	exec fanout.Executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
+	exec fanout.Executor, session string, read func(context.Context, string, string) (liveTable, error),
+	options ...NewOption,
 ) *Writer {
-	w := &Writer{config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read}, ends: decide.NewEnds()}
+	w := &Writer{
+		config: defaults(), session: session, batchlog: &batchlog{}, live: &live{read: read},
+		ends: decide.NewEnds(),
+	}
 	w.sender = fanout.Sender{Exec: exec, Doubt: w.live.doubt, Groupable: w.live.groupable, Ungroup: w.live.ungroup}
 	apply(&w.config, options)
 	w.retried = true // a Timeout alone is compared with the policy too
 	if w.hedge > 0 && w.hedge >= w.timeout {
-		w.fail("Hedge is %v, but a call ends after %v (Timeout): use a smaller Hedge (about your p99), or 0 for none", w.hedge, w.timeout)
+		w.fail("Hedge is %v, but a call ends after %v (Timeout): use a smaller Hedge (about your p99), or 0 for none",
+			w.hedge, w.timeout)
 	}
 	if w.shared.Budget == nil {
 		w.shared.Budget = settings.NewBudget(0, 0)
@@ -99,9 +105,11 @@ func (w *Writer) prepare() {
 	w.next = func(above int64) int64 { return clock.next(above, skew, nil, nil) }
 	w.finishes = w.finishFor
 	w.sender.Retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
-	w.sender.Tracer, w.sender.Consistency, w.sender.Hedge, w.sender.Group, w.sender.Now = w.tracer, w.consistency, w.hedge, w.group, w.clock.now
+	w.sender.Tracer, w.sender.Consistency, w.sender.Hedge, w.sender.Group, w.sender.Now = w.tracer, w.consistency, w.hedge,
+		w.group, w.clock.now
 	if limit := w.sender.Retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
-		w.fail("Hedge is %v, but an attempt ends after %v: use a smaller Hedge (about your p99), or 0 for none", w.hedge, limit)
+		w.fail("Hedge is %v, but an attempt ends after %v: use a smaller Hedge (about your p99), or 0 for none", w.hedge,
+			limit)
 	}
 }
 
@@ -112,11 +120,13 @@ func (w *Writer) checkPolicy() {
 		return
 	}
 	if p.AttemptTimeout > 0 && p.AttemptTimeout >= w.timeout {
-		w.fail("Retry: AttemptTimeout %v leaves no second attempt within Timeout %v: make it less, or MaxAttempts 1", p.AttemptTimeout, w.timeout)
+		w.fail("Retry: AttemptTimeout %v leaves no second attempt within Timeout %v: make it less, or MaxAttempts 1",
+			p.AttemptTimeout, w.timeout)
 		return
 	}
 	if p.MaxElapsedTime > w.timeout {
-		w.fail("Retry: MaxElapsedTime %v is longer than Timeout %v: make Timeout more, or MaxElapsedTime less", p.MaxElapsedTime, w.timeout)
+		w.fail("Retry: MaxElapsedTime %v is longer than Timeout %v: make Timeout more, or MaxElapsedTime less",
+			p.MaxElapsedTime, w.timeout)
 	}
 }
 
@@ -192,8 +202,8 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	}
 }
 
-// unsent ends a write of which nothing was sent: it was rejected, or the schema of its tables could not be read, which is not
-// the fault of the call.
+// unsent ends a write of which nothing was sent: it was rejected, or the schema of its tables could not be read, which
+// is not the fault of the call.
 func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Result, error) {
 	var unread *unreadError
 	if errors.As(err, &unread) {

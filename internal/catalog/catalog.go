@@ -1,4 +1,5 @@
-// Package catalog reads the schema tables, of which every node has a copy. Package schema reads them whole, as their columns differ by version.
+// Package catalog reads the schema tables, of which every node has a copy. Package schema reads them whole, as their
+// columns differ by version.
 package catalog
 
 import (
@@ -20,7 +21,8 @@ type Table struct {
 
 // Tables makes one attempt at reading the tables of a keyspace, or the one with the name in only.
 func Tables(ctx context.Context, session *gocql.Session, keyspace string, only ...any) (out []Table, err error) {
-	statement := "SELECT table_name, comment, id, gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ?"
+	statement := "SELECT table_name, comment, id, gc_grace_seconds, default_time_to_live FROM system_schema.tables " +
+		"WHERE keyspace_name = ?"
 	if len(only) > 0 {
 		statement += " AND table_name = ?"
 	}
@@ -36,13 +38,16 @@ func Tables(ctx context.Context, session *gocql.Session, keyspace string, only .
 // Columns makes one attempt at reading the names of a table's columns.
 func Columns(ctx context.Context, session *gocql.Session, keyspace, table string) (out []string, err error) {
 	var name string
-	err = Each(ctx, session, gocql.One, "SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
+	err = Each(ctx, session, gocql.One,
+		"SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
 		[]any{keyspace, table}, func() { out = append(out, name) }, &name)
 	return out, err
 }
 
 // Each makes one attempt at a statement, and calls row when a row of the answer is in dest.
-func Each(ctx context.Context, s *gocql.Session, level gocql.Consistency, statement string, values []any, row func(), dest ...any) error {
+func Each(ctx context.Context, s *gocql.Session, level gocql.Consistency, statement string, values []any, row func(),
+	dest ...any,
+) error {
 	iter := s.Query(statement, values...).WithContext(ctx).Consistency(level).RetryPolicy(driver.NoRetry).Iter()
 	for iter.Scan(dest...) {
 		row()

@@ -5,8 +5,8 @@ import "strings"
 // maxMeant bounds names that are compared: letters are compared each with each.
 const maxMeant = 64
 
-// Meant says which of the columns may be meant by a name that none of them has, as the end of an error: ": did you mean total?". It
-// is empty if none is like it.
+// Meant says which of the columns may be meant by a name that none of them has, as the end of an error: ": did you mean
+// total?". It is empty if none is like it.
 func Meant(name string, columns []string) string {
 	best, least := "", len(name)
 	for _, c := range columns {
@@ -23,8 +23,8 @@ func Meant(name string, columns []string) string {
 	return ": did you mean " + best + "?"
 }
 
-// unlike is how much a name differs from that of a column: 0 where only case and underscores do, and len(name) where the one is
-// hardly meant by the other.
+// unlike is how much a name differs from that of a column: 0 where only case and underscores do, and len(name) where
+// the one is hardly meant by the other.
 func unlike(name, column string) int {
 	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "") }
 	if plain(name) == plain(column) {
@@ -34,7 +34,8 @@ func unlike(name, column string) int {
 	if len(long) < len(short) {
 		long, short = short, long
 	}
-	part := strings.HasPrefix(long, short+"_") || strings.HasSuffix(long, "_"+short) || len(short) > 2 && strings.HasPrefix(long, short)
+	part := strings.HasPrefix(long, short+"_") || strings.HasSuffix(long, "_"+short) || len(short) > 2 &&
+		strings.HasPrefix(long, short)
 	if !part && len(long)-len(short) > len(long)/3 {
 		return len(name)
 	}
@@ -44,7 +45,8 @@ func unlike(name, column string) int {
 	return len(name)
 }
 
-// edits counts the letters to insert, delete, replace or exchange with their neighbor to get from a to b, of at most maxMeant letters.
+// edits counts the letters to insert, delete, replace or exchange with their neighbor to get from a to b, of at most
+// maxMeant letters.
 func edits(a, b string) int {
 	var rows [3][maxMeant + 1]int // the last ones
 	for i := range len(a) + 1 {

@@ -51,7 +51,8 @@ var natives = func() map[string]*Type {
 }()
 
 // reservedTypes are other names that user-defined types can not have.
-var reservedTypes = WordSet("byte complex enum interval macaddr bitstring cast count distinct json maxwritetime ttl writetime")
+var reservedTypes = WordSet("byte complex enum interval macaddr bitstring cast count distinct json maxwritetime ttl " +
+	"writetime")
 
 // generics are the types with arguments, how many these are, where 0 is any number from one, and an example.
 var generics = map[string]struct {
@@ -83,7 +84,8 @@ func (t *Type) String() string {
 	return name
 }
 
-// Source is what types are read from: a text that is a type, or a statement. A failure puts it at the end: what is read after that fails too.
+// Source is what types are read from: a text that is a type, or a statement. A failure puts it at the end: what is read
+// after that fails too.
 type Source interface {
 	Ahead(n int) Token      // the token that comes n tokens later
 	Skip(n int)             // passes over tokens, but not over the end

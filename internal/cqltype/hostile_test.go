@@ -9,7 +9,8 @@ import (
 
 // hostileTypes are types whose values have parts, whose sizes stand in the value.
 var hostileTypes = []string{
-	"frozen<list<int>>", "frozen<set<text>>", "frozen<map<text, int>>", "frozen<tuple<int, frozen<list<double>>>>", "decimal", "varint",
+	"frozen<list<int>>", "frozen<set<text>>", "frozen<map<text, int>>", "frozen<tuple<int, frozen<list<double>>>>",
+	"decimal", "varint",
 	"timeuuid", "frozen<list<frozen<set<frozen<map<int, blob>>>>>>",
 }
 
@@ -42,7 +43,8 @@ func TestCompareOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// FuzzCompare compares any bytes: nothing panics, the order does not depend on which comes first, and a value is the same as itself.
+// FuzzCompare compares any bytes: nothing panics, the order does not depend on which comes first, and a value is the
+// same as itself.
 func FuzzCompare(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7}, []byte{0, 0, 0, 2, 0, 0, 0, 1, 'a', 0xff, 0xff, 0xff, 0xff})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, []byte{0xff, 0xff, 0xff, 0xfe})

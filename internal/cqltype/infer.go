@@ -30,8 +30,9 @@ var inferredKinds = map[reflect.Kind]gocql.Type{
 // Infer gives the CQL type a Go type stands for when nothing else is declared: string text, []byte blob, bool boolean,
 // int8 to int64 tinyint to bigint, int bigint, float32 float, float64 double, gocql.UUID and [16]byte uuid, time.Time
 // timestamp, inf.Dec decimal, big.Int varint, net.IP inet, gocql.Duration duration, map[K]V map, map[K]struct{} set,
-// slice list; a pointer stands for its element. The user-defined types ts are frozen. Types that could mean several things (time.Duration, unsigned
-// integers, types with their own MarshalCQL) are rejected: their CQL type must be declared.
+// slice list; a pointer stands for its element. The user-defined types ts are frozen. Types that could mean several
+// things (time.Duration, unsigned integers, types with their own MarshalCQL) are rejected: their CQL type must be
+// declared.
 func (ts *Types) Infer(t reflect.Type) (*Type, error) { return ts.infer(t, 0) }
 
 // maxDepth ends the walk through a Go type that contains itself.
@@ -79,9 +80,11 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 // basics are the Go types that the driver knows the defined types of a kind by.
 var basics = map[reflect.Kind]reflect.Type{
 	reflect.String: reflect.TypeFor[string](), reflect.Bool: reflect.TypeFor[bool](),
-	reflect.Int8: reflect.TypeFor[int8](), reflect.Int16: reflect.TypeFor[int16](), reflect.Int32: reflect.TypeFor[int32](),
+	reflect.Int8: reflect.TypeFor[int8](), reflect.Int16: reflect.TypeFor[int16](),
+	reflect.Int32: reflect.TypeFor[int32](),
 	reflect.Int64: reflect.TypeFor[int64](), reflect.Int: reflect.TypeFor[int](),
-	reflect.Uint8: reflect.TypeFor[uint8](), reflect.Uint16: reflect.TypeFor[uint16](), reflect.Uint32: reflect.TypeFor[uint32](),
+	reflect.Uint8: reflect.TypeFor[uint8](), reflect.Uint16: reflect.TypeFor[uint16](),
+	reflect.Uint32: reflect.TypeFor[uint32](),
 	reflect.Uint64: reflect.TypeFor[uint64](), reflect.Uint: reflect.TypeFor[uint](),
 	reflect.Float32: reflect.TypeFor[float32](), reflect.Float64: reflect.TypeFor[float64](),
 }
@@ -92,7 +95,8 @@ var (
 	byteType = reflect.TypeFor[[]byte]()
 )
 
-// Plain is the Go type to give the driver in the place of t: it knows defined types of some kinds only, and reads no null into a [16]byte.
+// Plain is the Go type to give the driver in the place of t: it knows defined types of some kinds only, and reads no
+// null into a [16]byte.
 func Plain(t reflect.Type) reflect.Type {
 	switch {
 	case t.Kind() == reflect.Array && t.ConvertibleTo(bytes16):

@@ -81,13 +81,15 @@ func TestInferRefuses(t *testing.T) {
 	t.Parallel()
 	for _, goType := range []reflect.Type{
 		reflect.TypeFor[time.Duration](), reflect.TypeFor[uint64](), reflect.TypeFor[uint8](), reflect.TypeFor[any](),
-		reflect.TypeFor[struct{ A int }](), reflect.TypeFor[chan int](), reflect.TypeFor[func()](), reflect.TypeFor[[4]byte](),
+		reflect.TypeFor[struct{ A int }](), reflect.TypeFor[chan int](), reflect.TypeFor[func()](),
+		reflect.TypeFor[[4]byte](),
 		reflect.TypeFor[complex128](), reflect.TypeFor[[]uint16](), reflect.TypeFor[map[string]any](),
 		reflect.TypeFor[marshaler](), reflect.TypeFor[*marshaler](), reflect.TypeFor[[]marshaler](),
 		reflect.TypeFor[pointerMarshaler](), reflect.TypeFor[*pointerMarshaler](),
 		reflect.TypeFor[tree](), reflect.TypeFor[forest](),
 	} {
-		if got, err := (*cqltype.Types)(nil).Infer(goType); err == nil || !strings.HasPrefix(err.Error(), "no CQL type follows from Go type ") {
+		if got, err := (*cqltype.Types)(nil).Infer(goType); err == nil ||
+			!strings.HasPrefix(err.Error(), "no CQL type follows from Go type ") {
 			t.Errorf("%s: %v, %v, want an error", goType, got, err)
 		}
 	}

@@ -18,13 +18,15 @@ func (t *Type) Compare(a, b []byte) int {
 		return cmp.Compare(len(a), len(b))
 	}
 	switch t.kind {
-	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt, gocql.TypeTimestamp, gocql.TypeTime, gocql.TypeCounter:
+	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt, gocql.TypeTimestamp, gocql.TypeTime,
+		gocql.TypeCounter:
 		return cmp.Or(cmp.Compare(int8(a[0]), int8(b[0])), bytes.Compare(a[1:], b[1:])) // the sign is in the first byte
 	case gocql.TypeFloat:
 		return compareFloat(float64(math.Float32frombits(binary.BigEndian.Uint32(a))),
 			float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
 	case gocql.TypeDouble:
-		return compareFloat(math.Float64frombits(binary.BigEndian.Uint64(a)), math.Float64frombits(binary.BigEndian.Uint64(b)))
+		return compareFloat(math.Float64frombits(binary.BigEndian.Uint64(a)),
+			math.Float64frombits(binary.BigEndian.Uint64(b)))
 	case gocql.TypeVarint:
 		return twosComplement(a).Cmp(twosComplement(b))
 	case gocql.TypeUUID:
@@ -180,7 +182,8 @@ func AppendValue(out, value []byte) []byte {
 	if value == nil {
 		return binary.BigEndian.AppendUint32(out, 1<<32-1)
 	}
-	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...) // it is in memory, and a request much shorter
+	// it is in memory, and a request much shorter
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...)
 }
 
 // CutValue cuts off a value that follows its length, and says whether there is one. Null is nil.

@@ -8,14 +8,15 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Same says whether the server takes two encoded values of a type as equal, in a condition or a clustering key: as it does sets and maps
-// in another order, 10 and 10.00, and a value of a user-defined type from before it got a field and one in which that field is null.
+// Same says whether the server takes two encoded values of a type as equal, in a condition or a clustering key: as it
+// does sets and maps in another order, 10 and 10.00, and a value of a user-defined type from before it got a field and
+// one in which that field is null.
 func (t *Type) Same(a, b []byte) bool {
 	return (a == nil) == (b == nil) && t.Compare(t.sorted(a), t.sorted(b)) == 0
 }
 
-// Parts are the values inside an encoded value: elements, keys and values one after the other, or fields; nil is null. A value may have fewer
-// fields than its type, or more. It is false of bytes that are no value of the type.
+// Parts are the values inside an encoded value: elements, keys and values one after the other, or fields; nil is null.
+// A value may have fewer fields than its type, or more. It is false of bytes that are no value of the type.
 func (t *Type) Parts(data []byte) (parts [][]byte, ok bool) {
 	count := 0
 	if t.Collection() {
@@ -78,7 +79,8 @@ func (t *Type) Exceeds(data []byte) bool {
 	return slices.ContainsFunc(more, present)
 }
 
-// sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the server, each once.
+// sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the
+// server, each once.
 func (t *Type) sorted(data []byte) []byte {
 	if len(data) < 4 || !t.Contains((*Type).unordered) {
 		return data
@@ -104,7 +106,8 @@ func (t *Type) sorted(data []byte) []byte {
 // unordered says whether the elements of a value may be sent in any order.
 func (t *Type) unordered() bool { return t.kind == gocql.TypeSet || t.kind == gocql.TypeMap }
 
-// Ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their bytes.
+// Ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their
+// bytes.
 func (t *Type) Ordered(data []byte) []byte {
 	if !t.composite() {
 		return data

@@ -1,5 +1,6 @@
-// Package cqltype has the types of CQL that values can be encoded for, and encoded values: how they are checked, compared and shown. With it a
-// declaration, the metadata of the driver and the live schema are compared. Package cql reads the names of types.
+// Package cqltype has the types of CQL that values can be encoded for, and encoded values: how they are checked,
+// compared and shown. With it a declaration, the metadata of the driver and the live schema are compared. Package cql
+// reads the names of types.
 package cqltype
 
 import (
@@ -77,8 +78,8 @@ func (t *Type) Info() gocql.TypeInfo {
 // Frozen says whether a collection or user-defined type is stored as one cell. A tuple always is.
 func (t *Type) Frozen() bool { return t.frozen }
 
-// Elems are the types inside a type: of the elements of a collection, key and value of a map, of the elements of a tuple,
-// of the fields of a user-defined type.
+// Elems are the types inside a type: of the elements of a collection, key and value of a map, of the elements of a
+// tuple, of the fields of a user-defined type.
 func (t *Type) Elems() []*Type {
 	if t.user == nil {
 		return t.elems
@@ -123,11 +124,12 @@ func (t *Type) Size() int {
 	return 0
 }
 
-// HasEmpty says whether the server takes a value of no bytes, which is not null, for one of the type. Of most types whose values have one size
-// it does.
+// HasEmpty says whether the server takes a value of no bytes, which is not null, for one of the type. Of most types
+// whose values have one size it does.
 func (t *Type) HasEmpty() bool {
 	switch t.kind {
-	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeDate, gocql.TypeTime, gocql.TypeDuration, gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeDate, gocql.TypeTime, gocql.TypeDuration, gocql.TypeList,
+		gocql.TypeSet, gocql.TypeMap:
 		return false
 	}
 	return true
@@ -141,9 +143,9 @@ func (t *Type) Contains(is func(*Type) bool) bool {
 	return is(t) || slices.ContainsFunc(t.Elems(), func(e *Type) bool { return e.Contains(is) })
 }
 
-// Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order. More
-// may follow them: the type has got them since, and a value without them is one of it. The protocol does not carry frozen, and in
-// which keyspace a user-defined type was created does not matter.
+// Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order.
+// More may follow them: the type has got them since, and a value without them is one of it. The protocol does not carry
+// frozen, and in which keyspace a user-defined type was created does not matter.
 func (t *Type) Matches(info gocql.TypeInfo) bool {
 	kind := info.Type()
 	if kind == gocql.TypeText {
@@ -179,10 +181,12 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 	return slices.EqualFunc(mine, live[:len(mine)], (*Type).Matches)
 }
 
-// Takes says whether a value of type other is one of t: both are the same type, or user-defined types in t have got fields since.
+// Takes says whether a value of type other is one of t: both are the same type, or user-defined types in t have got
+// fields since.
 func (t *Type) Takes(other *Type) bool {
 	mine, theirs := t.Elems(), other.Elems()
-	if t.kind != other.kind || t.frozen != other.frozen || len(theirs) > len(mine) || t.user == nil && len(theirs) < len(mine) {
+	if t.kind != other.kind || t.frozen != other.frozen || len(theirs) > len(mine) || t.user == nil &&
+		len(theirs) < len(mine) {
 		return false
 	}
 	if t.user != nil && t.user.Name != other.user.Name {

@@ -119,7 +119,8 @@ func TestParseRefuses(t *testing.T) {
 		{"list<>", `CQL type "list<>": want a type, not ">"`},
 		{"list<int, int>", `CQL type "list<int, int>": list takes 1 type arguments, as in list<text>, not 2`},
 		{"map<int>", `CQL type "map<int>": map takes 2 type arguments, as in map<text, int>, not 1`},
-		{strings.Repeat("frozen<", 101) + "int", `CQL type "` + strings.Repeat("frozen<", 65)[:100] + `": nested deeper than 100`},
+		{strings.Repeat("frozen<", 101) + "int", `CQL type "` + strings.Repeat("frozen<", 65)[:100] +
+			`": nested deeper than 100`},
 		{"int /* a", `CQL type "int /* a": a comment without end`},
 		{"int#", `CQL type "int#": unexpected '#'`},
 		{"k.int", `CQL type "k.int": Invalid (reserved) user type name int`},
@@ -146,7 +147,8 @@ func TestContains(t *testing.T) {
 	t.Parallel()
 	decimal := func(typ *cqltype.Type) bool { return typ.Kind() == gocql.TypeDecimal }
 	for in, want := range map[string]bool{
-		"decimal": true, "text": false, "frozen<map<text, list<decimal>>>": true, "map<decimal, text>": true, "list<int>": false,
+		"decimal": true, "text": false, "frozen<map<text, list<decimal>>>": true, "map<decimal, text>": true,
+		"list<int>": false,
 	} {
 		if got := mustParse(t, in).Contains(decimal); got != want {
 			t.Errorf("%s contains decimal: %t, want %t", in, got, want)
@@ -217,8 +219,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(n.name)
 	}
 	for _, seed := range []string{
-		"", "<", ">", ",", "frozen<", "list<frozen<map<text, set<int>>>>", "FROZEN < LIST < TEXT > >", "map<,>", "list<list<int>>",
-		"frozen<frozen<frozen<set<uuid>>>>", "map<text,int", "map<text,int>>", "list<counter>", "tuple<int>", "\x00", "té\u00a0xt",
+		"", "<", ">", ",", "frozen<", "list<frozen<map<text, set<int>>>>", "FROZEN < LIST < TEXT > >", "map<,>",
+		"list<list<int>>",
+		"frozen<frozen<frozen<set<uuid>>>>", "map<text,int", "map<text,int>>", "list<counter>", "tuple<int>", "\x00",
+		"té\u00a0xt",
 	} {
 		f.Add(seed)
 	}

@@ -72,8 +72,8 @@ func (t *Type) Users() []*UserType {
 	return uses
 }
 
-// Types are the user-defined types that a declaration knows. Nil knows none. The fields of a type may be filled in after
-// others refer to it.
+// Types are the user-defined types that a declaration knows. Nil knows none. The fields of a type may be filled in
+// after others refer to it.
 type Types struct {
 	Keyspace string // in which they are; empty if it is not known
 	list     []*UserType

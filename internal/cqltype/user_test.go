@@ -19,7 +19,8 @@ type (
 func known(tb testing.TB) *cqltype.Types {
 	tb.Helper()
 	var ts cqltype.Types
-	inner, outer := &cqltype.UserType{Name: "place", Go: reflect.TypeFor[place]()}, &cqltype.UserType{Name: "stay", Go: reflect.TypeFor[stay]()}
+	inner, outer := &cqltype.UserType{Name: "place", Go: reflect.TypeFor[place]()},
+		&cqltype.UserType{Name: "stay", Go: reflect.TypeFor[stay]()}
 	ts.Add(outer)
 	ts.Add(inner)
 	outer.Add("at", mustKnow(tb, &ts, "place"), 0) // before the fields of place are there
@@ -50,8 +51,14 @@ func TestUserTypes(t *testing.T) {
 		{"stay", "stay", stayFields, true},
 		{"frozen<Stay>", "frozen<stay>", "frozen<" + stayFields + ">", false},
 		{"map<int, frozen<place>>", "map<int, frozen<place>>", "map<int, frozen<place{city text, zip int}>>", true},
-		{"frozen<map<int, place>>", "frozen<map<int, frozen<place>>>", "frozen<map<int, frozen<place{city text, zip int}>>>", false},
-		{"tuple<int, place>", "frozen<tuple<int, frozen<place>>>", "frozen<tuple<int, frozen<place{city text, zip int}>>>", false},
+		{
+			"frozen<map<int, place>>", "frozen<map<int, frozen<place>>>", "frozen<map<int, frozen<place{city text, zip int}>>>",
+			false,
+		},
+		{
+			"tuple<int, place>", "frozen<tuple<int, frozen<place>>>", "frozen<tuple<int, frozen<place{city text, zip int}>>>",
+			false,
+		},
 		{"frozen<tuple<list<int>>>", "frozen<tuple<frozen<list<int>>>>", "frozen<tuple<frozen<list<int>>>>", false},
 	} {
 		typ := mustKnow(t, ts, tc.in)
@@ -63,7 +70,8 @@ func TestUserTypes(t *testing.T) {
 			t.Errorf("%s: %v", tc.in, err)
 			continue
 		}
-		if again.Definition() != typ.Definition() || again.String() != typ.String() || !again.Matches(typ.Info()) || !typ.Matches(again.Info()) {
+		if again.Definition() != typ.Definition() || again.String() != typ.String() || !again.Matches(typ.Info()) ||
+			!typ.Matches(again.Info()) {
 			t.Errorf("%s: read back as %s", typ.Definition(), again.Definition())
 		}
 	}
@@ -89,8 +97,10 @@ func TestUserTypes(t *testing.T) {
 func TestParseDefinitionRefuses(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
-		"place", "place{}", "place{city}", "place{city text", "place{city text}}", "place{city text, city int}", "Place;{city text}",
-		"place{a.b text}", "place{city text;}", "select{city text}", "place{from text}", "place{city text,}", "place{,}", "{city text}",
+		"place", "place{}", "place{city}", "place{city text", "place{city text}}", "place{city text, city int}",
+		"Place;{city text}",
+		"place{a.b text}", "place{city text;}", "select{city text}", "place{from text}", "place{city text,}", "place{,}",
+		"{city text}",
 		"place{city place}", "list<place{city text}>", "k.place{city text}",
 	} {
 		if typ, err := cqltype.ParseDefinition(in); err == nil {
@@ -117,7 +127,8 @@ func TestUserTypesInfer(t *testing.T) {
 	}
 }
 
-// Another order, name or type of the fields is another type; another keyspace is not, nor a field that it has got since.
+// Another order, name or type of the fields is another type; another keyspace is not, nor a field that it has got
+// since.
 func TestUserTypesMatch(t *testing.T) {
 	t.Parallel()
 	typ := mustKnow(t, known(t), "frozen<place>")
@@ -150,7 +161,10 @@ func TestUserTypesMatch(t *testing.T) {
 		}
 	}
 	pair := mustParse(t, "tuple<text, int>")
-	for want, elems := range map[string][]gocql.TypeInfo{"yes": {text, number}, "order": {number, text}, "number": {text}} {
+	for want, elems := range map[string][]gocql.TypeInfo{
+		"yes": {text, number}, "order": {number, text},
+		"number": {text},
+	} {
 		if got := pair.Matches(driver.TupleType(elems)); got != (want == "yes") {
 			t.Errorf("tuple, %s: %t", want, got)
 		}
@@ -221,7 +235,10 @@ func TestDefinitionOfDeepest(t *testing.T) {
 
 // FuzzParseDefinition: what comes out of storage is read or an error, and what is read is spelled in one way.
 func FuzzParseDefinition(f *testing.F) {
-	for _, seed := range []string{stayFields, "k.place{city text}", "frozen<tuple<int, frozen<a{b int, c list<a{b int}>}>>>", "a{b{c{", "list<'x'>"} {
+	for _, seed := range []string{
+		stayFields, "k.place{city text}",
+		"frozen<tuple<int, frozen<a{b int, c list<a{b int}>}>>>", "a{b{c{", "list<'x'>",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -56,8 +56,8 @@ func (t *Type) Malformed(data []byte) string {
 	return ""
 }
 
-// malformedDuration wants months, days and nanoseconds, each a variable number of bytes after as many bits that are set, with the sign in
-// the last bit. The driver encodes any three (DurationSerializer.validate).
+// malformedDuration wants months, days and nanoseconds, each a variable number of bytes after as many bits that are
+// set, with the sign in the last bit. The driver encodes any three (DurationSerializer.validate).
 func malformedDuration(data []byte) string {
 	if n := len(data); n < 3 {
 		return fmt.Sprintf("a duration has at least 3 bytes, the encoded value has %d", n)

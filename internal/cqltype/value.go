@@ -25,7 +25,8 @@ var _ gocql.Marshaler = (*Value)(nil)
 // are valid, and wrong, in many others.
 func (v *Value) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
 	if !v.Type.Matches(info) {
-		return nil, driver.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", driver.TypeString(info), v.Type))
+		return nil, driver.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", driver.TypeString(info),
+			v.Type))
 	}
 	return v.Data, nil
 }

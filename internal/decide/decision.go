@@ -1,5 +1,6 @@
-// Package decide is about writes that depend on rows as they are: what has to hold is decided before the rest of the write is sent, or with it. Each
-// kind of decision is a package of its own, which fills in a [Protocol]; what several kinds need is here.
+// Package decide is about writes that depend on rows as they are: what has to hold is decided before the rest of the
+// write is sent, or with it. Each kind of decision is a package of its own, which fills in a [Protocol]; what several
+// kinds need is here.
 package decide
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Decision is what has to hold before the rest of a write is sent. The errors of the write have it, and several goroutines may resume these at the
-// same time, so it is data, and does not change once it is sent.
+// Decision is what has to hold before the rest of a write is sent. The errors of the write have it, and several
+// goroutines may resume these at the same time, so it is data, and does not change once it is sent.
 type Decision struct {
 	*Protocol
 	Parts     []*entity.Conditional // by change: all hold, or nothing is applied
@@ -69,8 +70,8 @@ func (d *Decision) Inserts() bool {
 	return slices.ContainsFunc(d.Parts, func(one *entity.Conditional) bool { return one.Condition.Kind == entity.Insert })
 }
 
-// Follows says whether a table is a query table that anyone who meets the entity brings to the state of its base row. The other tables of the write
-// are of other entities.
+// Follows says whether a table is a query table that anyone who meets the entity brings to the state of its base row.
+// The other tables of the write are of other entities.
 func (d *Decision) Follows(keyspace, table string) bool {
 	return d.Followed && slices.Contains(d.Tables, keyspace+"."+table)
 }
@@ -123,8 +124,9 @@ func (d *Decision) PlaceOf(name string) (keyspace string, rotates bool) {
 	return "", false
 }
 
-// Digest is a hash of changes in any order, for the marks and versions of their rows where a repeated request is the same write. Every version of the
-// library keeps it. That of several is the first eight bytes of the SHA-256 of their digests, smallest first, all big-endian.
+// Digest is a hash of changes in any order, for the marks and versions of their rows where a repeated request is the
+// same write. Every version of the library keeps it. That of several is the first eight bytes of the SHA-256 of their
+// digests, smallest first, all big-endian.
 func Digest(parts []*entity.Conditional) uint64 {
 	digests := make([]uint64, len(parts))
 	for i, c := range parts {
@@ -148,8 +150,8 @@ const ticks = 10
 // epoch is the first tick of the Unix epoch in a timeuuid, which counts from the Gregorian reform.
 var epoch = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC).UnixMicro() * -ticks
 
-// Version is the timeuuid of a timestamp in microseconds since the Unix epoch. The random bits, of which it has room for
-// 62, are what its writer recognises it by: two versions of one microsecond must not be equal.
+// Version is the timeuuid of a timestamp in microseconds since the Unix epoch. The random bits, of which it has room
+// for 62, are what its writer recognises it by: two versions of one microsecond must not be equal.
 func Version(timestamp int64, random uint64) gocql.UUID {
 	var node [6]byte
 	for i := range node {

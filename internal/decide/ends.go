@@ -13,8 +13,9 @@ import (
 // mostEnds is how many ends are left to goroutines at a time. Further ones are a part of their write.
 const mostEnds = 256
 
-// Ends is what a writer knows of its changes under way: turns, its number, and last steps that are in flight after the changes have returned. Only
-// the next change of the entity waits for a last step: without that it would find the row unfinished, and finish it once more.
+// Ends is what a writer knows of its changes under way: turns, its number, and last steps that are in flight after the
+// changes have returned. Only the next change of the entity waits for a last step: without that it would find the row
+// unfinished, and finish it once more.
 type Ends struct {
 	Turns
 	Number uint8 // of the writer; [entity.Owned] keeps it modulo 64
@@ -86,7 +87,8 @@ func (e *Ends) All(ctx context.Context) error {
 	return nil
 }
 
-// Turns let calls of one writer that read and then change an entity run one after the other. Two at a time would only meet conflicts.
+// Turns let calls of one writer that read and then change an entity run one after the other. Two at a time would only
+// meet conflicts.
 type Turns struct {
 	mu    sync.Mutex
 	taken map[string]*turn // by the place of the base row

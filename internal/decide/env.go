@@ -30,7 +30,8 @@ type Env struct {
 	Grace time.Duration // the age from which a claim without a row may be taken; 0 for the default
 	Ends  *Ends
 
-	// FanOut makes one attempt at each of these mutations of a row that was read at a time, and says how many requests it has sent.
+	// FanOut makes one attempt at each of these mutations of a row that was read at a time, and says how many requests it
+	// has sent.
 	FanOut func(ctx context.Context, op string, read time.Time, mutations []*statement.Mutation) (sent int, err error)
 
 	Sent atomic.Int32 // requests
@@ -73,7 +74,9 @@ func (p *Partition) begin(ctx context.Context) context.Context {
 }
 
 // Transact makes one attempt at a transaction, see [Session].
-func (p *Partition) Transact(ctx context.Context, statements ...statement.Bound) (applied bool, row map[string]any, err error) {
+func (p *Partition) Transact(ctx context.Context, statements ...statement.Bound) (applied bool, row map[string]any,
+	err error,
+) {
 	applied, row, err = p.Session.Swap(p.begin(ctx), statements, p.Options)
 	return applied, row, p.Request.End(err) //nolint:contextcheck // begin has made it from the caller's
 }
@@ -108,7 +111,9 @@ func (p *Partition) Try(ctx context.Context, attempt func(context.Context) error
 	return known, err
 }
 
-func (p *Partition) attempts(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+func (p *Partition) attempts(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome,
+	err error,
+) {
 	failed = retry.NotApplied
 	_, err = p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
 		err := attempt(ctx)
@@ -125,9 +130,12 @@ type Trier interface {
 	Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error)
 }
 
-// Try makes attempts until one succeeds or is not worth another. failed is what is known of the attempts that failed: Unknown if what one of them
-// sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
-func Try[T any](ctx context.Context, by Trier, attempt func(context.Context) (T, error)) (value T, failed retry.Outcome, err error) {
+// Try makes attempts until one succeeds or is not worth another. failed is what is known of the attempts that failed:
+// Unknown if what one of them sent may still have an effect, now or later, also if a later one succeeded; else
+// NotApplied.
+func Try[T any](ctx context.Context, by Trier, attempt func(context.Context) (T, error)) (value T, failed retry.Outcome,
+	err error,
+) {
 	failed, err = by.Try(ctx, func(ctx context.Context) (err error) {
 		value, err = attempt(ctx)
 		return err

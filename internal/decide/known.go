@@ -22,15 +22,18 @@ type Known struct {
 	Never bool
 	// Past says, with Applied, that the tables that follow the base row have had the change, and others since.
 	Past bool
-	// Conflict says that another write was first. With Unknown, a lost attempt of this one may have been applied before that.
+	// Conflict says that another write was first. With Unknown, a lost attempt of this one may have been applied before
+	// that.
 	Conflict bool
 	Taken    *entity.Claim // with Conflict: the key that another entity has
 	Current  any           // with Conflict: the row as it is, nil without a row or if it was not read
 	Err      error         // why it is not Applied
-	Above    int64         // with Conflict: the timestamp of a deleted row that an insert has met: it has to be planned again above it
-	Tokens   []gocql.UUID  // of keys that are given up, as they were before the decision was first sent; none if that was another process
-	Attempts int           // requests, in earlier calls too
-	Sent     int           // of this call
+	// with Conflict: the timestamp of a deleted row that an insert has met: it has to be planned again above it
+	Above int64
+	// of keys that are given up, as they were before the decision was first sent; none if that was another process
+	Tokens   []gocql.UUID
+	Attempts int // requests, in earlier calls too
+	Sent     int // of this call
 }
 
 // Errors of decisions.
@@ -41,7 +44,8 @@ var (
 	ErrExists  = errors.New("the entity exists already")
 	ErrGone    = errors.New("the entity does not exist: it was deleted meanwhile, or never inserted")
 	// ErrRounds ends a decision that has met other writers' changes so often that it has given up.
-	ErrRounds = errors.New("other writers changed the entity again in each round: try again later, or with fewer writers of it")
+	ErrRounds = errors.New("other writers changed the entity again in each round: try again later, or with fewer " +
+		"writers of it")
 )
 
 // TakenError is that another entity has a key in a table.
@@ -69,11 +73,13 @@ func ImageError(base *entity.Base, row entity.Row) error {
 		return nil
 	}
 	keyspace, table, _ := base.Place()
-	return fmt.Errorf("%w: the before-image has the version in %s.%s, and another %s: pass the row as it was read; if it is, other code writes the table",
+	return fmt.Errorf("%w: the before-image has the version in %s.%s, and another %s: pass the row as it was read; if "+
+		"it is, other code writes the table",
 		ErrInvalid, keyspace, table, column)
 }
 
-// Make makes the decision, if it is not Applied yet, by requests that may outlive the call, and says what is known of it then.
+// Make makes the decision, if it is not Applied yet, by requests that may outlive the call, and says what is known of
+// it then.
 func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	if earlier.Outcome == retry.Applied {
 		return earlier
@@ -101,7 +107,8 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	case known.Outcome == retry.Applied:
 		known.Conflict, known.Err, known.Above = false, nil, 0
 	case known.Above > env.Now().Add(env.Skew).UnixMicro():
-		known.Above, known.Err = 0, fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: check the clocks of both hosts", env.Skew)
+		known.Above, known.Err = 0, fmt.Errorf(
+			"the entity was deleted by a clock more than %v ahead of this one: check the clocks of both hosts", env.Skew)
 	case known.Err == nil:
 		known.Err = ErrChanged
 	}

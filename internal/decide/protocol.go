@@ -25,14 +25,16 @@ type Protocol struct {
 
 	// Join says why two changes cannot be in one decision, or nil.
 	Join func(first, next *entity.Conditional) error
-	// Check says why parts that may be joined, or come out of storage, are no decision all the same; nil for nothing to say.
+	// Check says why parts that may be joined, or come out of storage, are no decision all the same; nil for nothing to
+	// say.
 	Check func(d *Decision) error
 	// Texts are the CQL of the decision, and Names its tables.
 	Texts, Names func(d *Decision) []string
-	// Decide makes the decision, of which something may be known from earlier. It may outlive the call, and so holds nothing of the plan.
+	// Decide makes the decision, of which something may be known from earlier. It may outlive the call, and so holds
+	// nothing of the plan.
 	Decide func(ctx context.Context, env *Env, d *Decision, earlier Known) Known
-	// Conclude does what is left when every table has the write, perhaps as one of the [Ends], for which the next change of the row waits; nil for
-	// nothing to do. If it fails, the next writer does it.
+	// Conclude does what is left when every table has the write, perhaps as one of the [Ends], for which the next change
+	// of the row waits; nil for nothing to do. If it fails, the next writer does it.
 	Conclude func(ctx context.Context, env *Env, d *Decision, known Known)
 }
 
@@ -41,7 +43,8 @@ func ErrTwice(name string, add bool) error {
 	if add {
 		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", name)
 	}
-	return fmt.Errorf("entity %s: changed twice in one write: make them one change, or write them one after the other", name)
+	return fmt.Errorf("entity %s: changed twice in one write: make them one change, or write them one after the other",
+		name)
 }
 
 // Apart is the advice for changes that cannot be in one decision.
@@ -52,7 +55,8 @@ func OneTable(first, next *entity.Conditional) error {
 	one, other := first.Condition, next.Condition
 	switch {
 	case one.Entity != other.Entity || one.Keyspace != other.Keyspace || one.Table != other.Table:
-		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table; %s", one.Entity, other.Entity, Apart)
+		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table; %s",
+			one.Entity, other.Entity, Apart)
 	case first.Key == next.Key:
 		return ErrTwice(one.Entity, false)
 	}

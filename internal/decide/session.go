@@ -13,13 +13,14 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Session sends what lightweight transactions need alongside the requests of a write. It is the seam between protocol and driver. Every
-// method makes one request.
+// Session sends what lightweight transactions need alongside the requests of a write. It is the seam between protocol
+// and driver. Every method makes one request.
 type Session interface {
-	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids of the
-	// row as it is, by column.
+	// Swap sends a lightweight transaction; several statements are one batch. If it was not applied, row has the timeuuids
+	// of the row as it is, by column.
 	Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error)
-	// Read reads one row into dest, at the serial level or, if plain, at the level of the commit, and says whether there is one.
+	// Read reads one row into dest, at the serial level or, if plain, at the level of the commit, and says whether there
+	// is one.
 	Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error)
 	// Commit sends a transaction of Cassandra 6, and gives what it found: what was there before.
 	Commit(ctx context.Context, t *entity.Transaction, o Options) (*entity.Found, error)
@@ -42,12 +43,14 @@ func (o Options) Serial() gocql.SerialConsistency {
 	return gocql.Serial
 }
 
-// Sessions sends through gocql. Reads go through a session of their own, see package session; the answers of transactions
-// are too small to stall in the middle.
+// Sessions sends through gocql. Reads go through a session of their own, see package session; the answers of
+// transactions are too small to stall in the middle.
 type Sessions struct{ Writes, Reads *gocql.Session }
 
 // Swap implements [Session].
-func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any, err error) {
+func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Options) (applied bool, row map[string]any,
+	err error,
+) {
 	row = make(map[string]any)
 	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.Serial()).Consistency(o.Consistency)
 	applied, err = Scan(q.NoSkipMetadata().Iter(), row)
@@ -55,7 +58,9 @@ func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Opti
 }
 
 // Read implements [Session].
-func (x Sessions) Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool, err error) {
+func (x Sessions) Read(ctx context.Context, s statement.Bound, dest []any, plain bool, o Options) (found bool,
+	err error,
+) {
 	level := o.Consistency
 	if !plain {
 		level = gocql.Consistency(o.Serial())
@@ -80,11 +85,13 @@ func (x Sessions) Exec(ctx context.Context, s statement.Bound, o Options) error 
 }
 
 func query(ctx context.Context, session *gocql.Session, s statement.Bound, o Options) *gocql.Query {
-	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
+	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).
+		RetryPolicy(driver.NoRetry).WithContext(ctx)
 }
 
-// together is the statements as one. Several are a batch written as CQL, not a [gocql.Batch]: to read the answer to that, gocql either
-// makes a Go value for every column, which [Scan] says cannot be done, or must be told before the batch is sent how many columns come back.
+// together is the statements as one. Several are a batch written as CQL, not a [gocql.Batch]: to read the answer to
+// that, gocql either makes a Go value for every column, which [Scan] says cannot be done, or must be told before the
+// batch is sent how many columns come back.
 func together(statements []statement.Bound) statement.Bound {
 	if len(statements) == 1 {
 		return statements[0]
@@ -100,8 +107,8 @@ func together(statements []statement.Bound) statement.Bound {
 	return statement.Bound{Text: text.String(), Args: args}
 }
 
-// Scan reads the answer to a transaction into row: its timeuuids. MapScanCAS would decode all columns, and panic at types
-// that gocql has no Go type for, be it of columns that the set does not declare.
+// Scan reads the answer to a transaction into row: its timeuuids. MapScanCAS would decode all columns, and panic at
+// types that gocql has no Go type for, be it of columns that the set does not declare.
 func Scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	var dest []any
 	ids := make(map[string]*gocql.UUID)

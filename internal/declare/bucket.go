@@ -110,9 +110,11 @@ func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
 	case timed > 0 && timed < len(o.Versions)-1:
 		b.fault("", o.Column, "some of its later functions have a time from which on they are valid, and some have not")
 	case timed > 0 && d.Clock < 0:
-		b.fault("", o.Column, "a later function has a time from which on it is valid, but no column holds the time of a row: name it in Of")
+		b.fault("", o.Column, "a later function has a time from which on it is valid, but no column holds the time of a "+
+			"row: name it in Of")
 	case timed == 0 && d.Clock >= 0 && len(o.Versions) > 1:
-		b.fault("", o.Column, "a later function lacks the time from which on it is valid: with it the bucket of a row never changes")
+		b.fault("", o.Column, "a later function lacks the time from which on it is valid: with it the bucket of a row "+
+			"never changes")
 	}
 	return d, len(b.faults) == known
 }
@@ -132,8 +134,10 @@ func (b *builder) deriveTypes() {
 
 // goTypes are those of derived columns that are no field.
 var goTypes = map[gocql.Type]reflect.Type{
-	gocql.TypeTinyInt: reflect.TypeFor[int8](), gocql.TypeSmallInt: reflect.TypeFor[int16](), gocql.TypeInt: reflect.TypeFor[int32](),
-	gocql.TypeBigInt: reflect.TypeFor[int64](), gocql.TypeVarchar: reflect.TypeFor[string](), gocql.TypeDate: reflect.TypeFor[time.Time](),
+	gocql.TypeTinyInt: reflect.TypeFor[int8](), gocql.TypeSmallInt: reflect.TypeFor[int16](),
+	gocql.TypeInt:    reflect.TypeFor[int32](),
+	gocql.TypeBigInt: reflect.TypeFor[int64](), gocql.TypeVarchar: reflect.TypeFor[string](),
+	gocql.TypeDate: reflect.TypeFor[time.Time](),
 }
 
 // checkDerived holds the derived columns against the types and rules of all columns.
@@ -153,7 +157,8 @@ func (b *builder) checkDerived() {
 			}
 			for _, s := range v.Sources {
 				if t := b.set.Columns[s].CQL; t != nil && t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
-					b.fault("", c.Name, "%s: %s is of a user-defined type, of which the hash is another one once the type gets a field: "+
+					b.fault("", c.Name, "%s: %s is of a user-defined type, of which the hash is another one once the type gets a "+
+						"field: "+
 						"take a field of it as a column of its own", v.Bucket, b.set.Columns[s].Name)
 				}
 			}
@@ -192,7 +197,8 @@ func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 	c := &b.set.Columns[t.Key[k]]
 	d := c.Derived
 	if base && d.Swept() {
-		b.fault(t.Name, c.Name, "rows may be stored under several functions, and the base row is read by one key: give the functions "+
+		b.fault(t.Name, c.Name, "rows may be stored under several functions, and the base row is read by one key: give the "+
+			"functions "+
 			"a time from which on they are valid, or choose another base table")
 	}
 	follows, moves := false, false
@@ -205,7 +211,8 @@ func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 		case layout.ClosedDomain:
 			follows = true
 			if !slices.Contains(t.Key, s) {
-				b.fault(t.Name, c.Name, "follows from %s, which is OneOf and not in the key: its former rows could not be distinguished",
+				b.fault(t.Name, c.Name, "follows from %s, which is OneOf and not in the key: its former rows could not be "+
+					"distinguished",
 					source.Name)
 			}
 		case layout.SingleWriter:

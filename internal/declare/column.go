@@ -17,8 +17,9 @@ import (
 // mapper names columns as gocqlx does. It is our own: gocqlx.DefaultMapper is a variable that anyone may set.
 var mapper = reflectx.NewMapperFunc("db", columnName)
 
-// columnName is the column of a struct field without a tag. A field that is not ASCII keeps its name: CamelToSnakeASCII panics at such a name, also
-// where a tag gives another one or leaves the field out. If the name is used, what checks column names rejects it.
+// columnName is the column of a struct field without a tag. A field that is not ASCII keeps its name: CamelToSnakeASCII
+// panics at such a name, also where a tag gives another one or leaves the field out. If the name is used, what checks
+// column names rejects it.
 func columnName(field string) string {
 	if strings.ContainsFunc(field, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return field
@@ -45,14 +46,16 @@ func (b *builder) readColumns() {
 		if !cql.IsColumn(name) {
 			b.fault("", name, "%s", unusable(f.Field, "db"))
 		} else if other, ok := b.of[name]; ok {
-			b.fault("", name, "two fields have this column name: %s and %s", b.set.Go.FieldByIndex(b.set.Columns[other].Index).Name, f.Field.Name)
+			b.fault("", name, "two fields have this column name: %s and %s", b.set.Go.FieldByIndex(b.set.Columns[other].Index).
+				Name, f.Field.Name)
 			continue
 		}
 		if tag, _, _ := strings.Cut(f.Field.Tag.Get("cql"), ","); tag != "" {
 			b.cqlTags[tag] = f.Field.Name
 			if tag != name && f.Field.Tag.Get("db") == "" {
-				b.misnamed = append(b.misnamed, layout.Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
-					"named by the db tag: tag it db:%q, or db:%q if that is its column", f.Field.Name, tag, tag, name)})
+				b.misnamed = append(b.misnamed,
+					layout.Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
+						"named by the db tag: tag it db:%q, or db:%q if that is its column", f.Field.Name, tag, tag, name)})
 			}
 		}
 		b.of[name] = len(b.set.Columns)
@@ -90,10 +93,12 @@ func (b *builder) checkEmbedded(f *reflectx.FieldInfo, filled bool) {
 	case f.Field.Type.Kind() == reflect.Pointer:
 		b.fault("", "", "embedded field %s is a pointer: its columns could not be set; embed the struct itself", f.Field.Name)
 	case !filled:
-		b.fault("", "", "embedded field %s has no columns in it: give the field a name of its own, or leave it out with db:\"-\"",
+		b.fault("", "", "embedded field %s has no columns in it: give the field a name of its own, or leave it out with "+
+			"db:\"-\"",
 			f.Field.Name)
 	case f.Field.Tag.Get("db") != "":
-		b.fault("", "", "embedded field %s has a db tag, with which its columns could not be read: remove the tag", f.Field.Name)
+		b.fault("", "", "embedded field %s has a db tag, with which its columns could not be read: remove the tag",
+			f.Field.Name)
 	}
 }
 

@@ -22,7 +22,8 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 		b.fault(decl.Name, "", "a Unique table cannot rotate: a key would be free again in the next table")
 	}
 	if of := b.Tables[0].Keyspace; decl.Keyspace != of {
-		b.fault(decl.Name, "", "Keyspace is %q, and that of the base table is %q: give the Unique table the Keyspace of the base table", decl.Keyspace, of)
+		b.fault(decl.Name, "", "Keyspace is %q, and that of the base table is %q: give the Unique table the Keyspace of "+
+			"the base table", decl.Keyspace, of)
 	}
 	t.Columns = slices.Clone(t.Key)
 	if len(b.set.Tables) > 0 {
@@ -35,13 +36,15 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 	}
 	for _, name := range decl.Columns {
 		if i, ok := b.column(decl.Name, name, "Columns"); ok && !slices.Contains(t.Columns, i) {
-			b.fault(decl.Name, name, "a Unique table holds its key and the base key of the owner, nothing else: leave Columns empty")
+			b.fault(decl.Name, name, "a Unique table holds its key and the base key of the owner, nothing else: leave Columns "+
+				"empty")
 		}
 	}
 	for _, i := range t.Key {
 		if b.set.Columns[i].Derived != nil {
-			b.fault(decl.Name, b.set.Columns[i].Name, "a derived column in the key of a Unique table: the base row does not hold it, so it would not say "+
-				"who has the key; make it a column of its own")
+			b.fault(decl.Name, b.set.Columns[i].Name,
+				"a derived column in the key of a Unique table: the base row does not hold it, so it would not say "+
+					"who has the key; make it a column of its own")
 		}
 	}
 	for _, i := range t.Columns {
@@ -67,7 +70,8 @@ func (b *builder) checkUnique(t, base *layout.Table) {
 		}
 	}
 	if len(names) > 0 && !b.bad[base] {
-		b.fault(t.Name, "", "a Unique table whose key contains the base key, so no two entities can ever want one key: leave %s out of PartKey and "+
+		b.fault(t.Name, "", "a Unique table whose key contains the base key, so no two entities can ever want one key: "+
+			"leave %s out of PartKey and "+
 			"SortKey, as the table holds the base key of the owner in any case", strings.Join(names, ", "))
 	}
 }
@@ -129,7 +133,8 @@ func (b *builder) checkConditions() {
 		b.checkTransactional()
 	}
 	if !versioned && len(b.set.Unique) > 0 {
-		b.fault(b.set.Unique[0].Name, "", "only a Versioned set can have Unique tables: who owns a key is decided by the version of the base row")
+		b.fault(b.set.Unique[0].Name, "",
+			"only a Versioned set can have Unique tables: who owns a key is decided by the version of the base row")
 	}
 	if !versioned && !compared || len(b.set.Tables) == 0 {
 		return
@@ -140,18 +145,21 @@ func (b *builder) checkConditions() {
 		}
 	}
 	if compared && len(b.set.Tables) > 1 {
-		b.fault(b.set.Tables[1].Name, "", "a set with Compare has one table: the order of changes, which query tables follow, is known "+
-			"only where rows have versions; declare Versioned")
+		b.fault(b.set.Tables[1].Name, "",
+			"a set with Compare has one table: the order of changes, which query tables follow, is known "+
+				"only where rows have versions; declare Versioned")
 	}
 	if compared && s.Tables[0].Rotation != nil { // conditions, and what is read and stored of them, are of one table
-		b.fault(s.Tables[0].Name, "", "the table of a set with Compare cannot rotate: declare it without Rotate, and delete old rows, or derive a "+
+		b.fault(s.Tables[0].Name, "", "the table of a set with Compare cannot rotate: declare it without Rotate, and "+
+			"delete old rows, or derive a "+
 			"column of its partition key from the time")
 	}
 	if versioned {
 		b.checkVersioned()
 	} else if len(s.Compared) == len(b.Compare) &&
 		!slices.ContainsFunc(s.Compared, func(i int) bool { return s.Columns[i].NeverAbsent() }) {
-		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not exist could "+
+		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not "+
+			"exist could "+
 			"pass for one in which all columns are null, and would be created")
 	}
 }
@@ -159,11 +167,13 @@ func (b *builder) checkConditions() {
 // checkTransactional rejects what transactions of Cassandra 6 do not have, or do not need.
 func (b *builder) checkTransactional() {
 	if len(b.Versions) == 0 {
-		b.fault("", "", "Transactional without Versioned: the version tells a transaction that is sent again, after its answer was lost, from a new one; "+
+		b.fault("", "", "Transactional without Versioned: the version tells a transaction that is sent again, after its "+
+			"answer was lost, from a new one; "+
 			"declare Versioned(column)")
 	}
 	if b.LocalSerial {
-		b.fault("", "", "Transactional with LocalSerial: a transaction of Cassandra 6 holds in the whole cluster; leave LocalSerial out")
+		b.fault("", "", "Transactional with LocalSerial: a transaction of Cassandra 6 holds in the whole cluster; leave "+
+			"LocalSerial out")
 	}
 }
 
@@ -176,7 +186,8 @@ func (b *builder) checkVersioned() {
 		}
 	}
 	if !slices.ContainsFunc(s.Regular(), func(i int) bool { return s.Columns[i].NeverAbsent() }) {
-		b.fault(base.Name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): "+
+		b.fault(base.Name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, "+
+			"time, slice or map): "+
 			"a base row without columns is that of a deleted entity")
 	}
 	for _, t := range s.Tables {

@@ -8,8 +8,8 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// checkCounters finds out whether the set counts, and rejects what Cassandra rejects alongside counters, or what could not
-// be kept.
+// checkCounters finds out whether the set counts, and rejects what Cassandra rejects alongside counters, or what could
+// not be kept.
 func (b *builder) checkCounters() {
 	s := b.set
 	first := slices.IndexFunc(s.Columns, func(c layout.Column) bool { return c.Counts() })
@@ -30,7 +30,8 @@ func (b *builder) checkCounters() {
 		case c.Counts() && (c.Go.Kind() != reflect.Int64 || c.Marshals):
 			b.fault("", c.Name, "a counter wants a Go int64, which holds what to add, not %s", c.Go)
 		case !c.Counts() && !c.Key && c.CQL != nil:
-			b.fault("", c.Name, "is in a table with counter %s, which Cassandra rejects: besides its key, a table has only counters or none. "+
+			b.fault("", c.Name, "is in a table with counter %s, which Cassandra rejects: besides its key, a table has only "+
+				"counters or none. "+
 				"Declare the counters as a set of their own, and write both in one Write", s.Columns[first].Name)
 		}
 	}
@@ -39,10 +40,12 @@ func (b *builder) checkCounters() {
 	}
 }
 
-// readCounters leaves a table its key and the counters. Columns that are in the key of other tables only, and those that a
-// derived column follows from, are no part of it.
+// readCounters leaves a table its key and the counters. Columns that are in the key of other tables only, and those
+// that a derived column follows from, are no part of it.
 func (b *builder) readCounters(t *layout.Table) {
-	t.Read = slices.DeleteFunc(t.Read, func(i int) bool { return !slices.Contains(t.Key, i) && !b.set.Columns[i].Counts() })
+	t.Read = slices.DeleteFunc(t.Read, func(i int) bool {
+		return !slices.Contains(t.Key, i) && !b.set.Columns[i].Counts()
+	})
 	b.nameColumns(t)
 	t.Counters = slices.Clone(t.Columns[len(t.Key):])
 	if len(t.Counters) == 0 {
@@ -56,13 +59,16 @@ func (b *builder) readCounters(t *layout.Table) {
 	}
 	for _, i := range t.Key {
 		if d := b.set.Columns[i].Derived; d != nil && d.Swept() {
-			b.fault(t.Name, b.set.Columns[i].Name, "has several functions without a time from which on they are valid: rows under "+
-				"another function are deleted, and what they have counted would be lost")
+			b.fault(t.Name, b.set.Columns[i].Name,
+				"has several functions without a time from which on they are valid: rows under "+
+					"another function are deleted, and what they have counted would be lost")
 		}
 	}
 }
 
 // isCounterType says whether text names the type counter, alone or inside another one.
 func isCounterType(text string) bool {
-	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("<>, ", r) }), "counter")
+	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return strings.ContainsRune("<>, ", r)
+	}), "counter")
 }

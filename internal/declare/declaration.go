@@ -7,8 +7,8 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// Declaration is what the options of package tables say, before it is validated. An option that may be given once is a list here, so
-// that a second one is an error.
+// Declaration is what the options of package tables say, before it is validated. An option that may be given once is a
+// list here, so that a second one is an error.
 type Declaration struct {
 	Tables        []Table
 	Types         []TypeOption

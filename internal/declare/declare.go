@@ -15,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// New validates a declaration. It goes on after a fault, so that all are named at once: the error is a *[DeclarationError]. faults are those
-// that are known already.
+// New validates a declaration. It goes on after a fault, so that all are named at once: the error is a
+// *[DeclarationError]. faults are those that are known already.
 func New(name string, typ reflect.Type, d Declaration, faults ...layout.Fault) (*layout.Set, error) {
 	b := &builder{
 		Declaration: d, faults: faults,
@@ -183,7 +183,8 @@ func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
 		}
 	}
 	if missing := b.leftOut(t); base && len(missing) > 0 {
-		b.fault(decl.Name, "", "the base table holds all columns of the entity, and its Columns lack %s: leave Columns empty, "+
+		b.fault(decl.Name, "", "the base table holds all columns of the entity, and its Columns lack %s: leave Columns "+
+			"empty, "+
 			"or take fields out of the row type with db:\"-\"", strings.Join(missing, ", "))
 	}
 	b.nameColumns(t)
@@ -191,7 +192,9 @@ func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
 
 // nameColumns says which of the columns that are read are written, and what they are called.
 func (b *builder) nameColumns(t *layout.Table) {
-	t.Columns = slices.DeleteFunc(slices.Clone(t.Read), func(i int) bool { return b.set.Columns[i].ReadOnly && !slices.Contains(t.Key, i) })
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Read), func(i int) bool {
+		return b.set.Columns[i].ReadOnly && !slices.Contains(t.Key, i)
+	})
 	fields := slices.DeleteFunc(slices.Clone(t.Read), func(i int) bool { return b.set.Columns[i].Index == nil })
 	t.ColumnNames, t.FieldNames = b.set.Names(t.Columns), b.set.Names(fields)
 }
@@ -244,11 +247,13 @@ func (b *builder) readRules() {
 	s.Stamp = b.special(b.Stamps, "Stamp", "a Go int64 and CQL bigint", func(c *layout.Column) bool {
 		return c.Go.Kind() == reflect.Int64 && c.CQL.Kind() == gocql.TypeBigInt
 	})
-	s.Expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *layout.Column) bool {
-		return c.IsTime && c.CQL.Kind() == gocql.TypeTimestamp
-	})
+	s.Expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp",
+		func(c *layout.Column) bool {
+			return c.IsTime && c.CQL.Kind() == gocql.TypeTimestamp
+		})
 	if len(b.OneOf) > 0 && len(b.Stamps) == 0 && len(b.Versions) == 0 && len(b.Compare) == 0 {
-		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind "+
+		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is "+
+			"behind "+
 			"loses its update")
 	}
 	b.readConditions()
@@ -256,7 +261,8 @@ func (b *builder) readRules() {
 		b.fault("", "", "SweepInserts without a OneOf column has nothing to sweep")
 	}
 	if b.UnstampedRows && len(b.OneOf) == 0 {
-		b.fault("", "", "UnstampedRows without a OneOf column changes nothing: only a set with OneOf rejects a before-image without a stamp")
+		b.fault("", "", "UnstampedRows without a OneOf column changes nothing: only a set with OneOf rejects a "+
+			"before-image without a stamp")
 	}
 }
 
@@ -304,7 +310,8 @@ func (b *builder) readDomain(i int, values []any) {
 			continue
 		}
 		if reason := layout.KeyFault(c, data); reason != "" || data == nil {
-			b.fault("", c.Name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
+			b.fault("", c.Name, "value %d of OneOf: %s", n+1,
+				cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
 			continue
 		}
 		if seen[string(data)] {

@@ -22,7 +22,8 @@ func (e *DeclarationError) Error() string {
 		b.WriteString("\n\t" + f.String())
 	}
 	if len(e.columns) > 0 {
-		fmt.Fprintf(&b, "\n\tthe columns are %s: each is named by the db tag of its field, or else by the field's name in snake case",
+		fmt.Fprintf(&b, "\n\tthe columns are %s: each is named by the db tag of its field, or else by the field's name in "+
+			"snake case",
 			strings.Join(e.columns, ", "))
 	}
 	return b.String()

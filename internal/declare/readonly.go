@@ -29,7 +29,8 @@ func (b *builder) checkList(c *layout.Column) {
 	list := c.CQL.Kind() == gocql.TypeList && c.CQL.MultiCell()
 	switch {
 	case list && !c.Key && !c.ReadOnly:
-		b.fault("", c.Name, "a list that is not frozen doubles when it is sent twice: for a live column declare ReadOnly(%q), for a new one "+
+		b.fault("", c.Name, "a list that is not frozen doubles when it is sent twice: for a live column declare "+
+			"ReadOnly(%q), for a new one "+
 			"Type(%[1]q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
 	case !list && c.ReadOnly:
 		b.fault("", c.Name, "ReadOnly is for lists that are not frozen, and this is %s: leave ReadOnly out", c.CQL)
@@ -58,9 +59,11 @@ func (b *builder) checkReadOnly() {
 	}
 	for _, t := range b.set.Tables {
 		for _, i := range t.Read {
-			if b.set.Columns[i].ReadOnly && !slices.Contains(t.Columns, i) && (len(t.Follows) > 0 || b.SweepInserts && len(t.Sweeps) > 0) {
-				b.fault(t.Name, b.set.Columns[i].Name, "is ReadOnly, and rows of this table move in changes that do not know their lists: leave the column "+
-					"out of its Columns")
+			if b.set.Columns[i].ReadOnly && !slices.Contains(t.Columns, i) && (len(t.Follows) > 0 || b.SweepInserts &&
+				len(t.Sweeps) > 0) {
+				b.fault(t.Name, b.set.Columns[i].Name,
+					"is ReadOnly, and rows of this table move in changes that do not know their lists: leave the column "+
+						"out of its Columns")
 			}
 		}
 	}

@@ -27,7 +27,8 @@ func (b *builder) checkTypes() {
 		}
 		b.checkList(c)
 		if c.CQL.Kind() == gocql.TypeTuple {
-			b.fault("", c.Name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a "+
+			b.fault("", c.Name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; "+
+				"put it into a "+
 				"user-defined type or a frozen collection, or declare a UserType instead of it")
 		}
 		if c.Key {
@@ -46,9 +47,11 @@ func (b *builder) checkKeyType(c *layout.Column) {
 	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
 		b.fault("", c.Name, "Cassandra has no order for duration and refuses it in a key")
 	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDecimal }):
-		b.fault("", c.Name, "decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it")
+		b.fault("", c.Name, "decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would "+
+			"erase it")
 	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap }):
-		b.fault("", c.Name, "a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's comparison does not")
+		b.fault("", c.Name, "a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's "+
+			"comparison does not")
 	}
 }
 
@@ -63,7 +66,8 @@ func (b *builder) checkEncodes(c *layout.Column) {
 	}
 }
 
-// Disagree says, after a colon, why the driver cannot encode values of Go type t as CQL type c. It is empty where it can.
+// Disagree says, after a colon, why the driver cannot encode values of Go type t as CQL type c. It is empty where it
+// can.
 func Disagree(t reflect.Type, c *cqltype.Type) string {
 	const no = ": the driver has no such encoding"
 	switch {
@@ -96,10 +100,12 @@ func Disagree(t reflect.Type, c *cqltype.Type) string {
 	}
 	signed := t.Kind() >= reflect.Int8 && t.Kind() <= reflect.Int64 // an int is as large as it is
 	if signed && (c.Kind() == gocql.TypeVarint || t.Bits() < integerBits[c.Kind()]) {
-		return ": the column can hold values that do not fit into it, and a row with such a value could not be read; declare a larger Go type " +
+		return ": the column can hold values that do not fit into it, and a row with such a value could not be read; " +
+			"declare a larger Go type " +
 			"(int64 for bigint, big.Int for varint) or a smaller CQL type"
 	}
-	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
+	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr &&
+		t.Bits() >= bits {
 		return ": CQL integers are signed, and the driver would store the larger half of its values as negative ones"
 	}
 	if t.Kind() != reflect.String || !layout.Parsed[c.Kind()] {
@@ -121,12 +127,18 @@ func Disagree(t reflect.Type, c *cqltype.Type) string {
 
 // FieldOf are the Go types of the fields that columns of CQL types want.
 var FieldOf = map[string]string{
-	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32",
-	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int", "uuid": "gocql.UUID",
-	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time", "duration": "gocql.Duration",
+	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16",
+	"int":    "int32",
+	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int",
+	"uuid":     "gocql.UUID",
+	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time",
+	"duration": "gocql.Duration",
 }
 
-var integerBits = map[gocql.Type]int{gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64}
+var integerBits = map[gocql.Type]int{
+	gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32,
+	gocql.TypeBigInt: 64,
+}
 
 // probe is a value of Go type t to try the driver with.
 func probe(t reflect.Type, c *cqltype.Type) any {
@@ -278,7 +290,8 @@ func (b *builder) checkSweep() {
 		}
 	}
 	if total > maxSweep {
-		b.fault("", "", "one change would sweep %d rows, more than %d: narrow the domains of OneOf, or the tables whose keys hold them",
+		b.fault("", "", "one change would sweep %d rows, more than %d: narrow the domains of OneOf, or the tables whose "+
+			"keys hold them",
 			total, maxSweep)
 	}
 }
@@ -293,14 +306,18 @@ type rule struct {
 func (b *builder) rules() []rule {
 	const unmoved = "a row of counters cannot move, as what it has counted cannot be set elsewhere"
 	return []rule{
-		{"OneOf", len(b.OneOf) > 0, "its key columns may change already, and a sweep is for writers without conditions", unmoved},
+		{
+			"OneOf", len(b.OneOf) > 0, "its key columns may change already, and a sweep is for writers without conditions",
+			unmoved,
+		},
 		{"SingleWriter", len(b.SingleWriters) > 0, "its key columns may change already", unmoved},
 		{
 			"Stamp", len(b.Stamps) > 0, "the condition orders the writes",
 			"Cassandra gives counters their timestamps itself, and nothing orders additions",
 		},
 		{
-			"ExpiresAt", len(b.Expiries) > 0, "a TTL covers all that a conditional statement sets, and would take the condition's columns with it; " +
+			"ExpiresAt", len(b.Expiries) > 0,
+			"a TTL covers all that a conditional statement sets, and would take the condition's columns with it; " +
 				"delete the entity instead", "Cassandra rejects a TTL on counters",
 		},
 		{"Versioned", len(b.Versions) > 0, "", "Cassandra rejects conditions on counters"},

@@ -33,8 +33,8 @@ func (b *builder) meant(name string) string {
 	return cql.Meant(name, names)
 }
 
-// toDeclare says how to declare the CQL type of a Go type from which none follows. otherwise is the advice for one that stands for
-// several.
+// toDeclare says how to declare the CQL type of a Go type from which none follows. otherwise is the advice for one that
+// stands for several.
 func toDeclare(err error, otherwise string) string {
 	var none *cqltype.NoTypeError
 	if !errors.As(err, &none) {

@@ -110,7 +110,8 @@ func (b *builder) readFields(u *cqltype.UserType, options *Declaration) {
 	}
 }
 
-// fieldName is that of a field of a user-defined type, and whether the struct field is one. The marker gocqlx.UDT is none.
+// fieldName is that of a field of a user-defined type, and whether the struct field is one. The marker gocqlx.UDT is
+// none.
 func fieldName(f reflect.StructField) (name string, ok bool) {
 	if !f.IsExported() && !f.Anonymous || f.Anonymous && f.Type.Kind() == reflect.Interface {
 		return "", false

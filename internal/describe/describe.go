@@ -1,4 +1,5 @@
-// Package describe is what a set declares as data, for code that compares it with a live schema, with what other processes declare, or draws it.
+// Package describe is what a set declares as data, for code that compares it with a live schema, with what other
+// processes declare, or draws it.
 package describe
 
 import (
@@ -31,15 +32,17 @@ type Description struct {
 // Table is one table of a [Description].
 type Table struct {
 	Name, Keyspace string // as declared
-	// Rotation says how the table rotates, nil if it does not. If it does, Name is what the names of the tables begin with.
+	// Rotation says how the table rotates, nil if it does not. If it does, Name is what the names of the tables begin
+	// with.
 	Rotation *layout.Rotation
 	Columns  []Column
 	// Types are the user-defined types of its columns, each after those that it uses itself.
 	Types []Type
 	// Unique is Table.Unique. The columns that the library keeps are among Columns.
 	Unique bool
-	// Fingerprint is what all processes that write the table have to declare alike, as text at the end of its comment: how key
-	// columns may change and within which domains, bucket functions, conditions, and unique keys. Package schema writes it.
+	// Fingerprint is what all processes that write the table have to declare alike, as text at the end of its comment: how
+	// key columns may change and within which domains, bucket functions, conditions, and unique keys. Package schema
+	// writes it.
 	Fingerprint string
 }
 
@@ -77,7 +80,10 @@ func Of(s *layout.Set) Description {
 	if s == nil {
 		return Description{}
 	}
-	d := Description{Entity: s.Name, Atomic: s.Atomic, Counts: s.Counts, Conditional: s.Conditional(), Transactional: s.Transactional}
+	d := Description{
+		Entity: s.Name, Atomic: s.Atomic, Counts: s.Counts, Conditional: s.Conditional(),
+		Transactional: s.Transactional,
+	}
 	if len(s.ID) < len(s.Tables[0].Key) {
 		d.ID = s.Names(s.ID)
 	}
@@ -91,7 +97,8 @@ func Of(s *layout.Set) Description {
 		for n, i := range t.Read {
 			col := &s.Columns[i]
 			c := Column{
-				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), ReadOnly: col.ReadOnly, Domain: len(col.Domain),
+				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), ReadOnly: col.ReadOnly,
+				Domain: len(col.Domain),
 			}
 			if col.Derived != nil {
 				c.Derived, c.Buckets = col.Derived.Latest().String(), col.Derived.Latest().N
@@ -125,7 +132,9 @@ func (d *Table) describeTypes(t *cqltype.Type) {
 		if slices.ContainsFunc(d.Types, func(known Type) bool { return known.Name == u.Name }) {
 			continue
 		}
-		d.Types = append(d.Types, Type{u.Name, each.Of(u.Fields, func(f cqltype.Field) Field { return Field{f.Name, f.Type.String()} })})
+		d.Types = append(d.Types, Type{u.Name, each.Of(u.Fields, func(f cqltype.Field) Field {
+			return Field{f.Name, f.Type.String()}
+		})})
 	}
 }
 
@@ -144,7 +153,8 @@ func fingerprintOf(s *layout.Set, t *layout.Table) string {
 	}
 	rule := func(i int) {
 		c := &s.Columns[i]
-		if c.Rule == layout.Immutable || s.Version >= 0 || slices.Contains(seen, i) { // all columns of a Versioned set may change
+		if c.Rule == layout.Immutable || s.Version >= 0 || slices.Contains(seen, i) {
+			// all columns of a Versioned set may change
 			return
 		}
 		seen = append(seen, i)
@@ -195,7 +205,8 @@ func functions(s *layout.Set, d *layout.Derivation) (words []string) {
 	for n, v := range d.Versions {
 		switch {
 		case n > 0 && d.Clock >= 0:
-			words = append(words, fingerprint.From(time.UnixMilli(v.From).UTC().Format(time.RFC3339Nano), s.Columns[d.Clock].Name)...)
+			words = append(words, fingerprint.From(time.UnixMilli(v.From).UTC().Format(time.RFC3339Nano),
+				s.Columns[d.Clock].Name)...)
 		case n > 0:
 			words = append(words, fingerprint.Or)
 		}

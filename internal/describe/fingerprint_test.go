@@ -12,7 +12,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Processes of a rollout differ in Hidden: neither the fingerprint nor what is written tells. The base table cannot be hidden.
+// Processes of a rollout differ in Hidden: neither the fingerprint nor what is written tells. The base table cannot be
+// hidden.
 func TestHiddenChangesNoWrite(t *testing.T) {
 	t.Parallel()
 	type item struct{ ID, City string }
@@ -63,9 +64,11 @@ func TestFingerprint(t *testing.T) {
 		return tables.Table{Name: name, PartKey: part, SortKey: []string{"id"}}
 	}
 	changing := tables.Must(tables.New[event]("event",
-		tables.Table{Name: "events", PartKey: []string{"id"}}, by("by_kind", "kind", "city"), by("by_level", "level"), by("by_small", "small"),
+		tables.Table{Name: "events", PartKey: []string{"id"}}, by("by_kind", "kind", "city"), by("by_level", "level"),
+		by("by_small", "small"),
 		by("by_flag", "flag"), by("by_day", "day"), by("by_slot", "slot"), by("by_hour", "hour"),
-		tables.OneOf("kind", "a", `b"; [`), tables.OneOf[int32]("level", -300, 4), tables.OneOf[int8]("small", -1), tables.OneOf("flag", true, false),
+		tables.OneOf("kind", "a", `b"; [`), tables.OneOf[int32]("level", -300, 4), tables.OneOf[int8]("small", -1),
+		tables.OneOf("flag", true, false),
 		tables.OneOf("day", time.Unix(0, 0)), tables.Type("day", "date"), tables.SingleWriter("city"), tables.Stamp("stamp"),
 		tables.ExpiresAt("ends"), tables.SweepInserts(),
 		tables.Derive("slot", tables.Hash(4, "city")),
@@ -73,14 +76,18 @@ func TestFingerprint(t *testing.T) {
 	))
 	versioned := tables.Must(tables.New[event]("event",
 		tables.Table{Name: "events", PartKey: []string{"id"}}, by("by_city", "city"),
-		tables.Table{Name: "of_kind", PartKey: []string{"kind"}, Unique: true}, tables.Table{Name: "of_city", PartKey: []string{"city"}, Unique: true},
+		tables.Table{Name: "of_kind", PartKey: []string{"kind"}, Unique: true},
+		tables.Table{Name: "of_city", PartKey: []string{"city"}, Unique: true},
 		tables.Versioned("version"), tables.LocalSerial()))
 	rotating := tables.Must(tables.New[event]("event",
 		tables.Table{Name: "events", PartKey: []string{"id"}, SortKey: []string{"ts"}, Rotate: tables.Month("ts")}))
 	compared := tables.Must(tables.New[event]("event",
 		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Compare("level", "kind"), tables.Mark("version")))
 	transactional := tables.Must(tables.New[event]("event",
-		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Table{Name: "of_kind", PartKey: []string{"kind"}, Unique: true},
+		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Table{
+			Name: "of_kind", PartKey: []string{"kind"},
+			Unique: true,
+		},
 		tables.Versioned("version"), tables.Transactional()))
 	identified := tables.Must(tables.New[event]("event",
 		tables.Table{Name: "events", PartKey: []string{"city"}, SortKey: []string{"ts", "id"}}, by("by_kind", "kind"),

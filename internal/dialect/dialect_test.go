@@ -53,7 +53,8 @@ func TestDoubtsHaveSources(t *testing.T) {
 		}
 	}
 	for _, server := range clusters {
-		if !strings.Contains(page, strings.TrimSuffix(strings.TrimPrefix(string(server), "DataStax "), " for Apache Cassandra")) {
+		if !strings.Contains(page, strings.TrimSuffix(strings.TrimPrefix(string(server), "DataStax "),
+			" for Apache Cassandra")) {
 			t.Errorf("%s is not in docs/ref/servers.md", server)
 		}
 	}
@@ -76,7 +77,8 @@ func TestCellsOfServers(t *testing.T) {
 	}
 	for _, row := range rows {
 		cells := strings.Split(strings.Trim(row, "| "), " | ")
-		if len(cells) != 4 || !version.MatchString(cells[1]) || !version.MatchString(cells[2]) || !elsewhere.MatchString(cells[3]) {
+		if len(cells) != 4 || !version.MatchString(cells[1]) || !version.MatchString(cells[2]) ||
+			!elsewhere.MatchString(cells[3]) {
 			t.Errorf("%d cells: %s", len(cells), row)
 		}
 	}

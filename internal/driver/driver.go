@@ -1,5 +1,6 @@
-// Package driver has what gocql and the fork of ScyllaDB, which takes its place by a replace directive, do differently, so that one code
-// serves both; and the uses of gocql that version 2 of the driver has no more, or in another way: docs/why/driver.md.
+// Package driver has what gocql and the fork of ScyllaDB, which takes its place by a replace directive, do differently,
+// so that one code serves both; and the uses of gocql that version 2 of the driver has no more, or in another way:
+// docs/why/driver.md.
 package driver
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Protocol is the version of the native protocol that sessions speak and types are encoded for: gocql 1.7 cannot speak 5.
+// Protocol is the version of the native protocol that sessions speak and types are encoded for: gocql 1.7 cannot speak
+// 5.
 const Protocol = 4
 
 // TypeName is the driver's name of a type, without its parts.
@@ -40,7 +42,8 @@ func UserType(name string, fields []gocql.UDTField) gocql.TypeInfo {
 	return gocql.UDTTypeInfo{NativeType: outer(gocql.TypeUDT), Name: name, Elements: fields}
 }
 
-// outer is a type without parts, or the outside of one with parts. The function of gocql that makes it has one parameter less in the fork.
+// outer is a type without parts, or the outside of one with parts. The function of gocql that makes it has one
+// parameter less in the fork.
 func outer(kind gocql.Type) gocql.NativeType {
 	switch newType := any(gocql.NewNativeType).(type) {
 	case func(byte, gocql.Type, string) gocql.NativeType:
@@ -63,14 +66,14 @@ func Route(ctx context.Context, s *gocql.Session, statement string) error {
 // Silence makes the driver log nothing.
 func Silence(cluster *gocql.ClusterConfig) { cluster.Logger = log.New(io.Discard, "", 0) }
 
-// MarshalError says that a value cannot be sent, as its column is not of the declared type. gocql's type of that name, a string, is a struct
-// in the fork.
+// MarshalError says that a value cannot be sent, as its column is not of the declared type. gocql's type of that name,
+// a string, is a struct in the fork.
 type MarshalError string
 
 func (e MarshalError) Error() string { return string(e) }
 
-// NoRetry is the policy of statements that the driver sends once. To gocql no policy means the same; the fork would send such a
-// statement up to four times, a counter's too after a write timeout.
+// NoRetry is the policy of statements that the driver sends once. To gocql no policy means the same; the fork would
+// send such a statement up to four times, a counter's too after a write timeout.
 var NoRetry gocql.RetryPolicy = noRetry{}
 
 type noRetry struct{}
@@ -79,8 +82,9 @@ func (noRetry) Attempt(gocql.RetryableQuery) bool { return false }
 
 func (noRetry) GetRetryType(error) gocql.RetryType { return gocql.Rethrow }
 
-// NotSent says whether err, one error of a tree, is that of the fork for a node that is down or has no connection. After it the fork asks
-// the next node, whatever the RetryPolicy, and returns it if there was none: then nothing was sent. gocql has ErrNoConnections for that.
+// NotSent says whether err, one error of a tree, is that of the fork for a node that is down or has no connection.
+// After it the fork asks the next node, whatever the RetryPolicy, and returns it if there was none: then nothing was
+// sent. gocql has ErrNoConnections for that.
 func NotSent(err error) bool {
 	switch err.Error() {
 	case "gocql: host is nil or down", "gocql: host does not have a pool", "gocql: host pool does not have connections":

@@ -1,6 +1,6 @@
-// Package engine is the interface by which an engine other than package reconcile, such as module reconcile/temporal, does the units of a run. A
-// unit is a range of a table. Any process can do it, more than once, and from any token on. The package has no keys and no values of rows, so the
-// engine may store all of its data.
+// Package engine is the interface by which an engine other than package reconcile, such as module reconcile/temporal,
+// does the units of a run. A unit is a range of a table. Any process can do it, more than once, and from any token on.
+// The package has no keys and no values of rows, so the engine may store all of its data.
 package engine
 
 import (
@@ -15,8 +15,8 @@ const (
 	Backfill = "backfill"
 )
 
-// ErrAway is an error of [Run.Do] that says nothing about the range: too few replicas are alive, or the cluster does not answer other reads
-// either.
+// ErrAway is an error of [Run.Do] that says nothing about the range: too few replicas are alive, or the cluster does
+// not answer other reads either.
 var ErrAway = errors.New("the cluster does not answer")
 
 // Run does units of a run. It is safe for concurrent use.
@@ -25,12 +25,13 @@ type Run interface {
 	Phases() []Phase
 	// Declaration returns a hash of what the run is about: units with different hashes do not belong to the same run.
 	Declaration() string
-	// Share bounds the requests per second, 0 for no bound, and the requests in flight, of all units together that this Run does.
+	// Share bounds the requests per second, 0 for no bound, and the requests in flight, of all units together that this
+	// Run does.
 	Share(rate, inFlight int)
-	// Do does a unit, starting where from ended if from is not the zero value, and returns what is done of it by then, including from. It
-	// calls tell with the same from time to time, and at the end. The error says why the rest is not done: it is that of ctx, or says that
-	// rows could not be read. It is nil if the unit is done, or time is up. It matches ErrAway if the unit should be tried
-	// again however often it has failed.
+	// Do does a unit, starting where from ended if from is not the zero value, and returns what is done of it by then,
+	// including from. It calls tell with the same from time to time, and at the end. The error says why the rest is not
+	// done: it is that of ctx, or says that rows could not be read. It is nil if the unit is done, or time is up. It
+	// matches ErrAway if the unit should be tried again however often it has failed.
 	Do(ctx context.Context, u Unit, from Done, tell func(Done)) (Done, error)
 }
 
@@ -48,7 +49,8 @@ type Unit struct {
 	Low, High int64
 	// Until is when to stop and leave the rest. At least a part is done before. If it is zero, all is done.
 	Until time.Time
-	// Skip leaves out what cannot be read while the cluster answers, and counts it as uncovered. Otherwise that is an error.
+	// Skip leaves out what cannot be read while the cluster answers, and counts it as uncovered. Otherwise that is an
+	// error.
 	Skip bool
 }
 

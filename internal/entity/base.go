@@ -17,8 +17,8 @@ import (
 )
 
 // FenceTTL is how long the base row of a deleted entity of a [Versioned] set keeps its version. For that time a writer
-// that still has the deleted row in hand, or a transaction that was delayed on its way, cannot bring it back. An insert must
-// not be much older: below a fence that is gone it would be in the base table, and under tombstones in the others.
+// that still has the deleted row in hand, or a transaction that was delayed on its way, cannot bring it back. An insert
+// must not be much older: below a fence that is gone it would be in the base table, and under tombstones in the others.
 const FenceTTL = 24 * time.Hour
 
 // TimeUUID is the type of versions, marks and tokens.
@@ -31,11 +31,13 @@ type Base struct {
 	physical       func(string) string
 	key            []*cqltype.Value
 	row            []cqltype.Value // with what identifies the entity, by column
-	before         []cqltype.Value // of a change, what its before-image says of the columns that keys in query tables follow from, by column
-	stored         bool            // it comes out of storage, and the query tables are not known
+	// of a change, what its before-image says of the columns that keys in query tables follow from, by column
+	before []cqltype.Value
+	stored bool // it comes out of storage, and the query tables are not known
 }
 
-// NewBase is the base row of the entity of row, of which the columns are used that identify it. keyspace maps logical keyspaces to physical ones.
+// NewBase is the base row of the entity of row, of which the columns are used that identify it. keyspace maps logical
+// keyspaces to physical ones.
 func NewBase(s *layout.Set, keyspace func(string) string, row []cqltype.Value) *Base {
 	t := s.Tables[0]
 	b := &Base{Set: s, keyspace: keyspace(t.Keyspace), name: t.Name, physical: keyspace, key: t.KeyOf(row)}
@@ -96,8 +98,8 @@ type Row struct {
 	added  bool // it is to become one by an insert
 }
 
-// Current is the version of the row. A deleted row's version can expire before its removes are known to be in the query tables. Then it is the
-// version in pending, which lives longer. It is zero if the row has neither.
+// Current is the version of the row. A deleted row's version can expire before its removes are known to be in the query
+// tables. Then it is the version in pending, which lives longer. It is zero if the row has neither.
 func (r Row) Current() gocql.UUID {
 	if r.Version == (gocql.UUID{}) && r.Pending != nil {
 		return r.Pending.Version
@@ -180,11 +182,13 @@ func (b *Base) Decode(row Row) (any, error) {
 			continue
 		}
 		field := out.FieldByIndex(c.Index).Addr().Interface()
-		if size := c.CQL.Size(); size > 0 && len(data) != size && len(data) > 0 { // a live column of another type: the driver would decode a part
+		if size := c.CQL.Size(); size > 0 && len(data) != size && len(data) > 0 {
+			// a live column of another type: the driver would decode a part
 			return nil, undecoded.As(c.Name, c.CQL.Info(), field)
 		}
 		if c.CQL.Exceeds(data) {
-			return nil, fmt.Errorf("column %s: a value has a field that is not declared, and the write would lose it: declare the field", c.Name)
+			return nil, fmt.Errorf("column %s: a value has a field that is not declared, and the write would lose it: declare "+
+				"the field", c.Name)
 		}
 		if err := undecoded.Decode(c.Name, c.CQL.Info(), data, field); err != nil {
 			return nil, err
@@ -196,7 +200,8 @@ func (b *Base) Decode(row Row) (any, error) {
 	return out.Interface(), nil
 }
 
-// Swap is a lightweight transaction of a base row: if its version is Before, and nothing is left to be done, it becomes After.
+// Swap is a lightweight transaction of a base row: if its version is Before, and nothing is left to be done, it becomes
+// After.
 type Swap struct {
 	Before  gocql.UUID // zero: null
 	Live    bool       // the row before it is there, and has the version Before
@@ -207,9 +212,10 @@ type Swap struct {
 	Finished bool
 }
 
-// Swap renders it. A live row is finished if done is its version, and another row if pending is null. Where this call has finished a live row, it does
-// not ask: done can be of a later time than the version, and then stays. An insert also wants all declared columns to be null. Another change
-// wants the columns that keys follow from to be as its before-image says. Several statements are sent in one batch.
+// Swap renders it. A live row is finished if done is its version, and another row if pending is null. Where this call
+// has finished a live row, it does not ask: done can be of a later time than the version, and then stays. An insert
+// also wants all declared columns to be null. Another change wants the columns that keys follow from to be as its
+// before-image says. Several statements are sent in one batch.
 func (b *Base) Swap(swap Swap) []statement.Bound {
 	var set, condition statement.Terms
 	after, version := swap.After, swap.Version
@@ -226,7 +232,8 @@ func (b *Base) Swap(swap Swap) []statement.Bound {
 	for _, i := range b.becomes(after == nil) {
 		name := b.Set.Columns[i].Name
 		switch {
-		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
+		case after == nil && b.stored:
+			// bound, for the driver to see that the column is of the type by which keys were checked
 			set.Equal(name, &cqltype.Value{Type: b.Set.Columns[i].CQL})
 		case after == nil:
 			set.Null(name)
@@ -255,7 +262,8 @@ func (b *Base) Swap(swap Swap) []statement.Bound {
 	if whole {
 		set.Equal(layout.Recent.Name, slotsValue(recent))
 	} else {
-		set.Texts, set.Args = append(set.Texts, layout.Recent.Name+" = "+layout.Recent.Name+" + ?"), append(set.Args, slotsValue(recent))
+		set.Texts, set.Args = append(set.Texts, layout.Recent.Name+" = "+layout.Recent.Name+" + ?"),
+			append(set.Args, slotsValue(recent))
 	}
 	return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
 }
@@ -292,8 +300,8 @@ func (b *Base) Unimaged() *Base {
 // Empty is a row without a value alongside its key.
 func (b *Base) Empty() *Row { return &Row{Values: make([]cqltype.Value, len(b.Set.Columns))} }
 
-// Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other
-// bytes: what something else than this library has written may be null where Go has a zero value.
+// Differing is the first column in which row is not what the before-image of the change says, or "" if it says the
+// same, be it in other bytes: what something else than this library has written may be null where Go has a zero value.
 func (b *Base) Differing(row Row) string {
 	var image []cqltype.Value
 	if decoded, err := b.Decode(row); err == nil {
@@ -304,7 +312,8 @@ func (b *Base) Differing(row Row) string {
 		switch {
 		case b.before[i].Type.Same(was, is):
 		case image != nil && cqltype.Identical(image[i].Data, was):
-		case b.stored && is == nil && cqltype.IsZero(was) && b.before[i].Type.Kind() != gocql.TypeBlob: // without a Go type to ask
+		case b.stored && is == nil && cqltype.IsZero(was) && b.before[i].Type.Kind() != gocql.TypeBlob:
+			// without a Go type to ask
 		default:
 			return b.Set.Columns[i].Name
 		}
@@ -327,7 +336,8 @@ func (b *Base) Finish(version gocql.UUID) statement.Bound {
 	return b.at(version, "UPDATE "+b.table()+" USING TIMESTAMP ?").Set(set).Where(b.where())
 }
 
-// Forget removes what a row that is not live keeps of earlier versions than this one. Drop removes what is pending of it, and nothing later.
+// Forget removes what a row that is not live keeps of earlier versions than this one. Drop removes what is pending of
+// it, and nothing later.
 func (b *Base) Forget(version gocql.UUID) statement.Bound {
 	return b.at(version, "DELETE "+layout.Done.Name+" FROM "+b.table()+" USING TIMESTAMP ?").Where(b.where())
 }

@@ -1,5 +1,6 @@
-// Package entity is a change of an entity as writer and reconcile see it, and what it becomes by its set, which is mutations, conditions and
-// claims, in memory and as bytes. It is pure: no I/O, no session, no clock. Package tables is its face.
+// Package entity is a change of an entity as writer and reconcile see it, and what it becomes by its set, which is
+// mutations, conditions and claims, in memory and as bytes. It is pure: no I/O, no session, no clock. Package tables is
+// its face.
 package entity
 
 import (
@@ -23,13 +24,17 @@ const (
 	Patch
 )
 
-var kinds = [...]string{Insert: "insert", Update: "update", Upsert: "upsert", Delete: "delete", Add: "add", Patch: "patch"}
+var kinds = [...]string{
+	Insert: "insert", Update: "update", Upsert: "upsert", Delete: "delete", Add: "add",
+	Patch: "patch",
+}
 
 func (k Kind) String() string {
 	return printable.Enum("Kind", k, kinds[:])
 }
 
-// Change is what a tables.Change holds. A row is validated when the change is rendered, so that the write that carries it reports the fault.
+// Change is what a tables.Change holds. A row is validated when the change is rendered, so that the write that carries
+// it reports the fault.
 type Change struct {
 	Entity        string
 	Kind          Kind

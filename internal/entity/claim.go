@@ -38,7 +38,8 @@ func claimOf(t *layout.Table, r *Renderer, row []cqltype.Value) *Claim {
 // NewClaim is the claim of an entity, by its base row, to a key of a Unique table.
 func NewClaim(t *layout.Table, key []*cqltype.Value, base *Base) *Claim {
 	return &Claim{
-		Keyspace: base.physical(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t, key: key, base: base,
+		Keyspace: base.physical(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t,
+		key: key, base: base,
 	}
 }
 
@@ -129,9 +130,12 @@ func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 	}
 }
 
-// Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
+// Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration
+// with fewer fields.
 func (c *Claim) Holds(row Row) bool {
-	return row.Present && slices.EqualFunc(c.key, c.table.KeyOf(row.Values), func(key, of *cqltype.Value) bool { return key.Type.Same(of.Data, key.Data) })
+	return row.Present && slices.EqualFunc(c.key, c.table.KeyOf(row.Values), func(key, of *cqltype.Value) bool {
+		return key.Type.Same(of.Data, key.Data)
+	})
 }
 
 // Format prints the table for every verb: printed in full a claim would show its key.

@@ -17,8 +17,8 @@ import (
 // This file renders changes of sets whose base row is written by lightweight transactions. What is sent when is the
 // writer's business; here are the statements.
 
-// Condition is a change of a base row that is made by a lightweight transaction. It does not change once it is part of a
-// plan.
+// Condition is a change of a base row that is made by a lightweight transaction. It does not change once it is part of
+// a plan.
 type Condition struct {
 	Entity          string
 	Kind            Kind
@@ -60,9 +60,14 @@ func (c Change) VersionOf() gocql.UUID {
 
 // RenderConditional is [Change.Render] for a change that is [Change.Conditional]. version is a timeuuid whose time is
 // timestamp.
-func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional, error) {
+func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional,
+	error,
+) {
 	if !c.Valid() || !c.Conditional() {
-		return Conditional{}, &layout.InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set with conditions"}
+		return Conditional{}, &layout.InvalidError{
+			Entity: c.Entity,
+			Reason: "the change was not made by a verb of a set with conditions",
+		}
 	}
 	s, before := c.Set, c.VersionOf()
 	if err := c.checkConditional(before); err != nil {
@@ -72,7 +77,8 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		version = Linked(version, before)
 	}
 	r := Renderer{
-		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp),
+		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace),
+		At: cqltype.BigInt(timestamp),
 	}
 	if err := r.read(c); err != nil {
 		return Conditional{}, err
@@ -82,12 +88,14 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}}
 	cond := out.Condition
-	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
+	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name,
+		statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
 	if s.Version < 0 {
 		cond.before = r.Before
 		if c.Kind == Update && !r.compares() {
-			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name, "an update changes none of the compared columns: its condition would "+
-				"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
+			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name,
+				"an update changes none of the compared columns: its condition would "+
+					"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
 		}
 		out.Key = r.Set.EntityKey(r.row())
 		return out, nil
@@ -120,7 +128,8 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	return out, nil
 }
 
-// SetVersion gives the rows of a change another version. The change was just rendered, and nothing of it was sent, stored or copied.
+// SetVersion gives the rows of a change another version. The change was just rendered, and nothing of it was sent,
+// stored or copied.
 func (c *Conditional) SetVersion(version gocql.UUID) {
 	s := c.Condition.base.Set
 	if c.Condition.By == layout.Versioned {
@@ -139,24 +148,29 @@ func (c Change) checkConditional(before gocql.UUID) error {
 	s := c.Set
 	switch {
 	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
-		return s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
+		return s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a "+
+			"before-image: no "+c.Kind.String())
 	case s.Transactional && c.Before != nil && before == (gocql.UUID{}):
-		return s.Invalid(nil, s.Columns[s.Version].Name, "the before-image has no version: pass the row as it was read, or with Result.Version as its version")
+		return s.Invalid(nil, s.Columns[s.Version].Name,
+			"the before-image has no version: pass the row as it was read, or with Result.Version as its version")
 	case s.Version >= 0 && c.Before != nil && before == (gocql.UUID{}):
-		return s.Invalid(nil, s.Columns[s.Version].Name, "the before-image has no version: pass the row as it was read, or with Result.Version as its version (rows from before versions: denorm adopt)")
+		return s.Invalid(nil, s.Columns[s.Version].Name,
+			"the before-image has no version: pass the row as it was read, or with Result.Version as its version (rows from "+
+				"before versions: denorm adopt)")
 	case s.Version >= 0 && c.Before != nil && before.Version() != 1:
 		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
 	}
 	return nil
 }
 
-// compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
+// compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b,
+// a}, as equal.
 func (r *Renderer) compares() bool {
 	return !r.Set.Same(r.Set.Compared, r.Before, r.After)
 }
 
-// Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has, in the
-// same bytes: in others it may be that of another entity.
+// Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys
+// that row has, in the same bytes: in others it may be that of another entity.
 func (c *Conditional) Unimaged(row Row) *Conditional {
 	next, condition := *c, *c.Condition
 	condition.base = condition.base.Unimaged()
@@ -210,8 +224,8 @@ func (c *Condition) Compare() statement.Bound {
 	return change.Where(b.where()).OnlyIf(compared)
 }
 
-// Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it: whether the server takes the
-// compared columns as equal, as it does 10 and 10.00.
+// Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it: whether the
+// server takes the compared columns as equal, as it does 10 and 10.00.
 func (c *Condition) Holds(row *Row) bool {
 	if row == nil || c.Kind == Insert {
 		return row == nil && c.Kind == Insert

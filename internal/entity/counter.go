@@ -14,8 +14,9 @@ import (
 func (c Change) CheckVerb() error {
 	switch {
 	case c.Set.Counts && c.Kind != Add:
-		return c.Set.Invalid(nil, "", fmt.Sprintf("%s of counters: Add is their only verb, as a counter cannot be set, and once deleted it "+
-			"cannot safely be used again", c.Kind))
+		return c.Set.Invalid(nil, "", fmt.Sprintf(
+			"%s of counters: Add is their only verb, as a counter cannot be set, and once deleted it "+
+				"cannot safely be used again", c.Kind))
 	case !c.Set.Counts && c.Kind == Add:
 		return c.Set.Invalid(nil, "", "Add is for sets of counters, and this set has none")
 	}

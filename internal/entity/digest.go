@@ -10,8 +10,9 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// Digest is a hash of what the condition makes of which row: equal for two deliveries of one request, in any process, and as good as
-// never for two changes. It is kept by every version of the library, since versions and marks of rows are made of it.
+// Digest is a hash of what the condition makes of which row: equal for two deliveries of one request, in any process,
+// and as good as never for two changes. It is kept by every version of the library, since versions and marks of rows
+// are made of it.
 //
 // It is the first eight bytes, big-endian, of the SHA-256 of these parts, each after its length in four bytes:
 //
@@ -21,8 +22,9 @@ import (
 //	"compared", then name and value of each compared column as it was, by name
 //	"row", then name and value of each other column as it becomes, by name
 //
-// Left out are columns that have no value, that are derived or only read, and that the library fills: a service that is given another column while
-// it waits for the repeat still knows it. The elements of sets and maps are in the order of their bytes, as Go gives them in any.
+// Left out are columns that have no value, that are derived or only read, and that the library fills: a service that is
+// given another column while it waits for the repeat still knows it. The elements of sets and maps are in the order of
+// their bytes, as Go gives them in any.
 func (c *Condition) Digest() uint64 {
 	h, s := sha256.New(), c.base.Set
 	part := func(data []byte) { _, _ = h.Write(cqltype.AppendValue(nil, data)) }
@@ -53,7 +55,8 @@ func (c *Condition) Digest() uint64 {
 	part([]byte("row"))
 	for _, i := range columns {
 		switch {
-		case c.after == nil, c.after[i].Data == nil, s.Columns[i].Derived != nil, slices.Contains(s.Tables[0].Key, i), i == s.Version, i == s.Mark,
+		case c.after == nil, c.after[i].Data == nil, s.Columns[i].Derived != nil, slices.Contains(s.Tables[0].Key, i),
+			i == s.Version, i == s.Mark,
 			s.Columns[i].ReadOnly:
 		default:
 			named(i, &c.after[i])

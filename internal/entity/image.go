@@ -13,11 +13,13 @@ import (
 type frozen struct {
 	image []cqltype.Value
 	err   error
-	// memory has, by column, those of the others that are behind pointers or in slices and maps, by which the repeat of a write is known.
+	// memory has, by column, those of the others that are behind pointers or in slices and maps, by which the repeat of a
+	// write is known.
 	memory []cqltype.Value
 }
 
-// Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
+// Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for
+// has as Frozen.
 func Freeze(s *layout.Set, before any) *frozen {
 	if s == nil {
 		return nil
@@ -49,9 +51,12 @@ func (c Change) image() ([]cqltype.Value, error) {
 	return imageOf(c.Set, reflect.ValueOf(c.Before))
 }
 
-// image encodes what matters of a before-image: its keys, what they follow from, what Compare compares, and what is only read.
+// image encodes what matters of a before-image: its keys, what they follow from, what Compare compares, and what is
+// only read.
 func imageOf(s *layout.Set, row reflect.Value) ([]cqltype.Value, error) {
-	values, err := s.EncodeRow(row, func(i int) bool { return s.Columns[i].Key || s.Columns[i].ReadOnly || slices.Contains(s.Compared, i) }, none)
+	values, err := s.EncodeRow(row, func(i int) bool {
+		return s.Columns[i].Key || s.Columns[i].ReadOnly || slices.Contains(s.Compared, i)
+	}, none)
 	var invalid *layout.InvalidError
 	if errors.As(err, &invalid) {
 		if invalid.Reason == layout.ZeroKey {

@@ -57,7 +57,8 @@ func (r *Renderer) encodePatch(c Change) error {
 			return s.Invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
 		}
 		p := &r.patch[i]
-		again := p.put != 0 && (e.Kind != statement.RemoveElements || p.put == statement.PutColumn) || p.keys != nil && e.Kind != statement.PutElements
+		again := p.put != 0 && (e.Kind != statement.RemoveElements || p.put == statement.PutColumn) || p.keys != nil &&
+			e.Kind != statement.PutElements
 		if reason := refuseEdit(s, i, e, again); reason != "" {
 			return s.Invalid(nil, e.Column, reason)
 		}
@@ -94,8 +95,9 @@ func (r *Renderer) encodePatch(c Change) error {
 					"base key before the rest of the row: Update the row")
 			}
 			if !slices.Contains(t.Columns, s.Expiry) && (s.Stamp < 0 || !slices.Contains(t.Columns, s.Stamp)) {
-				return s.Invalid(t, s.Columns[s.Expiry].Name, "a Patch of a row that expires writes this column or the stamp to every table, "+
-					"and this one holds neither: add one to its Columns, or Update the row")
+				return s.Invalid(t, s.Columns[s.Expiry].Name,
+					"a Patch of a row that expires writes this column or the stamp to every table, "+
+						"and this one holds neither: add one to its Columns, or Update the row")
 			}
 		}
 	}
@@ -112,8 +114,9 @@ func checkPatchedExpiry(s *layout.Set, values []cqltype.Value, edits []patched) 
 	name, edited := s.Columns[s.Expiry].Name, edits[s.Expiry].put != 0
 	switch absent := values[s.Expiry].Data == nil; {
 	case absent && !edited:
-		return s.Invalid(nil, name, fmt.Sprintf("the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
-			"give the row its expiry as it was read or written, or, if the row never ends, add Column(%q) to the edits", name))
+		return s.Invalid(nil, name, fmt.Sprintf(
+			"the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
+				"give the row its expiry as it was read or written, or, if the row never ends, add Column(%q) to the edits", name))
 	case !absent && edited:
 		return s.Invalid(nil, name, expiryEdited)
 	}
@@ -139,7 +142,8 @@ func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 	case e.Kind == statement.PutColumn:
 		return ""
 	case c.CQL.Kind() == gocql.TypeList:
-		return "a list has no elements that could be written again and be the same: edit it as a whole, with Column, or declare a set or map"
+		return "a list has no elements that could be written again and be the same: edit it as a whole, with Column, or " +
+			"declare a set or map"
 	case c.CQL.Kind() != gocql.TypeMap && c.CQL.Kind() != gocql.TypeSet:
 		return fmt.Sprintf("only maps and sets have elements, and this is %s: edit it as a whole, with Column", c.CQL)
 	case !c.CQL.MultiCell():
@@ -152,9 +156,10 @@ func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 	return ""
 }
 
-// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements. What
-// expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written. Of a column that
-// elements are put to and removed from, the latter is a Merge of its own: a stored one has each column once.
+// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements.
+// What expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have
+// written. Of a column that elements are put to and removed from, the latter is a Merge of its own: a stored one has
+// each column once.
 func (r *Renderer) edit(t *layout.Table) {
 	key := t.KeyOf(r.After)
 	if !statement.Present(key) {

@@ -11,7 +11,8 @@ import (
 
 // This file is about the elements of maps and sets that a patch puts and removes.
 
-// encodeRemoved encodes the keys of elements that are removed from column i. They must be none of those that are put, if any are.
+// encodeRemoved encodes the keys of elements that are removed from column i. They must be none of those that are put,
+// if any are.
 func encodeRemoved(s *layout.Set, i int, keys []any, put *cqltype.Value) (*cqltype.Value, error) {
 	v, err := encodeKeysOf(s, i, keys)
 	if err != nil || put.Data == nil {
@@ -22,8 +23,9 @@ func encodeRemoved(s *layout.Set, i int, keys []any, put *cqltype.Value) (*cqlty
 	slices.SortFunc(there, typ.Compare)
 	for _, key := range v.Elements() {
 		if _, both := slices.BinarySearchFunc(there, key, typ.Compare); both {
-			return nil, s.Invalid(nil, s.Columns[i].Name, "an element is put by Elements and removed by Without: at one timestamp the removal "+
-				"would win; name it in one of them")
+			return nil, s.Invalid(nil, s.Columns[i].Name,
+				"an element is put by Elements and removed by Without: at one timestamp the removal "+
+					"would win; name it in one of them")
 		}
 	}
 	return &v, nil
@@ -42,7 +44,8 @@ func encodeKeysOf(s *layout.Set, i int, keys []any) (cqltype.Value, error) {
 	for n, key := range keys {
 		v := reflect.ValueOf(key)
 		if !v.IsValid() || !layout.Like(v, want) {
-			return cqltype.Value{}, s.Invalid(nil, c.Name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1, key, want))
+			return cqltype.Value{}, s.Invalid(nil, c.Name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1,
+				key, want))
 		}
 		values.Index(n).Set(v.Convert(want))
 	}

@@ -53,8 +53,8 @@ func decodePending(data []byte) (*Pending, error) {
 	return &Pending{Version: gocql.UUID(data[1:version]), Keys: data[version:]}, nil
 }
 
-// QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every one of
-// keys that is not its own.
+// QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for
+// every one of keys that is not its own.
 func (b *Base) QueryTableMutations(row Row, version gocql.UUID, keys Keys) ([]statement.Mutation, error) {
 	s := b.Set
 	if b.stored {
@@ -66,7 +66,8 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, keys Keys) ([]st
 	}
 	at := version.Time().UnixMicro()
 	r := Renderer{
-		Set: s, Kind: Update, Timestamp: at, version: version, Keyspace: b.physical, Before: before, At: cqltype.BigInt(at), replacing: before != nil,
+		Set: s, Kind: Update, Timestamp: at, version: version, Keyspace: b.physical, Before: before, At: cqltype.BigInt(at),
+		replacing: before != nil,
 	}
 	if row.Present {
 		r.After = slices.Clone(row.Values)
@@ -93,14 +94,15 @@ func (b *Base) QueryTableMutations(row Row, version gocql.UUID, keys Keys) ([]st
 	return r.Out, nil
 }
 
-// DeriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
-// value for one of a fixed size. The base key is that under which it was read, whatever the row says.
+// DeriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra
+// takes an empty value for one of a fixed size. The base key is that under which it was read, whatever the row says.
 func DeriveRead(s *layout.Set, row []cqltype.Value) error {
 	for i := range s.Columns {
 		c, data := &s.Columns[i], row[i].Data
 		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
-			return s.Invalid(s.Tables[0], c.Name, fmt.Sprintf("the row, or its column %s, holds a value of %d bytes, and a %s has %d: "+
-				"something else than this library wrote it, so correct the row", layout.Pending.Name, len(data), c.CQL, size))
+			return s.Invalid(s.Tables[0], c.Name,
+				fmt.Sprintf("the row, or its column %s, holds a value of %d bytes, and a %s has %d: "+
+					"something else than this library wrote it, so correct the row", layout.Pending.Name, len(data), c.CQL, size))
 		}
 	}
 	return s.Derive(row, func(i int) bool { return !s.InBaseKey(i) })
@@ -125,7 +127,8 @@ func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
 	return out
 }
 
-var errStored = errors.New("another client has left the entity unfinished: write or modify the entity through its set, then resume")
+var errStored = errors.New("another client has left the entity unfinished: write or modify the entity through its " +
+	"set, then resume")
 
 var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
 
@@ -134,8 +137,8 @@ func inKeys(s *layout.Set, i int) bool {
 	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
 
-// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of this entity, or
-// is rejected.
+// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of
+// this entity, or is rejected.
 func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	if len(data) == 0 {
 		return nil, nil

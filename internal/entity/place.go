@@ -64,8 +64,9 @@ func (r *Renderer) Place(t *layout.Table) Placed {
 // Mutation is one of the row of t under key, without its statement.
 func (r *Renderer) Mutation(t Placed, kind statement.MutationKind, key []*cqltype.Value) statement.Mutation {
 	return statement.Mutation{
-		Keyspace: t.Keyspace, Table: t.Name, Kind: kind, Timestamp: r.Timestamp, PartitionKey: statement.PartitionKey(key[:t.Part]),
-		Rotates: t.Rotation != nil, Keys: len(key), Part: t.Part,
+		Keyspace: t.Keyspace, Table: t.Name, Kind: kind, Timestamp: r.Timestamp,
+		PartitionKey: statement.PartitionKey(key[:t.Part]),
+		Rotates:      t.Rotation != nil, Keys: len(key), Part: t.Part,
 	}
 }
 
@@ -102,16 +103,16 @@ func (r *Renderer) put(t Placed, key []*cqltype.Value) {
 }
 
 // nulls says whether an absent value of column i is sent as null, which costs a cell tombstone. Key columns of other
-// tables that cannot change are absent in every write of the entity; a derived one changes as what it follows from. Deleting
-// the row just below the Put would cost one tombstone however many values are absent, but it would also erase the columns
-// that a newer version of the service has added.
+// tables that cannot change are absent in every write of the entity; a derived one changes as what it follows from.
+// Deleting the row just below the Put would cost one tombstone however many values are absent, but it would also erase
+// the columns that a newer version of the service has added.
 func (r *Renderer) nulls(i int) bool {
 	return r.replacing && (!r.Set.Columns[i].Key || r.Set.Changes(i))
 }
 
-// Removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that is too long there is
-// none, and Cassandra would reject its Remove. The columns that a
-// single writer moves are as in the before-image or as in the after-image; a OneOf column may have any of its values.
+// Removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that
+// is too long there is none, and Cassandra would reject its Remove. The columns that a single writer moves are as in
+// the before-image or as in the after-image; a OneOf column may have any of its values.
 func (r *Renderer) Removes(p Placed, stays []*cqltype.Value) {
 	t := p.Table
 	remove := func(key []*cqltype.Value) {
@@ -143,11 +144,16 @@ func (r *Renderer) Removes(p Placed, stays []*cqltype.Value) {
 
 // moved says whether the write changes a SingleWriter column in the key of t.
 func (r *Renderer) moved(t *layout.Table) bool {
-	return slices.ContainsFunc(t.Moves, func(k int) bool { return !bytes.Equal(r.Before[t.Key[k]].Data, r.After[t.Key[k]].Data) })
+	return slices.ContainsFunc(t.Moves, func(k int) bool {
+		return !bytes.Equal(r.Before[t.Key[k]].Data, r.After[t.Key[k]].Data)
+	})
 }
 
-// sweep calls visit once for every combination of values that the columns at positions of key may have had, with key holding it.
-func (r *Renderer) sweep(t *layout.Table, row []cqltype.Value, key []*cqltype.Value, positions []int, visit func([]*cqltype.Value)) {
+// sweep calls visit once for every combination of values that the columns at positions of key may have had, with key
+// holding it.
+func (r *Renderer) sweep(t *layout.Table, row []cqltype.Value, key []*cqltype.Value, positions []int,
+	visit func([]*cqltype.Value),
+) {
 	if len(positions) == 0 {
 		visit(key)
 		return
@@ -159,8 +165,8 @@ func (r *Renderer) sweep(t *layout.Table, row []cqltype.Value, key []*cqltype.Va
 	}
 }
 
-// valuesAt are those of the column at position k of key: the domain of a OneOf column, and of a derived one what its functions give.
-// What these follow from has the value that it has in the key, and the rest that of row.
+// valuesAt are those of the column at position k of key: the domain of a OneOf column, and of a derived one what its
+// functions give. What these follow from has the value that it has in the key, and the rest that of row.
 func (r *Renderer) valuesAt(t *layout.Table, row []cqltype.Value, key []*cqltype.Value, k int) []*cqltype.Value {
 	c := &r.Set.Columns[t.Key[k]]
 	if c.Derived == nil {
@@ -221,9 +227,9 @@ func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) state
 	return m
 }
 
-// checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a value that a write may not
-// give a key column, or one whose clustering columns are too long together. A lightweight transaction does not look at the length, and the
-// statements that follow it fail.
+// checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a
+// value that a write may not give a key column, or one whose clustering columns are too long together. A lightweight
+// transaction does not look at the length, and the statements that follow it fail.
 func checkKey(s *layout.Set, t *layout.Table, row []cqltype.Value) error {
 	size := 0
 	for k, i := range t.Key {
@@ -235,13 +241,16 @@ func checkKey(s *layout.Set, t *layout.Table, row []cqltype.Value) error {
 		}
 	}
 	if only := row[t.Key[0]].Data; t.Part == 1 && !layout.Holdable(only) {
-		return s.Invalid(t, t.KeyNames[0], fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", statement.MaxKeyBytes, len(only)))
+		return s.Invalid(t, t.KeyNames[0],
+			fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", statement.MaxKeyBytes,
+				len(only)))
 	}
 	if size <= statement.MaxKeyBytes {
 		return nil
 	}
-	return s.Invalid(t, "", fmt.Sprintf("the clustering columns %s hold at most %d bytes together, in this row %d: make the values shorter, or "+
-		"take a column out of the SortKey", strings.Join(t.KeyNames[t.Part:], ", "), statement.MaxKeyBytes, size))
+	return s.Invalid(t, "", fmt.Sprintf(
+		"the clustering columns %s hold at most %d bytes together, in this row %d: make the values shorter, or "+
+			"take a column out of the SortKey", strings.Join(t.KeyNames[t.Part:], ", "), statement.MaxKeyBytes, size))
 }
 
 // checkRotated rejects a row that no table can be named for.

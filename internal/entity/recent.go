@@ -11,9 +11,10 @@ import (
 
 // This file is about the column recent of a base row of a Versioned set.
 
-// Recent are versions that an entity has had. Each change writes its version into two slots, whose numbers are in bits of the version that are
-// random otherwise. One slot follows the slot of the version before, and is overwritten by the 16th change after it. The other one is of
-// the writer's number, and is overwritten by the next change with that number. A delete keeps the last two versions. An insert keeps its own.
+// Recent are versions that an entity has had. Each change writes its version into two slots, whose numbers are in bits
+// of the version that are random otherwise. One slot follows the slot of the version before, and is overwritten by the
+// 16th change after it. The other one is of the writer's number, and is overwritten by the next change with that
+// number. A delete keeps the last two versions. An insert keeps its own.
 type Recent map[int8]gocql.UUID
 
 const (
@@ -55,8 +56,8 @@ type Slot struct {
 	Version gocql.UUID
 }
 
-// Follow is what a change writes into recent, and whether that replaces all of it. live says whether the row before it is there, and gone
-// whether the row is not there afterwards.
+// Follow is what a change writes into recent, and whether that replaces all of it. live says whether the row before it
+// is there, and gone whether the row is not there afterwards.
 func Follow(before, version gocql.UUID, live, gone bool) (written []Slot, whole bool) {
 	last := Slot{slot(version), version}
 	switch {
@@ -74,8 +75,8 @@ func Follow(before, version gocql.UUID, live, gone bool) (written []Slot, whole 
 	return written, true
 }
 
-// Missed says that a change from before, which is a version that the entity has had, to version was not applied: another one has followed before,
-// and the slots would show this one. now is the version of the row.
+// Missed says that a change from before, which is a version that the entity has had, to version was not applied:
+// another one has followed before, and the slots would show this one. now is the version of the row.
 func (r Recent) Missed(before, version, now gocql.UUID) bool {
 	later := func(v gocql.UUID) bool { return v.Time().After(before.Time()) }
 	next, first := r[slotAfter(before)], r[firstSlot]
@@ -89,8 +90,8 @@ func (r Recent) Missed(before, version, now gocql.UUID) bool {
 	return later(now) && first != (gocql.UUID{}) && !later(first) && !later(r[ownSlot(version)])
 }
 
-// First is the version that the entity was inserted with, and that of the deleted row which it replaced, zero if there was none. Both are zero if
-// this is not known.
+// First is the version that the entity was inserted with, and that of the deleted row which it replaced, zero if there
+// was none. Both are zero if this is not known.
 func (r Recent) First() (first, before gocql.UUID) { return r[firstSlot], r[beforeSlot] }
 
 // slotsValue is the column with these entries.

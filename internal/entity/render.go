@@ -30,8 +30,8 @@ func (r Rendered) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.Strin
 // MarshalText is [Rendered.String]: a structured logger would show the key.
 func (r Rendered) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// StampOf is the stamp of the before-image in microseconds, or the time of its version, 0 if there is none. That of a patch is
-// in its row.
+// StampOf is the stamp of the before-image in microseconds, or the time of its version, 0 if there is none. That of a
+// patch is in its row.
 func (c Change) StampOf() int64 {
 	if c.Kind == Patch {
 		c.Before = c.After
@@ -52,15 +52,22 @@ func (c Change) StampOf() int64 {
 // table to the physical one; nil leaves them as declared. A row that cannot be written is an [*layout.InvalidError].
 func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
 	if !c.Valid() {
-		return Rendered{}, &layout.InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set that tables.New returned"}
+		return Rendered{}, &layout.InvalidError{
+			Entity: c.Entity,
+			Reason: "the change was not made by a verb of a set that tables.New returned",
+		}
 	}
 	if c.Conditional() {
-		return Rendered{}, c.Set.Invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
+		return Rendered{}, c.Set.Invalid(nil, "",
+			"the base row is written by a lightweight transaction: RenderConditional renders that")
 	}
 	if err := c.CheckVerb(); err != nil {
 		return Rendered{}, err
 	}
-	r := Renderer{Set: c.Set, Kind: c.Kind, Timestamp: timestamp, Keyspace: OrDeclared(keyspace), At: cqltype.BigInt(timestamp)}
+	r := Renderer{
+		Set: c.Set, Kind: c.Kind, Timestamp: timestamp, Keyspace: OrDeclared(keyspace),
+		At: cqltype.BigInt(timestamp),
+	}
 	if err := r.read(c); err != nil {
 		return Rendered{}, err
 	}
@@ -100,12 +107,12 @@ func (c Change) Key() string {
 	return c.Set.EntityKey(encoded)
 }
 
-// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
-// nanoseconds is ahead of every clock, which a writer rejects.
+// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in
+// another unit. One in nanoseconds is ahead of every clock, which a writer rejects.
 const LeastStamp = 100_000_000_000_000
 
-// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know, and one that was
-// written at the very timestamp of the change.
+// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
+// and one that was written at the very timestamp of the change.
 func (r *Renderer) checkStamp(c Change) error {
 	s := c.Set
 	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
@@ -114,16 +121,22 @@ func (r *Renderer) checkStamp(c Change) error {
 	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
 	switch {
 	case stamp != 0 && stamp < LeastStamp:
-		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: pass Result.Timestamp")
-	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool { return c.Rule == layout.ClosedDomain }):
-		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp as its stamp (rows from before the library: declare UnstampedRows)")
+		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+
+			"pass Result.Timestamp")
+	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool {
+		return c.Rule == layout.ClosedDomain
+	}):
+		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp "+
+			"as its stamp (rows from before the library: declare UnstampedRows)")
 	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
-		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: give each write of an entity a timestamp of its own (writer.At)")
+		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: give each write of an "+
+			"entity a timestamp of its own (writer.At)")
 	}
 	return nil
 }
 
-// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try has written.
+// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try
+// has written.
 func (r *Renderer) repeats(c Change) bool {
 	if c.Kind != Update {
 		return false
@@ -169,8 +182,9 @@ type Renderer struct {
 	Before, After []cqltype.Value // by column; nil where the verb has none
 	patch         []patched       // of a Patch: by column
 	At, below     *cqltype.Value  // the timestamp, and one microsecond less
-	replacing     bool            // the entity may exist: absent values are sent as null, and its rows under other keys removed
-	expiresAt     int64           // milliseconds, 0 is never
+	// the entity may exist: absent values are sent as null, and its rows under other keys removed
+	replacing bool
+	expiresAt int64 // milliseconds, 0 is never
 
 	Out  []statement.Mutation
 	args []any // backing store of the Args
@@ -258,7 +272,8 @@ func (r *Renderer) Check() error {
 				return err
 			}
 			if size := t.PartitionSize(row); size > statement.MaxKeyBytes {
-				return s.Invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", statement.MaxKeyBytes, size))
+				return s.Invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", statement.MaxKeyBytes,
+					size))
 			}
 		}
 	}
@@ -293,7 +308,8 @@ func (r *Renderer) checkKey(i int, c *layout.Column) error {
 	s := r.Set
 	if c.Rule == layout.Immutable && r.Before != nil && r.After != nil && !bytes.Equal(r.Before[i].Data, r.After[i].Data) {
 		if s.Identifies(i) {
-			return s.Invalid(nil, c.Name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
+			return s.Invalid(nil, c.Name, "the base key identifies the entity and cannot change: Delete the one and Insert "+
+				"the other")
 		}
 		return s.Invalid(nil, c.Name, "a key column is immutable unless the set says how it may change: "+
 			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")

@@ -24,8 +24,8 @@ func called(t *layout.Table, keyspace, name string, physical func(string) string
 	return t.Named(name)
 }
 
-// Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it can be none
-// of the set's mutations, or "".
+// Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it
+// can be none of the set's mutations, or "".
 func Declares(s *layout.Set, m *statement.Mutation, physical func(string) string) (found bool, fault string) {
 	if s == nil {
 		return false, ""
@@ -65,7 +65,9 @@ func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) stri
 			continue
 		}
 		v, _ := m.Args[n].(*cqltype.Value) // nil is unset
-		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool { return c.Name == name && c.Kind == statement.RemoveElements })
+		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool {
+			return c.Name == name && c.Kind == statement.RemoveElements
+		})
 		if fault := faultOfValue(s, t.Columns, name, v, removes); fault != "" {
 			return fault
 		}
@@ -93,8 +95,9 @@ func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) stri
 	})
 }
 
-// misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a row, or "". named gives
-// these, and nil for those that are not there. Rows under former functions are where they belong.
+// misplaced says that a derived column of the key, or the name of t if it rotates, does not follow from the values of a
+// row, or "". named gives these, and nil for those that are not there. Rows under former functions are where they
+// belong.
 func misplaced(s *layout.Set, t *layout.Table, name string, named func(column string) *cqltype.Value) string {
 	of := func(i int) *cqltype.Value {
 		return cmp.Or(named(s.Columns[i].Name), &cqltype.Value{Type: s.Columns[i].CQL})
@@ -127,7 +130,8 @@ func expiryOf(v *cqltype.Value) int64 {
 		return 0
 	}
 	at := int64(binary.BigEndian.Uint64(v.Data)) // a timestamp is signed
-	return cmp.Or(at, 1)                         // 0 stands for never; the epoch has passed as surely as the millisecond after it
+	// 0 stands for never; the epoch has passed as surely as the millisecond after it
+	return cmp.Or(at, 1)
 }
 
 // otherKey says how the primary key of a stored write differs from that of t, or "".
@@ -138,10 +142,12 @@ func otherKey(t *layout.Table, names []string, part int) string {
 	spell := func(names []string, part int) string {
 		return strings.Join(append([]string{"(" + strings.Join(names[:part], ", ") + ")"}, names[part:]...), ", ")
 	}
-	return fmt.Sprintf("its primary key is (%s), and that of the stored write is (%.500s)", spell(t.KeyNames, t.Part), spell(names, part))
+	return fmt.Sprintf("its primary key is (%s), and that of the stored write is (%.500s)", spell(t.KeyNames, t.Part),
+		spell(names, part))
 }
 
-// faultOfValue says why v can be no value of the one of columns that is called name, or "". removes is whether its elements are removed; v may be nil.
+// faultOfValue says why v can be no value of the one of columns that is called name, or "". removes is whether its
+// elements are removed; v may be nil.
 func faultOfValue(s *layout.Set, columns []int, name string, v *cqltype.Value, removes bool) string {
 	n := slices.IndexFunc(columns, func(i int) bool { return s.Columns[i].Name == name })
 	if n < 0 {
@@ -157,7 +163,8 @@ func faultOfValue(s *layout.Set, columns []int, name string, v *cqltype.Value, r
 	if want.Takes(v.Type) {
 		return ""
 	}
-	return fmt.Sprintf("column %s is declared as %.200s, and the stored value is of %.200s", name, want.Definition(), v.Type.Definition())
+	return fmt.Sprintf("column %s is declared as %.200s, and the stored value is of %.200s", name, want.Definition(),
+		v.Type.Definition())
 }
 
 // outside says that a value of column i, or nil, is beyond what is declared by OneOf, or "".
@@ -217,7 +224,8 @@ func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) s
 	return ""
 }
 
-// takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it had not before.
+// takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it
+// had not before.
 func (c *Conditional) takes(t *layout.Table) bool {
 	stored, after := c.Condition.base.Set, c.Condition.after
 	if after == nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// Transaction is changes of entities of Transactional sets as one transaction of Cassandra 6: all rows in all tables are written if the
-// condition of each change holds, else none. It is immutable. It reads the rows of its conditions, as nothing else says whether they held
-// (docs/design/conditions.md).
+// Transaction is changes of entities of Transactional sets as one transaction of Cassandra 6: all rows in all tables
+// are written if the condition of each change holds, else none. It is immutable. It reads the rows of its conditions,
+// as nothing else says whether they held (docs/design/conditions.md).
 type Transaction struct {
 	statement.Bound
 	parts    []*Conditional
@@ -24,14 +24,18 @@ type Transaction struct {
 	released map[string]bool
 }
 
-// CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go,
-// shouldPrepare), and without preparing it sends no values. The server takes the rest of the line for a comment.
+// CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word
+// is batch (session.go, shouldPrepare), and without preparing it sends no values. The server takes the rest of the line
+// for a comment.
 const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 
-// NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted
-// entities that inserts have met; nil if they have met none.
+// NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the
+// versions of deleted entities that inserts have met; nil if they have met none.
 func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fences []gocql.UUID) *Transaction {
-	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences), claimed: make(map[string]bool), released: make(map[string]bool)}
+	t := &Transaction{
+		parts: slices.Clone(changes), fences: slices.Clone(fences), claimed: make(map[string]bool),
+		released: make(map[string]bool),
+	}
 	for _, c := range changes {
 		for _, key := range c.Claims {
 			t.claimed[key.id()] = true
@@ -95,7 +99,8 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 	return t
 }
 
-// contested are the keys that the n-th change takes and that no other change of the transaction gives up: these have to be free.
+// contested are the keys that the n-th change takes and that no other change of the transaction gives up: these have to
+// be free.
 func (t *Transaction) contested(n int) []*Claim {
 	return slices.DeleteFunc(slices.Clone(t.parts[n].Claims), func(key *Claim) bool { return t.released[key.id()] })
 }
@@ -180,7 +185,8 @@ func (f *Found) Dest() []any {
 	return dest
 }
 
-// Row is the base row of the n-th change. That of a deleted entity has a version alone, and one that does not exist has nothing.
+// Row is the base row of the n-th change. That of a deleted entity has a version alone, and one that does not exist has
+// nothing.
 func (f *Found) Row(n int) (row Row) {
 	values := f.values[f.starts[n]:]
 	b := f.t.parts[n].Condition.base
@@ -189,8 +195,8 @@ func (f *Found) Row(n int) (row Row) {
 	return row
 }
 
-// Holds says whether the base row of the n-th change was as its condition wants it. It is sure unless the row has the version, and differs in
-// the bytes of a column that keys follow from: the server may have taken them as equal.
+// Holds says whether the base row of the n-th change was as its condition wants it. It is sure unless the row has the
+// version, and differs in the bytes of a column that keys follow from: the server may have taken them as equal.
 func (f *Found) Holds(n int) (holds, sure bool) {
 	row, before, b := f.Row(n), f.t.before(n), f.t.parts[n].Condition.base
 	switch {

@@ -26,9 +26,11 @@ type wireCondition struct {
 	Mark             string // column of Mark, or empty
 	Keys             []byte
 	Keyspace, Table  string
-	Key, Part        int                // of the columns, the first Key are the primary key, the first Part the partition key
-	Columns          []statement.Column // the key, then the rest as it is to become
-	Compared         []statement.Column // as they were: the columns of Compare, or of a Versioned set the columns that keys follow from
+	// of the columns, the first Key are the primary key, the first Part the partition key
+	Key, Part int
+	Columns   []statement.Column // the key, then the rest as it is to become
+	// as they were: the columns of Compare, or of a Versioned set the columns that keys follow from
+	Compared         []statement.Column
 	Claims, Releases []wireClaim
 }
 
@@ -45,11 +47,14 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	cond := c.Condition
 	s := cond.base.Set
 	w := wireCondition{
-		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.By != layout.Compared, Local: cond.Local, Before: cond.Before, Version: cond.Version,
-		Transactional: cond.By == layout.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.Tables[0].Part,
+		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.By != layout.Compared, Local: cond.Local, Before: cond.Before,
+		Version:       cond.Version,
+		Transactional: cond.By == layout.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table,
+		Key: len(cond.base.key), Part: s.Tables[0].Part,
 		VersionColumn: s.NameOf(s.Version), Mark: s.NameOf(s.Mark),
 	}
-	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), wireRow(s, cond.base.becomes(cond.after == nil), cond.after)...)
+	w.Columns = append(wireKey(s.Tables[0].KeyNames, cond.base.key), wireRow(s, cond.base.becomes(cond.after == nil),
+		cond.after)...)
 	w.Compared = append(wireRow(s, s.Compared, cond.before), wireRow(s, cond.base.imaged(), cond.base.before)...)
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
 	return wire.Append(nil, w), nil
@@ -58,7 +63,10 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 func wireClaims(claims []*Claim) []wireClaim {
 	var out []wireClaim
 	for _, c := range claims {
-		out = append(out, wireClaim{Keyspace: c.Keyspace, Table: c.Table, Part: c.table.Part, Columns: wireKey(c.table.KeyNames, c.key)})
+		out = append(out, wireClaim{
+			Keyspace: c.Keyspace, Table: c.Table, Part: c.table.Part,
+			Columns: wireKey(c.table.KeyNames, c.key),
+		})
 	}
 	return out
 }
@@ -82,8 +90,8 @@ func wireRow(s *layout.Set, columns []int, row []cqltype.Value) (out []statement
 	return out
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. The set is not stored: what another client has left unfinished cannot
-// be rolled forward with the condition that it gives.
+// UnmarshalBinary is the reverse of MarshalBinary. The set is not stored: what another client has left unfinished
+// cannot be rolled forward with the condition that it gives.
 func (c *Conditional) UnmarshalBinary(data []byte) error {
 	return c.Decode(new(statement.Decoder), data)
 }
@@ -151,7 +159,10 @@ func (w *wireCondition) Check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) {
-	s := &layout.Set{Name: printable.Line(w.Entity), Stamp: -1, Expiry: -1, Version: -1, Mark: -1, LocalSerial: w.Local, Transactional: w.Transactional}
+	s := &layout.Set{
+		Name: printable.Line(w.Entity), Stamp: -1, Expiry: -1, Version: -1, Mark: -1, LocalSerial: w.Local,
+		Transactional: w.Transactional,
+	}
 	base := &layout.Table{Name: w.Table, Keyspace: w.Keyspace, Part: w.Part}
 	s.Tables = []*layout.Table{base}
 	of := make(map[string]int)
@@ -188,8 +199,9 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	b := NewBase(s, func(name string) string { return name }, row)
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
-		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: statement.PartitionKey(b.key[:w.Part]),
-		Local: w.Local, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
+		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table,
+		PartitionKey: statement.PartitionKey(b.key[:w.Part]),
+		Local:        w.Local, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {
@@ -222,14 +234,16 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	return out, out.checkClaims()
 }
 
-// checkClaims checks stored claims and releases: of a Unique table a change takes the key that its row has afterwards, and gives up one
-// that the row has no more.
+// checkClaims checks stored claims and releases: of a Unique table a change takes the key that its row has afterwards,
+// and gives up one that the row has no more.
 func (c *Conditional) checkClaims() error {
 	after := c.Condition.after
 	for n, list := range [][]*Claim{c.Claims, c.Releases} {
 		seen := make(map[string]bool)
 		for _, k := range list {
-			kept := after != nil && slices.EqualFunc(k.table.KeyOf(after), k.key, func(a, b *cqltype.Value) bool { return cqltype.Identical(a.Data, b.Data) })
+			kept := after != nil && slices.EqualFunc(k.table.KeyOf(after), k.key, func(a, b *cqltype.Value) bool {
+				return cqltype.Identical(a.Data, b.Data)
+			})
 			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.By == layout.Transactional && !c.had(k) {
 				return errors.New("a claim that is not that of its row")
 			}
@@ -251,8 +265,8 @@ func (c *Conditional) had(k *Claim) bool {
 	})
 }
 
-// checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are values of columns of s, a
-// set that was made of what is stored.
+// checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are
+// values of columns of s, a set that was made of what is stored.
 func checkKeys(s *layout.Set, keys []byte, of map[string]int) error {
 	seen := make(map[string]bool)
 	return cutKeys(keys, func(name string, value []byte) error {

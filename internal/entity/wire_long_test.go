@@ -37,11 +37,13 @@ type (
 	eight5 = eight[*eight4]
 )
 
-// storedInsert encodes an insert with a column of user-defined type T, as a mutation and as a condition, and reads it again.
+// storedInsert encodes an insert with a column of user-defined type T, as a mutation and as a condition, and reads it
+// again.
 func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []string) {
 	t.Helper()
 	options = append(options, tables.Table{Name: "things", PartKey: []string{"id"}},
-		tables.UserType[eight1]("e1"), tables.UserType[eight2]("e2"), tables.UserType[eight3]("e3"), tables.UserType[eight4]("e4"), tables.UserType[eight5]("e5"))
+		tables.UserType[eight1]("e1"), tables.UserType[eight2]("e2"), tables.UserType[eight3]("e3"),
+		tables.UserType[eight4]("e4"), tables.UserType[eight5]("e5"))
 	insert := func(options ...tables.Option) tables.Change {
 		return tables.Must(tables.New[third[T]]("thing", options...)).Insert(third[T]{ID: gocql.MustRandomUUID(), V: new(T)})
 	}
@@ -49,7 +51,8 @@ func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	conditional, err := insert(append(options, tables.Versioned("version"))...).Internal().RenderConditional(1, gocql.TimeUUID(), func(string) string { return "shop" })
+	conditional, err := insert(append(options, tables.Versioned("version"))...).Internal().
+		RenderConditional(1, gocql.TimeUUID(), func(string) string { return "shop" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,8 @@ func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []str
 	return failures
 }
 
-// A column whose type takes more text than is read is rejected: an error that is stored is read before, while there is somebody to tell.
+// A column whose type takes more text than is read is rejected: an error that is stored is read before, while there is
+// somebody to tell.
 func TestLongTypesAreNotRead(t *testing.T) {
 	t.Parallel()
 	if got := storedInsert[eight4](t); len(got) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Limits of one partition. At the first two, reads, compaction and repair begin to hurt; at the third they do hurt. The last is
-// Cassandra's own limit.
+// Limits of one partition. At the first two, reads, compaction and repair begin to hurt; at the third they do hurt. The
+// last is Cassandra's own limit.
 const (
 	GoodRows  = 100_000
 	GoodBytes = 10_000_000
@@ -36,8 +36,8 @@ type Estimate struct {
 	row, partition Size // of a row, and of what a partition has once
 }
 
-// Keep returns how long a row counts in the size of its partition: the time of the partition's bucket or the TTL of the table,
-// whichever is less. It is 0 if rows stay forever.
+// Keep returns how long a row counts in the size of its partition: the time of the partition's bucket or the TTL of the
+// table, whichever is less. It is 0 if rows stay forever.
 func (e *Estimate) Keep() time.Duration { return e.keep }
 
 // New makes an estimate from the stated volume of a table of the schema.
@@ -165,8 +165,8 @@ func (e *Estimate) came(from, to time.Duration) float64 {
 // horizon is how far [Estimate.When] looks.
 const horizon = 100 * schema.Year
 
-// When returns the age at which the largest partition reaches a limit, for example func(s Size) bool { return s.Cells >=
-// MaxCells }. ok is false if it does not within a hundred years.
+// When returns the age at which the largest partition reaches a limit, for example func(s Size) bool { return s.Cells
+// >= MaxCells }. ok is false if it does not within a hundred years.
 func (e *Estimate) When(reached func(Size) bool) (age time.Duration, ok bool) {
 	if !reached(e.At(horizon)) {
 		return 0, false
@@ -197,8 +197,8 @@ var named = []struct {
 	{"year", schema.Year},
 }
 
-// window is the time that a partition of the table covers, as far as bucket functions, types and names of its key columns tell: a date is
-// a day, a column called month is a month. 0 if nothing ends a partition.
+// window is the time that a partition of the table covers, as far as bucket functions, types and names of its key
+// columns tell: a date is a day, a column called month is a month. 0 if nothing ends a partition.
 func window(t *schema.Table) time.Duration {
 	window := time.Duration(0)
 	for _, c := range t.Of(schema.PartitionKey) {
@@ -210,7 +210,8 @@ func window(t *schema.Table) time.Duration {
 			continue
 		}
 		for _, n := range named {
-			if function == n.word || c.Type != "uuid" && slices.Contains(strings.Split(c.Name, "_"), n.word) || c.Type == "date" && n.word == "day" {
+			if function == n.word || c.Type != "uuid" && slices.Contains(strings.Split(c.Name, "_"), n.word) ||
+				c.Type == "date" && n.word == "day" {
 				if window == 0 || n.window < window {
 					window = n.window
 				}

@@ -12,7 +12,8 @@ func Example() {
 		schema.CQL(`CREATE TABLE orders_by_customer (customer_id uuid, order_id timeuuid, total decimal, note text,
 			PRIMARY KEY (customer_id, order_id))`),
 		schema.Expect("orders_by_customer", schema.Volume{
-			Rows: 2, Per: schema.Month, Largest: 5000, Width: map[string]float64{"note": 60}, Filled: map[string]float64{"note": 0.1},
+			Rows: 2, Per: schema.Month, Largest: 5000, Width: map[string]float64{"note": 60},
+			Filled: map[string]float64{"note": 0.1},
 		}),
 	))
 	e, err := estimate.New(s, s.Volumes[0])

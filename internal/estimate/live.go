@@ -46,7 +46,8 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 		l.MeanBytes = sum / ranges
 	}
 	var mebibytes int64
-	_ = catalog.Each(ctx, s.Reads(), gocql.One, `SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`, id,
+	_ = catalog.Each(ctx, s.Reads(), gocql.One,
+		`SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`, id,
 		func() { l.LargestBytes = float64(mebibytes) * (1 << 20) }, &mebibytes) // not all servers have it
 	return l, nil
 }

@@ -112,7 +112,9 @@ func within(stated map[string]float64, column string) bool {
 
 // fields gives those of a user-defined type.
 func (w *widths) fields(name string) []schema.Field {
-	i := slices.IndexFunc(w.schema.Types, func(t schema.Type) bool { return t.ID == schema.ID{Keyspace: w.keyspace, Name: name} })
+	i := slices.IndexFunc(w.schema.Types, func(t schema.Type) bool {
+		return t.ID == schema.ID{Keyspace: w.keyspace, Name: name}
+	})
 	if i < 0 {
 		return nil
 	}

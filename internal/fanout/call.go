@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule only the flight waits
-// for its end, and it has a timer anyway. So call gets a timer of its own only when something else waits: a timer and its
-// context cost a tenth of a write.
+// Call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule only the flight
+// waits for its end, and it has a timer anyway. So call gets a timer of its own only when something else waits: a timer
+// and its context cost a tenth of a write.
 type Call struct {
 	context.Context // of the caller
 
@@ -105,8 +105,8 @@ func (c *Call) timer() *timed {
 	return t
 }
 
-// End ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose context
-// had a deadline already.
+// End ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose
+// context had a deadline already.
 func (c *Call) End() {
 	if c == nil {
 		return
@@ -127,7 +127,8 @@ var ended = func() *timed {
 	return t
 }()
 
-// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the flight knows.
+// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the flight
+// knows.
 func over(ctx context.Context) bool {
 	if c, ok := ctx.(*Call); ok && c.timed.Load() == nil {
 		return c.Context.Err() != nil
@@ -149,8 +150,8 @@ func ErrStraggler(ctx context.Context) error {
 // ErrUnbegun says that nothing was done, and nothing will be.
 var ErrUnbegun = errors.New("not begun")
 
-// Detached calls do, and leaves it running if it is not done a moment after the end of ctx. If do has not even begun by then, because
-// the process is too busy, it never will, and the error is ErrUnbegun.
+// Detached calls do, and leaves it running if it is not done a moment after the end of ctx. If do has not even begun by
+// then, because the process is too busy, it never will, and the error is ErrUnbegun.
 func Detached[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T

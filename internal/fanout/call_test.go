@@ -17,7 +17,8 @@ type ending struct {
 func (e *ending) Done() <-chan struct{} { return e.done }
 func (e *ending) Err() error            { return e.err }
 
-// A call has ended as soon as the caller's context has: gocql returns what Err says, and nil would be no error and no answer.
+// A call has ended as soon as the caller's context has: gocql returns what Err says, and nil would be no error and no
+// answer.
 func TestCallEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	parent := &ending{Context: context.Background(), done: make(chan struct{})}

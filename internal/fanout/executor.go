@@ -72,7 +72,8 @@ func (g Gocql) batch(ctx context.Context, r *Attempt) error {
 		b.Entries[i] = gocql.BatchEntry{Stmt: text, Args: args, Idempotent: r.Kind.Idempotent()}
 	}
 	err := g.Session.ExecuteBatch(b)
-	// gocql reports the coordinator of a batch only to an observer, and an observer that is set here would replace the session's.
+	// gocql reports the coordinator of a batch only to an observer, and an observer that is set here would replace the
+	// session's.
 	if a, ok := ctx.(*req.Request); ok && r.Traced {
 		r.Host = a.Host()
 	}

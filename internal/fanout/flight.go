@@ -34,8 +34,8 @@ type Flight struct {
 	done  chan struct{} // closed when all are done, if ended was closed before that; else nil
 }
 
-// Start starts the open requests of a write that is sent in a mode. Either all or none of them are of counters. Until they are done nothing
-// else may look at them.
+// Start starts the open requests of a write that is sent in a mode. Either all or none of them are of counters. Until
+// they are done nothing else may look at them.
 func (s *Sender) Start(ctx context.Context, write *Write, mode string, requests []Request) *Flight {
 	n := 0
 	for i := range requests {
@@ -47,7 +47,8 @@ func (s *Sender) Start(ctx context.Context, write *Write, mode string, requests 
 		return nil
 	}
 	f := &Flight{
-		sender: s, write: write, ctx: ctx, mode: mode, limit: s.Retrier.AttemptTimeout(), start: time.Now(), ended: make(chan struct{}), tasks: make([]task, n),
+		sender: s, write: write, ctx: ctx, mode: mode, limit: s.Retrier.AttemptTimeout(), start: time.Now(),
+		ended: make(chan struct{}), tasks: make([]task, n),
 	}
 	if expiring(requests) {
 		f.now = s.Now().UnixMilli()
@@ -101,7 +102,8 @@ func Expires(m *statement.Mutation) bool {
 	return ends
 }
 
-// Wait returns when all are done, or a moment after the end of the call's context. It returns the requests as they are then.
+// Wait returns when all are done, or a moment after the end of the call's context. It returns the requests as they are
+// then.
 func (f *Flight) Wait(requests []Request) []Request {
 	if f == nil {
 		return requests
@@ -187,7 +189,8 @@ func (f *Flight) Err() error {
 	}
 }
 
-// over is why the call has ended, if it has: the error of its context or, if the context has no error yet, that of first attempts.
+// over is why the call has ended, if it has: the error of its context or, if the context has no error yet, that of
+// first attempts.
 func (f *Flight) over() error {
 	if err := f.ctx.Err(); err != nil {
 		return err
@@ -195,8 +198,9 @@ func (f *Flight) over() error {
 	return cmp.Or(f.Err(), context.Canceled)
 }
 
-// abandon returns the requests as they are, and counts those that have not ended. Requests still in flight are left behind: other
-// values are returned in their place, with nothing known of them. Requests that have not begun never will.
+// abandon returns the requests as they are, and counts those that have not ended. Requests still in flight are left
+// behind: other values are returned in their place, with nothing known of them. Requests that have not begun never
+// will.
 func (f *Flight) abandon(requests []Request) []Request {
 	all := make([]Request, len(requests))
 	tasks := f.tasks

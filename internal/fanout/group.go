@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// groupTask is requests of a flight that make their first attempt together: one unlogged batch, to a node that is a replica of most of them.
-// Unless it succeeds, each goes on alone.
+// groupTask is requests of a flight that make their first attempt together: one unlogged batch, to a node that is a
+// replica of most of them. Unless it succeeds, each goes on alone.
 type groupTask struct {
 	task             // of all their mutations
 	together Request // what it sends
@@ -109,8 +109,8 @@ func (g *groupTask) notSent() {
 	}
 }
 
-// split lets each request go on alone, at once: a table that cannot be written does not harm the others. If the group was not sent, because
-// its nodes have no connection, each request makes its first attempt.
+// split lets each request go on alone, at once: a table that cannot be written does not harm the others. If the group
+// was not sent, because its nodes have no connection, each request makes its first attempt.
 //
 //go:noinline
 func (g *groupTask) split(ctx context.Context, err error) {
@@ -167,7 +167,8 @@ func (t *task) alone(first req.Failed, failed *retry.Verdict) {
 	t.done()
 }
 
-// barred says whether a request was rejected because of its table: any other request would be too. INVALID may be due to a value.
+// barred says whether a request was rejected because of its table: any other request would be too. INVALID may be due
+// to a value.
 func (r *Request) barred(v *retry.Verdict, err error) bool {
 	var missing *period.MissingError
 	return v.Reason == "unauthorized" || v.Reason == "invalid" && errors.As(r.Explain(err), &missing)
@@ -188,7 +189,8 @@ func (s *Sender) Groups(n int, of func(int) *Request, may func(keyspace, table s
 	return s.Hosts.Group(partitions, s.Group, s.GroupNodes())
 }
 
-// GroupNodes is how many nodes a group needs: with Hedge two, as a group that could not be hedged would wait for its node.
+// GroupNodes is how many nodes a group needs: with Hedge two, as a group that could not be hedged would wait for its
+// node.
 func (s *Sender) GroupNodes() int {
 	if s.Hedge > 0 {
 		return 2

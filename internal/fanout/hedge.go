@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// hedged sends the request, and when no answer has come for a while sends it once more, to another replica. The first success wins;
-// an error waits for the other request, which may still succeed.
+// hedged sends the request, and when no answer has come for a while sends it once more, to another replica. The first
+// success wins; an error waits for the other request, which may still succeed.
 func (t *task) hedged(ctx context.Context) error {
 	if limit := t.current.Limit; limit != nil {
 		ctx = &req.Request{Attempt: hosts.Attempt{Context: ctx}, Limit: limit} //nolint:contextcheck // ctx is in it

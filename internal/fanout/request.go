@@ -28,10 +28,10 @@ type Request struct {
 	Err       error // why it is not Applied
 }
 
-// Requests puts mutations of one keyspace and one partition into one request: Cassandra applies them as one mutation on every
-// replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
-// keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes first.
-// Either all mutations are of counters or none is: Cassandra accepts counters in no batch with anything else.
+// Requests puts mutations of one keyspace and one partition into one request: Cassandra applies them as one mutation on
+// every replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
+// keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes
+// first. Either all mutations are of counters or none is: Cassandra accepts counters in no batch with anything else.
 func Requests(mutations []*statement.Mutation) []Request {
 	requests := make([]Request, 0, len(mutations))
 	known := NewIndex(len(mutations))
@@ -53,8 +53,8 @@ func Requests(mutations []*statement.Mutation) []Request {
 	return requests
 }
 
-// Index finds which of the items seen so far has the same names. A few items are searched linearly, which takes no memory; with many
-// that would take hours, and a stored error may have 100,000.
+// Index finds which of the items seen so far has the same names. A few items are searched linearly, which takes no
+// memory; with many that would take hours, and a stored error may have 100,000.
 type Index map[[2]string]int
 
 // NewIndex is for n items.
@@ -66,7 +66,8 @@ func NewIndex(n int) Index {
 	return make(Index)
 }
 
-// Find returns the number of the item with these names, or n if it is new. equal says whether one of the n items seen so far has them.
+// Find returns the number of the item with these names, or n if it is new. equal says whether one of the n items seen
+// so far has them.
 func Find[T string | []byte](x Index, keyspace string, name T, n int, equal func(int) bool) int {
 	if x == nil {
 		for i := range n {
@@ -93,10 +94,13 @@ func (r *Request) Split() []Request {
 	return requests
 }
 
-// Again is the request without what belongs to the call that sent it, for a call that sends it again. Counters are never sent
-// again.
+// Again is the request without what belongs to the call that sent it, for a call that sends it again. Counters are
+// never sent again.
 func (r *Request) Again() Request {
-	return Request{Closed: r.Kind == retry.Counter, Kind: r.Kind, Mutations: r.Mutations, Outcome: r.Outcome, Attempts: r.Attempts, Err: r.Err}
+	return Request{
+		Closed: r.Kind == retry.Counter, Kind: r.Kind, Mutations: r.Mutations, Outcome: r.Outcome,
+		Attempts: r.Attempts, Err: r.Err,
+	}
 }
 
 // Open says whether the request is to be sent.

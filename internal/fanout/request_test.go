@@ -20,12 +20,15 @@ func TestRequestsOfPartitions(t *testing.T) {
 		in   []*statement.Mutation
 		want [][]string
 	}{
-		"none":            {},
-		"one":             {[]*statement.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
-		"equal keys":      {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
-		"other key":       {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
-		"other keyspace":  {[]*statement.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
-		"apart":           {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")}, [][]string{{"a", "c"}, {"b"}}},
+		"none":           {},
+		"one":            {[]*statement.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
+		"equal keys":     {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
+		"other key":      {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
+		"other keyspace": {[]*statement.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
+		"apart": {
+			[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")},
+			[][]string{{"a", "c"}, {"b"}},
+		},
 		"a key and its x": {[]*statement.Mutation{m("k", "a", "1"), m("k", "b", "1x")}, [][]string{{"a"}, {"b"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package fanout sends requests at the same time, and each again until it is applied or the retry policy gives up. It has hedges, groups, which are
-// requests sent in one batch, and requests that outlive their call. It knows statements and partitions, and no entity.
+// Package fanout sends requests at the same time, and each again until it is applied or the retry policy gives up. It
+// has hedges, groups, which are requests sent in one batch, and requests that outlive their call. It knows statements
+// and partitions, and no entity.
 package fanout
 
 import (

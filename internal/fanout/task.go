@@ -11,11 +11,12 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// task is one request on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
-// does.
+// task is one request on a goroutine of its own, so that its caller can leave when the context ends, whatever the
+// driver does.
 //
-// Functions that call the driver on its goroutine have small frames, and rare work is in functions that are not inlined:
-// gocql just fits into 4 KiB of stack, and growing the stack inside gocql costs more than all that is done here.
+// Functions that call the driver on its goroutine have small frames, and rare work is in functions that are not
+// inlined: gocql just fits into 4 KiB of stack, and growing the stack inside gocql costs more than all that is done
+// here.
 type task struct {
 	request  *Request
 	flight   *Flight
@@ -46,8 +47,9 @@ type try struct {
 // left returns the request as the caller leaves it behind.
 func (t *task) left(outcome retry.Outcome, err error) Request {
 	return Request{
-		Kind: t.request.Kind, Mutations: t.request.Mutations, Outcome: t.outcome.Then(outcome), Attempts: t.attempts + t.carried(),
-		Sent: int(t.sent.Load()), Err: err,
+		Kind: t.request.Kind, Mutations: t.request.Mutations, Outcome: t.outcome.Then(outcome),
+		Attempts: t.attempts + t.carried(),
+		Sent:     int(t.sent.Load()), Err: err,
 	}
 }
 
@@ -60,8 +62,8 @@ func (t *task) carried() int {
 	return n
 }
 
-// run is the goroutine of a task. It sends the request until it is applied or the policy gives up, and then takes over requests that
-// have no goroutine. The first attempt of a request that has waited has a limit of its own.
+// run is the goroutine of a task. It sends the request until it is applied or the policy gives up, and then takes over
+// requests that have no goroutine. The first attempt of a request that has waited has a limit of its own.
 func (t *task) run() {
 	flight := t.flight
 	if flight.sender.Deep {
@@ -114,7 +116,8 @@ func (t *task) traced() context.Context {
 	t.told = true
 	return t.flight.sender.Tracer.TraceRequestStart(t.flight.ctx, session.RequestStart{
 		Op: t.flight.write.Op, Mode: t.flight.mode, Keyspace: r.Mutations[0].Keyspace, Group: t.groupSize(),
-		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(t.flight.sender.Consistency), Idempotent: r.Kind.Idempotent(),
+		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(t.flight.sender.Consistency),
+		Idempotent: r.Kind.Idempotent(),
 	})
 }
 
@@ -154,7 +157,8 @@ func (t *task) notSent(ctx context.Context) {
 //go:noinline
 func (t *task) sendLater(ctx context.Context) {
 	again := func(ctx context.Context, n int) error { return t.again(ctx, n+1) } // none has the limit of the flight
-	result, err := t.flight.sender.Retrier.Do(ctx, t.request.Kind, again, t.flight.sender.Tracer.Observer(ctx, &t.request.Host))
+	result, err := t.flight.sender.Retrier.Do(ctx, t.request.Kind, again,
+		t.flight.sender.Tracer.Observer(ctx, &t.request.Host))
 	t.recordOutcome(ctx, &result, err)
 }
 
@@ -163,7 +167,8 @@ func (t *task) sendLater(ctx context.Context) {
 //go:noinline
 func (t *task) goOn(ctx context.Context, err error) {
 	first := req.Failed{Context: &t.current, Start: t.flight.start, Err: err}
-	result, err := t.flight.sender.Retrier.GoOn(ctx, first, t.request.Kind, t.again, t.flight.sender.Tracer.Observer(ctx, &t.request.Host))
+	result, err := t.flight.sender.Retrier.GoOn(ctx, first, t.request.Kind, t.again,
+		t.flight.sender.Tracer.Observer(ctx, &t.request.Host))
 	t.recordOutcome(ctx, &result, err)
 }
 
@@ -224,7 +229,8 @@ func (t *task) recordOutcome(ctx context.Context, result *req.Result, err error)
 		return
 	}
 	end := session.RequestEnd{
-		Outcome: p.Outcome, Attempts: sent, Hedges: t.hedges, Host: p.Host, Reason: result.Last.Reason, BudgetSpent: result.BudgetSpent, Err: err,
+		Outcome: p.Outcome, Attempts: sent, Hedges: t.hedges, Host: p.Host, Reason: result.Last.Reason,
+		BudgetSpent: result.BudgetSpent, Err: err,
 	}
 	if t.groupSize() > 0 {
 		end.Tables = t.tableOutcomes(now)

@@ -53,7 +53,8 @@ const (
 	Version = "1"
 )
 
-// rank is the place of a kind in the text: the columns that may change come first, in their order, and then those with buckets.
+// rank is the place of a kind in the text: the columns that may change come first, in their order, and then those with
+// buckets.
 func rank(k Kind) int {
 	if k == OneOf || k == SingleWriter {
 		return -2
@@ -64,7 +65,9 @@ func rank(k Kind) int {
 // Of is the text of clauses, in its brackets.
 func Of(clauses []Clause) string {
 	clauses = slices.SortedStableFunc(slices.Values(clauses), func(a, b Clause) int { return rank(a.Kind) - rank(b.Kind) })
-	texts := each.Of(clauses, func(c Clause) string { return strings.Join(append([]string{string(c.Kind)}, c.Words...), " ") })
+	texts := each.Of(clauses, func(c Clause) string {
+		return strings.Join(append([]string{string(c.Kind)}, c.Words...), " ")
+	})
 	out := Prefix + Version
 	if len(texts) > 0 {
 		out += " " + strings.Join(texts, "; ")

@@ -1,5 +1,5 @@
-// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names. It is for packages lint and
-// diagram, which say that it is a guess.
+// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names. It is for
+// packages lint and diagram, which say that it is a guess.
 package guess
 
 import (
@@ -9,7 +9,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese and German.
+// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish,
+// Portuguese and German.
 var between = []string{"_by_", "_for_", "_por_", "_nach_"}
 
 // Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
@@ -22,9 +23,9 @@ func Cut(name string) (holds, by string, found bool) {
 	return name, "", false
 }
 
-// Entities gives the entities that table names suggest: of x_by_y, x_by_z and x, in the singular or the plural, in the order of the schema's tables. What is declared of an
-// entity is in none, and a table called x is only with others that are called x_by_something. An entity may have one table, or one table twice
-// if the schema has.
+// Entities gives the entities that table names suggest: of x_by_y, x_by_z and x, in the singular or the plural, in the
+// order of the schema's tables. What is declared of an entity is in none, and a table called x is only with others that
+// are called x_by_something. An entity may have one table, or one table twice if the schema has.
 func Entities(s *schema.Schema) []schema.Entity {
 	declared, named := make(map[schema.ID]bool), make(map[schema.ID]bool)
 	for _, e := range s.Entities {
@@ -55,7 +56,8 @@ func Entities(s *schema.Schema) []schema.Entity {
 	return out
 }
 
-// Base says which of the tables of a guessed entity is its base table: the one that is named like the entity, or found by its id. -1 if none is.
+// Base says which of the tables of a guessed entity is its base table: the one that is named like the entity, or found
+// by its id. -1 if none is.
 func Base(e schema.Entity) int {
 	i := slices.IndexFunc(e.Tables, func(id schema.ID) bool { _, _, found := Cut(id.Name); return !found })
 	if i < 0 {
@@ -76,7 +78,8 @@ func Singular(plural string) string {
 		return plural
 	case strings.HasSuffix(plural, "ies"):
 		return strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "tuses"):
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"),
+		strings.HasSuffix(plural, "tuses"):
 		return strings.TrimSuffix(plural, "es")
 	case strings.HasSuffix(plural, "ss"):
 		return plural

@@ -33,10 +33,11 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	}
 }
 
-// BenchmarkPick makes a plan and asks for its first host, alongside gocql's own policy, of five nodes and a keyspace with three
-// replicas.
+// BenchmarkPick makes a plan and asks for its first host, alongside gocql's own policy, of five nodes and a keyspace
+// with three replicas.
 func BenchmarkPick(b *testing.B) {
-	ours, theirs := New(gocql.RoundRobinHostPolicy()), gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
+	ours, theirs := New(gocql.RoundRobinHostPolicy()), gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(),
+		gocql.ShuffleReplicas())
 	s := cassandratest.Start(b, 5)
 	s.Create(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}`)
 	c := s.Config()

@@ -8,9 +8,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Attempt is the attempts of one request, one after the other, and the context that each is sent with: the policy finds it there. It is
-// meant to be embedded in what a request needs anyway, so that it costs no allocation. It belongs to the goroutine that makes the
-// attempts; it must not be copied, see [Attempt.Fork].
+// Attempt is the attempts of one request, one after the other, and the context that each is sent with: the policy finds
+// it there. It is meant to be embedded in what a request needs anyway, so that it costs no allocation. It belongs to
+// the goroutine that makes the attempts; it must not be copied, see [Attempt.Fork].
 type Attempt struct {
 	context.Context //nolint:containedctx // it is one
 
@@ -72,8 +72,8 @@ func (a *Attempt) Fork(other *Attempt) {
 	}
 }
 
-// Avoid makes the next attempt of a go to another host than that of first, which was sent before and may still be at work
-// on its goroutine. If a is answered while first still waits, first's host counts as silent.
+// Avoid makes the next attempt of a go to another host than that of first, which was sent before and may still be at
+// work on its goroutine. If a is answered while first still waits, first's host counts as silent.
 func (a *Attempt) Avoid(first *Attempt) {
 	a.avoid(first.node.Load())
 	a.before().rival = first

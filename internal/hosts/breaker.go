@@ -11,15 +11,16 @@ const (
 	limit    = 3 // attempts in a row without an answer that take a node out
 	minPause = time.Second
 	maxPause = 10 * time.Second
-	steady   = 30 * time.Second      // in rotation for so long, a node is trusted as before
-	moment   = 20 * time.Millisecond // attempts that lose their connections within it count as one: they may have had the same
+	steady   = 30 * time.Second // in rotation for so long, a node is trusted as before
+	// attempts that lose their connections within it count as one: they may have had the same
+	moment = 20 * time.Millisecond
 )
 
-// breaker takes a node out of rotation after three attempts in a row that it did not answer, or whose connections ended: gocql may
-// keep connections that are closed, and give them to every request (session/fresh.go). While it is out, one attempt
-// at a time tries it, once the node has sent anything since it last failed to answer. A trial that is answered brings it
-// back; each one that is not makes the next wait longer, from 1 s to 10 s, whatever the node sends: its heartbeats may be
-// well while its disk is stuck. Without an observer of what nodes send, the pauses have to do.
+// breaker takes a node out of rotation after three attempts in a row that it did not answer, or whose connections
+// ended: gocql may keep connections that are closed, and give them to every request (session/fresh.go). While it is
+// out, one attempt at a time tries it, once the node has sent anything since it last failed to answer. A trial that is
+// answered brings it back; each one that is not makes the next wait longer, from 1 s to 10 s, whatever the node sends:
+// its heartbeats may be well while its disk is stuck. Without an observer of what nodes send, the pauses have to do.
 //
 // The zero value is in rotation. It is safe for concurrent use, and costs one atomic load while all is well.
 type breaker struct {

@@ -13,11 +13,13 @@ import (
 )
 
 const (
-	// groupMost is how many partitions a group has at most: of more the server warns (unlogged_batch_across_partitions_warn_threshold).
+	// groupMost is how many partitions a group has at most: of more the server warns
+	// (unlogged_batch_across_partitions_warn_threshold).
 	groupMost = 10
 	// groupPause is how long a node gets no groups after one has failed there.
 	groupPause = 15 * time.Second
-	// groupWindow is how many partitions are looked at together, so that the time it takes grows with their number and not faster.
+	// groupWindow is how many partitions are looked at together, so that the time it takes grows with their number and not
+	// faster.
 	groupWindow = 64
 )
 
@@ -30,21 +32,25 @@ type Partition struct {
 
 // Group is partitions that are written together. An attempt with it goes to one of its nodes and to no other.
 type Group struct {
-	Partitions []int         // by their number
-	Joined     int           // how many of Partitions, the last ones, need not have the nodes as replicas
-	nodes      []*member     // replicas of all but the joined: the one that is asked first, then by nearness those for when it has no connection, and for a hedge
-	size       int           // of all of Partitions
-	joins      *atomic.Int64 // of the policy; nil if none has joined
+	Partitions []int // by their number
+	Joined     int   // how many of Partitions, the last ones, need not have the nodes as replicas
+	// replicas of all but the joined: the one that is asked first, then by nearness those for when it has no connection,
+	// and for a hedge
+	nodes []*member
+	size  int           // of all of Partitions
+	joins *atomic.Int64 // of the policy; nil if none has joined
 }
 
-// joinReplicas is how many replicas in the node's datacentre a partition needs to be written by way of a node that is not one of them. Of so many,
-// that node sends the write to one more than a replica would, and client and servers have one request less: on balance this is cheaper
-// (docs/design/groups.md). With one replica it is dearer, as that one would have written alone.
+// joinReplicas is how many replicas in the node's datacentre a partition needs to be written by way of a node that is
+// not one of them. Of so many, that node sends the write to one more than a replica would, and client and servers have
+// one request less: on balance this is cheaper (docs/design/groups.md). With one replica it is dearer, as that one
+// would have written alone.
 const joinReplicas = 3
 
-// Group puts partitions into groups of two and more of one keyspace, whose sizes together are within limit: those that have the most common
-// replica first, then the rest. Only replicas that are near, up, in rotation and not in a pause count, and of these a group has as many as least.
-// Of the partitions that are left, those with enough replicas join a group, at most one for two that have its nodes as replicas.
+// Group puts partitions into groups of two and more of one keyspace, whose sizes together are within limit: those that
+// have the most common replica first, then the rest. Only replicas that are near, up, in rotation and not in a pause
+// count, and of these a group has as many as least. Of the partitions that are left, those with enough replicas join a
+// group, at most one for two that have its nodes as replicas.
 func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group) {
 	r, now := p.ring.Load(), time.Now().UnixNano()
 	replicas := make([][]*member, len(partitions)) // nil for those that are done
@@ -94,8 +100,8 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 	return groups
 }
 
-// join adds the n-th partition to the first of the groups that has room for it. So many of its replicas are usable: most of them have to be, as
-// without a quorum its group would fail.
+// join adds the n-th partition to the first of the groups that has room for it. So many of its replicas are usable:
+// most of them have to be, as without a quorum its group would fail.
 func (p *Policy) join(r *ring, groups []Group, partitions []Partition, n, limit, usable int) {
 	one := &partitions[n]
 	place := r.keyspaces[one.Keyspace]
@@ -128,8 +134,9 @@ func (p *Policy) Places(keyspace string) bool {
 	return ok
 }
 
-// groupable is the replicas of a partition that may be sent a group. Of a keyspace that is not known there are none: the plans of single requests
-// have it read. They are in room, which is made for as many partitions as are left if it is full.
+// groupable is the replicas of a partition that may be sent a group. Of a keyspace that is not known there are none:
+// the plans of single requests have it read. They are in room, which is made for as many partitions as are left if it
+// is full.
 func (p *Policy) groupable(r *ring, one *Partition, now int64, room *[]*member, left int) []*member {
 	place, ok := r.keyspaces[one.Keyspace]
 	if !ok {
@@ -147,8 +154,8 @@ func (p *Policy) groupable(r *ring, one *Partition, now int64, room *[]*member, 
 	})
 }
 
-// mostCommon is the node that is a replica of the most partitions, nil if none is one of two. Of several it is the nearest, then the one with
-// the fewest groups in flight.
+// mostCommon is the node that is a replica of the most partitions, nil if none is one of two. Of several it is the
+// nearest, then the one with the fewest groups in flight.
 func mostCommon(replicas [][]*member) *member {
 	type candidate struct {
 		*member
@@ -190,10 +197,12 @@ func mostCommon(replicas [][]*member) *member {
 // nodeGroups is what is remembered of a node for groups.
 type nodeGroups struct {
 	inFlight atomic.Int32
-	next     atomic.Int64 // when there may be one again, in nanoseconds of Unix time; 0 if none has failed since one succeeded
+	// when there may be one again, in nanoseconds of Unix time; 0 if none has failed since one succeeded
+	next atomic.Int64
 }
 
-// try says whether a group may be sent now. After a pause one is, and the others wait for another one: until is its end, for [Attempt.EndGroup].
+// try says whether a group may be sent now. After a pause one is, and the others wait for another one: until is its
+// end, for [Attempt.EndGroup].
 func (g *nodeGroups) try(now int64) (until int64, ok bool) {
 	next := g.next.Load()
 	if next == 0 {
@@ -228,9 +237,10 @@ func (a *Attempt) count(n int32) {
 	}
 }
 
-// EndGroup tells the policy what an attempt of a group ended with. A failure that may be due to the node makes its groups pause, unless they do;
-// so does UNAVAILABLE, of which a request alone says that it was not applied and a group cannot. After that nothing joins groups for as long: the
-// partition without replicas may be one that has joined, and would take the groups of one node after the other with it.
+// EndGroup tells the policy what an attempt of a group ended with. A failure that may be due to the node makes its
+// groups pause, unless they do; so does UNAVAILABLE, of which a request alone says that it was not applied and a group
+// cannot. After that nothing joins groups for as long: the partition without replicas may be one that has joined, and
+// would take the groups of one node after the other with it.
 func (a *Attempt) EndGroup(r Result, err error) {
 	a.count(-1)
 	n := a.node.Load()
@@ -250,20 +260,23 @@ func (a *Attempt) EndGroup(r Result, err error) {
 	}
 }
 
-// ofReplicas says whether a failure tells of other nodes than the coordinator, and would tell no more of a request alone.
+// ofReplicas says whether a failure tells of other nodes than the coordinator, and would tell no more of a request
+// alone.
 func ofReplicas(err error) bool {
 	server, ok := driver.RequestError(err)
 	return ok && (server.Code() == gocql.ErrCodeWriteTimeout || server.Code() == gocql.ErrCodeWriteFailure)
 }
 
-// excuse ends the pause that the attempt was a trial after, or that its failure has begun. One that another has begun stays.
+// excuse ends the pause that the attempt was a trial after, or that its failure has begun. One that another has begun
+// stays.
 func (a *Attempt) excuse() {
 	if n := a.node.Load(); n != nil && a.past != nil && a.past.pause != 0 {
 		n.groups.next.CompareAndSwap(a.past.pause, 0)
 	}
 }
 
-// Excuse ends the pauses that the failed attempts of a group have begun, if it was hedged that of both: they were not the fault of the nodes.
+// Excuse ends the pauses that the failed attempts of a group have begun, if it was hedged that of both: they were not
+// the fault of the nodes.
 func (a *Attempt) Excuse() {
 	for ; a != nil && a.past != nil; a = a.past.rival {
 		a.excuse()

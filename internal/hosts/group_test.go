@@ -21,9 +21,10 @@ func (w *town) partitions(keyspace string, first ...int) []Partition {
 	return out
 }
 
-// Whatever the ring and the partitions are: each is in one group at most, a group has two partitions at least and as many as are allowed at
-// most, and its nodes are replicas of all of them that may be asked, but for those that have joined: half as many at most, which have three replicas.
-// No two that are left alone could be sent together, and none could join.
+// Whatever the ring and the partitions are: each is in one group at most, a group has two partitions at least and as
+// many as are allowed at most, and its nodes are replicas of all of them that may be asked, but for those that have
+// joined: half as many at most, which have three replicas. No two that are left alone could be sent together, and none
+// could join.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,8 +94,10 @@ func TestGroups(t *testing.T) {
 			}
 			slices.Sort(nodes)
 			slices.Sort(common)
-			if !slices.Equal(nodes, common) || len(nodes) < least || sharing < 2 || 2*g.Joined > sharing || len(g.Partitions) > groupMost || size > limit {
-				t.Fatalf("group %v of %d bytes, %d joined, nodes %v, replicas of all others are %v", g.Partitions, size, g.Joined, nodes, common)
+			if !slices.Equal(nodes, common) || len(nodes) < least || sharing < 2 || 2*g.Joined > sharing ||
+				len(g.Partitions) > groupMost || size > limit {
+				t.Fatalf("group %v of %d bytes, %d joined, nodes %v, replicas of all others are %v", g.Partitions, size, g.Joined,
+					nodes, common)
 			}
 		}
 		if len(parts) > groupWindow {
@@ -107,7 +110,8 @@ func TestGroups(t *testing.T) {
 			}
 			for i := range parts {
 				room := len(g.Partitions) < groupMost && size+parts[i].Size <= limit && 2*(g.Joined+1) <= len(g.Partitions)-g.Joined
-				if room && !grouped[i] && replicas[i] >= 3 && 2*len(able[i]) > replicas[i] && parts[i].Keyspace == parts[g.Partitions[0]].Keyspace {
+				if room && !grouped[i] && replicas[i] >= 3 && 2*len(able[i]) > replicas[i] &&
+					parts[i].Keyspace == parts[g.Partitions[0]].Keyspace {
 					t.Fatalf("%d is alone, and could join %v", i, g.Partitions)
 				}
 			}
@@ -126,8 +130,8 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// A partition with three replicas joins two that share some, wherever its own are, and a second one does not; two join four. With two replicas, or
-// with two of the three out of rotation, none does.
+// A partition with three replicas joins two that share some, wherever its own are, and a second one does not; two join
+// four. With two replicas, or with two of the three out of rotation, none does.
 func TestGroupIsJoined(t *testing.T) {
 	t.Parallel()
 	w := newTown(make([]uint, 12)...)
@@ -170,8 +174,8 @@ func TestGroupIsJoined(t *testing.T) {
 	}
 }
 
-// After UNAVAILABLE of a group that one has joined, none joins any for a while, at whatever node: it may be the one that has no replicas. Groups of
-// partitions that share a node go on at other nodes.
+// After UNAVAILABLE of a group that one has joined, none joins any for a while, at whatever node: it may be the one
+// that has no replicas. Groups of partitions that share a node go on at other nodes.
 func TestNoneJoinsAfterUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newTown(make([]uint, 12)...)
@@ -185,7 +189,10 @@ func TestNoneJoinsAfterUnavailable(t *testing.T) {
 		err  error
 		want int // of a group at other nodes, after it
 	}{
-		{&gocql.RequestErrWriteTimeout{}, 1}, {context.DeadlineExceeded, 1}, {serverError(gocql.ErrCodeOverloaded), 1}, {serverError(gocql.ErrCodeUnavailable), 0},
+		{&gocql.RequestErrWriteTimeout{}, 1},
+		{context.DeadlineExceeded, 1},
+		{serverError(gocql.ErrCodeOverloaded), 1},
+		{serverError(gocql.ErrCodeUnavailable), 0},
 	} {
 		a := &Attempt{Context: context.Background(), Group: &w.policy.Group(w.partitions("ks3", 0, 4, 1), 1000, 1)[0]}
 		if a.Group.Joined != 1 || w.policy.Pick(unasked{request{ctx: a}})() == nil {
@@ -199,7 +206,8 @@ func TestNoneJoinsAfterUnavailable(t *testing.T) {
 			w.node(i).groups.next.Store(0)
 		}
 	}
-	if groups := w.policy.Group(w.partitions("ks3", 6, 4, 7), 1000, 1); len(groups) != 1 || len(groups[0].Partitions) != 2 {
+	if groups := w.policy.Group(w.partitions("ks3", 6, 4, 7), 1000, 1); len(groups) != 1 ||
+		len(groups[0].Partitions) != 2 {
 		t.Errorf("%v: want the group of the two that share a node", groups)
 	}
 	if w.policy.joins.Store(time.Now().UnixNano() - 1); joins(0, 4, 1) != 1 {
@@ -268,7 +276,8 @@ func TestGroupsInFlight(t *testing.T) {
 	}
 }
 
-// After a failure a node has no groups, then one, and after the success of that all. What began before the failure says nothing.
+// After a failure a node has no groups, then one, and after the success of that all. What began before the failure says
+// nothing.
 func TestGroupPause(t *testing.T) {
 	t.Parallel()
 	w := newTown(0)

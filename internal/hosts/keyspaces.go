@@ -63,7 +63,8 @@ func query(session *gocql.Session) (map[string]replication, error) {
 	found := map[string]replication{}
 	var name string
 	var options map[string]string
-	err := catalog.Each(attempt, session, gocql.LocalOne, "SELECT keyspace_name, replication FROM system_schema.keyspaces", nil,
+	err := catalog.Each(attempt, session, gocql.LocalOne, "SELECT keyspace_name, replication FROM system_schema.keyspaces",
+		nil,
 		func() { found[name] = newReplication(options) }, &name, &options)
 	attempt.End(ResultOf(err))
 	return found, err

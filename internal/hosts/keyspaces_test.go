@@ -83,8 +83,8 @@ func (p both) AddHost(h *gocql.HostInfo) {
 	p.other.AddHost(h)
 }
 
-// The replicas are those of gocql's own policy in the keyspace of the session. (The tokens of these nodes alternate. With
-// two tokens of one node side by side, gocql may count the node twice.)
+// The replicas are those of gocql's own policy in the keyspace of the session. (The tokens of these nodes alternate.
+// With two tokens of one node side by side, gocql may count the node twice.)
 func TestLikeGocql(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,8 @@ func TestKeyspacesFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, 3, func(c *gocql.ClusterConfig) { c.Keyspace = "" })
 		reads := func() int { return len(b.server.Journal(cassandratest.Execute, readKeyspaces)) }
-		b.server.When(cassandratest.Execute, readKeyspaces, cassandratest.Nth(1, 2)).Do(cassandratest.Fail(cassandratest.Overloaded))
+		b.server.When(cassandratest.Execute, readKeyspaces, cassandratest.Nth(1, 2)).
+			Do(cassandratest.Fail(cassandratest.Overloaded))
 		for range 50 {
 			if err := b.send("order"); err != nil {
 				t.Fatal(err)

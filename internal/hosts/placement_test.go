@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// former is how Cassandra up to 3 put replicas: it set nodes of racks that have one aside until all racks have one. Cassandra
-// 4 counts the repeats that it may take instead; both choose the same nodes.
+// former is how Cassandra up to 3 put replicas: it set nodes of racks that have one aside until all racks have one.
+// Cassandra 4 counts the repeats that it may take instead; both choose the same nodes.
 func former(r *ring, dcs map[string]int, token int64) map[*member]bool {
 	replicas := map[*member]bool{}
 	in, seen, aside := map[string]int{}, map[string]map[string]bool{}, map[string][]*member{}
@@ -123,7 +123,8 @@ func TestSimpleStrategy(t *testing.T) {
 func TestFarDatacentre(t *testing.T) {
 	t.Parallel()
 	near, far := &member{dc: "dc1", tokens: []int64{1}}, &member{dc: "dc2", tokens: []int64{2}, tier: 1, far: true}
-	r := newRing(map[string]*member{"1": near, "2": far}, map[string]replication{"shop": {dcs: map[string]int{"dc1": 1, "dc2": 1}}})
+	r := newRing(map[string]*member{"1": near, "2": far},
+		map[string]replication{"shop": {dcs: map[string]int{"dc1": 1, "dc2": 1}}})
 	if found := r.replicas(r.keyspaces["shop"], 0, make([]*member, 0, 12)); len(found) != 1 || found[0] != near {
 		t.Errorf("%v", found)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/internal/murmur3"
 )
 
-// plan is the order of hosts for one request. Mostly only the first is asked for, so the others are found when they are.
+// plan is the order of hosts for one request. Mostly only the first is asked for, so the others are found when they
+// are.
 type plan struct {
 	policy  *Policy
 	ring    *ring
@@ -29,8 +30,8 @@ type plan struct {
 	first choice // most plans give one host: it costs no allocation
 }
 
-// choice is a host of a plan. Other versions of the driver have methods of a SelectedHost that gocql 1.7 has not, such as the token by
-// which the fork of ScyllaDB chooses a connection: they are those of the embedded one.
+// choice is a host of a plan. Other versions of the driver have methods of a SelectedHost that gocql 1.7 has not, such
+// as the token by which the fork of ScyllaDB chooses a connection: they are those of the embedded one.
 type choice struct {
 	gocql.SelectedHost // of the wrapped policy; nil if it did not choose the host, until the host is given: then unchosen
 	plan               *plan
@@ -46,7 +47,8 @@ var nowhere, unchosen = func() (*gocql.HostInfo, gocql.SelectedHost) {
 	return host, policy.Pick(nil)()
 }()
 
-// The rank of a host that was passed over is a sum: 1 to 4 if the request has tried it, the more the later; and of these.
+// The rank of a host that was passed over is a sum: 1 to 4 if the request has tried it, the more the later; and of
+// these.
 const (
 	rankFar = 8
 	rankOut = 16
@@ -119,8 +121,8 @@ func (p *plan) next() gocql.SelectedHost {
 	return nil
 }
 
-// replica chooses the nearest replica that is in rotation and new to the request. Those that are not have been put into later
-// once the wrapped policy is asked, and come from there.
+// replica chooses the nearest replica that is in rotation and new to the request. Those that are not have been put into
+// later once the wrapped policy is asked, and come from there.
 func (p *plan) replica() (choice, bool) {
 	if p.rest != nil {
 		return choice{}, false
@@ -146,8 +148,8 @@ func (p *plan) replica() (choice, bool) {
 	return choice{}, false
 }
 
-// other chooses a host by the order of the wrapped policy, if it is near, in rotation, and new to the request. The others
-// are put into later.
+// other chooses a host by the order of the wrapped policy, if it is near, in rotation, and new to the request. The
+// others are put into later.
 func (p *plan) other() (choice, bool) {
 	if p.ended {
 		return choice{}, false
@@ -228,8 +230,8 @@ func (c *choice) Info() *gocql.HostInfo {
 	return c.member.info
 }
 
-// Mark implements [gocql.SelectedHost]. Of attempts [Attempt.End] tells more. gocql says nil also of a request that ended
-// with its context.
+// Mark implements [gocql.SelectedHost]. Of attempts [Attempt.End] tells more. gocql says nil also of a request that
+// ended with its context.
 func (c *choice) Mark(err error) {
 	c.SelectedHost.Mark(err)
 	if c.member == nil || c.plan.attempt != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
-// The attempts of a request go to one replica after the other, then to hosts that are none, then to those tried longest ago.
+// The attempts of a request go to one replica after the other, then to hosts that are none, then to those tried longest
+// ago.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	w := newTown(0, 0, 0, 0, 0)
@@ -167,7 +168,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// A host that is out of rotation gets one attempt when it has sent something, or other nodes say that it is up, and only one.
+// A host that is out of rotation gets one attempt when it has sent something, or other nodes say that it is up, and
+// only one.
 func TestTrial(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -13,12 +13,13 @@ import (
 
 // Policy is a host selection policy for one session of gocql. Its plan for a request is, in this order: replicas of the
 // partition, other hosts, hosts that the path of the request has tried already, hosts of other datacentres, and hosts
-// that are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same. That of a [Group] has its
-// nodes alone.
+// that are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same. That of
+// a [Group] has its nodes alone.
 //
 // Which hosts are near, and the order of those that are not replicas, is up to the policy that it wraps.
 type Policy struct {
-	// Datacentre is the one that all hosts of the session are in; empty if they may be in several. It is set before the session is made.
+	// Datacentre is the one that all hosts of the session are in; empty if they may be in several. It is set before the
+	// session is made.
 	Datacentre string
 
 	wrapped gocql.HostSelectionPolicy
@@ -50,8 +51,8 @@ func New(wrapped gocql.HostSelectionPolicy) *Policy {
 	return p
 }
 
-// policies has a weak.Pointer[Policy] for each session by its weak.Pointer[gocql.Session]: gocql does not tell a session's policy, and
-// sessions must not be kept for this.
+// policies has a weak.Pointer[Policy] for each session by its weak.Pointer[gocql.Session]: gocql does not tell a
+// session's policy, and sessions must not be kept for this.
 var policies sync.Map
 
 // Of is the policy of a session, nil if that has none of this package.
@@ -186,8 +187,8 @@ func (p *Policy) Ready() bool {
 	return ok && ready.Ready()
 }
 
-// Reset makes the policy ready for another session. It is in the HostSelectionPolicy of the fork of ScyllaDB, whose version 1.19.0 does not
-// call it.
+// Reset makes the policy ready for another session. It is in the HostSelectionPolicy of the fork of ScyllaDB, whose
+// version 1.19.0 does not call it.
 func (p *Policy) Reset() {
 	p.mu.Lock()
 	p.session = nil
@@ -254,8 +255,8 @@ func (p *Policy) forget(h *gocql.HostInfo) {
 }
 
 // Observe gives an observer for the session of the policy, and passes on what it sees to next, unless that is nil: each
-// header of a frame is a sign of life. If next is such an observer, of another session, what that passes on to takes its
-// place.
+// header of a frame is a sign of life. If next is such an observer, of another session, what that passes on to takes
+// its place.
 func (p *Policy) Observe(next gocql.FrameHeaderObserver) gocql.FrameHeaderObserver {
 	if other, ok := next.(*observer); ok {
 		next = other.next

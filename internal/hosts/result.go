@@ -33,9 +33,10 @@ const (
 // errUnprepared takes the place of a context.Canceled of no context of the caller's.
 var errUnprepared = fmt.Errorf("the connection ended while it prepared the statement: %w", gocql.ErrConnectionClosed)
 
-// Cause is what a request under ctx failed with. gocql says context.Canceled, though ctx has not ended, where a connection ends that
-// prepares the statement, or is closed before (1.7.0, conn.go, prepareStatement: under the context of the connection). Errors of
-// decoding come without the value that the driver's text may hold. Where no host is left, the text names the datacentre.
+// Cause is what a request under ctx failed with. gocql says context.Canceled, though ctx has not ended, where a
+// connection ends that prepares the statement, or is closed before (1.7.0, conn.go, prepareStatement: under the context
+// of the connection). Errors of decoding come without the value that the driver's text may hold. Where no host is left,
+// the text names the datacentre.
 func Cause(ctx context.Context, err error) error {
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return errUnprepared
@@ -64,9 +65,11 @@ func ResultOf(err error) Result {
 		return TimedOut
 	case errors.Is(err, context.Canceled):
 		return Cancelled
-	case errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams), errors.Is(err, gocql.ErrSessionClosed), unsent(err):
+	case errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams),
+		errors.Is(err, gocql.ErrSessionClosed), unsent(err):
 		return Unsent
-	case errors.Is(err, gocql.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network):
+	case errors.Is(err, gocql.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.As(err, &network):
 		return Lost
 	}
 	return Broken
@@ -92,6 +95,7 @@ func Overloaded(err error) bool {
 		write *gocql.RequestErrWriteTimeout
 	)
 	answer, answered := driver.RequestError(err)
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.As(err, &read) ||
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) ||
+		errors.As(err, &read) ||
 		errors.As(err, &write) || answered && answer.Code() == gocql.ErrCodeOverloaded
 }

@@ -155,7 +155,8 @@ func (r *ring) place(rep replication) placement {
 }
 
 // replicas finds the nodes that hold a token and appends them to found, at most as many as fit: it walks the ring from
-// the token on, as Cassandra does. A rack gets its second replica of a token only if there are more replicas than racks.
+// the token on, as Cassandra does. A rack gets its second replica of a token only if there are more replicas than
+// racks.
 func (r *ring) replicas(p placement, token int64, found []*member) []*member {
 	total := min(p.total, cap(found))
 	start := sort.Search(len(r.owners), func(i int) bool { return r.owners[i].token >= token })
@@ -179,7 +180,9 @@ func (p placement) takes(m *member, found []*member) bool {
 		}
 		nodes++
 		newRack = newRack && f.rack != m.rack
-		if slices.ContainsFunc(found[:i], func(earlier *member) bool { return earlier.dc == f.dc && earlier.rack == f.rack }) {
+		if slices.ContainsFunc(found[:i], func(earlier *member) bool {
+			return earlier.dc == f.dc && earlier.rack == f.rack
+		}) {
 			repeats++
 		}
 	}

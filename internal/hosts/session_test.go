@@ -24,8 +24,8 @@ type bubble struct {
 
 const insert = `INSERT INTO shop.orders (id, text) VALUES (?, ?)`
 
-// start opens a session with the policy, unless configure sets another. Its keyspace is home, which has one replica; shop
-// has three.
+// start opens a session with the policy, unless configure sets another. Its keyspace is home, which has one replica;
+// shop has three.
 func start(t *testing.T, nodes int, configure func(*gocql.ClusterConfig)) *bubble {
 	t.Helper()
 	t.Cleanup(func() { <-time.After(5 * time.Minute) }) // for gocql to let go of all goroutines
@@ -37,7 +37,8 @@ func start(t *testing.T, nodes int, configure func(*gocql.ClusterConfig)) *bubbl
 	}
 	c := b.server.Config()
 	c.Keyspace = "home"
-	c.Timeout, c.WriteTimeout, c.ConnectTimeout, c.ReconnectInterval = 6*time.Second, 2*time.Second, 5*time.Second, 2*time.Second
+	c.Timeout, c.WriteTimeout, c.ConnectTimeout, c.ReconnectInterval = 6*time.Second, 2*time.Second, 5*time.Second,
+		2*time.Second
 	c.PoolConfig.HostSelectionPolicy = b.policy
 	c.FrameHeaderObserver = b.policy.Observe(nil)
 	if configure != nil {
@@ -58,7 +59,8 @@ func (b *bubble) send(id string) (err error) {
 	a := &Attempt{Keyspace: "shop", Key: []byte(id)}
 	for range 4 {
 		err = b.attempt(a, 2500*time.Millisecond, func(ctx context.Context) error {
-			return b.session.Query(insert, id, "text").WithContext(ctx).Consistency(gocql.LocalQuorum).RoutingKey([]byte(id)).Exec()
+			return b.session.Query(insert, id, "text").WithContext(ctx).Consistency(gocql.LocalQuorum).RoutingKey([]byte(id)).
+				Exec()
 		})
 		if err == nil || errors.Is(err, gocql.ErrNoConnections) {
 			return err
@@ -99,8 +101,8 @@ func (b *bubble) sent(node int) int {
 	return len(b.server.Journal(cassandratest.Execute, cassandratest.On(node), cassandratest.Table("shop.orders")))
 }
 
-// A unresponsive node costs some requests one attempt each, then none, and is back soon after it answers again. Without an
-// observer some are spent on trying it.
+// A unresponsive node costs some requests one attempt each, then none, and is back soon after it answers again. Without
+// an observer some are spent on trying it.
 func TestSilentNode(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -190,8 +192,8 @@ func TestStuckNode(t *testing.T) {
 	})
 }
 
-// A frozen node takes no bytes, and gocql waits for that without a look at the context, up to the WriteTimeout. Then the
-// connection ends, and with its connections the node is out of all plans.
+// A frozen node takes no bytes, and gocql waits for that without a look at the context, up to the WriteTimeout. Then
+// the connection ends, and with its connections the node is out of all plans.
 func TestFrozenNode(t *testing.T) {
 	t.Parallel()
 	for limit, most := range map[time.Duration]time.Duration{

@@ -13,7 +13,8 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/drivertest"
 )
 
-// town is a policy with hosts, without a session. Their tokens take turns on the ring: what host i owns is next on host i+1.
+// town is a policy with hosts, without a session. Their tokens take turns on the ring: what host i owns is next on host
+// i+1.
 type town struct {
 	policy *Policy
 	hosts  []*gocql.HostInfo
@@ -38,7 +39,9 @@ func (n *near) Pick(q gocql.ExecutableQuery) gocql.NextHost {
 	for h := next(); h != nil; h = next() {
 		hosts = append(hosts, marked{h, n})
 	}
-	slices.SortStableFunc(hosts, func(a, b gocql.SelectedHost) int { return int(n.tiers[a.Info()]) - int(n.tiers[b.Info()]) })
+	slices.SortStableFunc(hosts, func(a, b gocql.SelectedHost) int {
+		return int(n.tiers[a.Info()]) - int(n.tiers[b.Info()])
+	})
 	return func() gocql.SelectedHost {
 		if len(hosts) == 0 {
 			return nil

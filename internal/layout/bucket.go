@@ -64,7 +64,8 @@ func (b Bucket) Valid() error {
 	case b.Kind == NoBucket:
 		return errors.New("the function is missing")
 	case b.Kind == EveryBucket && (b.Width <= 0 || b.Width%time.Millisecond != 0):
-		return fmt.Errorf("a period of %v: it must be positive and whole milliseconds, the resolution of a timestamp", b.Width)
+		return fmt.Errorf("a period of %v: it must be positive and whole milliseconds, the resolution of a timestamp",
+			b.Width)
 	case b.Kind == HashBucket && (b.N < 1 || b.N > maxBuckets):
 		return fmt.Errorf("%d buckets: 1 to %d can be, as a read asks each of them", b.N, maxBuckets)
 	case b.Kind == HashBucket && len(b.Sources) == 0:

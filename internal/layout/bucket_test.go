@@ -56,8 +56,8 @@ func eventSet(t *testing.T, options ...tables.Option) *tables.Set[event] {
 	return set
 }
 
-// What a bucket of time is at the edges of hours, days and months, of a leap year, and before 1970, where rounding towards
-// zero would put two hours into one bucket.
+// What a bucket of time is at the edges of hours, days and months, of a leap year, and before 1970, where rounding
+// towards zero would put two hours into one bucket.
 func TestTimeBuckets(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -123,7 +123,8 @@ func TestTimeBuckets(t *testing.T) {
 			want = binary.BigEndian.AppendUint32(nil, uint32(w))
 		}
 		if !bytes.Equal(v.Data, want) || v.Type.String() != tc.typ {
-			t.Errorf("%s as %s of %v: %q (%x) of type %s, want %q", tc.bucket, tc.typ, tc.at, v.Data, v.Data, v.Type.String(), want)
+			t.Errorf("%s as %s of %v: %q (%x) of type %s, want %q", tc.bucket, tc.typ, tc.at, v.Data, v.Data, v.Type.String(),
+				want)
 		}
 	}
 }
@@ -139,7 +140,10 @@ func TestHashIsWhatItWas(t *testing.T) {
 		V, W string
 	}
 	r := row{
-		T: "sensor-1", U: gocql.UUID{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff},
+		T: "sensor-1", U: gocql.UUID{
+			0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,
+			0xff,
+		},
 		B: -1, I: 42, V: "a", W: "bc",
 	}
 	for n, want := range map[int][5]int64{
@@ -148,7 +152,8 @@ func TestHashIsWhatItWas(t *testing.T) {
 	} {
 		for i, columns := range [][]string{{"t"}, {"u"}, {"b"}, {"i"}, {"v", "w"}} {
 			set := tables.Must(tables.New[row]("row",
-				tables.Table{Name: "rows", PartKey: []string{"bucket"}, SortKey: columns}, tables.Derive("bucket", tables.Hash(n, columns...)),
+				tables.Table{Name: "rows", PartKey: []string{"bucket"}, SortKey: columns},
+				tables.Derive("bucket", tables.Hash(n, columns...)),
 				tables.Type("bucket", "bigint")))
 			key, err := set.Key(r)
 			if err != nil {
@@ -199,7 +204,10 @@ func TestDerivedIsAFieldOrNot(t *testing.T) {
 	at := time.Date(2024, 1, 31, 23, 0, 0, 0, time.UTC)
 	a := tables.Must(tables.New[with]("event", options...))
 	b := tables.Must(tables.New[without]("event", options...))
-	for _, c := range []tables.Change{a.Insert(with{gocql.UUID{1}, at, "nonsense"}), b.Insert(without{gocql.UUID{1}, at})} {
+	for _, c := range []tables.Change{
+		a.Insert(with{gocql.UUID{1}, at, "nonsense"}),
+		b.Insert(without{gocql.UUID{1}, at}),
+	} {
 		r, err := c.Internal().Render(1, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -262,8 +270,8 @@ func TestBucketMovesWithItsSource(t *testing.T) {
 	}
 }
 
-// While the number of buckets changes, services write with the one list or with the other, in which another function is in
-// use. Whatever the order in which their writes arrive, a row is left under one key only: that of the last write.
+// While the number of buckets changes, services write with the one list or with the other, in which another function is
+// in use. Whatever the order in which their writes arrive, a row is left under one key only: that of the last write.
 func TestBucketsChangeWithoutGhosts(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -273,7 +281,8 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 	a, b, c := tables.Hash(3, "id"), tables.Hash(5, "id"), tables.Hash(7, "id")
 	set := func(f tables.Bucket, more ...tables.Since) *tables.Set[row] {
 		return tables.Must(tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}},
-			tables.Table{Name: "rows_by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"id"}}, tables.Derive("bucket", f, more...)))
+			tables.Table{Name: "rows_by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"id"}},
+			tables.Derive("bucket", f, more...)))
 	}
 	sets := []*tables.Set[row]{
 		set(c, tables.Since{Bucket: b}, tables.Since{Bucket: a}), set(a, tables.Since{Bucket: c}, tables.Since{Bucket: b}),

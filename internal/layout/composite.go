@@ -59,7 +59,8 @@ func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
 	return out, nil
 }
 
-// goParts are the values inside v, in the order of the types inside t, which for a map follow each other again and again.
+// goParts are the values inside v, in the order of the types inside t, which for a map follow each other again and
+// again.
 func goParts(t *cqltype.Type, v reflect.Value) (out []reflect.Value) {
 	switch {
 	case t.User() != nil:
@@ -96,11 +97,12 @@ func marshalFields(u *cqltype.UserType, m gocql.UDTMarshaler) (out []byte, err e
 	return out, nil
 }
 
-// EncodeLeaf has the driver encode a value. A defined type is encoded like its underlying type. A zero time is null: the driver would send an
-// empty value, which is neither null nor a time.
+// EncodeLeaf has the driver encode a value. A defined type is encoded like its underlying type. A zero time is null:
+// the driver would send an empty value, which is neither null nor a time.
 func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 	own := reflect.TypeOf(value)
-	if plain := cqltype.Plain(own); plain != own && (own.Kind() != reflect.String || Parsed[t.Kind()]) && !own.Implements(MarshalerType) {
+	if plain := cqltype.Plain(own); plain != own && (own.Kind() != reflect.String || Parsed[t.Kind()]) &&
+		!own.Implements(MarshalerType) {
 		value = reflect.ValueOf(value).Convert(plain).Interface()
 	}
 	switch x := value.(type) {
@@ -113,7 +115,8 @@ func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 		}
 		if t.Kind() == gocql.TypeDate {
 			if _, offset := x.Zone(); offset != 0 {
-				return nil, errors.New("a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day (tables.Type says how)")
+				return nil, errors.New("a date is a day in UTC, and this time is not in UTC: give midnight UTC of its day " +
+					"(tables.Type says how)")
 			}
 			value = x.UTC().Truncate(day) // the driver divides, which before 1970 rounds up
 		}
@@ -135,11 +138,12 @@ func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 
 // cannotEncode names no value.
 func cannotEncode(value any, t *cqltype.Type) error {
-	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not", value, t)
+	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not",
+		value, t)
 }
 
-// allNull says whether all fields of an encoded user-defined type are null. Where every field is a cell of its own, that is the
-// same as no value.
+// allNull says whether all fields of an encoded user-defined type are null. Where every field is a cell of its own,
+// that is the same as no value.
 func allNull(data []byte) bool {
 	for len(data) > 0 {
 		part, rest, ok := cqltype.CutValue(data)

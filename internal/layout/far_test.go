@@ -12,7 +12,8 @@ import (
 func TestFarTimesAreRefused(t *testing.T) {
 	t.Parallel()
 	type row struct{ At, Day time.Time }
-	set, err := tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"at"}, SortKey: []string{"day"}}, tables.Type("day", "date"))
+	set, err := tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"at"}, SortKey: []string{"day"}},
+		tables.Type("day", "date"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// Metadata is a declared table as gocqlx describes one: name and fields are those of its table.Metadata, in the same order. The face returns it as an
-// unnamed struct, which Go converts, so that nothing imports gocqlx, whose versions have different import paths.
+// Metadata is a declared table as gocqlx describes one: name and fields are those of its table.Metadata, in the same
+// order. The face returns it as an unnamed struct, which Go converts, so that nothing imports gocqlx, whose versions
+// have different import paths.
 type Metadata struct {
 	Name                      string
 	Columns, PartKey, SortKey []string
@@ -38,7 +39,8 @@ func (s *Set) Metadata(name string) (Metadata, error) {
 	case len(named) == 0:
 		return fail("is not declared%s; the tables are %s", cql.Meant(name, names), strings.Join(all, ", "))
 	case len(named) > 1:
-		return fail("is declared in several keyspaces: name it with one, as in %s", statement.Qualified(named[0].Keyspace, named[0].Name))
+		return fail("is declared in several keyspaces: name it with one, as in %s",
+			statement.Qualified(named[0].Keyspace, named[0].Name))
 	}
 	t := named[0]
 	if t.Rotation != nil {

@@ -25,11 +25,13 @@ var measures = tables.Must(tables.New[measure]("measure",
 	tables.Table{Name: "measures_by_value", PartKey: []string{"id"}, SortKey: []string{"value"}},
 	tables.Table{Name: "measures_by_small", PartKey: []string{"small"}, SortKey: []string{"id"}},
 	tables.Table{Name: "measures_by_values", PartKey: []string{"id"}, SortKey: []string{"values", "places"}},
-	tables.SingleWriter("value"), tables.SingleWriter("small"), tables.SingleWriter("values"), tables.SingleWriter("places"),
+	tables.SingleWriter("value"), tables.SingleWriter("small"), tables.SingleWriter("values"),
+	tables.SingleWriter("places"),
 	tables.Type("values", "frozen<list<double>>"), tables.Type("places", "frozen<list<frozen<tuple<float, float>>>>"),
 ))
 
-// Two NaNs may differ in their bytes, and are one row for Cassandra: its move from one to the other would be a delete of itself.
+// Two NaNs may differ in their bytes, and are one row for Cassandra: its move from one to the other would be a delete
+// of itself.
 func TestNaNIsNoKey(t *testing.T) {
 	t.Parallel()
 	other := math.Float64frombits(math.Float64bits(math.NaN()) + 1)
@@ -47,11 +49,13 @@ func TestNaNIsNoKey(t *testing.T) {
 		m := valid
 		edit(&m)
 		for verb, c := range map[string]tables.Change{
-			"insert": measures.Insert(m), "update to it": measures.Update(valid, m), "update from it": measures.Update(m, valid), "delete": measures.Delete(m),
+			"insert": measures.Insert(m), "update to it": measures.Update(valid, m), "update from it": measures.Update(m, valid),
+			"delete": measures.Delete(m),
 		} {
 			_, err := c.Internal().Render(1, nil)
 			var invalid *tables.InvalidError
-			if !errors.As(err, &invalid) || invalid.Column != column || !strings.Contains(invalid.Reason, "a key column must not be NaN") {
+			if !errors.As(err, &invalid) || invalid.Column != column ||
+				!strings.Contains(invalid.Reason, "a key column must not be NaN") {
 				t.Errorf("%s, %s: %v", column, verb, err)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package layout is a checked declaration: the tables, columns, keys and buckets of a set, and how values of Go are encoded for them. It is
-// pure: no I/O, no session, no clock.
+// Package layout is a checked declaration: the tables, columns, keys and buckets of a set, and how values of Go are
+// encoded for them. It is pure: no I/O, no session, no clock.
 package layout
 
 import (
@@ -38,8 +38,8 @@ func (s *Set) Key(row any) ([]any, error) {
 	return statement.AppendArgs(nil, base.KeyOf(encoded)), nil
 }
 
-// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
-// names the table that has the row. Of row the fields are used that identify the entity.
+// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only
+// this names the table that has the row. Of row the fields are used that identify the entity.
 func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, values []any, err error) {
 	base := s.Tables[0]
 	encoded, err := s.Identity(row)
@@ -54,7 +54,8 @@ func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, 
 		}
 		name = base.Rotated(clock)
 	}
-	return base.Statements(keyspace, name).Select, slices.Clone(base.KeyNames), statement.AppendArgs(nil, base.KeyOf(encoded)), nil
+	return base.Statements(keyspace, name).Select, slices.Clone(base.KeyNames),
+		statement.AppendArgs(nil, base.KeyOf(encoded)), nil
 }
 
 // Identity encodes what identifies the entity of row, by column.
@@ -191,8 +192,9 @@ func (s *Set) Patchable() error {
 	for _, t := range s.Tables {
 		for _, positions := range [][]int{t.Sweeps, t.Moves, t.Follows} {
 			if len(positions) > 0 {
-				return s.Invalid(t, s.Columns[t.Key[positions[0]]].Name, "a Patch leaves the row where it is, and this key column can change "+
-					"or has several bucket functions: Update from a before-image")
+				return s.Invalid(t, s.Columns[t.Key[positions[0]]].Name,
+					"a Patch leaves the row where it is, and this key column can change "+
+						"or has several bucket functions: Update from a before-image")
 			}
 		}
 	}
@@ -212,7 +214,8 @@ func (s *Set) Regular() []int {
 	return slices.DeleteFunc(s.Alongside(), func(i int) bool { return s.Columns[i].ReadOnly })
 }
 
-// Alongside are the columns of the base table that are neither in its key nor the version, also those that are only read.
+// Alongside are the columns of the base table that are neither in its key nor the version, also those that are only
+// read.
 func (s *Set) Alongside() []int {
 	base := s.Tables[0]
 	return slices.DeleteFunc(slices.Clone(base.Read[len(base.Key):]), func(i int) bool { return i == s.Version })
@@ -229,8 +232,9 @@ func (s *Set) Same(columns []int, a, b []cqltype.Value) bool {
 	return !slices.ContainsFunc(columns, func(i int) bool { return !s.Columns[i].CQL.Same(a[i].Data, b[i].Data) })
 }
 
-// Level is the consistency level of a request about tables of the set, for which c was asked. Tables of transactions take none of one
-// datacentre, as a transaction holds in the whole cluster, nor TWO and THREE (6.0-alpha2: "supported are [ANY, ONE, QUORUM, ALL, SERIAL]").
+// Level is the consistency level of a request about tables of the set, for which c was asked. Tables of transactions
+// take none of one datacentre, as a transaction holds in the whole cluster, nor TWO and THREE (6.0-alpha2: "supported
+// are [ANY, ONE, QUORUM, ALL, SERIAL]").
 func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
 	switch {
 	case !s.Transactional || c == gocql.All || c == gocql.One:

@@ -29,8 +29,8 @@ type Table struct {
 	KeyNames       []string
 	Hidden         bool // from readers
 
-	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
-	// names. first are those that were needed first; most services need no other.
+	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates
+	// a few names. first are those that were needed first; most services need no other.
 	first    atomic.Pointer[Statements]
 	mu       sync.RWMutex
 	compiled map[[2]string]*Statements
@@ -124,8 +124,8 @@ func (t *Table) PartitionSize(row []cqltype.Value) int {
 	return size
 }
 
-// Fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the limit, and together they
-// may be above it (ClusteringPrefix.validate).
+// Fits says whether Cassandra takes a key of t. A partition key is not empty. Each clustering column is within the
+// limit, and together they may be above it (ClusteringPrefix.validate).
 func (t *Table) Fits(key []*cqltype.Value) bool {
 	if t.Part == 1 && !Holdable(key[0].Data) {
 		return false

@@ -8,8 +8,8 @@ import (
 	"weak"
 )
 
-// The names of tables and keyspaces may follow from what clients send. However many there are, a bounded number of texts is kept,
-// and one more costs no more than the first.
+// The names of tables and keyspaces may follow from what clients send. However many there are, a bounded number of
+// texts is kept, and one more costs no more than the first.
 func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allocations
 	table := events()
 	n := 0
@@ -42,7 +42,8 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 		t.Errorf("%d texts are alive", alive)
 	}
 	for n := range 2000 { // most of them were forgotten
-		if got := table.Statements("shop", name(n)); !reflect.DeepEqual(got, table.compile("shop", name(n))) || table.Statements("shop", name(n)) != got {
+		if got := table.Statements("shop", name(n)); !reflect.DeepEqual(got, table.compile("shop", name(n))) ||
+			table.Statements("shop", name(n)) != got {
 			t.Fatalf("text %d was made again as %+v", n, got)
 		}
 	}
@@ -76,5 +77,8 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 
 // events is a table of events by id.
 func events() *Table {
-	return &Table{Name: "events", Key: []int{0}, Part: 1, Columns: []int{0, 1}, ColumnNames: []string{"id", "note"}, KeyNames: []string{"id"}}
+	return &Table{
+		Name: "events", Key: []int{0}, Part: 1, Columns: []int{0, 1}, ColumnNames: []string{"id", "note"},
+		KeyNames: []string{"id"},
+	}
 }

@@ -69,7 +69,8 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 	return data, nil
 }
 
-// holds says whether a time is in the range of a timestamp or date. The driver counts on into other times without an error.
+// holds says whether a time is in the range of a timestamp or date. The driver counts on into other times without an
+// error.
 func holds(kind gocql.Type, t time.Time) bool {
 	seconds := t.Unix()
 	switch kind {
@@ -96,7 +97,8 @@ func KeyFault(c *Column, data []byte) string {
 	case c.CQL.ZeroUUID(data):
 		return ZeroKey
 	case c.CQL.HoldsNaN(data):
-		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so a move between " +
+		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so " +
+			"a move between " +
 			"two would erase it"
 	}
 	return ""
@@ -140,5 +142,6 @@ func Like(v reflect.Value, want reflect.Type) bool {
 	if v.Type() == want || v.Kind() == want.Kind() && v.CanConvert(want) {
 		return true
 	}
-	return v.CanInt() && want.Kind() >= reflect.Int && want.Kind() <= reflect.Int64 && !reflect.New(want).Elem().OverflowInt(v.Int())
+	return v.CanInt() && want.Kind() >= reflect.Int && want.Kind() <= reflect.Int64 && !reflect.New(want).Elem().
+		OverflowInt(v.Int())
 }

@@ -18,9 +18,9 @@ import (
 	"gopkg.in/inf.v0"
 )
 
-// Of is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The bytes of a blob are in
-// hexadecimal form, and so is a number of more than maxNumber bytes, and every value that is not valid for the type, or is a user-defined one with
-// fields that the type does not have.
+// Of is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The
+// bytes of a blob are in hexadecimal form, and so is a number of more than maxNumber bytes, and every value that is not
+// valid for the type, or is a user-defined one with fields that the type does not have.
 func Of(t *cqltype.Type, data []byte) string {
 	if data == nil {
 		return "null"
@@ -65,7 +65,9 @@ func nativeLiteral(t *cqltype.Type, data []byte) (text string, ok bool) {
 	case gocql.TypeDate:
 		return dateLiteral(data)
 	case gocql.TypeTime:
-		return literal(t, data, func(d time.Duration) string { return "'" + time.Time{}.Add(d).Format("15:04:05.000000000") + "'" })
+		return literal(t, data, func(d time.Duration) string {
+			return "'" + time.Time{}.Add(d).Format("15:04:05.000000000") + "'"
+		})
 	case gocql.TypeDuration:
 		return literal(t, data, durationLiteral)
 	case gocql.TypeInet:
@@ -101,7 +103,8 @@ func floatLiteral(f float64, bits int) string {
 	return strconv.FormatFloat(f, 'g', -1, bits)
 }
 
-// timestampLiteral is the time, or its milliseconds where the server would read the text by the Julian calendar, or not at all.
+// timestampLiteral is the time, or its milliseconds where the server would read the text by the Julian calendar, or not
+// at all.
 func timestampLiteral(at time.Time) string {
 	if at = at.UTC(); at.Year() < 1583 || at.Year() > 9999 {
 		return strconv.FormatInt(at.UnixMilli(), 10)

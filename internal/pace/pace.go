@@ -8,8 +8,9 @@ import (
 	"github.com/denorm-go/denorm/internal/hosts"
 )
 
-// Pace bounds the requests in flight. The bound grows after each window without trouble, and shrinks to 0.7 of itself after one with:
-// timeouts, overload, or answers slower than the target. New makes one. It is for one goroutine at a time.
+// Pace bounds the requests in flight. The bound grows after each window without trouble, and shrinks to 0.7 of itself
+// after one with: timeouts, overload, or answers slower than the target. New makes one. It is for one goroutine at a
+// time.
 type Pace struct {
 	Config
 

@@ -1,6 +1,7 @@
-// Package printable writes text of others, such as the names in a live schema, in a form that is safe to show: no control
-// characters that a terminal obeys, no line breaks that end a comment, no marks that turn the direction of what follows, no commands to the
-// service whose job prints it: a line that begins with :: (GitHub), or has ##[ (GitHub), ##vso[ (Azure) or ##teamcity[ in it.
+// Package printable writes text of others, such as the names in a live schema, in a form that is safe to show: no
+// control characters that a terminal obeys, no line breaks that end a comment, no marks that turn the direction of what
+// follows, no commands to the service whose job prints it: a line that begins with :: (GitHub), or has ##[ (GitHub),
+// ##vso[ (Azure) or ##teamcity[ in it.
 package printable
 
 import (
@@ -12,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line gives text as one line. Every character that cannot be printed is written as an escape of Go: \n, \x1b, \u2028. So is a
+// Line gives text as one line. Every character that cannot be printed is written as an escape of Go: \n, \x1b, \u2028.
+// So is a
 // # after another, and the first of :: at the beginning. Other text stays as it is.
 func Line(text string) string { return escaped(text, "", escape) }
 
@@ -77,7 +79,8 @@ func escapeJSON(b *strings.Builder, r rune, _ string) {
 	fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
 }
 
-// Enum is the name of a constant, or the name of its type with the number of one that has none, as one whose name is empty.
+// Enum is the name of a constant, or the name of its type with the number of one that has none, as one whose name is
+// empty.
 func Enum[T ~uint8](typeName string, value T, names []string) string {
 	if int(value) < len(names) && names[value] != "" {
 		return names[value]

@@ -10,11 +10,12 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// Adoption: tables whose rows were written without the library have no stamps, and each table has times of its own, so that a row of a query
-// table may be newer than the base row although it is of an earlier write. Of such rows the values are compared, and the base table is right.
+// Adoption: tables whose rows were written without the library have no stamps, and each table has times of its own, so
+// that a row of a query table may be newer than the base row although it is of an earlier write. Of such rows the
+// values are compared, and the base table is right.
 
-// foreign says whether something other than the library has written the row, or a part of it: its stamp is not its largest WRITETIME. A
-// table without the stamp has only its times to tell by.
+// foreign says whether something other than the library has written the row, or a part of it: its stamp is not its
+// largest WRITETIME. A table without the stamp has only its times to tell by.
 func (l Look) foreign(q *Row) bool {
 	switch {
 	case l.Adopt == 0:
@@ -25,8 +26,8 @@ func (l Look) foreign(q *Row) bool {
 	return q.At != 0 && q.At <= l.Adopt
 }
 
-// foreignCell says whether something other than the library may have written a cell of a row, though a patch of another one has stamped the
-// row since. Without a base row there is nothing that is right instead.
+// foreignCell says whether something other than the library may have written a cell of a row, though a patch of another
+// one has stamped the row since. Without a base row there is nothing that is right instead.
 func (l Look) foreignCell(q *Row, at int64) bool {
 	return l.Adopt != 0 && l.Base != nil && at <= l.Adopt && (l.foreign(q) || at != q.Stamp())
 }
@@ -36,15 +37,17 @@ func (l Look) own() []Row {
 	return slices.DeleteFunc(slices.Clone(l.Rows), func(q Row) bool { return l.foreign(&q) })
 }
 
-// Unended says whether an adoption has met a row that was written without the library when nobody was to do so any more.
+// Unended says whether an adoption has met a row that was written without the library when nobody was to do so any
+// more.
 func (l Look) Unended() bool {
 	late := func(q *Row) bool { return l.foreign(q) && tablerow.Micros(q.At) > l.Adopt }
 	return l.Base != nil && late(l.Base) || slices.ContainsFunc(l.Rows, func(q Row) bool { return late(&q) })
 }
 
-// Stamps are the mutations that give the rows of an entity without findings one stamp, where they have none or others, and its time. That
-// is the largest WRITETIME of the rows, so that the next write, which is ordered after the stamp, is newer than all of them. They are
-// written at that time, so that a write or delete that is newer wins. So is an expiry that was filled.
+// Stamps are the mutations that give the rows of an entity without findings one stamp, where they have none or others,
+// and its time. That is the largest WRITETIME of the rows, so that the next write, which is ordered after the stamp, is
+// newer than all of them. They are written at that time, so that a write or delete that is newer wins. So is an expiry
+// that was filled.
 func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.Mutation, err error) {
 	if l.Adopt == 0 || l.Base == nil || len(l.Findings()) > 0 {
 		return 0, nil, nil
@@ -80,7 +83,8 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []statement.M
 	return at, send, nil
 }
 
-// ends is when the last value of the row expires, 0 if one does not: the stamp must not outlive the row. It is false of a row without values.
+// ends is when the last value of the row expires, 0 if one does not: the stamp must not outlive the row. It is false of
+// a row without values.
 func (r *Row) ends() (last int64, known bool) {
 	for name, w := range r.Written {
 		if name == tablerow.StampColumn(r.Layout()) {

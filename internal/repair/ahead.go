@@ -25,7 +25,8 @@ func (l Look) ahead() int64 {
 	return last
 }
 
-// HeldBack says why an entity with a time in the future is not repaired, and what a person may do about it. It is empty for others.
+// HeldBack says why an entity with a time in the future is not repaired, and what a person may do about it. It is empty
+// for others.
 func (l Look) HeldBack() string {
 	last := l.ahead()
 	if last == 0 {
@@ -36,16 +37,20 @@ func (l Look) HeldBack() string {
 	}
 	until := time.UnixMicro(last).UTC().Format(time.RFC3339)
 	if l.BaseTable.Version() != "" {
-		return fmt.Sprintf("the clock of a writer was ahead. Repair the entity after %s. Or choose KeepAhead (--ahead keep): its rows then take no "+
+		return fmt.Sprintf("the clock of a writer was ahead. Repair the entity after %s. Or choose KeepAhead (--ahead "+
+			"keep): its rows then take no "+
 			"writes until that time", until)
 	}
-	return fmt.Sprintf("the clock of a writer was ahead. KeepAhead (--ahead keep) puts its write into all tables, over other changes and deletes. "+
-		"RemoveAhead (--ahead remove) puts the other row of the entity over it, and removes it if there is none. After either, the entity takes no "+
+	return fmt.Sprintf("the clock of a writer was ahead. KeepAhead (--ahead keep) puts its write into all tables, over "+
+		"other changes and deletes. "+
+		"RemoveAhead (--ahead remove) puts the other row of the entity over it, and removes it if there is none. After "+
+		"either, the entity takes no "+
 		"writes until %s", until)
 }
 
-// undo puts the base row, or the newest other row if that is of the future, over the rows that are, a moment after them. Without a base row it
-// removes those. Rows under other keys go first: once the base row is newer, nothing says which row was put over it.
+// undo puts the base row, or the newest other row if that is of the future, over the rows that are, a moment after
+// them. Without a base row it removes those. Rows under other keys go first: once the base row is newer, nothing says
+// which row was put over it.
 func (l Look) undo(r Rules) (out Repair, err error) {
 	last, right := l.ahead(), l.Base
 	future := func(q Row) bool { return q.At > l.Ahead }
@@ -59,9 +64,11 @@ func (l Look) undo(r Rules) (out Repair, err error) {
 	case !r.Undo || l.BaseTable.Version() != "":
 		return Repair{Reason: l.HeldBack()}, nil
 	case right != nil && last == math.MaxInt64:
-		return Repair{Reason: fmt.Sprintf("a row has the last timestamp, so nothing can be put over it: delete it in CQL, USING TIMESTAMP %d", last)}, nil
+		return Repair{Reason: fmt.Sprintf(
+			"a row has the last timestamp, so nothing can be put over it: delete it in CQL, USING TIMESTAMP %d", last)}, nil
 	case l.Base != nil && (right == nil || !right.Whole()):
-		return Repair{Reason: "the clock of a writer was ahead, and it has written the base row. No other row says what was there before. Choose KeepAhead " +
+		return Repair{Reason: "the clock of a writer was ahead, and it has written the base row. No other row says what " +
+			"was there before. Choose KeepAhead " +
 			"(--ahead keep), or delete the entity after " + time.UnixMicro(last).UTC().Format(time.RFC3339)}, nil
 	case !l.All:
 		return Repair{ReadAll: true}, nil

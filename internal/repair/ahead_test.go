@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Rows under other keys are removed before the base row is written over, and what is written ends when the row did. An insert that has reached the
-// base table is left: no row says that there was nothing before.
+// Rows under other keys are removed before the base row is written over, and what is written ends when the row did. An
+// insert that has reached the base table is left: no row says that there was nothing before.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	const now, ahead = 2_000_000_000_000_000, 3_000_000_000_000_000
@@ -19,7 +19,8 @@ func TestUndo(t *testing.T) {
 	row := func(table string, at int64, status string) repair.Row {
 		return rowOf(t, set, table, at, map[string][]byte{"id": {0, 0, 0, 1}, "status": []byte(status)})
 	}
-	base, ghost, future := row("crates", now, "a"), row("crates_by_status", now-1, "b"), row("crates_by_status", ahead, "c")
+	base, ghost, future := row("crates", now, "a"), row("crates_by_status", now-1, "b"),
+		row("crates_by_status", ahead, "c")
 	for name, w := range base.Written {
 		base.Written[name] = statement.Written{At: w.At, Ends: now / 1000}
 	}
@@ -41,7 +42,8 @@ func TestUndo(t *testing.T) {
 	if d := decide(false, base, ghost, future); d.Reason == "" || len(d.Send) > 0 {
 		t.Errorf("%+v", d)
 	}
-	if d := decide(true, base, ghost, future); len(d.Send) != 1 || d.Send[0].Kind != statement.Remove || d.Send[0].Timestamp != now-1 || len(d.Removes) != 1 {
+	if d := decide(true, base, ghost, future); len(d.Send) != 1 || d.Send[0].Kind != statement.Remove ||
+		d.Send[0].Timestamp != now-1 || len(d.Removes) != 1 {
 		t.Errorf("a ghost first: %+v", d)
 	}
 	d := decide(true, base, future)
@@ -54,7 +56,8 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%s at %d, ends %t", m, m.Timestamp, ends)
 		}
 	}
-	if d := decide(true, base, row("crates_by_status", math.MaxInt64, "c")); !strings.Contains(d.Reason, "delete it in CQL") || len(d.Send)+len(d.Removes) > 0 {
+	if d := decide(true, base, row("crates_by_status", math.MaxInt64, "c")); !strings.Contains(d.Reason,
+		"delete it in CQL") || len(d.Send)+len(d.Removes) > 0 {
 		t.Errorf("nothing is after the last timestamp: %+v", d)
 	}
 	if d := decide(true, row("crates", ahead, "a")); !strings.Contains(d.Reason, "No other row") || len(d.Send) > 0 {

@@ -9,15 +9,18 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// cells repairs an entity of a set that takes Patch, whose rows never move, cell by cell: each has a write of its own, and the newer of two
-// goes to the other table. A value that the base table does not have is put there at its own time; if the base table answers, and still
-// has none, a later null or delete covers it, and the other tables get a null at that time.
+// cells repairs an entity of a set that takes Patch, whose rows never move, cell by cell: each has a write of its own,
+// and the newer of two goes to the other table. A value that the base table does not have is put there at its own time;
+// if the base table answers, and still has none, a later null or delete covers it, and the other tables get a null at
+// that time.
 //
-// A column is not compared with a key: a complete patch of a deleted entity leaves a query row with the column in its key, and a base row without it.
+// A column is not compared with a key: a complete patch of a deleted entity leaves a query row with the column in its
+// key, and a base row without it.
 func cells(l Look, r Rules) (Repair, error) {
 	c := cellRepair{rules: r, look: l, out: Repair{Promoted: make(map[string]int64)}}
 	if name := c.elements(); name != "" {
-		return Repair{Reason: name + " has elements with times of their own, which cannot be read: read the entity, and Update it by itself"}, nil
+		return Repair{Reason: name + " has elements with times of their own, which cannot be read: read the entity, and " +
+			"Update it by itself"}, nil
 	}
 	for i := range l.Rows {
 		c.row(&l.Rows[i])
@@ -152,8 +155,9 @@ func (c *cellRepair) row(q *Row) {
 	}
 }
 
-// keys puts those columns of a row's key that the base row does not have into the base table, as the earliest of the values that are put
-// there. They never change, so no other write of them has another value; a delete that covers the rest covers them.
+// keys puts those columns of a row's key that the base row does not have into the base table, as the earliest of the
+// values that are put there. They never change, so no other write of them has another value; a delete that covers the
+// rest covers them.
 func (c *cellRepair) keys(q *Row, as statement.Written) {
 	for _, name := range c.look.BaseTable.Regular() {
 		if v, _ := q.Value(name); v == nil || slices.Contains(q.Layout().Regular(), name) {

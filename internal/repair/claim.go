@@ -63,8 +63,8 @@ func (l Look) Holder(f Finding) string {
 	return c.Owner
 }
 
-// Unheld are the claims of the entity to keys that its base row does not have. They are no findings: they are what a write leaves that is in
-// flight, or whose client has died, and who wants such a key takes it.
+// Unheld are the claims of the entity to keys that its base row does not have. They are no findings: they are what a
+// write leaves that is in flight, or whose client has died, and who wants such a key takes it.
 func (l Look) Unheld() (out []Claim) {
 	for _, c := range l.Claims {
 		if !c.Own {

@@ -48,7 +48,8 @@ func TestConvergenceBroken(t *testing.T) {
 			if result.first < 0 {
 				t.Fatalf("seed %d: not seen in %d cases", *lawSeed, result.cases)
 			}
-			t.Logf("seed %d: %d of %d cases diverge, first case %d:\n%s", *lawSeed, result.diverged, result.cases, result.first, result.report)
+			t.Logf("seed %d: %d of %d cases diverge, first case %d:\n%s", *lawSeed, result.diverged, result.cases, result.first,
+				result.report)
 		})
 	}
 }
@@ -56,7 +57,8 @@ func TestConvergenceBroken(t *testing.T) {
 // TestConvergenceOnlyTies shows what the law for equal timestamps is for: at distinct ones these breakages do no harm.
 func TestConvergenceOnlyTies(t *testing.T) {
 	for _, corrupt := range []func(*rand.Rand, *lawTrial, *lawChange){sweepAtT, sweepBelowT} {
-		if result := runLaw(lawPlan{families: lawFamilies(), corrupt: corrupt}, checkLaw, brokenCases, true); result.first >= 0 {
+		if result := runLaw(lawPlan{families: lawFamilies(), corrupt: corrupt}, checkLaw, brokenCases,
+			true); result.first >= 0 {
 			t.Errorf("seed %d, case %d diverges:\n%s", *lawSeed, result.first, result.report)
 		}
 	}

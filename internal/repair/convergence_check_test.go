@@ -45,8 +45,8 @@ func checkLaw(tr *lawTrial, r *lawReplica) string {
 // checkTies holds the tables against the law for equal timestamps. The base row is gone if one of the newest changes is
 // a delete, and else there, with the key values of one of them. Every query table with at most one OneOf column in
 // its key holds the row, and only the row, under the key that the base row names; with none, it holds the base row's
-// values, too. What a derived column follows from names the key, not the derived column of the base row: each cell of that
-// row is of one of the writers, so the two need not be of the same one.
+// values, too. What a derived column follows from names the key, not the derived column of the base row: each cell of
+// that row is of one of the writers, so the two need not be of the same one.
 func checkTies(tr *lawTrial, r *lawReplica) string {
 	f, now := r.family, lawReads[0]
 	exists, timestamp := true, tr.newest().timestamp
@@ -70,7 +70,8 @@ func checkTies(tr *lawTrial, r *lawReplica) string {
 	if exists {
 		for _, column := range f.moving {
 			if !tr.wrote(column, timestamp, value(column)) {
-				return tr.wrong(0, key, nil, fmt.Sprintf("column %s has the value of none of the newest changes%s", f.names[column], r.show(0, now)))
+				return tr.wrong(0, key, nil, fmt.Sprintf("column %s has the value of none of the newest changes%s", f.names[column],
+					r.show(0, now)))
 			}
 		}
 	}
@@ -182,7 +183,8 @@ func (c *lawCoverage) count(tr *lawTrial) {
 				continue
 			}
 			deleteUpdate = deleteUpdate || b.kind == tables.Delete && b.timestamp < a.timestamp
-			concurrent = concurrent || b.kind == tables.Update && b.before == a.before && f.moved(tr.row(a.before), tr.row(a.after)) &&
+			concurrent = concurrent || b.kind == tables.Update && b.before == a.before &&
+				f.moved(tr.row(a.before), tr.row(a.after)) &&
 				f.moved(tr.row(a.before), tr.row(b.after)) && f.moved(tr.row(a.after), tr.row(b.after))
 		}
 	}

@@ -31,11 +31,20 @@ type sessionRow struct {
 var (
 	sessionSet = tables.Must(tables.New[sessionRow]("session",
 		tables.Table{Name: "sessions", PartKey: []string{"id"}},
-		tables.Table{Name: "sessions_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{"items", "total", "ends"}},
+		tables.Table{
+			Name: "sessions_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"},
+			Columns: []string{"items", "total", "ends"},
+		},
 		tables.Table{Name: "sessions_of_owner", PartKey: []string{"owner", "id"}, Columns: []string{"updated_at"}},
 		tables.Stamp("updated_at"), tables.ExpiresAt("ends")))
-	sessionCells = []string{"note", "total", "updated_at", "ends", "owner", "items.a", "items.b", "items.c", "tags.a", "tags.b", "tags.c"}
-	sessionKeys  = map[string][]string{"sessions": {"id"}, "sessions_by_owner": {"owner", "id"}, "sessions_of_owner": {"owner", "id"}}
+	sessionCells = []string{
+		"note", "total", "updated_at", "ends", "owner", "items.a", "items.b", "items.c", "tags.a",
+		"tags.b", "tags.c",
+	}
+	sessionKeys = map[string][]string{
+		"sessions": {"id"}, "sessions_by_owner": {"owner", "id"},
+		"sessions_of_owner": {"owner", "id"},
+	}
 )
 
 // sessionReplica is the three tables after some deliveries.
@@ -68,7 +77,9 @@ func (r sessionReplica) send(m *statement.Mutation, second int64) {
 			cell(name+"."+key, at-1, nil, 0)
 		}
 		if v.Data != nil {
-			elements(v, name == "items", func(key string, value []byte) { cell(name+"."+key, at, append([]byte{}, value...), expires) })
+			elements(v, name == "items", func(key string, value []byte) {
+				cell(name+"."+key, at, append([]byte{}, value...), expires)
+			})
 		}
 	}
 	if i := strings.Index(text, "TTL ?"); i >= 0 {
@@ -99,7 +110,9 @@ func (r sessionReplica) send(m *statement.Mutation, second int64) {
 			case "?":
 				whole(name, v)
 			case name + "+?":
-				elements(v, name == "items", func(key string, value []byte) { cell(name+"."+key, at, append([]byte{}, value...), expires) })
+				elements(v, name == "items", func(key string, value []byte) {
+					cell(name+"."+key, at, append([]byte{}, value...), expires)
+				})
 			case name + "-?":
 				elements(v, false, func(key string, _ []byte) { cell(name+"."+key, at, nil, 0) })
 			default:
@@ -126,7 +139,10 @@ func (r sessionReplica) show(second int64) string {
 }
 
 func drawSession(r *rand.Rand, first bool) tables.Change {
-	row := sessionRow{ID: 1, Owner: "o", Items: map[string]int32{}, Tags: map[string]struct{}{}, Ends: one(r, time.Time{}, lawSoon, lawSoon, lawLater)}
+	row := sessionRow{
+		ID: 1, Owner: "o", Items: map[string]int32{}, Tags: map[string]struct{}{},
+		Ends: one(r, time.Time{}, lawSoon, lawSoon, lawLater),
+	}
 	row.Note, row.Total = perhaps(r, "x", "y"), perhaps(r, int32(1), 2)
 	for _, key := range patchKeys {
 		if r.IntN(2) == 0 {
@@ -173,8 +189,9 @@ func drawSession(r *rand.Rand, first bool) tables.Change {
 	return sessionSet.Patch(row, edits...)
 }
 
-// TestConvergencePatchExpiry is the convergence law for sets that are patched and in which rows expire: whether a mutation
-// arrives before its expiry or after it, once or often, in whatever order, also out of storage, the tables end the same.
+// TestConvergencePatchExpiry is the convergence law for sets that are patched and in which rows expire: whether a
+// mutation arrives before its expiry or after it, once or often, in whatever order, also out of storage, the tables end
+// the same.
 func TestConvergencePatchExpiry(t *testing.T) {
 	cases, late := length.Of(t, 5_000), 0
 	for n := range cases {
@@ -192,7 +209,8 @@ func TestConvergencePatchExpiry(t *testing.T) {
 	t.Logf("%d cases, a patch after its expiry in %d", cases, late)
 }
 
-// sessionCase draws case n and delivers it twice: each mutation in the second of its write, and in any second of the minute.
+// sessionCase draws case n and delivers it twice: each mutation in the second of its write, and in any second of the
+// minute.
 func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(*lawSeed, uint64(n)))
@@ -233,7 +251,8 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	}
 	for _, second := range lawReads {
 		if got, want := other.show(second), prompt.show(second); got != want {
-			return fmt.Sprintf("in second %d\n%swant, as where nothing was late,\n%safter\n%s", second-lawEpoch, got, want, &story), late
+			return fmt.Sprintf("in second %d\n%swant, as where nothing was late,\n%safter\n%s", second-lawEpoch, got, want,
+				&story), late
 		}
 	}
 	return "", late

@@ -66,8 +66,8 @@ func newPatchReplica() patchReplica {
 
 var assigned = regexp.MustCompile(`(\w+)=(\w+)([-+])\?`)
 
-// apply does what the statement says. A map that is written whole replaces what is older by more than a microsecond, as a
-// deletion just below the new elements does.
+// apply does what the statement says. A map that is written whole replaces what is older by more than a microsecond, as
+// a deletion just below the new elements does.
 func (r patchReplica) apply(m *statement.Mutation) {
 	row, at := r[m.Table], m.Timestamp
 	cell := func(name string, at int64, value []byte) {
@@ -267,9 +267,9 @@ func drawPatch(r *rand.Rand, at int64, first bool) patchChange {
 	return patchChange{patchSet.Patch(row, edits...), stamped(do...)}
 }
 
-// TestConvergencePatch is the convergence law for sets that are patched: whatever is inserted, patched, updated and deleted at
-// distinct timestamps, delivered in whatever order, each at least once, every table ends as if one writer had done it all in
-// the order of the timestamps.
+// TestConvergencePatch is the convergence law for sets that are patched: whatever is inserted, patched, updated and
+// deleted at distinct timestamps, delivered in whatever order, each at least once, every table ends as if one writer
+// had done it all in the order of the timestamps.
 func TestConvergencePatch(t *testing.T) {
 	cases := length.Of(t, 20_000)
 	deleted := 0
@@ -294,11 +294,15 @@ func TestConvergencePatchBroken(t *testing.T) {
 		"no row marker where no column is edited": func(m *statement.Mutation) bool {
 			return m.Kind == statement.Put && len(m.Names) == patchKeyColumns[m.Table]+1
 		},
-		"a table without the columns is left out": func(m *statement.Mutation) bool { return m.Table == "carts_of_owner" && m.Kind == statement.Put },
+		"a table without the columns is left out": func(m *statement.Mutation) bool {
+			return m.Table == "carts_of_owner" && m.Kind == statement.Put
+		},
 		"removed elements stay": func(m *statement.Mutation) bool {
 			return m.Kind == statement.Merge && strings.Contains(m.Statement, "items-?")
 		},
-		"elements reach one table": func(m *statement.Mutation) bool { return m.Kind == statement.Merge && m.Table != "carts" },
+		"elements reach one table": func(m *statement.Mutation) bool {
+			return m.Kind == statement.Merge && m.Table != "carts"
+		},
 		"a row does not lead to its base row": func(m *statement.Mutation) bool {
 			if i := slices.Index(m.Names, "shop"); m.Kind == statement.Put && i >= 0 && m.Table == "carts_of_owner" {
 				m.Args = slices.Clone(m.Args)

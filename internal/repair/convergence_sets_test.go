@@ -61,7 +61,8 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		)), []string{"queue"}, 1, func(r *rand.Rand, _ int) lawJob {
 			queue := one(r, lawOpen, lawPaid, lawShipped, lawCancelled)
 			return lawJob{
-				lawUUID(1), queue, bucket.Hash(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
+				lawUUID(1), queue, bucket.Hash(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"),
+				r.Int64(),
 			}
 		}, bucketed(3, "queue", "id")),
 		// A hash bucket that is a field, of a OneOf column that may be absent, alongside the key in another table.
@@ -83,7 +84,8 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		}, bucketed(3, "state")),
 		// A hash bucket under two functions, which sweeps also where nothing moves, in inserts too.
 		newFamily("chores", chores(), []string{"queue", "lane"}, 1, drawChore, bucketed(7, "queue")),
-		newFamily("swept chores", chores(tables.SweepInserts()), []string{"queue", "lane"}, 1, drawChore, upserting, bucketed(7, "queue")),
+		newFamily("swept chores", chores(tables.SweepInserts()), []string{"queue", "lane"}, 1, drawChore, upserting,
+			bucketed(7, "queue")),
 		// OneOf columns of other types.
 		newFamily("days", tables.Must(tables.New[lawDay]("day",
 			tables.Table{Name: "days", PartKey: []string{"id"}},
@@ -103,7 +105,8 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 			tables.Stamp("updated_at"),
 		)), []string{"status"}, 1, func(r *rand.Rand, _ int) lawTicket {
 			return lawTicket{
-				lawUUID(1), lawUUID(2), one(r, lawOpen, lawPaid, lawShipped, lawCancelled), perhaps(r, "a", "b"), perhaps[int32](r, 1, 2),
+				lawUUID(1), lawUUID(2), one(r, lawOpen, lawPaid, lawShipped, lawCancelled), perhaps(r, "a", "b"),
+				perhaps[int32](r, 1, 2),
 				r.Int64(),
 			}
 		}),
@@ -137,14 +140,24 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		// Tables that hold a part of the columns, one of them nothing but its key.
 		newFamily("invoices", tables.Must(tables.New[lawInvoice]("invoice",
 			tables.Table{Name: "invoices", PartKey: []string{"id"}},
-			tables.Table{Name: "invoices_by_state", PartKey: []string{"state"}, SortKey: []string{"id"}, Columns: []string{"total"}},
-			tables.Table{Name: "invoices_by_customer", PartKey: []string{"customer"}, SortKey: []string{"id"}, Columns: []string{"state", "memo"}},
-			tables.Table{Name: "invoice_ids", PartKey: []string{"customer", "state"}, SortKey: []string{"id"}, Columns: []string{}},
+			tables.Table{
+				Name: "invoices_by_state", PartKey: []string{"state"}, SortKey: []string{"id"},
+				Columns: []string{"total"},
+			},
+			tables.Table{
+				Name: "invoices_by_customer", PartKey: []string{"customer"}, SortKey: []string{"id"},
+				Columns: []string{"state", "memo"},
+			},
+			tables.Table{
+				Name: "invoice_ids", PartKey: []string{"customer", "state"}, SortKey: []string{"id"},
+				Columns: []string{},
+			},
 			tables.OneOf("state", lawOpen, lawPaid, lawCancelled),
 			tables.Stamp("updated_at"),
 		)), []string{"state"}, 1, func(r *rand.Rand, _ int) lawInvoice {
 			return lawInvoice{
-				lawUUID(1), "acme", one(r, lawOpen, lawPaid, lawCancelled), one[int32](r, 10, 20), perhaps(r, "a", "b"), perhaps(r, "a", "b"),
+				lawUUID(1), "acme", one(r, lawOpen, lawPaid, lawCancelled), one[int32](r, 10, 20), perhaps(r, "a", "b"),
+				perhaps(r, "a", "b"),
 				r.Int64(),
 			}
 		}),
@@ -152,14 +165,18 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		newFamily("devices", tables.Must(tables.New[lawDevice]("device",
 			tables.Table{Name: "devices", PartKey: []string{"id"}},
 			tables.Table{Name: "devices_on_site", PartKey: []string{"site"}, SortKey: []string{"mode", "id"}},
-			tables.Table{Name: "devices_by_shard", PartKey: []string{"shard"}, SortKey: []string{"id"}, Columns: []string{"name", "mode"}},
+			tables.Table{
+				Name: "devices_by_shard", PartKey: []string{"shard"}, SortKey: []string{"id"},
+				Columns: []string{"name", "mode"},
+			},
 			tables.OneOf("mode", lawOpen, lawShipped),
 			tables.OneOf[int32]("shard", -2, 0, 3),
 			tables.SweepInserts(),
 			tables.Stamp("updated_at"),
 		)), []string{"mode", "shard"}, 1, func(r *rand.Rand, _ int) lawDevice {
 			return lawDevice{
-				"device-1", "bern", perhaps(r, lawOpen, lawShipped), one[int32](r, -2, 0, 3), perhaps(r, "a", "b"), perhaps[int32](r, 1, 2),
+				"device-1", "bern", perhaps(r, lawOpen, lawShipped), one[int32](r, -2, 0, 3), perhaps(r, "a", "b"),
+				perhaps[int32](r, 1, 2),
 				r.Int64(),
 			}
 		}, upserting),
@@ -170,7 +187,10 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		// No column moves: any Upsert is allowed. No stamp either.
 		newFamily("profiles", tables.Must(tables.New[lawProfile]("profile",
 			tables.Table{Name: "profiles", PartKey: []string{"id"}},
-			tables.Table{Name: "profiles_by_email", PartKey: []string{"email"}, SortKey: []string{"id"}, Columns: []string{"name", "height"}},
+			tables.Table{
+				Name: "profiles_by_email", PartKey: []string{"email"}, SortKey: []string{"id"},
+				Columns: []string{"name", "height"},
+			},
 		)), nil, 2, func(r *rand.Rand, world int) lawProfile {
 			return lawProfile{
 				lawUUID(1), in(world, "joe@example.org"), perhaps(r, "a", "b"), perhaps[int32](r, 1, 2), one(r, true, false),
@@ -197,7 +217,10 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		newFamily("bookings", tables.Must(tables.New[lawBooking]("booking",
 			tables.Table{Name: "bookings", PartKey: []string{"hotel"}, SortKey: []string{"id"}},
 			tables.Table{Name: "bookings_by_room", PartKey: []string{"hotel", "room"}, SortKey: []string{"state DESC", "id"}},
-			tables.Table{Name: "bookings_by_state", PartKey: []string{"region", "state"}, SortKey: []string{"hotel", "id"}, Columns: []string{"guest"}},
+			tables.Table{
+				Name: "bookings_by_state", PartKey: []string{"region", "state"}, SortKey: []string{"hotel", "id"},
+				Columns: []string{"guest"},
+			},
 			tables.Table{Name: "bookings_by_agency", PartKey: []string{"agency"}, SortKey: []string{"room DESC", "hotel", "id"}},
 			tables.OneOf("state", lawOpen, lawPaid, lawCancelled),
 			tables.OneOf[int32]("room", 101, 202),
@@ -229,7 +252,10 @@ func sessions() *tables.Set[lawSession] {
 	return tables.Must(tables.New[lawSession]("session",
 		tables.Table{Name: "sessions", PartKey: []string{"id"}},
 		tables.Table{Name: "sessions_by_login", PartKey: []string{"login"}, SortKey: []string{"phase", "id"}},
-		tables.Table{Name: "sessions_by_phase", PartKey: []string{"phase"}, SortKey: []string{"id"}, Columns: []string{"login"}},
+		tables.Table{
+			Name: "sessions_by_phase", PartKey: []string{"phase"}, SortKey: []string{"id"},
+			Columns: []string{"login"},
+		},
 		tables.OneOf[int32]("phase", 1, 2, 300),
 		tables.ExpiresAt("expires_at"),
 		tables.Stamp("updated_at"),
@@ -250,13 +276,17 @@ func chores(options ...tables.Option) *tables.Set[lawChore] {
 
 func drawChore(r *rand.Rand, _ int) lawChore {
 	queue := one(r, lawOpen, lawPaid, lawShipped)
-	return lawChore{lawUUID(1), queue, bucket.Hash(7, []byte(queue)), perhaps[int32](r, -1, 4), perhaps(r, "a", "b"), r.Int64()}
+	return lawChore{
+		lawUUID(1), queue, bucket.Hash(7, []byte(queue)), perhaps[int32](r, -1, 4), perhaps(r, "a", "b"),
+		r.Int64(),
+	}
 }
 
 var lawDays = []time.Time{time.UnixMilli(-5), time.UnixMilli(0), time.UnixMilli(5)}
 
 func drawOrder(r *rand.Rand, _ int) lawOrder {
 	return lawOrder{
-		lawUUID(1), lawUUID(2), one(r, lawOpen, lawPaid, lawShipped, lawCancelled), one(r, nil, inf.NewDec(1995, 2), inf.NewDec(-1, 0)), r.Int64(),
+		lawUUID(1), lawUUID(2), one(r, lawOpen, lawPaid, lawShipped, lawCancelled),
+		one(r, nil, inf.NewDec(1995, 2), inf.NewDec(-1, 0)), r.Int64(),
 	}
 }

@@ -21,7 +21,9 @@ func TestStoredMutationsAreDeclared(t *testing.T) {
 				continue
 			}
 			for _, m := range rendered.Mutations {
-				if found, fault := entity.Declares(f.set.Internal(), storedAndRead(t, &m), func(name string) string { return name }); !found || fault != "" {
+				if found, fault := entity.Declares(f.set.Internal(), storedAndRead(t, &m), func(name string) string {
+					return name
+				}); !found || fault != "" {
 					t.Errorf("%s: %s: %t, %s", f.name, m, found, fault)
 				}
 				count++

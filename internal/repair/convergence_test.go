@@ -44,8 +44,8 @@ func TestConvergenceTies(t *testing.T) {
 	runLaw(lawPlan{families: lawFamilies(), ties: true}, checkTies, length.Of(t, 250_000), true).require(t)
 }
 
-// TestTiesMixDerivedColumns: of two writers that share a timestamp the base row may hold the derived column of the one and what it
-// follows from of the other, as the documentation of Derive says.
+// TestTiesMixDerivedColumns: of two writers that share a timestamp the base row may hold the derived column of the one
+// and what it follows from of the other, as the documentation of Derive says.
 func TestTiesMixDerivedColumns(t *testing.T) {
 	mixed := func(tr *lawTrial, r *lawReplica) string {
 		for column, bucket := range tr.family.buckets {
@@ -85,7 +85,8 @@ func (r *lawResult) require(t *testing.T) {
 	if r.first >= 0 {
 		t.Fatalf("seed %d, case %d diverges:\n%s", *lawSeed, r.first, r.report)
 	}
-	t.Logf("seed %d: %d cases, %d changes, %d deliveries in %s", *lawSeed, r.cases, r.changes, r.steps, r.took.Round(time.Millisecond))
+	t.Logf("seed %d: %d cases, %d changes, %d deliveries in %s", *lawSeed, r.cases, r.changes, r.steps,
+		r.took.Round(time.Millisecond))
 	for _, f := range r.coverage.fields() {
 		t.Logf("%5.1f %% %s", 100*float64(*f.count)/float64(r.cases), f.name)
 	}

@@ -18,8 +18,8 @@ type backfill struct {
 	noNulls   bool // absent values are left alone
 }
 
-// TestBackfill fills a new query table from the base table, at the times of its rows, while writers that know the table write to both. In
-// the end the new table is as if it had always been there.
+// TestBackfill fills a new query table from the base table, at the times of its rows, while writers that know the table
+// write to both. In the end the new table is as if it had always been there.
 func TestBackfill(t *testing.T) {
 	for _, p := range []backfill{
 		{name: "at the row's own time, after the barrier"},

@@ -14,15 +14,16 @@ import (
 func TestRepairCellsLiveness(t *testing.T) {
 	cases := length.Of(t, 20_000)
 	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).afterDeathsOfNotes}, cases)
-	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, rewritten %d", did[deedDrift], cases, did[deedPromote], did[deedWithdraw],
+	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, rewritten %d", did[deedDrift], cases,
+		did[deedPromote], did[deedWithdraw],
 		did[deedRewrite])
 	if wrong > 0 || did[deedDrift]*did[deedPromote]*did[deedWithdraw]*did[deedRewrite] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
 }
 
-// afterDeathsOfNotes is afterDeaths for a note: nothing is found in the end, and each of its values is of the newest complete write of it, or
-// of a newer one that was begun.
+// afterDeathsOfNotes is afterDeaths for a note: nothing is found in the end, and each of its values is of the newest
+// complete write of it, or of a newer one that was begun.
 func (x *repairer) afterDeathsOfNotes() string {
 	x.drawNotes(func() int64 { return one[int64](x.rand, 1, 1, 2, 1000) })
 	complete := x.deliverSome()
@@ -58,7 +59,9 @@ func (x *repairer) afterDeathsOfNotes() string {
 func leaves(c tables.Change, name string) (value string, writes bool) {
 	row, _ := c.After().(noteRow)
 	switch {
-	case c.Kind() == tables.Patch && !slices.ContainsFunc(c.Edits(), func(e tables.Edit) bool { return e.String() == tables.Column(name).String() }):
+	case c.Kind() == tables.Patch && !slices.ContainsFunc(c.Edits(), func(e tables.Edit) bool {
+		return e.String() == tables.Column(name).String()
+	}):
 		return "", false
 	case name == "text" && row.Text != nil:
 		return *row.Text, true

@@ -94,8 +94,8 @@ func (x *repairer) story() string {
 	return b.String()
 }
 
-// sameTables says in what a replica differs from the truth. Where a patch has made a row alone, the row lacks the columns of other tables' keys;
-// a repair puts them with what it puts besides, as a create that was lost would.
+// sameTables says in what a replica differs from the truth. Where a patch has made a row alone, the row lacks the
+// columns of other tables' keys; a repair puts them with what it puts besides, as a create that was lost would.
 func sameTables(repaired, truth *lawReplica) string {
 	for t := range truth.tables {
 		x, y := repaired.show(t, lawDelivered), truth.show(t, lawDelivered)
@@ -121,10 +121,12 @@ func TestMissingRowLeadsToItsBaseRow(t *testing.T) {
 	})
 	b, _ := tablerow.LayoutOf(set, "notes")
 	for table, columns := range map[string][]string{
-		"note_sizes": {"size", "updated_at", "shelf"}, "note_shelves": {"shelf"}, "notes_by_owner": {"kind", "size", "updated_at"},
+		"note_sizes": {"size", "updated_at", "shelf"}, "note_shelves": {"shelf"},
+		"notes_by_owner": {"kind", "size", "updated_at"},
 	} {
 		q, _ := tablerow.LayoutOf(set, table)
-		d, err := repair.Decide(repair.Look{Base: &base, BaseTable: b, Tables: []tablerow.Layout{q}, All: true}, repair.Rules{})
+		d, err := repair.Decide(repair.Look{Base: &base, BaseTable: b, Tables: []tablerow.Layout{q}, All: true},
+			repair.Rules{})
 		var got []string
 		for _, m := range d.Send {
 			got = append(got, m.Names...)
@@ -141,7 +143,8 @@ func TestMissingRowLeadsToItsBaseRow(t *testing.T) {
 func TestRepairCells(t *testing.T) {
 	cases := length.Of(t, 20_000)
 	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).amongNotes}, cases)
-	t.Logf("%d cases: promoted %d, of these withdrawn %d, delivered %d", cases, did[deedPromote], did[deedWithdraw], did[deedDeliver])
+	t.Logf("%d cases: promoted %d, of these withdrawn %d, delivered %d", cases, did[deedPromote], did[deedWithdraw],
+		did[deedDeliver])
 	if wrong > 0 || did[deedPromote]*did[deedWithdraw]*did[deedDeliver] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
@@ -195,30 +198,41 @@ var naiveCells = []struct {
 	name string
 	rule func(x *repairer, c noteCell) (statement.Mutation, error)
 }{
-	{"a value that the base row does not have is removed at its own time", func(_ *repairer, c noteCell) (m statement.Mutation, err error) {
-		if at, _ := c.at(); c.want == nil {
-			return c.remove(at)
-		}
-		return m, nil
-	}},
-	{"a value that the base row does not have is removed at the present time", func(x *repairer, c noteCell) (m statement.Mutation, err error) {
-		if c.want == nil {
-			return c.remove(x.now(nil))
-		}
-		return m, nil
-	}},
-	{"a value of the base row is put at the present time", func(x *repairer, c noteCell) (m statement.Mutation, err error) {
+	{
+		"a value that the base row does not have is removed at its own time",
+		func(_ *repairer, c noteCell) (m statement.Mutation, err error) {
+			if at, _ := c.at(); c.want == nil {
+				return c.remove(at)
+			}
+			return m, nil
+		},
+	},
+	{
+		"a value that the base row does not have is removed at the present time",
+		func(x *repairer, c noteCell) (m statement.Mutation, err error) {
+			if c.want == nil {
+				return c.remove(x.now(nil))
+			}
+			return m, nil
+		},
+	},
+	{"a value of the base row is put at the present time", func(x *repairer, c noteCell) (m statement.Mutation,
+		err error,
+	) {
 		if have, want := c.at(); c.want != nil && (c.have == nil || have < want) {
 			return c.put(x.now(nil))
 		}
 		return m, nil
 	}},
-	{"the base row is right: a newer value is removed at its own time", func(_ *repairer, c noteCell) (m statement.Mutation, err error) {
-		if have, want := c.at(); c.have != nil && c.want != nil && have > want {
-			return c.remove(have)
-		}
-		return m, nil
-	}},
+	{
+		"the base row is right: a newer value is removed at its own time",
+		func(_ *repairer, c noteCell) (m statement.Mutation, err error) {
+			if have, want := c.at(); c.have != nil && c.want != nil && have > want {
+				return c.remove(have)
+			}
+			return m, nil
+		},
+	},
 }
 
 // TestNaiveRepairsOfCells is TestNaiveRepairs for a set that is patched.
@@ -247,7 +261,8 @@ func TestNaiveRepairsOfCells(t *testing.T) {
 				}
 				return out
 			}
-			wrong, _, did := runRepairs(repairPlan{families: stamped(false), naive: naive, run: (*repairer).amongNotes}, damagedCases(t))
+			wrong, _, did := runRepairs(repairPlan{families: stamped(false), naive: naive, run: (*repairer).amongNotes},
+				damagedCases(t))
 			t.Logf("%d of %d go wrong, by %d mutations", wrong, damagedCases(t), did[deedNaive])
 			if wrong == 0 {
 				t.Error("not seen")

@@ -9,17 +9,21 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
-// TestRepairReadsAll: the data centre in which a repair reads lacks a part of the base table for longer than the horizon; writes to it
-// were acknowledged in another one. Only a repair that reads the base row from all replicas before it removes anything leaves the tables
-// as the convergence law says.
+// TestRepairReadsAll: the data centre in which a repair reads lacks a part of the base table for longer than the
+// horizon; writes to it were acknowledged in another one. Only a repair that reads the base row from all replicas
+// before it removes anything leaves the tables as the convergence law says.
 func TestRepairReadsAll(t *testing.T) {
 	cases := length.Of(t, 10_000)
-	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: func(x *repairer) string { return x.inOneCenter(true) }}, cases)
+	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: func(x *repairer) string {
+		return x.inOneCenter(true)
+	}}, cases)
 	t.Logf("all read in %d of %d cases", did[deedReadAll], cases)
 	if wrong > 0 || did[deedReadAll] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
-	wrong, _, _ = runRepairs(repairPlan{families: stamped(false), run: func(x *repairer) string { return x.inOneCenter(false) }}, damagedCases(t))
+	wrong, _, _ = runRepairs(repairPlan{families: stamped(false), run: func(x *repairer) string {
+		return x.inOneCenter(false)
+	}}, damagedCases(t))
 	t.Logf("removal decided by one data centre: %d of %d go wrong", wrong, damagedCases(t))
 	if wrong == 0 {
 		t.Error("not seen")

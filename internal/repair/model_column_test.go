@@ -48,9 +48,9 @@ var crateFamily = sync.OnceValue(func() *lawFamily {
 	return f
 })
 
-// drawCrates makes a case of changes by processes of which some do not know the column note. The first one has a note, and so has each that
-// knows the column. Those that do not know it reach the base table first: in a row that is in another table alone nobody can tell a note that
-// was removed from one that is not known.
+// drawCrates makes a case of changes by processes of which some do not know the column note. The first one has a note,
+// and so has each that knows the column. Those that do not know it reach the base table first: in a row that is in
+// another table alone nobody can tell a note that was removed from one that is not known.
 func (tr *lawTrial) drawCrates(r *rand.Rand) string {
 	tr.family, tr.changes, tr.steps = crateFamily(), tr.changes[:0], tr.steps[:0]
 	var story strings.Builder
@@ -64,7 +64,8 @@ func (tr *lawTrial) drawCrates(r *rand.Rand) string {
 		case n == 0:
 			change = crateSet.Insert(row)
 		case r.IntN(2) == 0:
-			change = crateSetOld.Update(crateOld{ID: 1, Status: before, UpdatedAt: was.UpdatedAt}, crateOld{ID: 1, Status: after, Place: row.Place})
+			change = crateSetOld.Update(crateOld{ID: 1, Status: before, UpdatedAt: was.UpdatedAt},
+				crateOld{ID: 1, Status: after, Place: row.Place})
 		}
 		rendered, err := change.Internal().Render(at, nil)
 		if err != nil {
@@ -86,8 +87,9 @@ func (tr *lawTrial) drawCrates(r *rand.Rand) string {
 	return story.String()
 }
 
-// TestRepairKeepsTimesOfColumns lets repairs meet writers of which some do not know a column, whose value is then older than its row. A
-// repair that put it at the time of the row would undo a write of the column between the two that is still to be delivered.
+// TestRepairKeepsTimesOfColumns lets repairs meet writers of which some do not know a column, whose value is then older
+// than its row. A repair that put it at the time of the row would undo a write of the column between the two that is
+// still to be delivered.
 func TestRepairKeepsTimesOfColumns(t *testing.T) {
 	source := rand.NewPCG(0, 0)
 	r := rand.New(source)

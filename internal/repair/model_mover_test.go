@@ -39,8 +39,8 @@ var movers = sync.OnceValue(func() []*lawFamily {
 	}
 })
 
-// TestRepairMoved is TestRepairSafety for SingleWriter. While each move is complete before the next begins, repairs leave no trace. Movers
-// who meet leave ghosts, and a repair removes them.
+// TestRepairMoved is TestRepairSafety for SingleWriter. While each move is complete before the next begins, repairs
+// leave no trace. Movers who meet leave ghosts, and a repair removes them.
 func TestRepairMoved(t *testing.T) {
 	inTurn := func(x *repairer) string {
 		x.trial.drawInTurn(x.rand)
@@ -58,7 +58,8 @@ func TestRepairMoved(t *testing.T) {
 		return checkLaw(x.trial, x.replica)
 	}
 	wrong, first, did := runRepairs(repairPlan{families: movers(), run: inTurn}, length.Of(t, 4_000))
-	t.Logf("in turn: delivered again %d, promoted %d, of these withdrawn %d", did[deedDeliver], did[deedPromote], did[deedWithdraw])
+	t.Logf("in turn: delivered again %d, promoted %d, of these withdrawn %d", did[deedDeliver], did[deedPromote],
+		did[deedWithdraw])
 	if wrong > 0 || slices.Contains(did[:deedNaive], 0) {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
@@ -74,21 +75,24 @@ func TestRepairMoved(t *testing.T) {
 	t.Logf("a ghost is deleted at the present time: %d of %d go wrong", wrong, damagedCases(t))
 }
 
-// TestRepairMovedLiveness is TestRepairLiveness for SingleWriter: the next one moves the row though the one before has died.
+// TestRepairMovedLiveness is TestRepairLiveness for SingleWriter: the next one moves the row though the one before has
+// died.
 func TestRepairMovedLiveness(t *testing.T) {
 	cases := length.Of(t, 10_000)
 	wrong, first, did := runRepairs(repairPlan{families: movers(), run: func(x *repairer) string {
 		x.trial.drawInTurn(x.rand)
 		return x.afterDeaths()
 	}}, cases)
-	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, rewritten %d", did[deedDrift], cases, did[deedPromote],
+	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, rewritten %d", did[deedDrift], cases,
+		did[deedPromote],
 		did[deedWithdraw], did[deedRewrite])
 	if wrong > 0 || did[deedDrift]*did[deedPromote]*did[deedWithdraw]*did[deedRewrite] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
 }
 
-// drawInTurn makes a case of changes of which each is delivered before the next begins. Some mutations arrive again later.
+// drawInTurn makes a case of changes of which each is delivered before the next begins. Some mutations arrive again
+// later.
 func (tr *lawTrial) drawInTurn(r *rand.Rand) {
 	at, row := int64(lawEpoch*1_000_000), -1
 	tr.changes, tr.steps = tr.changes[:0], tr.steps[:0]

@@ -16,7 +16,8 @@ func damagedCases(t *testing.T) int {
 	return min(max(length.Of(t, brokenCases), brokenCases/4), brokenCases)
 }
 
-// TestNaiveRepairs plants the rules that other tools repair by. Each of them damages data while writers write, and the tests see it.
+// TestNaiveRepairs plants the rules that other tools repair by. Each of them damages data while writers write, and the
+// tests see it.
 func TestNaiveRepairs(t *testing.T) {
 	atOwn := func(_ *repairer, q *repair.Row) int64 { return q.At }
 	tests := []struct {
@@ -56,13 +57,15 @@ func putMissing(x *repairer, l *repair.Look) []statement.Mutation {
 		if err != nil {
 			panic(err)
 		}
-		return slices.DeleteFunc(all, func(m statement.Mutation) bool { return m.Table != f.Table || m.Kind != statement.Put })
+		return slices.DeleteFunc(all, func(m statement.Mutation) bool {
+			return m.Table != f.Table || m.Kind != statement.Put
+		})
 	}
 	return nil
 }
 
-// importIsOld decides as if the writes of the case had been made thirty days later, with At: by their timestamps they are older than any
-// horizon, while their mutations are still on their way.
+// importIsOld decides as if the writes of the case had been made thirty days later, with At: by their timestamps they
+// are older than any horizon, while their mutations are still on their way.
 func importIsOld(_ *repairer, l *repair.Look) []statement.Mutation {
 	d, err := repair.Decide(*l, repair.Rules{Old: true, Unproven: true, Promotable: math.MaxInt64})
 	if err != nil {
@@ -72,7 +75,8 @@ func importIsOld(_ *repairer, l *repair.Look) []statement.Mutation {
 }
 
 // remove deletes the rows of a class, each alone.
-func remove(class repair.Class, at func(x *repairer, q *repair.Row) int64) func(*repairer, *repair.Look) []statement.Mutation {
+func remove(class repair.Class, at func(x *repairer, q *repair.Row) int64) func(*repairer,
+	*repair.Look) []statement.Mutation {
 	return func(x *repairer, l *repair.Look) (out []statement.Mutation) {
 		for _, f := range l.Findings() {
 			if f.Class != class {

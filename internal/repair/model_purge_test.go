@@ -13,8 +13,9 @@ import (
 // grace is gc_grace_seconds of the base table, in microseconds. What is older than that is purged at once.
 const grace = 1000
 
-// TestRepairPurge: a delete has reached the base table and not all others. As long as its tombstone is there, a row that is put into the
-// base table again meets it, and is removed everywhere. Later that is rejected: with the tombstone purged the deleted row would be back.
+// TestRepairPurge: a delete has reached the base table and not all others. As long as its tombstone is there, a row
+// that is put into the base table again meets it, and is removed everywhere. Later that is rejected: with the tombstone
+// purged the deleted row would be back.
 func TestRepairPurge(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -78,7 +79,10 @@ func (x *repairer) afterPurgeOfCell(checked bool) string {
 	written, deleted, purged := x.ages(checked)
 	text := "a"
 	row := noteRow{ID: 1, Shelf: "s", Owner: "o", Kind: "k", Text: &text, Size: perhaps[int32](x.rand, 1, 2)}
-	changes := []tables.Change{noteSet.Patch(row, tables.Column("text"), tables.Column("size")), noteSet.Patch(row, tables.Column("size"))}
+	changes := []tables.Change{
+		noteSet.Patch(row, tables.Column("text"), tables.Column("size")),
+		noteSet.Patch(row, tables.Column("size")),
+	}
 	for i, change := range changes {
 		for _, m := range mutationsOf(change, written) {
 			if (m.Table == "notes" && purged) == (i == 1) { // what is purged is as if it had never been there
@@ -109,7 +113,8 @@ func mutationsOf(c tables.Change, at int64) []statement.Mutation {
 	return r.Mutations
 }
 
-// untilGone repairs until nothing changes, and once more after the horizon. back says whether what was deleted is there again.
+// untilGone repairs until nothing changes, and once more after the horizon. back says whether what was deleted is there
+// again.
 func (x *repairer) untilGone(back func(l *repair.Look) bool) string {
 	x.rules.Unproven = true
 	for _, x.rules.Old = range []bool{false, true} {

@@ -64,8 +64,8 @@ func settled(looks []seen, p repair.Patience) bool {
 	})
 }
 
-// TestSightings: a verifier looks while creates, moves and deletes are in flight, and reads no two rows at one moment. What it reports must
-// be lost mutations, all of them, and never a write that has not ended.
+// TestSightings: a verifier looks while creates, moves and deletes are in flight, and reads no two rows at one moment.
+// What it reports must be lost mutations, all of them, and never a write that has not ended.
 func TestSightings(t *testing.T) {
 	const schedules = 16 // of each case
 	var alarms, found [len(sightRules)]atomic.Int64
@@ -95,7 +95,8 @@ func TestSightings(t *testing.T) {
 		return ""
 	}}, runs/schedules)
 	for i, rule := range sightRules {
-		t.Logf("%s: %d false alarms in %d runs, %d of %d planted differences found", rule.name, alarms[i].Load(), runs, found[i].Load(),
+		t.Logf("%s: %d false alarms in %d runs, %d of %d planted differences found", rule.name, alarms[i].Load(), runs,
+			found[i].Load(),
 			planted.Load())
 		switch {
 		case rule.naive && alarms[i].Load() == 0 && runs >= 100_000:

@@ -216,7 +216,9 @@ func stamped(expiring bool) []*lawFamily {
 		all = append(all, lawExpiring()...)
 	}
 	return slices.DeleteFunc(all, func(f *lawFamily) bool {
-		return f.stamp < 0 || !expiring && slices.ContainsFunc(f.tables, func(t lawTable) bool { return !slices.Contains(t.columns, f.stamp) })
+		return f.stamp < 0 || !expiring && slices.ContainsFunc(f.tables, func(t lawTable) bool {
+			return !slices.Contains(t.columns, f.stamp)
+		})
 	})
 }
 
@@ -224,21 +226,28 @@ func stamped(expiring bool) []*lawFamily {
 var narrowFamily = sync.OnceValue(func() *lawFamily {
 	return newFamily("narrow orders", tables.Must(tables.New[lawOrder]("order",
 		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
-		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id"}, Columns: []string{"updated_at"}},
-		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id"}, Columns: []string{"total", "updated_at"}},
+		tables.Table{
+			Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id"},
+			Columns: []string{"updated_at"},
+		},
+		tables.Table{
+			Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id"},
+			Columns: []string{"total", "updated_at"},
+		},
 		tables.OneOf("status", lawOpen, lawPaid, lawShipped, lawCancelled),
 		tables.Stamp("updated_at"),
 		tables.Type("order_id", "timeuuid"),
 	)), []string{"status"}, 1, drawOrder)
 })
 
-// TestRepairSafety lets repairs read at any moment while writers write, and lose what they send or deliver it late: once the writes
-// are all delivered, the tables are as the convergence law says, as if nobody had repaired anything.
+// TestRepairSafety lets repairs read at any moment while writers write, and lose what they send or deliver it late:
+// once the writes are all delivered, the tables are as the convergence law says, as if nobody had repaired anything.
 func TestRepairSafety(t *testing.T) {
 	for _, expiring := range []bool{false, true} {
 		cases := length.Of(t, 4_000)
 		wrong, first, did := runRepairs(repairPlan{families: stamped(expiring)}, cases)
-		t.Logf("rows that expire: %t. %d cases: delivered again %d, promoted %d, of these withdrawn %d", expiring, cases, did[deedDeliver],
+		t.Logf("rows that expire: %t. %d cases: delivered again %d, promoted %d, of these withdrawn %d", expiring, cases,
+			did[deedDeliver],
 			did[deedPromote], did[deedWithdraw])
 		if wrong > 0 {
 			t.Errorf("%d go wrong; %s", wrong, first)
@@ -251,12 +260,13 @@ func TestRepairSafety(t *testing.T) {
 	}
 }
 
-// TestRepairLiveness loses mutations of writers that have died, and repairs until nothing is found. No complete write may be undone by
-// that, and no deleted entity be back.
+// TestRepairLiveness loses mutations of writers that have died, and repairs until nothing is found. No complete write
+// may be undone by that, and no deleted entity be back.
 func TestRepairLiveness(t *testing.T) {
 	cases := length.Of(t, 20_000)
 	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).afterDeaths}, cases)
-	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, given up %d, rewritten %d", did[deedDrift], cases, did[deedPromote],
+	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, given up %d, rewritten %d", did[deedDrift],
+		cases, did[deedPromote],
 		did[deedWithdraw], did[deedGiveUp], did[deedRewrite])
 	if wrong > 0 || did[deedDrift]*did[deedPromote]*did[deedWithdraw]*did[deedGiveUp]*did[deedRewrite] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
@@ -278,7 +288,8 @@ func (x *repairer) afterDeaths() string {
 	return x.undone(newest, lawDelivered)
 }
 
-// deliverSome delivers the mutations of the case but for some of those of writers that die, and says which writes are complete.
+// deliverSome delivers the mutations of the case but for some of those of writers that die, and says which writes are
+// complete.
 func (x *repairer) deliverSome() (complete []bool) {
 	complete = make([]bool, len(x.trial.changes))
 	lost := make(map[[2]int]bool)
@@ -299,7 +310,8 @@ func (x *repairer) deliverSome() (complete []bool) {
 	return complete
 }
 
-// untilAgreed repairs until nothing is found. Rows that nothing proves are given up in the end, and what a delete covers is written again.
+// untilAgreed repairs until nothing is found. Rows that nothing proves are given up in the end, and what a delete
+// covers is written again.
 func (x *repairer) untilAgreed() string {
 	const second = lawDelivered
 	if len(x.look(second).Findings()) > 0 {
@@ -352,7 +364,10 @@ func (x *repairer) undone(newest int, second int64) string {
 	return ""
 }
 
-// ofAge is what is found but rows of keys alone without a base row: nothing says when these were written, so they are reported and stay.
+// ofAge is what is found but rows of keys alone without a base row: nothing says when these were written, so they are
+// reported and stay.
 func ofAge(l *repair.Look) []repair.Finding {
-	return slices.DeleteFunc(l.Findings(), func(f repair.Finding) bool { return f.Class == repair.Undatable && f.Table == "note_keys" })
+	return slices.DeleteFunc(l.Findings(), func(f repair.Finding) bool {
+		return f.Class == repair.Undatable && f.Table == "note_keys"
+	})
 }

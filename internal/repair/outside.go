@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// outside decides about rows under a value that OneOf does not list, which nothing puts anywhere: other code has written them, or an older
-// release. It gives the look without those that are left, and false if the rest is to be decided about.
+// outside decides about rows under a value that OneOf does not list, which nothing puts anywhere: other code has
+// written them, or an older release. It gives the look without those that are left, and false if the rest is to be
+// decided about.
 func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 	in, out := l, []Row(nil)
 	in.Rows = nil
@@ -28,7 +29,8 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 	case !remove && len(in.Rows) > 0:
 		return in, Repair{}, false, nil
 	case !remove || slices.ContainsFunc(out, timeless):
-		return l, Repair{Reason: unlisted("a row without a base row", &out[0]), Later: !slices.ContainsFunc(out, timeless)}, true, nil
+		return l, Repair{Reason: unlisted("a row without a base row", &out[0]), Later: !slices.ContainsFunc(out, timeless)},
+			true, nil
 	case !l.All:
 		return l, Repair{ReadAll: true}, true, nil
 	}
@@ -46,5 +48,6 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 func timeless(q Row) bool { return q.At == 0 }
 
 func unlisted(what string, q *Row) string {
-	return fmt.Sprintf("%s has a value of %s that OneOf does not list, so it is put into no other table", what, q.Outside())
+	return fmt.Sprintf("%s has a value of %s that OneOf does not list, so it is put into no other table", what,
+		q.Outside())
 }

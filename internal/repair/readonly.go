@@ -6,8 +6,8 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// unwritable says why a repair is not carried out in a set with tables.ReadOnly, or "": a row that it puts would lack a list, or nothing but lists
-// differs.
+// unwritable says why a repair is not carried out in a set with tables.ReadOnly, or "": a row that it puts would lack a
+// list, or nothing but lists differs.
 func (l Look) unwritable(d Repair) string {
 	column := func(c layout.Column) bool { return c.ReadOnly }
 	if !slices.ContainsFunc(l.BaseTable.Set.Columns, column) || d.RollForward {
@@ -29,7 +29,9 @@ func (l Look) unwritable(d Repair) string {
 		}
 	}
 	found := l.Findings()
-	if slices.ContainsFunc(found, func(f Finding) bool { return f.Class != Differing || !l.BaseTable.Column(f.Column).ReadOnly }) || len(found) == 0 {
+	if slices.ContainsFunc(found, func(f Finding) bool {
+		return f.Class != Differing || !l.BaseTable.Column(f.Column).ReadOnly
+	}) || len(found) == 0 {
 		return ""
 	}
 	return "the lists of column " + found[0].Column + " differ, and it is ReadOnly: make them equal in CQL"
@@ -37,6 +39,7 @@ func (l Look) unwritable(d Repair) string {
 
 // Unwritten says why a row is not put into a table.
 func Unwritten(table, column string) string {
-	return "the row would be without the list of column " + column + ", which is ReadOnly: leave it out of the Columns of " + table +
+	return "the row would be without the list of column " + column +
+		", which is ReadOnly: leave it out of the Columns of " + table +
 		", copy it into a frozen column (denorm adopt --copy), or put the row in CQL"
 }

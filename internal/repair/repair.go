@@ -1,11 +1,11 @@
-// Package repair compares what the tables of a set hold of one entity, and says which mutations make them agree. It is pure: no I/O, no
-// clock.
+// Package repair compares what the tables of a set hold of one entity, and says which mutations make them agree. It is
+// pure: no I/O, no clock.
 //
-// A repair invents no writes: it sends mutations of a write that was attempted again, with the same values and the same timestamp. By the
-// convergence law of package tables that changes nothing for a write that is complete, and finishes one that is not, however late the
-// mutations arrive, how often, and from which reads they were computed. The one exception is a row without a base row: it is put into the
-// base table at its own time, and only if the base table then still has no row, because a later delete covers it, is it removed, at
-// that time.
+// A repair invents no writes: it sends mutations of a write that was attempted again, with the same values and the same
+// timestamp. By the convergence law of package tables that changes nothing for a write that is complete, and finishes
+// one that is not, however late the mutations arrive, how often, and from which reads they were computed. The one
+// exception is a row without a base row: it is put into the base table at its own time, and only if the base table then
+// still has no row, because a later delete covers it, is it removed, at that time.
 package repair
 
 import (
@@ -76,22 +76,24 @@ type Look struct {
 	Rows []Row
 	// Tables are the query tables that were asked for the row that the base row has there.
 	Tables []tablerow.Layout
-	// Unique are the tables of unique keys that were asked for the keys that the base row has there, and Claims what they have, under keys of
-	// former looks too. A claim of a query table is another entity's with the same ID.
+	// Unique are the tables of unique keys that were asked for the keys that the base row has there, and Claims what they
+	// have, under keys of former looks too. A claim of a query table is another entity's with the same ID.
 	Unique []tablerow.Layout
 	Claims []Claim
 	// BaseTable is the base table.
 	BaseTable tablerow.Layout
-	// All says that the base row was read from all replicas. Without it nothing is removed: another data centre may have a base row that
-	// this one does not have yet.
+	// All says that the base row was read from all replicas. Without it nothing is removed: another data centre may have a
+	// base row that this one does not have yet.
 	All bool
 	// Promoted is that of the repair that was carried out and answered before the base row was read.
 	Promoted map[string]int64
 	// Version is of the base row of a set with Versioned.
 	Version Version
-	// Adopt is, in an adoption, the time until when rows may have been written without the library; else 0. Such rows are compared by value.
+	// Adopt is, in an adoption, the time until when rows may have been written without the library; else 0. Such rows are
+	// compared by value.
 	Adopt int64
-	// Ahead is a time, in microseconds, that no clock which is right has reached. What is later is left to a person. 0: nothing is.
+	// Ahead is a time, in microseconds, that no clock which is right has reached. What is later is left to a person. 0:
+	// nothing is.
 	Ahead int64
 }
 
@@ -172,19 +174,21 @@ func (l Look) older(q *Row, f *Finding) Class {
 
 // Rules are what a repair has to know besides the rows.
 type Rules struct {
-	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen. Unproven says
-	// that rows are then removed, too, for which nothing proves a delete.
+	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first
+	// seen. Unproven says that rows are then removed, too, for which nothing proves a delete.
 	Old, Unproven bool
-	// Delivered is the time, in microseconds, before which no write is that may still be delivered; 0 if timestamps do not tell. A base row
-	// that is older is put with its absent values left alone, not sent as null, which would be tombstones that cover nothing.
+	// Delivered is the time, in microseconds, before which no write is that may still be delivered; 0 if timestamps do not
+	// tell. A base row that is older is put with its absent values left alone, not sent as null, which would be tombstones
+	// that cover nothing.
 	Delivered int64
-	// Promotable is the time, in microseconds, below which no row is put into the base table: a tombstone that covers it may be purged.
+	// Promotable is the time, in microseconds, below which no row is put into the base table: a tombstone that covers it
+	// may be purged.
 	Promotable int64
-	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
-	// removed at it.
+	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were
+	// written are removed at it.
 	Before int64
-	// Adopt is, for a set with Versioned that is adopted, the time until when rows may have been written without the library: rows of
-	// entities that the base table does not have are removed.
+	// Adopt is, for a set with Versioned that is adopted, the time until when rows may have been written without the
+	// library: rows of entities that the base table does not have are removed.
 	Adopt int64
 	// Undo says that what is of the future is undone.
 	Undo     bool
@@ -193,19 +197,20 @@ type Rules struct {
 
 // Repair is what to do about the findings of a look.
 type Repair struct {
-	// Promote are mutations of the base table alone. Send them, wait until they are acknowledged, read the base row again from all
-	// replicas, and decide again with Promoted: what the base row does not have then is covered by a later delete. Promoted are the times
-	// by column, and by "" that of the row.
+	// Promote are mutations of the base table alone. Send them, wait until they are acknowledged, read the base row again
+	// from all replicas, and decide again with Promoted: what the base row does not have then is covered by a later
+	// delete. Promoted are the times by column, and by "" that of the row.
 	Promote  []statement.Mutation
 	Promoted map[string]int64
 	// Send are mutations to be sent in any order.
 	Send []statement.Mutation
 	// Removes are the rows that Send removes, or of which it removes values.
 	Removes []Row
-	// ReadAll says that there is something to remove: read the base row from all replicas, and decide again with [Look.All].
+	// ReadAll says that there is something to remove: read the base row from all replicas, and decide again with
+	// [Look.All].
 	ReadAll bool
-	// Claim are the unique keys, as findings, that are to be claimed for the base row, which then gets a new version. It brings the row to
-	// the query tables as well.
+	// Claim are the unique keys, as findings, that are to be claimed for the base row, which then gets a new version. It
+	// brings the row to the query tables as well.
 	Claim []Finding
 	// RollForward says that a write of the entity is pending: finish it, and look again.
 	RollForward bool
@@ -255,12 +260,14 @@ func decide(l Look, r Rules) (Repair, error) {
 	if n := len(rows); n > 0 && rows[n-1].At > l.Base.At {
 		newest := rows[n-1]
 		if !newest.Whole() {
-			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what the write wrote: Modify the entity, with no change"}, nil
+			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what " +
+				"the write wrote: Modify the entity, with no change"}, nil
 		}
 		send, err := newest.again(true, r.Keyspace)
 		return Repair{Send: send}, err
 	}
-	out, nulls := Repair{}, !r.Old && (l.Base.At >= r.Delivered || l.foreign(l.Base)) // times by hand may be in other units
+	// times by hand may be in other units
+	out, nulls := Repair{}, !r.Old && (l.Base.At >= r.Delivered || l.foreign(l.Base))
 	found := l.byKey()
 	for _, f := range l.Findings() {
 		nulls = nulls || f.Class == Differing
@@ -289,7 +296,8 @@ func decide(l Look, r Rules) (Repair, error) {
 	return out, err
 }
 
-// merged are the rows, those of one time as one, which has the columns of all: they were put by one write. The newest is the last.
+// merged are the rows, those of one time as one, which has the columns of all: they were put by one write. The newest
+// is the last.
 func merged(rows []Row) []Row {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(q Row) bool { return q.At == 0 })
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.At, b.At) })
@@ -331,7 +339,8 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 		}
 		return out, nil
 	case !whole:
-		return Repair{Reason: "no table that has a row has all columns, so the base row cannot be made of them", Later: true}, nil
+		return Repair{Reason: "no table that has a row has all columns, so the base row cannot be made of them", Later: true},
+			nil
 	case unproven:
 		return Repair{Reason: purged(newest.At), Later: true}, nil
 	}
@@ -357,9 +366,10 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 	return Repair{Promote: promote, Promoted: map[string]int64{"": newest.At}}, nil
 }
 
-// A process whose last function is another one has deleted the row under ours, at the time at which a repair would put it there, and at a tie
-// the delete wins; so it would be nowhere once it was removed here.
-const stale = "the row is where an earlier bucket function has put it, and where readers find it: Modify the entity, with no change, which moves it"
+// A process whose last function is another one has deleted the row under ours, at the time at which a repair would put
+// it there, and at a tie the delete wins; so it would be nowhere once it was removed here.
+const stale = "the row is where an earlier bucket function has put it, and where readers find it: Modify the entity, " +
+	"with no change, which moves it"
 
 // SharedID is why an entity is left whose ID another one has.
 const SharedID = "two base rows have the ID of the entity, and nothing says which is right: delete one of them"

@@ -76,14 +76,17 @@ func notes(send []statement.Mutation) []string {
 	return out
 }
 
-// What a base row has as null is sent so to a row that differs, however old it is, and to one that is missing, unless the base row is so old that
-// nothing of before may be delivered.
+// What a base row has as null is sent so to a row that differs, however old it is, and to one that is missing, unless
+// the base row is so old that nothing of before may be delivered.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	set := crates(tables.OneOf("status", "a", "b"))
 	id := []byte{0, 0, 0, 1}
 	without := rowOf(t, set, "crates", 2000, map[string][]byte{"id": id, "status": []byte("a")})
-	older := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{"id": id, "status": []byte("a"), "note": []byte("x")})
+	older := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{
+		"id": id, "status": []byte("a"),
+		"note": []byte("x"),
+	})
 	for _, old := range []bool{false, true} {
 		d, err := repair.Decide(lookAt(set, &without, older), repair.Rules{Old: old, Unproven: true})
 		if got := notes(d.Send); err != nil || !slices.Equal(got, []string{"null", "null"}) {
@@ -103,7 +106,10 @@ func TestElementsOfAnOrphan(t *testing.T) {
 	t.Parallel()
 	set := crates(tables.Type("id", "int")) // whose rows never move
 	tags := []byte{0, 0, 0, 1, 0, 0, 0, 1, 'k', 0, 0, 0, 1, 'v'}
-	orphan := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{"id": {0, 0, 0, 1}, "status": []byte("a"), "tags": tags})
+	orphan := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{
+		"id": {0, 0, 0, 1}, "status": []byte("a"),
+		"tags": tags,
+	})
 	d, err := repair.Decide(lookAt(set, nil, orphan), repair.Rules{})
 	if err != nil || d.Reason == "" || len(d.Send)+len(d.Promote) > 0 {
 		t.Errorf("%+v, %v", d, err)
@@ -142,7 +148,8 @@ func TestOutsideOfDomain(t *testing.T) {
 			rows = append(rows, row("crates_by_status", status, tt.at))
 		}
 		d, err := repair.Decide(lookAt(set, tt.base, rows...), repair.Rules{Old: tt.old, Unproven: true})
-		if err != nil || len(d.Promote) != tt.promoted || len(d.Send) != tt.sent || len(d.Removes) != tt.removed || (d.Reason != "") != tt.reason || d.Later != tt.later {
+		if err != nil || len(d.Promote) != tt.promoted || len(d.Send) != tt.sent || len(d.Removes) != tt.removed ||
+			(d.Reason != "") != tt.reason || d.Later != tt.later {
 			t.Errorf("%s: %+v, %v", tt.name, d, err)
 		}
 	}
@@ -161,7 +168,8 @@ func TestOutsideOfDomain(t *testing.T) {
 	}
 	alone := lookAt(set, nil, row("crates_by_status", "x", 900))
 	alone.All = false
-	if d, err := repair.Decide(alone, repair.Rules{Old: true, Unproven: true}); err != nil || !d.ReadAll || len(d.Send) > 0 {
+	if d, err := repair.Decide(alone, repair.Rules{Old: true, Unproven: true}); err != nil || !d.ReadAll ||
+		len(d.Send) > 0 {
 		t.Errorf("not read from all replicas: %+v, %v", d, err)
 	}
 	alone.All = true

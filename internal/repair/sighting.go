@@ -15,8 +15,9 @@ type Certainty uint8
 const (
 	Agrees   Certainty = iota // there are no findings
 	InFlight                  // a write that has not ended yet may explain them: nothing to report
-	Settled                   // they have lasted for longer than a write: only a hint, or an error that is resumed, may explain them
-	Proven                    // nothing that is still to be delivered explains them
+	// they have lasted for longer than a write: only a hint, or an error that is resumed, may explain them
+	Settled
+	Proven // nothing that is still to be delivered explains them
 )
 
 func (c Certainty) String() string {
@@ -25,23 +26,25 @@ func (c Certainty) String() string {
 
 // Patience is how long findings of a set have to last.
 type Patience struct {
-	// Settle is longer than any write takes, from its timestamp until the last of its mutations is applied, by clocks that differ.
+	// Settle is longer than any write takes, from its timestamp until the last of its mutations is applied, by clocks that
+	// differ.
 	Settle time.Duration
 	// Horizon is how long after it was first seen a finding is proven.
 	Horizon time.Duration
 	// At says that the set may be written with At: timestamps do not tell how old a write is.
 	At bool
-	// Versioned says that the set is Versioned, and that each look read the query tables first, then the base row at SERIAL.
+	// Versioned says that the set is Versioned, and that each look read the query tables first, then the base row at
+	// SERIAL.
 	Versioned bool
 }
 
-// Sighting is what looks at one entity have found. The zero value has seen nothing. Its fields may be stored, findings whole, and a
-// later run continue it. It is not for concurrent use.
+// Sighting is what looks at one entity have found. The zero value has seen nothing. Its fields may be stored, findings
+// whole, and a later run continue it. It is not for concurrent use.
 //
-// Age is counted from when something was first seen. Two looks that are Settle apart confirm findings in which everything is older than
-// Settle at the first look: a write that explains what the first look saw began before it, and is complete at the second. Where something
-// is younger, a create that is in flight at the first look and a delete that is in flight at the second give the same findings, and only a
-// third look tells.
+// Age is counted from when something was first seen. Two looks that are Settle apart confirm findings in which
+// everything is older than Settle at the first look: a write that explains what the first look saw began before it, and
+// is complete at the second. Where something is younger, a create that is in flight at the first look and a delete that
+// is in flight at the second give the same findings, and only a third look tells.
 type Sighting struct {
 	Findings []Finding // on which the looks agree
 	First    time.Time // when the first of these looks began
@@ -49,8 +52,8 @@ type Sighting struct {
 	Looks    int       // how many of them count: those that are Settle apart
 }
 
-// Look adds a look that took from began to ended, and gives how certain its findings are. Next is when another look can make them more
-// certain, zero if none can.
+// Look adds a look that took from began to ended, and gives how certain its findings are. Next is when another look can
+// make them more certain, zero if none can.
 func (s *Sighting) Look(began, ended time.Time, findings []Finding, p Patience) (c Certainty, next time.Time) {
 	findings = slices.SortedFunc(slices.Values(findings), func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))

@@ -16,7 +16,10 @@ func TestSighting(t *testing.T) {
 	patience := repair.Patience{Settle: 90 * time.Second, Horizon: time.Hour}
 	imports, versioned := patience, patience
 	imports.At, versioned.Versioned = true, true
-	both := []repair.Finding{{Class: repair.Orphan, Table: "a", Key: "k", RowAt: 1}, {Class: repair.Orphan, Table: "b", Key: "k", RowAt: 1}}
+	both := []repair.Finding{
+		{Class: repair.Orphan, Table: "a", Key: "k", RowAt: 1},
+		{Class: repair.Orphan, Table: "b", Key: "k", RowAt: 1},
+	}
 	type look struct {
 		second   int // it takes one
 		findings []repair.Finding
@@ -28,7 +31,10 @@ func TestSighting(t *testing.T) {
 		patience repair.Patience
 		looks    []look
 	}{
-		{"older than Settle: two looks", patience, []look{{0, ghost(91), repair.InFlight, 91}, {91, ghost(91), repair.Settled, 3600}}},
+		{"older than Settle: two looks", patience, []look{
+			{0, ghost(91), repair.InFlight, 91},
+			{91, ghost(91), repair.Settled, 3600},
+		}},
 		{"two looks that are too close count as one", patience, []look{
 			{0, ghost(91), repair.InFlight, 91}, {90, ghost(91), repair.InFlight, 91},
 		}},

@@ -14,16 +14,20 @@ type Version struct {
 	Pending bool
 }
 
-// Why rows of a set with Versioned are left: a row is in a query table only after its transaction, so the base table has lost something.
+// Why rows of a set with Versioned are left: a row is in a query table only after its transaction, so the base table
+// has lost something.
 const (
-	forgotten = "the base table has neither the row nor a delete of it: Insert the entity through its set, or delete the row at its own time"
-	deleted   = "the row is of a later version than the delete that the base table remembers: Insert the entity, or delete the row at its own time"
-	restored  = "the row is of a later version than the base row, which was lost or restored: Update the base row to it; a Modify replaces it"
+	forgotten = "the base table has neither the row nor a delete of it: Insert the entity through its set, or delete " +
+		"the row at its own time"
+	deleted = "the row is of a later version than the delete that the base table remembers: Insert the entity, or " +
+		"delete the row at its own time"
+	restored = "the row is of a later version than the base row, which was lost or restored: Update the base row to " +
+		"it; a Modify replaces it"
 )
 
-// DecideVersioned is [Decide] for a set with Versioned. The rows of the look were read first, and then the base row: as a row is in a query
-// table only after the transaction that wrote it, no later version explains one that the base row does not. A row is removed only at a version
-// of the base row, or of a remembered delete.
+// DecideVersioned is [Decide] for a set with Versioned. The rows of the look were read first, and then the base row: as
+// a row is in a query table only after the transaction that wrote it, no later version explains one that the base row
+// does not. A row is removed only at a version of the base row, or of a remembered delete.
 func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	switch {
 	case v.Pending:
@@ -74,6 +78,8 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	if err != nil {
 		return Repair{}, err
 	}
-	out.Send = append(out.Send, slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table == l.BaseTable.Name() })...)
+	out.Send = append(out.Send, slices.DeleteFunc(send, func(m statement.Mutation) bool {
+		return m.Table == l.BaseTable.Name()
+	})...)
 	return out, nil
 }

@@ -19,8 +19,8 @@ type ticket struct {
 	Version gocql.UUID
 }
 
-// TestVersionedNulls: what the base row does not have is sent as null, or a lost null would be a difference forever, and the base row,
-// which transactions write, is left alone.
+// TestVersionedNulls: what the base row does not have is sent as null, or a lost null would be a difference forever,
+// and the base row, which transactions write, is left alone.
 func TestVersionedNulls(t *testing.T) {
 	set := tables.Must(tables.New[ticket]("ticket",
 		tables.Table{Name: "tickets", PartKey: []string{"id"}},
@@ -30,7 +30,10 @@ func TestVersionedNulls(t *testing.T) {
 	row := func(table string, text []byte) repair.Row {
 		l, _ := tablerow.LayoutOf(set, table)
 		version := gocql.TimeUUIDWith(0, 0, []byte("abcdef"))
-		values := map[string][]byte{"id": {0, 0, 0, 1}, "agent": []byte("a"), "text": text, "open": {1}, "version": version.Bytes()}
+		values := map[string][]byte{
+			"id": {0, 0, 0, 1}, "agent": []byte("a"), "text": text, "open": {1},
+			"version": version.Bytes(),
+		}
 		var ordered [][]byte
 		for _, name := range l.AllColumns() {
 			ordered = append(ordered, values[name])
@@ -44,7 +47,8 @@ func TestVersionedNulls(t *testing.T) {
 	base := row("tickets", nil)
 	query, _ := tablerow.LayoutOf(set, "tickets_by_agent")
 	l := repair.Look{
-		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []tablerow.Layout{query}, BaseTable: base.Layout(),
+		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []tablerow.Layout{query},
+		BaseTable: base.Layout(),
 	}
 	d, err := repair.DecideVersioned(l, repair.Version{At: at}, repair.Rules{})
 	if err != nil || len(d.Send) != 1 || len(d.Removes) > 0 {

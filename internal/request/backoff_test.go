@@ -46,14 +46,24 @@ func TestDoOwnBackOff(t *testing.T) {
 		want   []time.Duration
 		wanted error
 	}{
-		"until it stops":            {waits: []time.Duration{3 * s, 0, s}, policy: retry.Policy{MaxAttempts: 9}, want: []time.Duration{3 * s, 0, s}},
-		"stops at once":             {policy: retry.Policy{MaxAttempts: 9}},
-		"a negative wait":           {waits: []time.Duration{s, -5 * s, s}, policy: retry.Policy{MaxAttempts: 9}, want: []time.Duration{s}},
-		"MaxAttempts":               {waits: []time.Duration{0, 0, 0, 0, 0}, want: []time.Duration{0, 0, 0}},
-		"MaxElapsedTime":            {waits: []time.Duration{s, 3 * s, 2 * s}, want: []time.Duration{s, 3 * s}},
-		"a wait beyond all":         {waits: []time.Duration{1<<63 - 1}},
-		"the deadline":              {waits: []time.Duration{s, 2 * s}, limit: 2 * s, want: []time.Duration{s}},
-		"the budget":                {waits: []time.Duration{s, s, s}, budget: 4, want: []time.Duration{s, s}, wanted: retry.ErrBudget}, // two each
+		"until it stops": {
+			waits: []time.Duration{3 * s, 0, s}, policy: retry.Policy{MaxAttempts: 9},
+			want: []time.Duration{3 * s, 0, s},
+		},
+		"stops at once": {policy: retry.Policy{MaxAttempts: 9}},
+		"a negative wait": {
+			waits: []time.Duration{s, -5 * s, s}, policy: retry.Policy{MaxAttempts: 9},
+			want: []time.Duration{s},
+		},
+		"MaxAttempts":       {waits: []time.Duration{0, 0, 0, 0, 0}, want: []time.Duration{0, 0, 0}},
+		"MaxElapsedTime":    {waits: []time.Duration{s, 3 * s, 2 * s}, want: []time.Duration{s, 3 * s}},
+		"a wait beyond all": {waits: []time.Duration{1<<63 - 1}},
+		"the deadline":      {waits: []time.Duration{s, 2 * s}, limit: 2 * s, want: []time.Duration{s}},
+		// two each
+		"the budget": {
+			waits: []time.Duration{s, s, s}, budget: 4, want: []time.Duration{s, s},
+			wanted: retry.ErrBudget,
+		},
 		"the context ended already": {waits: []time.Duration{s}, limit: -s, wanted: ended.Err()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +126,8 @@ func TestDoBackOffOfEachRequest(t *testing.T) {
 	}}
 	for failures := range 3 {
 		made = 0
-		if _, err := do(t.Context(), policy, retry.Partition, script(slices.Repeat([]error{errSimple}, failures)...), nil); err != nil {
+		if _, err := do(t.Context(), policy, retry.Partition, script(slices.Repeat([]error{errSimple}, failures)...),
+			nil); err != nil {
 			t.Error(err)
 		}
 		if made != min(failures, 1) {
@@ -128,7 +139,8 @@ func TestDoBackOffOfEachRequest(t *testing.T) {
 // A member of a group that failed is sent alone at once, whatever the BackOff says.
 func TestGoOnAloneWithBackOff(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ retries, failures, want int }{{0, 0, 2}, {0, 1, 2}, {1, 1, 3}, {1, 2, 3}} { // once with the group, once alone
+	for _, c := range []struct{ retries, failures, want int }{{0, 0, 2}, {0, 1, 2}, {1, 1, 3}, {1, 2, 3}} {
+		// once with the group, once alone
 		policy := retry.Policy{MaxAttempts: 9, BackOff: func() backoff.BackOff {
 			return &counted{left: c.retries}
 		}}

@@ -119,7 +119,10 @@ func TestBudgetEarns(t *testing.T) {
 // A retry that is not made costs nothing: that of a caller that leaves while it waits for it, at whatever price.
 func TestBudgetGivesBack(t *testing.T) {
 	t.Parallel()
-	for name, failure := range map[string]error{"cheap": &gocql.RequestErrUnavailable{}, "dear": gocql.ErrTimeoutNoResponse} {
+	for name, failure := range map[string]error{
+		"cheap": &gocql.RequestErrUnavailable{},
+		"dear":  gocql.ErrTimeoutNoResponse,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -202,7 +205,9 @@ func TestBudgetEarnsAtMostOne(t *testing.T) {
 		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, settings.NewBudget(10, earned))
 		for retrier.Spend() { // until it is empty
 		}
-		if _, err := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error { return nil }, nil); err != nil {
+		if _, err := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error {
+			return nil
+		}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if !retrier.Spend() || retrier.Spend() {

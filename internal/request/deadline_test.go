@@ -33,7 +33,10 @@ func TestDoContextDoneBefore(t *testing.T) {
 		{canceled, context.Canceled, "canceled"},
 		{expired, context.DeadlineExceeded, "deadline_exceeded"},
 	} {
-		for _, kind := range []retry.Kind{retry.Partition, retry.LoggedBatch, retry.UnloggedBatch, retry.Conditional, retry.Counter} {
+		for _, kind := range []retry.Kind{
+			retry.Partition, retry.LoggedBatch, retry.UnloggedBatch, retry.Conditional,
+			retry.Counter,
+		} {
 			out, err := do(c.ctx, retry.Policy{}, kind, func(context.Context, int) error {
 				t.Error("attempted")
 				return nil

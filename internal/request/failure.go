@@ -43,8 +43,9 @@ func (e *shownError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.te
 
 func (e *shownError) Unwrap() error { return e.error }
 
-// Shown makes an error one line that can be printed, whatever the server has sent, and leaves the key out of it. Cassandra names a partition
-// that nodetool has denylisted by its key, which is a value that was bound (StorageProxy of 4.1 and 5.0).
+// Shown makes an error one line that can be printed, whatever the server has sent, and leaves the key out of it.
+// Cassandra names a partition that nodetool has denylisted by its key, which is a value that was bound (StorageProxy of
+// 4.1 and 5.0).
 func Shown(err error) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Cassandra's texts for a partition that nodetool denylist has (StorageProxy of 5.0) hold its key. A server may send line breaks and what a
-// terminal obeys.
+// Cassandra's texts for a partition that nodetool denylist has (StorageProxy of 5.0) hold its key. A server may send
+// line breaks and what a terminal obeys.
 func TestErrorIsShown(t *testing.T) {
 	t.Parallel()
 	const key = "4b726575"
@@ -23,7 +23,8 @@ func TestErrorIsShown(t *testing.T) {
 		r.Begin(context.Background())
 		err := r.End(cause)
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
-			if got := fmt.Sprintf(verb, err); strings.Contains(got, key) || !strings.HasSuffix(got, "partition [key left out] in shop/orders") {
+			if got := fmt.Sprintf(verb, err); strings.Contains(got, key) ||
+				!strings.HasSuffix(got, "partition [key left out] in shop/orders") {
 				t.Errorf("%s: %s", verb, got)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package request has the one loop of attempts: it chooses the host of each attempt, reports the result to the host policy, and
-// repeats a request as the retry policy says. Writes, transactions and reads go through it.
+// Package request has the one loop of attempts: it chooses the host of each attempt, reports the result to the host
+// policy, and repeats a request as the retry policy says. Writes, transactions and reads go through it.
 package request
 
 import (
@@ -12,12 +12,14 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Request is a request with all its attempts, and the context of the current one. It is meant to be embedded in what sends it, so
-// that it costs no allocation. Like the [hosts.Attempt] in it, it belongs to one goroutine and must not be copied.
+// Request is a request with all its attempts, and the context of the current one. It is meant to be embedded in what
+// sends it, so that it costs no allocation. Like the [hosts.Attempt] in it, it belongs to one goroutine and must not be
+// copied.
 type Request struct {
 	hosts.Attempt
 
-	// Limit, if it is not nil, ends the attempt instead of the context given to Begin: requests that are sent together share one.
+	// Limit, if it is not nil, ends the attempt instead of the context given to Begin: requests that are sent together
+	// share one.
 	Limit Limit
 
 	began time.Time
@@ -28,8 +30,8 @@ func New(keyspace string, key []byte) *Request {
 	return &Request{Attempt: hosts.Attempt{Keyspace: keyspace, Key: key}}
 }
 
-// LeastSilence is how long an attempt must have waited before its timeout counts against the host: the deadline of a caller may be shorter than
-// an answer takes.
+// LeastSilence is how long an attempt must have waited before its timeout counts against the host: the deadline of a
+// caller may be shorter than an answer takes.
 const LeastSilence = 200 * time.Millisecond
 
 // Limit is the end of a context.
@@ -71,8 +73,8 @@ func (r *Request) fail(err error) error {
 	return err
 }
 
-// Do calls send until an attempt succeeds or another attempt is not worthwhile. An answer that cannot be decoded is not requested
-// again. observe may be nil.
+// Do calls send until an attempt succeeds or another attempt is not worthwhile. An answer that cannot be decoded is not
+// requested again. observe may be nil.
 func (r *Request) Do(
 	ctx context.Context, retrier *Retrier, kind retry.Kind, send func(context.Context) error, observe func(Event),
 ) (Result, error) {
@@ -104,5 +106,6 @@ func (r *Request) Done() <-chan struct{} { return r.limit().Done() }
 // Err implements [context.Context].
 func (r *Request) Err() error { return r.limit().Err() }
 
-// Told is what an error of another package of the library says of its call, in a method Internal. Errors of a service cannot have it.
+// Told is what an error of another package of the library says of its call, in a method Internal. Errors of a service
+// cannot have it.
 type Told retry.Outcome

@@ -28,8 +28,8 @@ type Result struct {
 	// Attempts is the number of attempts that were started.
 	Attempts int
 
-	// Outcome is what is known after all attempts. It is sticky: once an attempt was Unknown or Pending, no later clean failure makes it
-	// NotApplied.
+	// Outcome is what is known after all attempts. It is sticky: once an attempt was Unknown or Pending, no later clean
+	// failure makes it NotApplied.
 	Outcome retry.Outcome
 
 	// Last is the verdict on the last attempt, or the reason why there was none. It is zero if Do returned nil.
@@ -42,7 +42,8 @@ type Result struct {
 	BudgetSpent bool
 }
 
-// Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait. It has no host.
+// Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait. It has no
+// host.
 type Event = session.Retry
 
 // Do runs attempt until it succeeds, until its error is not to be retried, or until a limit is met, all on the caller's
@@ -74,7 +75,8 @@ func (r *Retrier) Do(
 	return r.GoOn(ctx, Failed{Context: first, Start: start, Err: err}, kind, attempt, observe)
 }
 
-// NotAttempted is what [Retrier.Do] returns of a write whose context has ended before the first attempt, with this error.
+// NotAttempted is what [Retrier.Do] returns of a write whose context has ended before the first attempt, with this
+// error.
 func NotAttempted(kind retry.Kind, err error) (Result, error) {
 	last := retry.Verdict{Outcome: retry.NotApplied, Reason: retry.Classify(err, kind).Reason}
 	return Result{Outcome: retry.NotApplied, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
@@ -89,8 +91,8 @@ func (r *Retrier) AttemptTimeout() time.Duration { return r.policy.AttemptTimeou
 // Succeeded tells the budget of a first attempt that the caller made by itself.
 func (r *Retrier) Succeeded() { r.budget.Earn() }
 
-// Spend takes the cost of a retry from the budget, and reports whether the budget had it. It is for a caller that sends a request again for
-// a reason other than a failure.
+// Spend takes the cost of a retry from the budget, and reports whether the budget had it. It is for a caller that sends
+// a request again for a reason other than a failure.
 func (r *Retrier) Spend() bool { return r.budget.Take(cost) }
 
 // Failed is a first attempt that failed, made by a caller that gave it a context of AttemptTimeout.
@@ -98,9 +100,10 @@ type Failed struct {
 	Context context.Context //nolint:containedctx // of the attempt, to tell its limit from the caller's
 	Start   time.Time
 	Err     error
-	// Alone, if not nil, says that other requests were sent with this one, in an unlogged batch. They may be the cause of the error. Therefore
-	// the second attempt, of this request alone, is made at once, and the error decides only the outcome so far. Alone is called before that
-	// attempt, if there is one, instead of the observer, and returns the context for what follows.
+	// Alone, if not nil, says that other requests were sent with this one, in an unlogged batch. They may be the cause of
+	// the error. Therefore the second attempt, of this request alone, is made at once, and the error decides only the
+	// outcome so far. Alone is called before that attempt, if there is one, instead of the observer, and returns the
+	// context for what follows.
 	Alone func() context.Context
 }
 
@@ -113,7 +116,8 @@ func (r *Retrier) Judge(ctx context.Context, first Failed, kind retry.Kind) (Res
 // after is the run of a request after a first attempt.
 func (r *Retrier) after(ctx context.Context, first Failed, kind retry.Kind) *run {
 	run := &run{
-		Retrier: r, ctx: ctx, kind: kind, start: first.Start, limit: r.policy.MaxAttempts, result: Result{Outcome: retry.NotApplied},
+		Retrier: r, ctx: ctx, kind: kind, start: first.Start, limit: r.policy.MaxAttempts,
+		result: Result{Outcome: retry.NotApplied},
 	}
 	if first.Alone != nil {
 		run.kind = retry.UnloggedBatch
@@ -127,7 +131,8 @@ func (r *Retrier) after(ctx context.Context, first Failed, kind retry.Kind) *run
 
 // GoOn is [Retrier.Do] for a write whose first attempt was made by the caller and failed.
 func (r *Retrier) GoOn(
-	ctx context.Context, first Failed, kind retry.Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
+	ctx context.Context, first Failed, kind retry.Kind, attempt func(ctx context.Context, n int) error,
+	observe func(Event),
 ) (Result, error) {
 	run := r.after(ctx, first, kind)
 	run.attempt = attempt
@@ -156,8 +161,8 @@ func (r *Retrier) GoOn(
 	}
 }
 
-// waits gives the waits of one run, one after the other; a negative one ends it. It is not safe for concurrent use, so every run
-// has its own.
+// waits gives the waits of one run, one after the other; a negative one ends it. It is not safe for concurrent use, so
+// every run has its own.
 func waits(p retry.Policy) func() time.Duration {
 	if p.BackOff == nil {
 		return jitter(p)
@@ -170,8 +175,8 @@ func waits(p retry.Policy) func() time.Duration {
 	return own.NextBackOff
 }
 
-// jitter draws every wait uniformly from zero up to an interval of backoff's that grows: full jitter, which backoff's own
-// RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never stops.
+// jitter draws every wait uniformly from zero up to an interval of backoff's that grows: full jitter, which backoff's
+// own RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never stops.
 func jitter(p retry.Policy) func() time.Duration {
 	growth := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(p.InitialInterval),
@@ -185,8 +190,8 @@ func jitter(p retry.Policy) func() time.Duration {
 	}
 }
 
-// Stop marks the error of an attempt as the last one: [Retrier.Do] does not try again, whatever the verdict. It does not change what is
-// known of the write. It is for callers that have another way to continue. A nil err stays nil.
+// Stop marks the error of an attempt as the last one: [Retrier.Do] does not try again, whatever the verdict. It does
+// not change what is known of the write. It is for callers that have another way to continue. A nil err stays nil.
 func Stop(err error) error {
 	if err == nil {
 		return nil

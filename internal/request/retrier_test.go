@@ -33,7 +33,8 @@ func (e requestError) Error() string   { return e.Message() }
 
 // do is Do without a budget.
 func do(
-	ctx context.Context, policy retry.Policy, kind retry.Kind, attempt func(context.Context, int) error, observe func(request.Event),
+	ctx context.Context, policy retry.Policy, kind retry.Kind, attempt func(context.Context, int) error,
+	observe func(request.Event),
 ) (request.Result, error) {
 	r := request.NewRetrier(policy, nil)
 	return r.Do(ctx, kind, attempt, observe)

@@ -92,7 +92,8 @@ func fromContext(v retry.Verdict) bool {
 	return v.Reason == reasonCanceled || v.Reason == reasonDeadlineExceeded || v.Reason == reasonAttemptTimeout
 }
 
-// again says whether there is another attempt after a wait, and takes the price of it from the budget. A negative wait stands for none.
+// again says whether there is another attempt after a wait, and takes the price of it from the budget. A negative wait
+// stands for none.
 func (r *run) again(wait time.Duration) bool {
 	if wait < 0 || !r.result.Last.Retry || r.result.Attempts >= r.limit || r.ctx.Err() != nil {
 		return false
@@ -108,8 +109,8 @@ func (r *run) again(wait time.Duration) bool {
 	return !r.result.BudgetSpent
 }
 
-// sleep waits, and says whether the next attempt may be made: the wait may have ended together with ctx, and the timer may
-// have been late.
+// sleep waits, and says whether the next attempt may be made: the wait may have ended together with ctx, and the timer
+// may have been late.
 func (r *run) sleep(wait time.Duration) bool {
 	_ = Sleep(r.ctx, wait) // looked at below
 	r.late = time.Since(r.start) > r.policy.MaxElapsedTime
@@ -134,7 +135,8 @@ func (r *run) failure() error {
 	if r.result.Last.Reason == reasonAttemptTimeout {
 		last = &limitError{limit: r.policy.AttemptTimeout, err: r.err}
 		if r.late {
-			last = fmt.Errorf("%w; MaxElapsedTime %v of the retry policy allows no further attempt", last, r.policy.MaxElapsedTime)
+			last = fmt.Errorf("%w; MaxElapsedTime %v of the retry policy allows no further attempt", last,
+				r.policy.MaxElapsedTime)
 		}
 	}
 	if r.database != nil {
@@ -152,8 +154,8 @@ func (r *run) failure() error {
 	return last
 }
 
-// limitError is the end of an attempt by its own limit. The context's error alone would read as if the caller's deadline had
-// passed.
+// limitError is the end of an attempt by its own limit. The context's error alone would read as if the caller's
+// deadline had passed.
 type limitError struct {
 	limit time.Duration
 	err   error

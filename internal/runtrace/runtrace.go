@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// RunTracer is told of the runs of package reconcile: a verification, a repair or a backfill. The tracer of tracing.New implements it. Methods are
-// called by several goroutines at once. No field but Err holds a value of a row. A nil context that a method returns stands for the one it
-// was given.
+// RunTracer is told of the runs of package reconcile: a verification, a repair or a backfill. The tracer of tracing.New
+// implements it. Methods are called by several goroutines at once. No field but Err holds a value of a row. A nil
+// context that a method returns stands for the one it was given.
 type RunTracer interface {
 	// TraceRunStart is called when a run begins. The returned context is passed to all later calls for this run.
 	TraceRunStart(ctx context.Context, data RunStart) context.Context

@@ -1,5 +1,5 @@
-// Package settings is what a session tells the writers and readers that use it. These are in other packages, and nobody else should depend on
-// these types: so they are internal.
+// Package settings is what a session tells the writers and readers that use it. These are in other packages, and nobody
+// else should depend on these types: so they are internal.
 package settings
 
 import (
@@ -36,7 +36,8 @@ func (s *Shared) Owns(keyspace string) bool {
 }
 
 // ErrUnmapped says why a table has no keyspace.
-var ErrUnmapped = errors.New("the one it is declared in is not in the map of session.Keyspaces (StrictKeyspaces): map it by Session.With")
+var ErrUnmapped = errors.New("the one it is declared in is not in the map of session.Keyspaces (StrictKeyspaces): " +
+	"map it by Session.With")
 
 // Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the
 // session. The error says that it has to be in Keyspaces and is not.

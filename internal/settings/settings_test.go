@@ -12,7 +12,8 @@ func TestUse(t *testing.T) {
 	t.Parallel()
 	own, shared, bad := settings.NewBudget(0, 0), settings.NewBudget(0, 0), errors.New("bad")
 	s := settings.Shared{Budget: own, Keyspaces: map[string]string{"": "a"}}
-	if err := s.Use(settings.Shared{Strict: true, Err: bad}); !errors.Is(err, bad) || s.Budget != own || !s.Strict || s.Keyspaces != nil {
+	if err := s.Use(settings.Shared{Strict: true, Err: bad}); !errors.Is(err, bad) || s.Budget != own || !s.Strict ||
+		s.Keyspaces != nil {
 		t.Errorf("%v, %+v", err, s)
 	}
 	if err := s.Use(settings.Shared{Budget: shared}); err != nil || s.Budget != shared || s.Strict {

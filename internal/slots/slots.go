@@ -1,4 +1,5 @@
-// Package slots says which partitions can hold the rows of a query, by the buckets of a table. It is pure: no I/O, no session, no clock.
+// Package slots says which partitions can hold the rows of a query, by the buckets of a table. It is pure: no I/O, no
+// session, no clock.
 package slots
 
 import (
@@ -44,11 +45,12 @@ type Slots struct {
 	Clock string
 }
 
-// Of lists the partitions that can hold rows within bounds, at most limit. Its errors are those that fail makes of what is wrong with a
-// query, and of the column that it lacks.
+// Of lists the partitions that can hold rows within bounds, at most limit. Its errors are those that fail makes of what
+// is wrong with a query, and of the column that it lacks.
 func Of(l tablerow.Layout, bounds Bounds, limit int, fail func(column, reason string) error) (Slots, error) {
 	e := enumeration{
-		Layout: l, bounds: bounds, limit: limit, fail: fail, all: l.Derivations(), times: make(map[int]int64), seen: make(map[string]bool),
+		Layout: l, bounds: bounds, limit: limit, fail: fail, all: l.Derivations(), times: make(map[int]int64),
+		seen: make(map[string]bool),
 	}
 	for _, i := range l.Table.Key[:l.Table.Part] {
 		c := &l.Set.Columns[i]
@@ -94,7 +96,8 @@ type enumeration struct {
 }
 
 func (e *enumeration) tooMany() error {
-	return e.fail("", fmt.Sprintf("the query asks more than %d partitions: narrow its range of time, or see the option Partitions", e.limit))
+	return e.fail("", fmt.Sprintf("the query asks more than %d partitions: narrow its range of time, or see the option "+
+		"Partitions", e.limit))
 }
 
 func (e *enumeration) addClock(d *layout.Derivation) {
@@ -132,7 +135,8 @@ func (e *enumeration) clock(n int) error {
 	return nil
 }
 
-// bucketOf is a bucket of the partition key that follows from a time which the table has not in its key, empty if the time is there.
+// bucketOf is a bucket of the partition key that follows from a time which the table has not in its key, empty if the
+// time is there.
 func (e *enumeration) bucketOf(clock int) string {
 	if slices.Contains(e.Table.Key, clock) {
 		return ""
@@ -289,7 +293,8 @@ func (e *enumeration) add(buckets []*cqltype.Value) error {
 	return nil
 }
 
-// BucketFault says why a derived column of the table never has value v, and is empty where it may, and for other columns.
+// BucketFault says why a derived column of the table never has value v, and is empty where it may, and for other
+// columns.
 func BucketFault(l tablerow.Layout, column string, v *cqltype.Value) string {
 	c := l.Column(column)
 	if c == nil || c.Derived == nil {

@@ -35,9 +35,11 @@ type MergeColumn struct {
 	Value *cqltype.Value
 }
 
-// SetMerge makes the statements of a Merge: the one of now, and the one after it has expired. That one writes at the same
-// timestamp what is left of the first one then, a tombstone a cell.
-func (m *Mutation) SetMerge(keys []string, key []*cqltype.Value, at *cqltype.Value, columns []MergeColumn, expiresAt int64) {
+// SetMerge makes the statements of a Merge: the one of now, and the one after it has expired. That one writes at the
+// same timestamp what is left of the first one then, a tombstone a cell.
+func (m *Mutation) SetMerge(keys []string, key []*cqltype.Value, at *cqltype.Value, columns []MergeColumn,
+	expiresAt int64,
+) {
 	m.Merges, m.Expires = columns, expiresAt
 	m.compileMerge(m, keys, key, at, columns)
 	if expiresAt != 0 {
@@ -62,7 +64,8 @@ func (m *Mutation) past(keys []string, key []*cqltype.Value, at *cqltype.Value, 
 	return out
 }
 
-// remains is what is left of a Put or Merge once all of it has expired: nulls, and no row marker. Of a key alone it is a Remove.
+// remains is what is left of a Put or Merge once all of it has expired: nulls, and no row marker. Of a key alone it is
+// a Remove.
 func (m *Mutation) remains() *Mutation {
 	at, _ := m.Args[slices.Index(m.Names, TimestampName)].(*cqltype.Value)
 	first := 0 // where the key is
@@ -89,7 +92,9 @@ func (m *Mutation) remains() *Mutation {
 }
 
 // compileMerge gives into, which is a Merge or what is sent once it has expired, its statement.
-func (m *Mutation) compileMerge(into *Mutation, keys []string, key []*cqltype.Value, at *cqltype.Value, columns []MergeColumn) {
+func (m *Mutation) compileMerge(into *Mutation, keys []string, key []*cqltype.Value, at *cqltype.Value,
+	columns []MergeColumn,
+) {
 	using, names := using(into.Expires != 0)
 	if into.Expires != 0 {
 		into.Args = append(into.Args, cqltype.Int(MaxTTL))
@@ -114,7 +119,8 @@ func (m *Mutation) compileMerge(into *Mutation, keys []string, key []*cqltype.Va
 
 // elementsOf says whether v holds elements that can be put, or whose keys can be removed.
 func elementsOf(v *cqltype.Value, kind EditKind) bool {
-	if v.Data == nil || !v.Type.MultiCell() || v.Type.Kind() != gocql.TypeSet && (kind == RemoveElements || v.Type.Kind() != gocql.TypeMap) {
+	if v.Data == nil || !v.Type.MultiCell() || v.Type.Kind() != gocql.TypeSet &&
+		(kind == RemoveElements || v.Type.Kind() != gocql.TypeMap) {
 		return false
 	}
 	return v.Type.Malformed(v.Data) == ""

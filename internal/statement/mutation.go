@@ -1,5 +1,5 @@
-// Package statement is what is sent for one row of one table: its CQL text with bound values, in memory and as bytes. It knows no
-// declaration. It is pure: no I/O, no session, no clock.
+// Package statement is what is sent for one row of one table: its CQL text with bound values, in memory and as bytes.
+// It knows no declaration. It is pure: no I/O, no session, no clock.
 package statement
 
 import (
@@ -25,8 +25,8 @@ const (
 	Remove
 	// Increment adds to the counters of a row. It has no timestamp and is not idempotent.
 	Increment
-	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it, except
-	// in a Patch that expires, where it writes the columns too.
+	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it,
+	// except in a Patch that expires, where it writes the columns too.
 	Merge
 )
 
@@ -46,8 +46,8 @@ type Mutation struct {
 	// ones are sent together.
 	PartitionKey []byte
 
-	// Statement, Names and Args are the CQL text and what is bound to its marks: *[cqltype.Value] or gocql.UnsetValue. Names
-	// are columns, or "[timestamp]" and "[ttl]".
+	// Statement, Names and Args are the CQL text and what is bound to its marks: *[cqltype.Value] or gocql.UnsetValue.
+	// Names are columns, or "[timestamp]" and "[ttl]".
 	Statement string
 	Names     []string
 	Args      []any
@@ -70,7 +70,8 @@ func (m Mutation) String() string {
 // Format prints [Mutation.String] for every verb: a mutation printed in full would show its partition key.
 func (m Mutation) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
-// MarshalText is [Mutation.String]: a structured logger would show the partition key. What is stored is MarshalBinary's.
+// MarshalText is [Mutation.String]: a structured logger would show the partition key. What is stored is
+// MarshalBinary's.
 func (m Mutation) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // ExpiresAt is the moment at which the row ends, and whether it does.
@@ -82,7 +83,8 @@ func (m *Mutation) ExpiresAt() (time.Time, bool) {
 // never is the end of a mutation that is sent with TTL 0.
 const never = math.MinInt64
 
-// EndAs makes a mutation without an expiry end as w does, or never, whatever default_time_to_live its table has. The first call decides.
+// EndAs makes a mutation without an expiry end as w does, or never, whatever default_time_to_live its table has. The
+// first call decides.
 func (m *Mutation) EndAs(w Written) {
 	if m.Kind != Put && m.Kind != Merge || m.Expires != 0 || m.ends != 0 {
 		return
@@ -146,8 +148,8 @@ type Written struct {
 	Ends int64 // the second, in milliseconds since the Unix epoch, in which it expires; 0: it does not
 }
 
-// Last is the [Mutation.ExpiresAt] with which no table keeps the value for longer than the one that it was read from. A TTL is rounded up
-// when it is sent, and counted by the server from the beginning of the second.
+// Last is the [Mutation.ExpiresAt] with which no table keeps the value for longer than the one that it was read from. A
+// TTL is rounded up when it is sent, and counted by the server from the beginning of the second.
 func (w Written) Last() int64 {
 	if w.Ends == 0 {
 		return 0
@@ -155,7 +157,8 @@ func (w Written) Last() int64 {
 	return max(1, w.Ends-1999)
 }
 
-// Transactable says whether a transaction can hold the mutation: it writes or removes a whole row, which does not expire.
+// Transactable says whether a transaction can hold the mutation: it writes or removes a whole row, which does not
+// expire.
 func (m *Mutation) Transactable() bool {
 	return (m.Kind == Put || m.Kind == Remove) && m.Expires == 0
 }

@@ -27,7 +27,8 @@ func Qualified(keyspace, table string) string {
 func PutText(qualified string, columns []string, ttl bool) (text string, names []string) {
 	marks := strings.TrimSuffix(strings.Repeat("?,", len(columns)), ",")
 	using, names := using(ttl)
-	return "INSERT INTO " + qualified + " (" + strings.Join(columns, ",") + ") VALUES (" + marks + ")" + using, slices.Concat(columns, names)
+	return "INSERT INTO " + qualified + " (" + strings.Join(columns, ",") + ") VALUES (" + marks + ")" + using,
+		slices.Concat(columns, names)
 }
 
 // RemoveText compiles a Remove. It and [PutText] make also what comes out of storage.

@@ -254,8 +254,9 @@ func (w *wireMutation) remove(names []string, key []*cqltype.Value) *Mutation {
 	return m
 }
 
-// Decoder decodes what was stored together, such as the parts of one write: equal column types are parsed once, and what all of them
-// take is bounded, because others may have written them. The zero value is ready to use. It is not safe for concurrent use.
+// Decoder decodes what was stored together, such as the parts of one write: equal column types are parsed once, and
+// what all of them take is bounded, because others may have written them. The zero value is ready to use. It is not
+// safe for concurrent use.
 type Decoder struct {
 	types    map[string]*cqltype.Type
 	size     int // of their texts
@@ -267,7 +268,8 @@ func (d *Decoder) Mutation(data []byte, m *Mutation) error {
 	return Decode(d, "mutation", data, new(wireMutation), (*wireMutation).mutation, m)
 }
 
-// Bounds of what a [Decoder] decodes, far above what a write has: a column takes a few bytes, and up to 100 times as much in memory.
+// Bounds of what a [Decoder] decodes, far above what a write has: a column takes a few bytes, and up to 100 times as
+// much in memory.
 const (
 	maxElements = 1_000_000 // columns and claims
 	maxType     = 1 << 16   // bytes of the text of a column's type
@@ -280,7 +282,9 @@ var (
 )
 
 // Decode reads what is stored and makes of it what it stands for.
-func Decode[W interface{ Check() error }, T any](d *Decoder, what string, data []byte, w W, from func(W, *Decoder) (*T, error), into *T) error {
+func Decode[W interface{ Check() error }, T any](d *Decoder, what string, data []byte, w W,
+	from func(W, *Decoder) (*T, error), into *T,
+) error {
 	n, err := wire.Decode(data, w, maxElements-d.elements)
 	d.elements += n
 	if err == nil {

@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-// Fields of what is stored. Whoever changes one gives the format of stored errors another version, in package writer. Then the list here
-// follows.
+// Fields of what is stored. Whoever changes one gives the format of stored errors another version, in package writer.
+// Then the list here follows.
 func TestStoredFieldsAreOfAVersion(t *testing.T) {
 	t.Parallel()
 	for typ, want := range map[reflect.Type][]string{
 		reflect.TypeFor[wireMutation](): {
-			"Kind statement.MutationKind", "Keyspace string", "Table string", "Timestamp int64", "ExpiresAt int64", "Keys int", "Part int",
+			"Kind statement.MutationKind", "Keyspace string", "Table string", "Timestamp int64", "ExpiresAt int64", "Keys int",
+			"Part int",
 			"Columns []statement.Column",
 		},
 		reflect.TypeFor[Column](): {"Name string", "State uint8", "Type string", "Data []uint8", "Edit statement.EditKind"},

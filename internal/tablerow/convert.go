@@ -10,7 +10,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Convert is the value of a column as one of another column, whose Go type fits it; nil for null. A set has each element once.
+// Convert is the value of a column as one of another column, whose Go type fits it; nil for null. A set has each
+// element once.
 func (r Row) Convert(from, to string) ([]byte, error) {
 	data, _ := r.Value(from)
 	if data == nil {
@@ -32,8 +33,8 @@ func (r Row) Convert(from, to string) ([]byte, error) {
 	return into.CQL.Join(slices.CompactFunc(parts, bytes.Equal)), nil
 }
 
-// Fillable says whether values may be put into a column of the table by themselves: it is written, in no key and not compared, and the library does
-// not fill it.
+// Fillable says whether values may be put into a column of the table by themselves: it is written, in no key and not
+// compared, and the library does not fill it.
 func Fillable(l Layout, column string) bool {
 	c, s := l.Column(column), l.Set
 	filled := append(s.Names(s.Compared), s.NameOf(s.Stamp), s.NameOf(s.Version), s.NameOf(s.Mark))

@@ -14,15 +14,15 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable and
-// safe for concurrent use. The zero value is no layout; see [LayoutOf].
+// Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable
+// and safe for concurrent use. The zero value is no layout; see [LayoutOf].
 type Layout struct {
 	Set   *layout.Set
 	Table *layout.Table
 }
 
-// LayoutOf gives the layout of the table declared under name, alone or as in keyspace.table, and false without such a table or set, or if several
-// keyspaces have a table of that name.
+// LayoutOf gives the layout of the table declared under name, alone or as in keyspace.table, and false without such a
+// table or set, or if several keyspaces have a table of that name.
 func LayoutOf(s *layout.Set, name string) (Layout, bool) {
 	if s == nil {
 		return Layout{}, false
@@ -42,7 +42,8 @@ func LayoutOf(s *layout.Set, name string) (Layout, bool) {
 // Unique says whether the table is one of unique keys.
 func (l Layout) Unique() bool { return slices.Contains(l.Set.Unique, l.Table) }
 
-// FollowsKey says whether the base key of an entity, and the domains of OneOf columns, give all keys under which the table may have rows of it.
+// FollowsKey says whether the base key of an entity, and the domains of OneOf columns, give all keys under which the
+// table may have rows of it.
 func (l Layout) FollowsKey() bool {
 	var open func(i int) bool
 	open = func(i int) bool {
@@ -70,7 +71,8 @@ func (l Layout) Clustering() []string { return slices.Clone(l.Table.KeyNames[l.T
 // Desc says whether clustering column i is declared DESC.
 func (l Layout) Desc(i int) bool { return l.Table.Desc[l.Table.Part+i] }
 
-// Columns are the columns to select: the clustering columns, then the other ones that are fields, and what else [Layout.Tells] needs.
+// Columns are the columns to select: the clustering columns, then the other ones that are fields, and what else
+// [Layout.Tells] needs.
 func (l Layout) Columns() []string {
 	out := l.Clustering()
 	for _, name := range slices.Concat(l.Table.FieldNames, l.Tells()) {
@@ -81,9 +83,9 @@ func (l Layout) Columns() []string {
 	return out
 }
 
-// Tells are, for the base table of a [Versioned] set, the columns of which at least one is not null in the row of an entity that
-// exists: all but key and version. A row in which they all are null is what is left of a deleted entity. It is nil for the other tables:
-// what is in them is a row.
+// Tells are, for the base table of a [Versioned] set, the columns of which at least one is not null in the row of an
+// entity that exists: all but key and version. A row in which they all are null is what is left of a deleted entity. It
+// is nil for the other tables: what is in them is a row.
 func (l Layout) Tells() []string {
 	if l.Set.Version < 0 || l.Table != l.Set.Tables[0] {
 		return nil
@@ -123,13 +125,14 @@ func (l Layout) Compare(i int, a, b []byte) int {
 	return l.clustering(i).CQL.Compare(a, b)
 }
 
-// Raw makes a value of clustering column i of what is encoded already, and Fits says whether the server can have data there.
+// Raw makes a value of clustering column i of what is encoded already, and Fits says whether the server can have data
+// there.
 func (l Layout) Raw(i int, data []byte) *cqltype.Value {
 	return &cqltype.Value{Type: l.clustering(i).CQL, Data: data}
 }
 
-// Fits is the check that goes before [Layout.Raw]. data may be anything. It is not the check of writes: a row that was read may have been
-// written by somebody else, or when a type had fewer fields.
+// Fits is the check that goes before [Layout.Raw]. data may be anything. It is not the check of writes: a row that was
+// read may have been written by somebody else, or when a type had fewer fields.
 func (l Layout) Fits(i int, data []byte) bool {
 	return len(data) <= statement.MaxKeyBytes && storable(l.clustering(i).CQL, data)
 }
@@ -187,8 +190,9 @@ func (l Layout) Encode(column string, value any) (*cqltype.Value, error) {
 	return &cqltype.Value{Type: c.CQL, Data: data}, nil
 }
 
-// Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
-// not a timeuuid. Timeuuids end in the years 1582 and 5236: all after it count as the last moment, and all before it as the first.
+// Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column
+// is not a timeuuid. Timeuuids end in the years 1582 and 5236: all after it count as the last moment, and all before it
+// as the first.
 func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, bool) {
 	c := l.Column(column)
 	if c == nil || c.CQL.Kind() != gocql.TypeTimeUUID {
@@ -212,8 +216,8 @@ const (
 	lastByte  = 0x7f
 )
 
-// Ceil is the first time that is not before t and that the column can hold exactly: timestamps have milliseconds, timeuuids
-// 100 ns, dates days. What t is encoded as is the last one not after it.
+// Ceil is the first time that is not before t and that the column can hold exactly: timestamps have milliseconds,
+// timeuuids 100 ns, dates days. What t is encoded as is the last one not after it.
 func (l Layout) Ceil(column string, t time.Time) time.Time {
 	c := l.Column(column)
 	if c == nil {
@@ -240,7 +244,8 @@ func (l Layout) Regular() []string {
 	})
 }
 
-// Layouts are the layouts of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
+// Layouts are the layouts of the base table and of the query tables, in declared order. Tables of unique keys are not
+// among them.
 func Layouts(s *layout.Set) []Layout { return layouts(s, s.Tables) }
 
 // UniqueLayouts are the layouts of the tables of unique keys.
@@ -268,7 +273,8 @@ func (l Layout) Version() string {
 // Base is the layout of the set's base table.
 func (l Layout) Base() Layout { return Layout{l.Set, l.Set.Tables[0]} }
 
-// Unconfirmable says why rows of the table cannot be checked against base rows, and because of which column, if it is one; "" if they can.
+// Unconfirmable says why rows of the table cannot be checked against base rows, and because of which column, if it is
+// one; "" if they can.
 func (l Layout) Unconfirmable() (column, reason string) {
 	switch {
 	case l.Table == l.Set.Tables[0]:
@@ -278,7 +284,8 @@ func (l Layout) Unconfirmable() (column, reason string) {
 	}
 	for _, i := range l.Table.Key {
 		if c := &l.Set.Columns[i]; c.Derived != nil && c.Derived.Swept() {
-			return c.Name, "a row may be under any of its functions, as they have no time from which on they are valid, and the base row does not " +
+			return c.Name, "a row may be under any of its functions, as they have no time from which on they are valid, and " +
+				"the base row does not " +
 				"say under which one: give the functions a time, or leave Confirm out"
 		}
 	}
@@ -309,7 +316,8 @@ func (l Layout) EntityColumns() []string {
 func ListOf(values []*cqltype.Value) *cqltype.Value {
 	data := binary.BigEndian.AppendUint32(nil, uint32(len(values)))
 	for _, v := range values {
-		data = append(binary.BigEndian.AppendUint32(data, uint32(len(v.Data))), v.Data...) // keys are at most statement.MaxKeyBytes
+		// keys are at most statement.MaxKeyBytes
+		data = append(binary.BigEndian.AppendUint32(data, uint32(len(v.Data))), v.Data...)
 	}
 	return &cqltype.Value{Type: cqltype.ListOf(values[0].Type), Data: data}
 }

@@ -16,18 +16,23 @@ func Unfillable(l Layout) string {
 	switch {
 	case l.Set.Patchable() != nil:
 	case l.Set.Expiry >= 0:
-		return "what a entity.Patch with an expiry has written ends by itself, and a row of the base table does not say what that is"
+		return "what a entity.Patch with an expiry has written ends by itself, and a row of the base table does not say " +
+			"what that is"
 	case len(l.Table.Columns)-len(l.Table.Key) > len(Timed(l)):
-		return "it has a map or set that a entity.Patch may have written, whose elements have times of their own, which cannot be read"
+		return "it has a map or set that a entity.Patch may have written, whose elements have times of their own, which " +
+			"cannot be read"
 	}
 	return ""
 }
 
-// Redeliver is [Row.Deliver] at the row's own time of a row whose columns were not all written by its last write, as a process that
-// does not know a column yet writes the others alone: such a column is put at its own time, which a write that is in flight may follow.
-// written is by column; one that is not in it is as old as the row, and does not expire unless the set has tables.ExpiresAt. A row without an
-// expiry there that expires all the same, as by the table's default, ends in all tables when it ends in its own.
-func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
+// Redeliver is [Row.Deliver] at the row's own time of a row whose columns were not all written by its last write, as a
+// process that does not know a column yet writes the others alone: such a column is put at its own time, which a write
+// that is in flight may follow. written is by column; one that is not in it is as old as the row, and does not expire
+// unless the set has tables.ExpiresAt. A row without an expiry there that expires all the same, as by the table's
+// default, ends in all tables when it ends in its own.
+func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls bool,
+	keyspace func(string) string,
+) ([]statement.Mutation, error) {
 	out, err := r.Deliver(at, nulls, keyspace)
 	if err != nil {
 		return nil, err
@@ -43,7 +48,9 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 		if m.Kind != statement.Put {
 			continue
 		}
-		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *layout.Table) bool { return t.Name == m.Table })]
+		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *layout.Table) bool {
+			return t.Name == m.Table
+		})]
 		older, err := r.takeOlder(m, t, written, keyspace)
 		if err != nil {
 			return nil, err
@@ -59,7 +66,9 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 }
 
 // takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
-func (r Row) takeOlder(m *statement.Mutation, t *layout.Table, written map[string]statement.Written, keyspace func(string) string) ([]statement.Mutation, error) {
+func (r Row) takeOlder(m *statement.Mutation, t *layout.Table, written map[string]statement.Written,
+	keyspace func(string) string,
+) ([]statement.Mutation, error) {
 	var out []statement.Mutation
 	for n, i := range t.Columns {
 		w, known := written[t.ColumnNames[n]]
@@ -76,8 +85,8 @@ func (r Row) takeOlder(m *statement.Mutation, t *layout.Table, written map[strin
 	return out, nil
 }
 
-// Outside is the name of a column whose value OneOf does not list, empty if there is none: nothing can be rendered of such a row but its own
-// delete.
+// Outside is the name of a column whose value OneOf does not list, empty if there is none: nothing can be rendered of
+// such a row but its own delete.
 func (r Row) Outside() string {
 	for i := range r.values {
 		if c := &r.layout.Set.Columns[i]; c.Rule == layout.ClosedDomain && !entity.InDomain(c, &r.values[i]) {
@@ -87,10 +96,12 @@ func (r Row) Outside() string {
 	return ""
 }
 
-// Cell renders what a patch of one column puts into a table for the entity of the row, which is of a set that takes [entity.Patch]. from has the
-// value; without it the column alone becomes null. Neither this nor a value that expires writes a row marker. A collection that is not
-// frozen cannot be put so.
-func (r Row) Cell(name string, from *Row, to Layout, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+// Cell renders what a patch of one column puts into a table for the entity of the row, which is of a set that takes
+// [entity.Patch]. from has the value; without it the column alone becomes null. Neither this nor a value that expires
+// writes a row marker. A collection that is not frozen cannot be put so.
+func (r Row) Cell(name string, from *Row, to Layout, as statement.Written,
+	keyspace func(string) string,
+) (statement.Mutation, error) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err
@@ -105,13 +116,17 @@ func (r Row) Cell(name string, from *Row, to Layout, as statement.Written, keysp
 	}
 	p, key := x.Place(t), t.KeyOf(x.Before)
 	m := x.Mutation(p, statement.Put, key)
-	m.Statement, m.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), append(slices.Clone(t.KeyNames), name), false)
+	m.Statement, m.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name),
+		append(slices.Clone(t.KeyNames), name), false)
 	m.Args = append(statement.AppendArgs(nil, key), &from.values[c], x.At)
 	return m, nil
 }
 
-// PutCell renders a value of a column of the row alone, encoded. It writes no row marker, so a delete that removes the rest of the row removes it too.
-func (r Row) PutCell(name string, value []byte, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
+// PutCell renders a value of a column of the row alone, encoded. It writes no row marker, so a delete that removes the
+// rest of the row removes it too.
+func (r Row) PutCell(name string, value []byte, as statement.Written, keyspace func(string) string) (statement.Mutation,
+	error,
+) {
 	x, err := r.renderer(entity.Patch, as.At, keyspace)
 	if err != nil {
 		return statement.Mutation{}, err
@@ -123,7 +138,8 @@ func (r Row) PutCell(name string, value []byte, as statement.Written, keyspace f
 func mergeOne(x *entity.Renderer, t *layout.Table, name string, v *cqltype.Value, expiresAt int64) statement.Mutation {
 	key := t.KeyOf(x.Before)
 	m := x.Mutation(x.Place(t), statement.Merge, key)
-	m.SetMerge(t.KeyNames, key, x.At, []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}}, expiresAt)
+	m.SetMerge(t.KeyNames, key, x.At, []statement.MergeColumn{{Name: name, Kind: statement.PutColumn, Value: v}},
+		expiresAt)
 	return m
 }
 

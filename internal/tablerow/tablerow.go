@@ -1,5 +1,5 @@
-// Package tablerow is rows of tables as they were read: compared with those of other tables of their set, and rendered again where a table lacks
-// them. It is pure: no I/O, no session, no clock.
+// Package tablerow is rows of tables as they were read: compared with those of other tables of their set, and rendered
+// again where a table lacks them. It is pure: no I/O, no session, no clock.
 package tablerow
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Row is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
-// value is no row; see [Read].
+// Row is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is
+// immutable. The zero value is no row; see [Read].
 type Row struct {
 	layout Layout
 	values []cqltype.Value // by column of the set; typ is nil where the table has no such column
@@ -30,7 +30,8 @@ type Row struct {
 func Incomparable(s *layout.Set) string {
 	switch {
 	case s.Transactional:
-		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry timestamps, must not be mixed with those"
+		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry " +
+			"timestamps, must not be mixed with those"
 	case s.Counts:
 		return "it has counters, whose tables cannot be compared by the times of writes"
 	case slices.ContainsFunc(s.Tables, func(t *layout.Table) bool { return t.Rotation != nil }):
@@ -39,7 +40,8 @@ func Incomparable(s *layout.Set) string {
 	seen := make(map[string]bool) // findings, repairs and stored runs name tables without their keyspaces
 	for _, t := range slices.Concat(s.Tables, s.Unique) {
 		if seen[t.Name] {
-			return "two of its tables have the name " + t.Name + ", in different keyspaces, and package reconcile tells tables apart by name"
+			return "two of its tables have the name " + t.Name +
+				", in different keyspaces, and package reconcile tells tables apart by name"
 		}
 		seen[t.Name] = true
 	}
@@ -57,7 +59,8 @@ func Timed(l Layout) []string {
 	return out
 }
 
-// Arguments are the values of a key of the table that [Row.Key] has encoded, as arguments of a statement, and its partition key.
+// Arguments are the values of a key of the table that [Row.Key] has encoded, as arguments of a statement, and its
+// partition key.
 func Arguments(l Layout, key string) (values []any, partition []byte) {
 	all := decodedKey(l, key)
 	return statement.AppendArgs(nil, all), statement.PartitionKey(all[:l.Table.Part])
@@ -107,7 +110,8 @@ func (r Row) Texts() map[string]string {
 	return out
 }
 
-// Of is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not are absent.
+// Of is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not
+// are absent.
 func Of(s *layout.Set, row any) (Row, error) {
 	values, err := s.Identity(row)
 	if err != nil {
@@ -124,8 +128,9 @@ func Of(s *layout.Set, row any) (Row, error) {
 	return Row{layout: Layout{Set: s, Table: s.Tables[0]}, values: values}, nil
 }
 
-// Read is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row from then on. It is
-// an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
+// Read is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row
+// from then on. It is an [*InvalidError] if one of a key column cannot be of its type: something else than this library
+// has written the row.
 func Read(l Layout, values [][]byte) (Row, error) {
 	if err := Normalize(l, values); err != nil {
 		return Row{}, err
@@ -137,8 +142,8 @@ func Read(l Layout, values [][]byte) (Row, error) {
 	return r, nil
 }
 
-// Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and checks as
-// [Read] does.
+// Normalize gives columns that are in keys the fields that are declared today, so that equal keys have equal bytes, and
+// checks as [Read] does.
 func Normalize(l Layout, values [][]byte) error { return normalize(l, l.Table.Read, values) }
 
 // normalize takes the values of the table's first columns: the key comes first.
@@ -174,8 +179,8 @@ func (r Row) Entity() string {
 	return key
 }
 
-// KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
-// the table of the row does not have all the columns that it follows from.
+// KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has
+// none there, or if the table of the row does not have all the columns that it follows from.
 func (r Row) KeyIn(l Layout) (string, bool) {
 	key := l.Table.KeyOf(r.all())
 	if !statement.Present(key) {
@@ -184,8 +189,8 @@ func (r Row) KeyIn(l Layout) (string, bool) {
 	return statement.EncodedKey(key), true
 }
 
-// Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where a column is OneOf
-// those of its other values.
+// Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where
+// a column is OneOf those of its other values.
 func (r Row) Places(l Layout) ([]string, error) {
 	x, err := r.renderer(entity.Delete, 0, nil)
 	if err != nil {
@@ -205,7 +210,8 @@ func (r Row) Places(l Layout) ([]string, error) {
 	return out, nil
 }
 
-// Whole says whether the table has all columns of the set that are written, so that the other tables' rows follow from this one.
+// Whole says whether the table has all columns of the set that are written, so that the other tables' rows follow from
+// this one.
 func (r Row) Whole() bool {
 	for i := range r.layout.Set.Columns {
 		if c := &r.layout.Set.Columns[i]; c.Derived == nil && !c.ReadOnly && r.values[i].Type == nil {
@@ -215,7 +221,8 @@ func (r Row) Whole() bool {
 	return true
 }
 
-// With adds what another row of the entity has in columns that this one's table lacks. It is for rows that were written together.
+// With adds what another row of the entity has in columns that this one's table lacks. It is for rows that were written
+// together.
 func (r Row) With(other Row) Row {
 	r.values = slices.Clone(r.values)
 	for i := range r.values {
@@ -226,8 +233,9 @@ func (r Row) With(other Row) Row {
 	return r
 }
 
-// Differs is the name of a column that both tables have and in which the rows differ, empty if there is none. It is one of [tables.ReadOnly] only if
-// there is no other. Derived columns are not looked at: they follow from the others, and in different tables under different functions.
+// Differs is the name of a column that both tables have and in which the rows differ, empty if there is none. It is one
+// of [tables.ReadOnly] only if there is no other. Derived columns are not looked at: they follow from the others, and
+// in different tables under different functions.
 func (r Row) Differs(other Row) (column string) {
 	patchable := r.Patchable()
 	for i := range r.values {
@@ -246,8 +254,8 @@ func (r Row) Differs(other Row) (column string) {
 	return column
 }
 
-// Unwritten is the name of a column of [tables.ReadOnly] that a table has and in which the row has a value, empty if there is none: a row that is put
-// into the table would lack it.
+// Unwritten is the name of a column of [tables.ReadOnly] that a table has and in which the row has a value, empty if
+// there is none: a row that is put into the table would lack it.
 func (r Row) Unwritten(in Layout) string {
 	for _, i := range in.Table.Read {
 		if c := &r.layout.Set.Columns[i]; c.ReadOnly && r.values[i].Data != nil {
@@ -269,7 +277,8 @@ func (r Row) all() []cqltype.Value {
 	return values
 }
 
-// Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no time.
+// Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no
+// time.
 func (r Row) Stale() bool { return r.misplaced((*layout.Derivation).Swept) }
 
 // Misplaced says whether a derived column of the key has another value than follows from the row.
@@ -290,12 +299,13 @@ func (r Row) misplaced(of func(*layout.Derivation) bool) bool {
 	return false
 }
 
-// Deliver renders the write again that has left this row: what an update of the row by itself puts and removes at that time, in
-// microseconds. At a later time than the row's own it is a new write of the same row. The row must be [Row.Whole]. Without nulls,
-// absent columns are left as they are.
+// Deliver renders the write again that has left this row: what an update of the row by itself puts and removes at that
+// time, in microseconds. At a later time than the row's own it is a new write of the same row. The row must be
+// [Row.Whole]. Without nulls, absent columns are left as they are.
 func (r Row) Deliver(at int64, nulls bool, keyspace func(string) string) ([]statement.Mutation, error) {
 	if !r.Whole() {
-		return nil, r.layout.Set.Invalid(r.layout.Table, "", "the table lacks columns of the set, from which other tables' rows follow")
+		return nil, r.layout.Set.Invalid(r.layout.Table, "",
+			"the table lacks columns of the set, from which other tables' rows follow")
 	}
 	x, err := r.renderer(entity.Update, at, keyspace)
 	if err != nil {
@@ -362,7 +372,10 @@ func (r Row) Value(column string) ([]byte, bool) {
 
 func (r Row) renderer(kind entity.Kind, at int64, keyspace func(string) string) (*entity.Renderer, error) {
 	s := r.layout.Set
-	x := &entity.Renderer{Set: s, Kind: kind, Timestamp: at, Keyspace: entity.OrDeclared(keyspace), Before: r.all(), At: cqltype.BigInt(at)}
+	x := &entity.Renderer{
+		Set: s, Kind: kind, Timestamp: at, Keyspace: entity.OrDeclared(keyspace), Before: r.all(),
+		At: cqltype.BigInt(at),
+	}
 	for i := range x.Before {
 		if x.Before[i].Type == nil {
 			x.Before[i].Type = s.Columns[i].CQL
@@ -385,8 +398,8 @@ func (r Row) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) 
 // MarshalText is [Row.String].
 func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// BaseKey is the physical table of the entity's base row, with the primary key of the row, of which the table of this row must have the
-// columns. It is false if one of them is null.
+// BaseKey is the physical table of the entity's base row, with the primary key of the row, of which the table of this
+// row must have the columns. It is false if one of them is null.
 func (r Row) BaseKey() (table string, key []*cqltype.Value, ok bool) {
 	base, values := r.layout.Set.Tables[0], r.all()
 	if key = base.KeyOf(values); !statement.Present(key) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// What tells the row of an entity from what a delete leaves is the same for a reader as for a transaction: every column alongside key
-// and version, also one that is no field.
+// What tells the row of an entity from what a delete leaves is the same for a reader as for a transaction: every column
+// alongside key and version, also one that is no field.
 func TestLayoutTells(t *testing.T) {
 	t.Parallel()
 	type row struct {

@@ -6,8 +6,9 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
-// AsDeclared is an encoded value with the fields that its user-defined types have in t: those that it lacks are null, and further ones that
-// are null are left out. The server takes both as equal in a clustering key. What is no value of the type stays as it is.
+// AsDeclared is an encoded value with the fields that its user-defined types have in t: those that it lacks are null,
+// and further ones that are null are left out. The server takes both as equal in a clustering key. What is no value of
+// the type stays as it is.
 func AsDeclared(t *cqltype.Type, data []byte) []byte {
 	if len(data) == 0 || !t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
 		return data
@@ -27,8 +28,9 @@ func AsDeclared(t *cqltype.Type, data []byte) []byte {
 	return t.Join(known)
 }
 
-// storable says whether the server can have data as a value of type t. It can have what this library rejects in a key, such as NaN, an empty
-// text, or an empty number; and a user-defined type has values from before it got a field, and some with fields that are not declared yet.
+// storable says whether the server can have data as a value of type t. It can have what this library rejects in a key,
+// such as NaN, an empty text, or an empty number; and a user-defined type has values from before it got a field, and
+// some with fields that are not declared yet.
 func storable(t *cqltype.Type, data []byte) bool {
 	types := t.Elems()
 	if len(data) == 0 {

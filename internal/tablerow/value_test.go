@@ -42,13 +42,15 @@ func TestAsDeclared(t *testing.T) {
 		{"place", null + "ffffffff", whole},
 		{"place", more, more}, // another value
 		{"place", "00000009 61", "00000009 61"},
-		{"frozen<list<place>>", "00000002 00000005" + short + "00000011" + null, "00000002 00000009" + full + "0000000d" + whole},
+		{"frozen<list<place>>", "00000002 00000005" + short + "00000011" + null, "00000002 00000009" + full + "0000000d" +
+			whole},
 		{"frozen<list<place>>", "0000", "0000"},
 		{"frozen<map<text, place>>", "00000001 00000001 61 00000005" + short, "00000001 00000001 61 00000009" + full},
 	} {
 		typ := parse(tt.name)
 		value, want := unhex(tt.value), unhex(tt.want)
-		if got := AsDeclared(typ, value); !bytes.Equal(got, want) || !bytes.Equal(AsDeclared(typ, got), got) || !typ.Same(got, value) {
+		if got := AsDeclared(typ, value); !bytes.Equal(got, want) || !bytes.Equal(AsDeclared(typ, got), got) ||
+			!typ.Same(got, value) {
 			t.Errorf("%s: %s: %x", tt.name, tt.value, got)
 		}
 	}

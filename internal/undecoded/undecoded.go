@@ -1,4 +1,5 @@
-// Package undecoded says what the driver could not decode, without the value, which the texts of the driver's errors hold.
+// Package undecoded says what the driver could not decode, without the value, which the texts of the driver's errors
+// hold.
 package undecoded
 
 import (
@@ -21,17 +22,19 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Column == "" {
-		return "a column cannot be decoded into the Go type of its field: the live table is not as it is declared, or holds values that do not fit"
+		return "a column cannot be decoded into the Go type of its field: the live table is not as it is declared, or " +
+			"holds values that do not fit"
 	}
-	return fmt.Sprintf("column %s of CQL type %s cannot be decoded into Go type %s: the live table is not as it is declared, or the value does not fit",
+	return fmt.Sprintf("column %s of CQL type %s cannot be decoded into Go type %s: the live table is not as it is "+
+		"declared, or the value does not fit",
 		e.Column, e.CQL, e.Into)
 }
 
 // Format prints the message for every verb.
 func (e *Error) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// Decode decodes data into a pointer. What the driver panics at, as a list of fewer than no elements, cannot be decoded either: it may be
-// in a row, and a panic in a goroutine of this module would end the process.
+// Decode decodes data into a pointer. What the driver panics at, as a list of fewer than no elements, cannot be decoded
+// either: it may be in a row, and a panic in a goroutine of this module would end the process.
 func Decode(column string, info gocql.TypeInfo, data []byte, into any) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -49,7 +52,8 @@ func As(column string, info gocql.TypeInfo, into any) error {
 	return &Error{Column: column, CQL: driver.TypeString(info), Into: fmt.Sprintf("%T", into)}
 }
 
-// Cell scans a column into a pointer. What its type says of a value that it cannot decode may hold the value, so it is not passed on.
+// Cell scans a column into a pointer. What its type says of a value that it cannot decode may hold the value, so it is
+// not passed on.
 type Cell struct {
 	Column string
 	Into   any
@@ -74,8 +78,8 @@ func Hide(err error) error {
 
 var errShort = errors.New("the value ends early")
 
-// decode is gocql.Unmarshal into v, for types that it writes and does not read: it reads an empty blob as nil, no null into a net.IP, an
-// inf.Dec or an array, no set into a map, and the parts of a tuple into some types only.
+// decode is gocql.Unmarshal into v, for types that it writes and does not read: it reads an empty blob as nil, no null
+// into a net.IP, an inf.Dec or an array, no set into a map, and the parts of a tuple into some types only.
 func decode(info gocql.TypeInfo, data []byte, v reflect.Value) error {
 	into := v.Addr().Interface()
 	switch into.(type) {
@@ -127,7 +131,8 @@ func decodeLeaf(info gocql.TypeInfo, data []byte, v reflect.Value) error {
 		into = into.Convert(reflect.PointerTo(plain))
 	}
 	err := gocql.Unmarshal(info, data, into.Interface())
-	if err == nil && data != nil && v.Kind() == reflect.Slice && v.IsNil() && kind != gocql.TypeUUID && kind != gocql.TypeTimeUUID {
+	if err == nil && data != nil && v.Kind() == reflect.Slice && v.IsNil() && kind != gocql.TypeUUID &&
+		kind != gocql.TypeTimeUUID {
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	}
 	return err
@@ -175,7 +180,8 @@ func decodeCollection(info gocql.CollectionType, data []byte, v reflect.Value) e
 	return err
 }
 
-// decodeParts decodes the n parts of a tuple or user-defined type, each into what to gives. Parts that are missing at the end are null.
+// decodeParts decodes the n parts of a tuple or user-defined type, each into what to gives. Parts that are missing at
+// the end are null.
 func decodeParts(n int, data []byte, v reflect.Value, to func(int) (gocql.TypeInfo, reflect.Value)) error {
 	if data == nil {
 		v.SetZero()

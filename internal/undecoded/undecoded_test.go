@@ -35,7 +35,8 @@ func TestDecodeOfWhatTheDriverPanicsAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		var failed *undecoded.Error
-		if err := undecoded.Decode("c", typ.Info(), []byte(test.data), test.into); !errors.As(err, &failed) || failed.Column != "c" {
+		if err := undecoded.Decode("c", typ.Info(), []byte(test.data), test.into); !errors.As(err, &failed) ||
+			failed.Column != "c" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -44,7 +45,10 @@ func TestDecodeOfWhatTheDriverPanicsAt(t *testing.T) {
 // A value of 14 bytes that claims 5,000,000 elements costs what 14 bytes cost.
 func TestDecodeCounts(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	data := []byte("\x00\x4c\x4b\x40\x00\x00\x00\x01a\x00\x00\x00\x01b")
-	for text, into := range map[string]any{"frozen<list<text>>": new([]string), "frozen<set<text>>": new(map[string]bool), "map<text, text>": new(map[string]string)} {
+	for text, into := range map[string]any{
+		"frozen<list<text>>": new([]string), "frozen<set<text>>": new(map[string]bool),
+		"map<text, text>": new(map[string]string),
+	} {
 		typ, err := cqltype.Parse(text)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +104,8 @@ func TestDecodeOfWhatTheDriverDoesNot(t *testing.T) {
 			t.Fatal(err)
 		}
 		into := reflect.New(reflect.TypeOf(test.want))
-		if err := undecoded.Decode("c", typ.Info(), test.data, into.Interface()); err != nil || !reflect.DeepEqual(into.Elem().Interface(), test.want) {
+		if err := undecoded.Decode("c", typ.Info(), test.data, into.Interface()); err != nil ||
+			!reflect.DeepEqual(into.Elem().Interface(), test.want) {
 			t.Errorf("%s %x: %#v, %v, want %#v", test.text, test.data, into.Elem(), err, test.want)
 		}
 	}

@@ -1,7 +1,8 @@
 // Package wire writes structs of plain fields as bytes, and reads them from bytes that somebody else may have written.
 //
-// The fields of a struct follow each other. Numbers, and the lengths before texts and slices, are varints of package encoding/binary. A byte
-// and a bool take one byte. Fields have neither names nor numbers, so a struct that changes is another version of its format.
+// The fields of a struct follow each other. Numbers, and the lengths before texts and slices, are varints of package
+// encoding/binary. A byte and a bool take one byte. Fields have neither names nor numbers, so a struct that changes is
+// another version of its format.
 package wire
 
 import (
@@ -45,8 +46,9 @@ func appendTo(data []byte, v reflect.Value) []byte {
 
 var errDamaged, errSize = errors.New("the bytes are damaged"), errors.New("too many elements")
 
-// Decode reads all of data into the struct that into points to, and returns how many elements its slices have together, byte slices not
-// counted. More elements than limit are an error. Nothing is allocated for elements that data is too short for. Byte slices alias data.
+// Decode reads all of data into the struct that into points to, and returns how many elements its slices have together,
+// byte slices not counted. More elements than limit are an error. Nothing is allocated for elements that data is too
+// short for. Byte slices alias data.
 func Decode(data []byte, into any, limit int) (elements int, err error) {
 	r := reader{rest: data, left: limit}
 	r.read(reflect.ValueOf(into).Elem())

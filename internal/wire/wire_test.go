@@ -28,7 +28,11 @@ type whole struct {
 // What is written is read again. Cut anywhere, or with a byte more, it is rejected.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	w := whole{true, 3, -1 << 63, math.MaxInt, []part{{"a", []byte{0}, [4]byte{1, 2, 3, 4}}, {Data: []byte{}}}, []string{"", "x"}}
+	w := whole{
+		true, 3, -1 << 63, math.MaxInt,
+		[]part{{"a", []byte{0}, [4]byte{1, 2, 3, 4}}, {Data: []byte{}}},
+		[]string{"", "x"},
+	}
 	data := Append(nil, w)
 	var again whole
 	if n, err := Decode(data, &again, 4); err != nil || n != 4 || !reflect.DeepEqual(again, w) {

@@ -1,9 +1,9 @@
 // Package bulk writes many changes, such as an import, or what a consumer of a queue has polled. It writes them in
 // order by entity, rows that share a partition in one request, and no faster than the nodes answer.
 //
-// If several items wait, rows of one set that share a partition are written in one request, each at its own timestamp. A
-// request has up to 64 items and 32 KiB. If such a request fails, each item is written alone, and gets a result of its own. A
-// tracer sees each request for several items as one write.
+// If several items wait, rows of one set that share a partition are written in one request, each at its own timestamp.
+// A request has up to 64 items and 32 KiB. If such a request fails, each item is written alone, and gets a result of
+// its own. A tracer sees each request for several items as one write.
 //
 // The number of writes in flight follows the nodes. It rises while they answer as fast as at the beginning, and falls
 // after a timeout, after OVERLOADED and while they are slow. The source is read ahead by at most four items for each

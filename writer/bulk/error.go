@@ -36,7 +36,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("denorm: %d items written, %d failed, %d not written after a failed one of their entity, %d not begun: %v",
+	return fmt.Sprintf("denorm: %d items written, %d failed, %d not written after a failed one of their entity, %d not "+
+		"begun: %v",
 		e.Written, e.Failed, e.Parked, e.NotBegun, e.Cause)
 }
 
@@ -47,7 +48,9 @@ func (*Error) Internal() request.Told { return request.Told(retry.Unknown) }
 
 var (
 	errLeft        = errors.New("the loop over All was left before the end of the source")
-	errNotReturned = errors.New("it has not returned: it has ended its goroutine, as runtime.Goexit and the FailNow of a test do")
-	errManyFailed  = fmt.Errorf("changes of %d entities, or %d MiB of rows, have failed: a run keeps no more: resume them, then read the rest",
+	errNotReturned = errors.New("it has not returned: it has ended its goroutine, as runtime.Goexit and the FailNow of " +
+		"a test do")
+	errManyFailed = fmt.Errorf("changes of %d entities, or %d MiB of rows, have failed: a run keeps no more: resume "+
+		"them, then read the rest",
 		mostParked, mostParkedBytes>>20)
 )

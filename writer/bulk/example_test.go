@@ -66,7 +66,8 @@ func ExampleWriteAll() {
 	// Output: 1000 <nil> 507
 }
 
-// After an import with failures, the failed changes are resumed, and then the changes that they parked are written, in order.
+// After an import with failures, the failed changes are resumed, and then the changes that they parked are written, in
+// order.
 func ExampleError() {
 	w, cluster, end := openSales()
 	defer end()
@@ -82,10 +83,14 @@ func ExampleError() {
 	}
 	var items []bulk.Item
 	for n := range 6 { // three changes of each ticket
-		items = append(items, bulk.Item{Change: sales.Insert(sale{SaleID: fmt.Sprint("t", n%2), UserID: "bob", Seat: fmt.Sprint(n)})})
+		items = append(items, bulk.Item{Change: sales.Insert(sale{
+			SaleID: fmt.Sprint("t", n%2), UserID: "bob",
+			Seat: fmt.Sprint(n),
+		})})
 	}
 
-	outage := cluster.When(cassandratest.Table("sales_by_id")).Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 2)))
+	outage := cluster.When(cassandratest.Table("sales_by_id")).
+		Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 2)))
 	var failed []bulk.Done
 	run := bulk.WriteAll(ctx, w.With(writer.Timeout(200*time.Millisecond)), "importTickets", source(items))
 	for done := range run.All() {

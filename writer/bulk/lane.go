@@ -26,7 +26,8 @@ type mark struct {
 func (l *lane) read(position int64) (*mark, error) {
 	if l.begun && position <= l.last {
 		l.stays, l.moved = true, false
-		return nil, fmt.Errorf("position %d of lane %q comes after %d: with Checkpoint positions rise", position, l.name, l.last)
+		return nil, fmt.Errorf("position %d of lane %q comes after %d: with Checkpoint positions rise", position, l.name,
+			l.last)
 	}
 	l.begun, l.last = true, position
 	if l.held {

@@ -49,13 +49,15 @@ type chunkDone struct {
 
 // What is read ahead.
 const (
-	aheadItems   = 4 // for each write that may be in flight
-	aheadBytes   = 64 << 20
-	aheadUnsized = 16 // between the goroutines, so that these need not meet for each item; what their rows take is not known yet
+	aheadItems = 4 // for each write that may be in flight
+	aheadBytes = 64 << 20
+	// between the goroutines, so that these need not meet for each item; what their rows take is not known yet
+	aheadUnsized = 16
 )
 
-// slack is how many times longer than at the beginning the median write may take: busy nodes answer that much later, and an import keeps
-// them busy. It is the median because a pause of a node, in which the slowest twentieth takes 100 ms, says nothing about how busy the node is.
+// slack is how many times longer than at the beginning the median write may take: busy nodes answer that much later,
+// and an import keeps them busy. It is the median because a pause of a node, in which the slowest twentieth takes 100
+// ms, says nothing about how busy the node is.
 const slack = 16
 
 // sizes are the kinds of writes that the pace distinguishes: of 1 item, of 2 or 3, of 4 to 7 and so on.
@@ -64,7 +66,10 @@ const sizes = 7
 func newLoop(r *Run, yield func(Done) bool) *loop {
 	return &loop{
 		Run: r, yield: yield, queue: newQueue(), lanes: make(map[string]*lane),
-		pace:  pace.New(pace.Config{First: 4, Most: r.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1, Doubles: true}),
+		pace: pace.New(pace.Config{
+			First: 4, Most: r.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1,
+			Doubles: true,
+		}),
 		items: make(chan pulled, min(aheadUnsized, r.inFlight)), finished: make(chan chunkDone, r.inFlight),
 	}
 }
@@ -329,7 +334,8 @@ func (l *loop) plan(e *entry) (planned.Write, error) {
 		case e.Change.Kind() == tables.Add:
 			return planned.Write{}, errors.New("counters with Checkpoint: a run that begins again would count them again")
 		case e.At == 0 && !c.Conditional():
-			return planned.Write{}, errors.New("an item without At, with Checkpoint: a run that begins again needs the timestamps that it had")
+			return planned.Write{}, errors.New(
+				"an item without At, with Checkpoint: a run that begins again needs the timestamps that it had")
 		}
 	}
 	return l.writer.Plan(l.op, e.Change, e.At)
@@ -384,6 +390,7 @@ func (l *loop) saved(err error) {
 	if err != nil {
 		l.save = nil
 		l.because(err)
-		l.ending = cmp.Or(l.ending, errors.New(err.Error())) // not wrapped: an *Error in it would be taken for that of an item
+		// not wrapped: an *Error in it would be taken for that of an item
+		l.ending = cmp.Or(l.ending, errors.New(err.Error()))
 	}
 }

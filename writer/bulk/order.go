@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ordering holds back items that come after others of their entity, or of a key of a Unique table that both take or give up: at most one
-// of those is ready or in flight. An item that fails parks the items after it.
+// ordering holds back items that come after others of their entity, or of a key of a Unique table that both take or
+// give up: at most one of those is ready or in flight. An item that fails parks the items after it.
 type ordering struct {
 	lines  map[orderKey]line
 	parked map[orderKey]error // of which a change has failed
@@ -23,13 +23,15 @@ type line struct {
 	after []*entry
 }
 
-// What is remembered of entities that failed. All of it is needed until the end of the run, so that no later change is written before them.
+// What is remembered of entities that failed. All of it is needed until the end of the run, so that no later change is
+// written before them.
 const (
 	mostParked      = 10_000
 	mostParkedBytes = 64 << 20
 )
 
-// enter adds an item, and says whether it comes after no other. A cause is the error of an earlier item, which parks this one.
+// enter adds an item, and says whether it comes after no other. A cause is the error of an earlier item, which parks
+// this one.
 func (o *ordering) enter(e *entry) (first bool, cause error) {
 	for _, k := range e.order {
 		if cause, ok := o.parked[k]; ok {
@@ -81,7 +83,8 @@ func (o *ordering) leave(e *entry, ready func(*entry)) {
 	}
 }
 
-// fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
+// fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what
+// comes after that, and so on.
 func (o *ordering) fail(e *entry, cause error) []*entry {
 	o.kept += e.held
 	all := []*entry{e}

@@ -39,7 +39,8 @@ type spot struct {
 
 // same says whether two items can be in one request for the partition: rows of two sets are never in one.
 func (s *spot) same(other *spot) bool {
-	return s.mutation.Keyspace == other.mutation.Keyspace && bytes.Equal(s.mutation.PartitionKey, other.mutation.PartitionKey) &&
+	return s.mutation.Keyspace == other.mutation.Keyspace &&
+		bytes.Equal(s.mutation.PartitionKey, other.mutation.PartitionKey) &&
 		s.item.Change.Entity() == other.item.Change.Entity()
 }
 

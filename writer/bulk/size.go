@@ -33,7 +33,8 @@ func (e *entry) measure(w planned.Write) {
 	}
 }
 
-// unsent is what those rows of a change take of which not all is sent: the before-image, and the row of a Patch. The change has them in full.
+// unsent is what those rows of a change take of which not all is sent: the before-image, and the row of a Patch. The
+// change has them in full.
 func unsent(c entity.Change) int {
 	if !c.Valid() {
 		return 0

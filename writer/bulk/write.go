@@ -8,11 +8,12 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// splitAtOnce is how many items of a write that has failed are written alone at a time: the nodes may have too much to do.
+// splitAtOnce is how many items of a write that has failed are written alone at a time: the nodes may have too much to
+// do.
 const splitAtOnce = 8
 
-// write writes a chunk, and notes the result of each item. Each item has a plan of its own. Plans that fail together go on alone, each from what is
-// known of its rows, so that the code of Write decides every outcome.
+// write writes a chunk, and notes the result of each item. Each item has a plan of its own. Plans that fail together go
+// on alone, each from what is known of its rows, so that the code of Write decides every outcome.
 func (l *loop) write(chunk []*entry) error {
 	first := chunk[0]
 	if first.plan.Plan == nil {
@@ -56,7 +57,10 @@ func (l *loop) write(chunk []*entry) error {
 
 // acknowledged is the result of a plan that was sent with others.
 func acknowledged(p planned.Write, together writer.Result) writer.Result {
-	return writer.Result{Timestamp: p.Timestamp, Mode: writer.Mode(p.Mode), Requests: len(p.Requests), Attempts: together.Attempts}
+	return writer.Result{
+		Timestamp: p.Timestamp, Mode: writer.Mode(p.Mode), Requests: len(p.Requests),
+		Attempts: together.Attempts,
+	}
 }
 
 // send carries a plan out as one write.
@@ -74,7 +78,8 @@ func inherit(p, together planned.Write) {
 		own := &p.Requests[n]
 		for m := range together.Requests {
 			other := &together.Requests[m]
-			if first := other.Mutations[0]; first.Keyspace == own.Mutations[0].Keyspace && bytes.Equal(first.PartitionKey, own.Mutations[0].PartitionKey) {
+			if first := other.Mutations[0]; first.Keyspace == own.Mutations[0].Keyspace &&
+				bytes.Equal(first.PartitionKey, own.Mutations[0].PartitionKey) {
 				own.Outcome, own.Attempts, own.Err = other.Outcome, other.Attempts, other.Err
 			}
 		}

@@ -103,7 +103,8 @@ func (t *Table) readd(name string, typ *cqltype.Type, kind Kind) error {
 	was := t.dropped[at]
 	switch {
 	case typ.Definition() != was.typ.Definition() && !follows(typ.Kind(), was.typ.Kind()):
-		return invalid("Cannot add a column '%s' of type %s, incompatible with previously dropped column '%[1]s' of type %[3]s",
+		return invalid("Cannot add a column '%s' of type %s, incompatible with previously dropped column '%[1]s' of type "+
+			"%[3]s",
 			name, typ, was.typ)
 	case kind != was.kind:
 		return invalid("Cannot re-add previously dropped column '%s' of kind %s, incompatible with previous kind %s",

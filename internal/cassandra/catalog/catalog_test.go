@@ -68,7 +68,8 @@ func TestColumnsComeAsSelectGivesThem(t *testing.T) {
 	if got, want := names(table.Columns), []string{"q", "p", "y", "b", "a", "x", "w", "z"}; !slices.Equal(got, want) {
 		t.Errorf("columns %v, want %v", got, want)
 	}
-	if !slices.Equal(names(table.Partition), []string{"q", "p"}) || !slices.Equal(names(table.Clustering), []string{"y", "b"}) {
+	if !slices.Equal(names(table.Partition), []string{"q", "p"}) ||
+		!slices.Equal(names(table.Clustering), []string{"y", "b"}) {
 		t.Errorf("key %v, %v", names(table.Partition), names(table.Clustering))
 	}
 	if !table.Static || table.Counter || table.System || table.GCGrace != 7 || table.DefaultTTL != 9 {
@@ -79,17 +80,20 @@ func TestColumnsComeAsSelectGivesThem(t *testing.T) {
 			t.Errorf("column %d is %+v", i, c)
 		}
 	}
-	if c := table.Column("b"); c.Kind != catalog.Clustering || c.Position != 1 || c.Descending || !table.Column("y").Descending {
+	if c := table.Column("b"); c.Kind != catalog.Clustering || c.Position != 1 || c.Descending ||
+		!table.Column("y").Descending {
 		t.Errorf("%+v", c)
 	}
-	if table.Column("nope") != nil || s.Table("ks", "nope") != nil || s.Table("nope", "t") != nil || s.Keyspace("nope") != nil {
+	if table.Column("nope") != nil || s.Table("ks", "nope") != nil || s.Table("nope", "t") != nil ||
+		s.Keyspace("nope") != nil {
 		t.Error("something that is not there was found")
 	}
 }
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	table := newSchema(t, "CREATE TABLE t (p int, a int, b text, PRIMARY KEY (p, a, b)) WITH CLUSTERING ORDER BY (a DESC, b ASC)").
+	table := newSchema(t, "CREATE TABLE t (p int, a int, b text, PRIMARY KEY (p, a, b)) WITH CLUSTERING ORDER BY (a "+
+		"DESC, b ASC)").
 		Table("ks", "t")
 	row := func(a byte, b ...string) [][]byte {
 		out := [][]byte{{0, 0, 0, a}}
@@ -122,7 +126,8 @@ func TestTablesNeverChange(t *testing.T) {
 	s := newSchema(t, "CREATE TYPE u (a int)", "CREATE TABLE t (p int PRIMARY KEY, v frozen<u>, w int)")
 	before, keyspace, version := s.Table("ks", "t"), s.Keyspace("ks"), s.Version()
 	for _, text := range []string{
-		"ALTER TYPE u ADD b int", "ALTER TABLE t ADD x int", "ALTER TABLE t DROP w", "ALTER TABLE t RENAME p TO q", "ALTER TABLE t WITH gc_grace_seconds = 1",
+		"ALTER TYPE u ADD b int", "ALTER TABLE t ADD x int", "ALTER TABLE t DROP w", "ALTER TABLE t RENAME p TO q",
+		"ALTER TABLE t WITH gc_grace_seconds = 1",
 		"ALTER KEYSPACE ks WITH durable_writes = false",
 	} {
 		define(t, s, text)
@@ -159,7 +164,10 @@ func TestChanges(t *testing.T) {
 		table                     bool
 		dropped                   []string
 	}{
-		{"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", "CREATED", "KEYSPACE", "", false, nil},
+		{
+			"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", "CREATED", "KEYSPACE",
+			"", false, nil,
+		},
 		{"ALTER KEYSPACE ks WITH durable_writes = false", "UPDATED", "KEYSPACE", "", false, nil},
 		{"CREATE TYPE u (a int)", "CREATED", "TYPE", "u", false, nil},
 		{"ALTER TYPE u ADD b int", "UPDATED", "TYPE", "u", false, nil},
@@ -169,7 +177,10 @@ func TestChanges(t *testing.T) {
 		{"ALTER TABLE t ADD d int", "UPDATED", "TABLE", "t", true, nil},
 		{"CREATE INDEX i ON t (d)", "UPDATED", "TABLE", "t", true, nil},
 		{"DROP INDEX i", "UPDATED", "TABLE", "t", true, nil},
-		{"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE d IS NOT NULL AND a IS NOT NULL PRIMARY KEY (d, a)", "CREATED", "TABLE", "v", true, nil},
+		{
+			"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE d IS NOT NULL AND a IS NOT NULL PRIMARY KEY (d, a)", "CREATED",
+			"TABLE", "v", true, nil,
+		},
 		{"DROP MATERIALIZED VIEW v", "DROPPED", "TABLE", "v", true, nil},
 		{"DROP TABLE t", "DROPPED", "TABLE", "t", true, nil},
 		{"DROP KEYSPACE ks", "DROPPED", "KEYSPACE", "", false, nil},
@@ -187,10 +198,12 @@ func TestNothingChanges(t *testing.T) {
 	s := newSchema(t, "CREATE TABLE t (a int PRIMARY KEY)", "CREATE TYPE u (a int)")
 	version := s.Version()
 	for _, text := range []string{
-		"CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY)", "CREATE TYPE IF NOT EXISTS u (b int)", "DROP TABLE IF EXISTS nope",
+		"CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY)", "CREATE TYPE IF NOT EXISTS u (b int)",
+		"DROP TABLE IF EXISTS nope",
 		"CREATE KEYSPACE IF NOT EXISTS ks WITH replication = {'class': 'SimpleStrategy'}", "DROP KEYSPACE IF EXISTS nope",
 		"DROP TYPE IF EXISTS nope", "DROP INDEX IF EXISTS nope", "DROP MATERIALIZED VIEW IF EXISTS nope",
-		"ALTER TABLE IF EXISTS nope ADD a int", "ALTER TYPE IF EXISTS nope ADD a int", "ALTER KEYSPACE IF EXISTS nope WITH durable_writes = true",
+		"ALTER TABLE IF EXISTS nope ADD a int", "ALTER TYPE IF EXISTS nope ADD a int",
+		"ALTER KEYSPACE IF EXISTS nope WITH durable_writes = true",
 	} {
 		if c := define(t, s, text); c != nil || s.Version() != version {
 			t.Errorf("%s: %+v", text, c)
@@ -243,18 +256,22 @@ func TestFactorIsAltered(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSchema(t, "CREATE TABLE t (a int PRIMARY KEY, b int)", "CREATE TYPE p (x int)", "CREATE TABLE pairs (k frozen<list<frozen<p>>> PRIMARY KEY)")
+	s := newSchema(t, "CREATE TABLE t (a int PRIMARY KEY, b int)", "CREATE TYPE p (x int)",
+		"CREATE TABLE pairs (k frozen<list<frozen<p>>> PRIMARY KEY)")
 	for text, want := range map[string]catalog.Error{
 		"ALTER TYPE ks.p ADD y int": {
-			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type int to user type ks.p as the type is being used in partition key by the " +
+			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type int to user type ks.p as the type is being " +
+				"used in partition key by the " +
 				"following tables: ks.pairs",
 		},
 		"ALTER TYPE ks.p ADD y frozen<map<int, frozen<p>>>": {
-			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type frozen<map<int, frozen<ks.p>>> to user type ks.p as it would " +
+			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type frozen<map<int, frozen<ks.p>>> to user type " +
+				"ks.p as it would " +
 				"create a circular reference",
 		},
 		"CREATE TABLE ks.t (a int PRIMARY KEY)": {
-			Code: gocql.ErrCodeAlreadyExists, Message: `Cannot add already existing table "t" to keyspace "ks"`, Keyspace: "ks", Table: "t",
+			Code: gocql.ErrCodeAlreadyExists, Message: `Cannot add already existing table "t" to keyspace "ks"`, Keyspace: "ks",
+			Table: "t",
 		},
 		"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy'}": {
 			Code: gocql.ErrCodeAlreadyExists, Message: `Cannot add existing keyspace "ks"`, Keyspace: "ks",
@@ -282,15 +299,21 @@ func TestRefusals(t *testing.T) {
 			Code: gocql.ErrCodeConfig, Message: "Replication factor must be non-negative, found -1",
 		},
 		"CREATE TABLE u (a int PRIMARY KEY)": {
-			Code: gocql.ErrCodeInvalid, Message: "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
+			Code: gocql.ErrCodeInvalid, Message: "No keyspace has been specified. USE a keyspace, or explicitly specify " +
+				"keyspace.tablename",
 		},
 		"CREATE TABLE ks.u (a int PRIMARY KEY, v vector<float, 3>)": {
-			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: "not supported by the in-process Cassandra: type vector<float, 3>",
+			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported,
+			Message: "not supported by the in-process Cassandra: type vector<float, 3>",
 		},
 		"CREATE TABLE ks.u (a int PRIMARY KEY, v 'org.X')": {
-			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: "not supported by the in-process Cassandra: type 'org.X'",
+			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported,
+			Message: "not supported by the in-process Cassandra: type 'org.X'",
 		},
-		"TRUNCATE ks.t": {Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: "not supported by the in-process Cassandra: *ast.Truncate"},
+		"TRUNCATE ks.t": {
+			Code: gocql.ErrCodeInvalid, Reason: option.Unsupported,
+			Message: "not supported by the in-process Cassandra: *ast.Truncate",
+		},
 	} {
 		if got := refuse(t, s, text); *got != want {
 			t.Errorf("%s: %+v, want %+v", text, *got, want)

@@ -64,7 +64,8 @@ func (s *Schema) newTable(k *Keyspace, name string, stmt *ast.CreateTable) (*Tab
 		return nil, err
 	}
 	if !nameText.MatchString(name) {
-		return nil, config("%s: Table name must not be empty or not contain non-alphanumeric-underscore characters (got \"%s\")",
+		return nil, config("%s: Table name must not be empty or not contain non-alphanumeric-underscore characters (got "+
+			"\"%s\")",
 			whole, name)
 	}
 	if err := t.setOrder(stmt.Clustering, stmt.Order); err != nil {
@@ -110,7 +111,8 @@ func (t *Table) setKey(partition, clustering []string) error {
 		c := t.Columns[at]
 		switch {
 		case c.Type.MultiCell() && c.Type.User() != nil:
-			return invalid("Invalid non-frozen user-defined type \"%s.%s\" for PRIMARY KEY column '%s'", t.Keyspace, c.Type, name)
+			return invalid("Invalid non-frozen user-defined type \"%s.%s\" for PRIMARY KEY column '%s'", t.Keyspace, c.Type,
+				name)
 		case c.Type.MultiCell():
 			return invalid("Invalid non-frozen collection type %s for PRIMARY KEY column '%s'", c.Type, name)
 		case c.Type.Kind() == gocql.TypeCounter:
@@ -141,7 +143,8 @@ func (t *Table) setOrder(clustering []string, order []ast.Order) error {
 		}
 	}
 	if len(others) > 0 {
-		return invalid("Only clustering key columns can be defined in CLUSTERING ORDER directive: [%s] are not clustering columns",
+		return invalid("Only clustering key columns can be defined in CLUSTERING ORDER directive: [%s] are not clustering "+
+			"columns",
 			strings.Join(others, ", "))
 	}
 	for i, o := range order {

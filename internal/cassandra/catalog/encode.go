@@ -12,9 +12,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Encode gives the bytes of a literal, which has no mark and no call in it, as a value of a type; nil of Null. The name is
-// that of the column, for the message of an [*Error]. An empty collection is one of no elements, also where the type is not
-// frozen and Cassandra makes it null.
+// Encode gives the bytes of a literal, which has no mark and no call in it, as a value of a type; nil of Null. The name
+// is that of the column, for the message of an [*Error]. An empty collection is one of no elements, also where the type
+// is not frozen and Cassandra makes it null.
 func Encode(t *cqltype.Type, term ast.Term, name string) ([]byte, error) {
 	if term.Kind == ast.Null {
 		return nil, nil
@@ -71,7 +71,8 @@ var constants = map[ast.TermKind]struct {
 	}},
 	ast.Integer: {"INTEGER", []gocql.Type{
 		gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeDate, gocql.TypeDecimal, gocql.TypeDouble, gocql.TypeDuration,
-		gocql.TypeFloat, gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTime, gocql.TypeTimestamp, gocql.TypeTinyInt, gocql.TypeVarint,
+		gocql.TypeFloat, gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTime, gocql.TypeTimestamp, gocql.TypeTinyInt,
+		gocql.TypeVarint,
 	}},
 	ast.UUID:     {"UUID", []gocql.Type{gocql.TypeUUID, gocql.TypeTimeUUID}},
 	ast.Float:    {"FLOAT", []gocql.Type{gocql.TypeDecimal, gocql.TypeDouble, gocql.TypeFloat}},

@@ -25,5 +25,6 @@ func unauthorized(format string, args ...any) error {
 
 // unsupported rejects what Cassandra would accept.
 func unsupported(format string, args ...any) error {
-	return &Error{Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: fmt.Sprintf(ast.Unsupported+format, args...)}
+	return &Error{Code: gocql.ErrCodeInvalid, Reason: option.Unsupported, Message: fmt.Sprintf(ast.Unsupported+format,
+		args...)}
 }

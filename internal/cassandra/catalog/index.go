@@ -79,7 +79,8 @@ func (i *index) describe(t *Table, stmt *ast.CreateIndex) error {
 	case t.Counter:
 		return invalid("Secondary indexes on counter tables aren't supported")
 	}
-	part, collection := stmt.Targets[0].Part, c.Type.User() == nil && c.Type.Kind() != gocql.TypeTuple && len(c.Type.Elems()) > 0
+	part, collection := stmt.Targets[0].Part, c.Type.User() == nil && c.Type.Kind() != gocql.TypeTuple &&
+		len(c.Type.Elems()) > 0
 	switch {
 	case !collection && part == "full":
 		return invalid("full() indexes can only be created on frozen collections")
@@ -87,7 +88,8 @@ func (i *index) describe(t *Table, stmt *ast.CreateIndex) error {
 		return invalid("Cannot create %s() index on %s. Non-collection columns only support simple indexes", part, i.column)
 	case !collection:
 	case c.Type.Frozen() && part != "full":
-		return invalid("Cannot create %s() index on frozen column %s. Frozen collections are immutable and must be fully indexed "+
+		return invalid("Cannot create %s() index on frozen column %s. Frozen collections are immutable and must be fully "+
+			"indexed "+
 			"by using the 'full(%s)' modifier", cmp.Or(part, "values"), i.column, i.column)
 	case !c.Type.Frozen() && part == "full":
 		return invalid("full() indexes can only be created on frozen collections")

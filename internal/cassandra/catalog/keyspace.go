@@ -38,7 +38,8 @@ const (
 	factorOption = "replication_factor"
 )
 
-// Factor is the replication factor in the datacenter dc1, the only one. Each node has its own rows of a keyspace of the system.
+// Factor is the replication factor in the datacenter dc1, the only one. Each node has its own rows of a keyspace of the
+// system.
 func (k *Keyspace) Factor() int {
 	option := factorOption
 	switch k.Replication["class"] {
@@ -102,7 +103,8 @@ func (s *Schema) defineKeyspace(stmt *ast.CreateKeyspace) (*Change, error) {
 	case slices.Contains(distributed, strings.ToLower(name)):
 		return nil, unsupported("keyspace %s", name)
 	case !nameText.MatchString(name):
-		return nil, invalid("Keyspace name must not be empty and must contain alphanumeric or underscore characters only (got \"%s\")",
+		return nil, invalid("Keyspace name must not be empty and must contain alphanumeric or underscore characters only "+
+			"(got \"%s\")",
 			name)
 	case len(name) > maxName:
 		return nil, invalid("Keyspace name must not be more than %d characters long (got %d characters for \"%s\")",
@@ -170,8 +172,8 @@ func (s *Schema) dropKeyspace(stmt *ast.Drop) (*Change, error) {
 	return &Change{Type: dropped, Target: "KEYSPACE", Keyspace: name}, nil
 }
 
-// replicate checks the options of REPLICATION and gives them as Cassandra keeps them. previous are those of a keyspace that is altered,
-// which count where the new ones leave something open.
+// replicate checks the options of REPLICATION and gives them as Cassandra keeps them. previous are those of a keyspace
+// that is altered, which count where the new ones leave something open.
 func replicate(keyspace string, options, previous map[string]string) (map[string]string, error) {
 	class := options["class"]
 	switch {
@@ -210,8 +212,8 @@ func replicate(keyspace string, options, previous map[string]string) (map[string
 	return options, nil
 }
 
-// networkOptions makes those of NetworkTopologyStrategy out of what a statement says. A replication_factor is for datacenters that are
-// not named, now or before, and a datacenter with 0 replicas is left out.
+// networkOptions makes those of NetworkTopologyStrategy out of what a statement says. A replication_factor is for
+// datacenters that are not named, now or before, and a datacenter with 0 replicas is left out.
 func networkOptions(options, previous map[string]string) {
 	factor, given := options[factorOption]
 	delete(options, factorOption)

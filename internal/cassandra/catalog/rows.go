@@ -12,8 +12,8 @@ import (
 // row is a row of system_schema: strings, ints, floats and so on by column, nil for null.
 type row map[string]any
 
-// Rows are those of a table of system_schema, in the order of their keys within a keyspace: values encoded, by name of the
-// column; a column that is missing is null. Other tables of the system have none.
+// Rows are those of a table of system_schema, in the order of their keys within a keyspace: values encoded, by name of
+// the column; a column that is missing is null. Other tables of the system have none.
 func (s *Schema) Rows(table *Table) []map[string][]byte {
 	if table.Keyspace != "system_schema" {
 		return nil

@@ -58,9 +58,12 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	s := newSchema(
 		t, "CREATE TYPE u (a int, b frozen<list<text>>)",
-		"CREATE TABLE t (p int, c text, v frozen<u>, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC) AND gc_grace_seconds = 5",
-		"CREATE INDEX ON t (n)", "ALTER TABLE t ADD x int", "ALTER TABLE t DROP x", "CREATE TABLE a (k int PRIMARY KEY, n counter)",
-		"CREATE MATERIALIZED VIEW w AS SELECT p, c FROM t WHERE n IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL PRIMARY KEY ((n), p, c)",
+		"CREATE TABLE t (p int, c text, v frozen<u>, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC) AND "+
+			"gc_grace_seconds = 5",
+		"CREATE INDEX ON t (n)", "ALTER TABLE t ADD x int", "ALTER TABLE t DROP x",
+		"CREATE TABLE a (k int PRIMARY KEY, n counter)",
+		"CREATE MATERIALIZED VIEW w AS SELECT p, c FROM t WHERE n IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL PRIMARY "+
+			"KEY ((n), p, c)",
 	)
 	tables := rows(t, s, "tables")
 	if len(tables) != 2 || string(tables[0]["table_name"]) != "a" ||
@@ -69,16 +72,19 @@ func TestRows(t *testing.T) {
 		t.Errorf("tables: %q", tables)
 	}
 	columns := rows(t, s, "columns")
-	if len(columns) != 2+4+3 || string(columns[2]["column_name"]) != "c" || string(columns[2]["clustering_order"]) != "desc" ||
+	if len(columns) != 2+4+3 || string(columns[2]["column_name"]) != "c" ||
+		string(columns[2]["clustering_order"]) != "desc" ||
 		string(columns[5]["type"]) != "frozen<u>" || value[int](t, s, "columns", "position", columns[5]) != -1 {
 		t.Errorf("columns: %q", columns)
 	}
 	types := rows(t, s, "types")
-	if len(types) != 1 || !slices.Equal(value[[]string](t, s, "types", "field_types", types[0]), []string{"int", "frozen<list<text>>"}) {
+	if len(types) != 1 || !slices.Equal(value[[]string](t, s, "types", "field_types", types[0]),
+		[]string{"int", "frozen<list<text>>"}) {
 		t.Errorf("types: %q", types)
 	}
 	views := rows(t, s, "views")
-	if len(views) != 1 || string(views[0]["base_table_name"]) != "t" || string(views[0]["base_table_id"]) != string(tables[1]["id"]) ||
+	if len(views) != 1 || string(views[0]["base_table_name"]) != "t" ||
+		string(views[0]["base_table_id"]) != string(tables[1]["id"]) ||
 		string(views[0]["where_clause"]) != "n IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL" ||
 		value[bool](t, s, "views", "include_all_columns", views[0]) {
 		t.Errorf("views: %q", views)

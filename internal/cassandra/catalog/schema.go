@@ -10,8 +10,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Schema is the keyspaces of a cluster. It is not safe for concurrent use, but the tables that it gives out are: they never
-// change.
+// Schema is the keyspaces of a cluster. It is not safe for concurrent use, but the tables that it gives out are: they
+// never change.
 type Schema struct {
 	keyspaces map[string]*Keyspace
 	made      uint64 // counts the definitions and the tables
@@ -37,7 +37,8 @@ func (s *Schema) id() gocql.UUID {
 // Keyspace is the keyspace called name, nil if there is none.
 func (s *Schema) Keyspace(name string) *Keyspace { return s.keyspaces[name] }
 
-// Table is a table, also one of the system; nil if there is none. A materialized view is not one, as it cannot be read here.
+// Table is a table, also one of the system; nil if there is none. A materialized view is not one, as it cannot be read
+// here.
 func (s *Schema) Table(keyspace, name string) *Table {
 	if k := s.keyspaces[keyspace]; k != nil {
 		return k.tables[name]
@@ -85,8 +86,8 @@ const (
 	dropped = "DROPPED"
 )
 
-// Define carries out a CREATE, ALTER or DROP, keyspace being that of USE, and says what changed. It is nil if nothing did, as
-// after IF NOT EXISTS. An error is an [*Error].
+// Define carries out a CREATE, ALTER or DROP, keyspace being that of USE, and says what changed. It is nil if nothing
+// did, as after IF NOT EXISTS. An error is an [*Error].
 func (s *Schema) Define(stmt ast.Statement, keyspace string) (*Change, error) {
 	change, err := s.define(stmt, keyspace)
 	if change != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Sort brings the elements of sets and maps into the order in which Cassandra keeps them, as it does with bound values, also
-// with those inside others: a client sends a Go map in any order. Of two alike the last one stays. The bytes must be valid;
-// those of a type without sets and maps are given back.
+// Sort brings the elements of sets and maps into the order in which Cassandra keeps them, as it does with bound values,
+// also with those inside others: a client sends a Go map in any order. Of two alike the last one stays. The bytes must
+// be valid; those of a type without sets and maps are given back.
 func Sort(t *cqltype.Type, value []byte) []byte {
 	if len(value) < 4 || !t.Contains(ordered) {
 		return value

@@ -111,8 +111,8 @@ func sorted(tables map[string]*Table) []*Table {
 // Column is the column called name, nil if there is none.
 func (t *Table) Column(name string) *Column { return t.named[name] }
 
-// Compare orders rows of a partition by the values of their clustering columns. Of a prefix of the columns, only what both
-// have counts.
+// Compare orders rows of a partition by the values of their clustering columns. Of a prefix of the columns, only what
+// both have counts.
 func (t *Table) Compare(a, b [][]byte) int {
 	for i := range min(len(a), len(b)) {
 		c := t.Clustering[i]

@@ -138,7 +138,8 @@ func (s *Schema) alterType(name cql.Name, stmt *ast.CreateType) (*Change, error)
 				f.Name, k.own(f.Type), k.Name, name.Name)
 		}
 		if tables := old.partitioned(name.Name); len(tables) > 0 {
-			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as the type is being used in partition key by the following tables: %s",
+			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as the type is being used in partition "+
+				"key by the following tables: %s",
 				f.Name, k.own(f.Type), k.Name, name.Name, strings.Join(tables, ", "))
 		}
 		u.fields = append(u.fields, field{f.Name, typ})
@@ -163,7 +164,8 @@ func (k *Keyspace) own(t *cql.Type) *cql.Type {
 	return &out
 }
 
-// partitioned are the tables whose partition key has values of the user-defined type called name: they would have others.
+// partitioned are the tables whose partition key has values of the user-defined type called name: they would have
+// others.
 func (k *Keyspace) partitioned(name string) []string {
 	named := func(u *cqltype.UserType) bool { return u.Name == name }
 	var out []string

@@ -10,8 +10,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Validate says whether the bytes, as a client sends them, are a value of the type; nil is null, which is one. An error is an
-// [*Error].
+// Validate says whether the bytes, as a client sends them, are a value of the type; nil is null, which is one. An error
+// is an [*Error].
 func Validate(t *cqltype.Type, value []byte) error {
 	if value == nil {
 		return nil

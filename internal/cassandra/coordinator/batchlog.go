@@ -16,8 +16,8 @@ type entry struct {
 	holders   []int // the nodes that have stored it; none when it is removed
 }
 
-// logged carries out a logged batch of several partitions: all replicas must be alive in numbers, then the batchlog has it, then
-// it is sent, and when it has arrived the batchlog forgets it (StorageProxy.mutateAtomically).
+// logged carries out a logged batch of several partitions: all replicas must be alive in numbers, then the batchlog has
+// it, then it is sent, and when it has arrived the batchlog forgets it (StorageProxy.mutateAtomically).
 func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 	for _, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
@@ -26,7 +26,8 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 		}
 	}
 	chosen := c.holders(r.Node)
-	if len(chosen) == 0 && r.Consistency == gocql.Any { // then the coordinator itself will do (ReplicaPlans.forBatchlogWrite)
+	if len(chosen) == 0 && r.Consistency == gocql.Any {
+		// then the coordinator itself will do (ReplicaPlans.forBatchlogWrite)
 		chosen = []int{r.Node}
 	}
 	if len(chosen) == 0 {
@@ -47,7 +48,8 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 			level = gocql.One
 		}
 		return Reply{After: writeTimeout, Wrote: len(e.holders) > 0, Err: &ReplicaError{
-			Code: gocql.ErrCodeWriteTimeout, Level: level, Received: len(e.holders), Required: len(chosen), WriteType: "BATCH_LOG",
+			Code: gocql.ErrCodeWriteTimeout, Level: level, Received: len(e.holders), Required: len(chosen),
+			WriteType: "BATCH_LOG",
 		}}
 	}
 	if r.Course.Stage == Stored {
@@ -62,7 +64,8 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 	return reply
 }
 
-// holders are the nodes that store a batch: two that are believed to be alive, the coordinator only where there is no other.
+// holders are the nodes that store a batch: two that are believed to be alive, the coordinator only where there is no
+// other.
 func (c *Cluster) holders(coordinator int) []int {
 	var out []int
 	for i := 1; i < len(c.nodes) && len(out) < 2; i++ {

@@ -40,7 +40,10 @@ func (c *Cluster) count(r Request, mutations []query.Mutation) Reply {
 		case Gone:
 		}
 		if acks < need && (late == nil || acks < late.Received) {
-			late = &ReplicaError{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "COUNTER"}
+			late = &ReplicaError{
+				Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need,
+				WriteType: "COUNTER",
+			}
 		}
 	}
 	if late != nil {
@@ -82,7 +85,8 @@ func (c *Cluster) add(m *query.Mutation, leader int, at int64) {
 			one.Rows = []*replica.Row{row}
 		}
 		p.Merge(one, m.Table.Compare)
-		c.nodes[leader].apply(delivery{table: m.Table, key: m.Key, content: one}) // the next delta may be for the same counter
+		// the next delta may be for the same counter
+		c.nodes[leader].apply(delivery{table: m.Table, key: m.Key, content: one})
 	}
 	p.Stamp = c.scattered()
 	m.Partition = p

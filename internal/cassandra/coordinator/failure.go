@@ -36,8 +36,8 @@ func unavailable(level gocql.Consistency, required, alive int) *ReplicaError {
 	return &ReplicaError{Code: gocql.ErrCodeUnavailable, Level: level, Received: alive, Required: required}
 }
 
-// required is how many replicas a level asks for. It goes by the replication factor: where nodes are missing that have never
-// been, there are fewer replicas than that (ReplicationFactor, ConsistencyLevel.blockFor).
+// required is how many replicas a level asks for. It goes by the replication factor: where nodes are missing that have
+// never been, there are fewer replicas than that (ReplicationFactor, ConsistencyLevel.blockFor).
 func (c *Cluster) required(level gocql.Consistency, t *catalog.Table) int {
 	factor := c.factor(t.Keyspace)
 	switch level {

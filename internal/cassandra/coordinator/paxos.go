@@ -31,15 +31,16 @@ type proposal struct {
 	by       []int // who has accepted it
 }
 
-// transact carries out a statement or batch with conditions (StorageProxy.cas). Promises, proposal and commit are one step, at
-// the nodes that are up.
+// transact carries out a statement or batch with conditions (StorageProxy.cas). Promises, proposal and commit are one
+// step, at the nodes that are up.
 func (c *Cluster) transact(r Request) Reply {
 	target, err := c.target(r)
 	if err != nil {
 		return refused(err)
 	}
 	if serial(r.Consistency) {
-		return refused(invalid(name(r.Consistency) + " is not supported as conditional update commit consistency. Use ANY if you mean " +
+		return refused(invalid(name(r.Consistency) +
+			" is not supported as conditional update commit consistency. Use ANY if you mean " +
 			`"make sure it is accepted but I don't care how many replicas commit it for non-SERIAL reads"`))
 	}
 	replicas := c.replicas(target.table, target.key)
@@ -68,7 +69,8 @@ func (c *Cluster) transact(r Request) Reply {
 	if r.Course.Stage == Promised {
 		return c.contended(serial, len(replicas))
 	}
-	in.open = nil // what was not heard of is out: also a transaction that is rejected proposes, an empty update (CASSANDRA-12126)
+	// what was not heard of is out: also a transaction that is rejected proposes, an empty update (CASSANDRA-12126)
+	in.open = nil
 	// A majority is read, as plain reads do: what a plain write has brought to one replica alone may be seen, or not.
 	current := r.visible(c.gather(target.table, target.key, nil, c.ask(replicas, r.Node, c.required(level, target.table))))
 	reply, applied, err := c.decide(r, target, current)
@@ -92,12 +94,14 @@ func (c *Cluster) transact(r Request) Reply {
 		return reply
 	case Done, Stored, Promised:
 	}
-	// The commit looks again, before it sends anything (StorageProxy.commitPaxos). What was accepted stays, and the next round finishes it.
+	// The commit looks again, before it sends anything (StorageProxy.commitPaxos). What was accepted stays, and the next
+	// round finishes it.
 	if short := c.short(r.Consistency, target.table, replicas); short != nil {
 		return Reply{Err: short, Wrote: true}
 	}
 	acks := c.commit(in, replicas, r.Course.Replicas)
-	if need := c.required(r.Consistency, target.table); acks < need && r.Consistency != gocql.Any { // which does not wait for it
+	if need := c.required(r.Consistency, target.table); acks < need && r.Consistency != gocql.Any {
+		// which does not wait for it
 		return Reply{After: writeTimeout, Wrote: true, Err: &ReplicaError{ // it is decided: only the commit has timed out
 			Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "SIMPLE",
 		}}
@@ -212,8 +216,9 @@ func (c *Cluster) contended(level gocql.Consistency, replicas int) Reply {
 	}}
 }
 
-// visible is a partition with those columns that conditions are about. If a statement with a condition writes to static columns,
-// it is all of those, and if any statement is about a row, all others (BatchStatement, CQL3CasRequest.columnsToRead).
+// visible is a partition with those columns that conditions are about. If a statement with a condition writes to static
+// columns, it is all of those, and if any statement is about a row, all others (BatchStatement,
+// CQL3CasRequest.columnsToRead).
 func (r Request) visible(p *replica.Partition) *replica.Partition {
 	if p == nil {
 		return p
@@ -250,7 +255,10 @@ func (r Request) visible(p *replica.Partition) *replica.Partition {
 
 // decide says whether all conditions hold, and gives the answer.
 func (c *Cluster) decide(r Request, target target, current *replica.Partition) (Reply, bool, error) {
-	reply := Reply{Columns: []query.Column{{Name: "[applied]", Type: query.Boolean}}, Keyspace: target.table.Keyspace, Table: target.table.Name}
+	reply := Reply{
+		Columns: []query.Column{{Name: "[applied]", Type: query.Boolean}}, Keyspace: target.table.Keyspace,
+		Table: target.table.Name,
+	}
 	applied := true
 	shown := shown{table: target.table, batch: r.Batch, kinds: make(map[string]query.Existence)}
 	for _, s := range r.Statements {
@@ -291,8 +299,8 @@ func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutati
 	if err != nil {
 		return out, err
 	}
-	// The tombstone of a row takes with it what the same batch writes to the row. Those of ranges and of the partition do not:
-	// an update keeps them alongside its rows (PartitionUpdate.Builder), and the ballot puts them below.
+	// The tombstone of a row takes with it what the same batch writes to the row. Those of ranges and of the partition do
+	// not: an update keeps them alongside its rows (PartitionUpdate.Builder), and the ballot puts them below.
 	deletion, ranges := int64(merge.NoTimestamp), []replica.Range(nil)
 	for _, m := range mutations {
 		rows := m.Partition.Clone()
@@ -305,8 +313,8 @@ func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutati
 	return out, nil
 }
 
-// restamp is a mutation at a ballot. Tombstones go one microsecond below: a collection that is overwritten keeps its new elements
-// (PartitionUpdate.Builder.updateAllTimestamp).
+// restamp is a mutation at a ballot. Tombstones go one microsecond below: a collection that is overwritten keeps its
+// new elements (PartitionUpdate.Builder.updateAllTimestamp).
 func restamp(p *replica.Partition, ballot int64) *replica.Partition {
 	out := p.Clone()
 	if out.Deletion != merge.NoTimestamp {

@@ -123,8 +123,8 @@ func (c *Cluster) ask(replicas []int, coordinator, need int) []int {
 	return asked
 }
 
-// gather merges what nodes have of a partition, or of one row of it, and gives it to those that lack some of it, as a blocking
-// read repair does, unless the table has none.
+// gather merges what nodes have of a partition, or of one row of it, and gives it to those that lack some of it, as a
+// blocking read repair does, unless the table has none.
 func (c *Cluster) gather(t *catalog.Table, key string, row [][]byte, asked []int) *replica.Partition {
 	id := t.ID
 	parts := make([]*replica.Partition, len(asked))

@@ -89,7 +89,8 @@ func (c *Cluster) Execute(r Request) Reply {
 			}
 			if up := len(c.up(c.everyone())); up < len(c.nodes)-1 {
 				return Reply{After: truncateTimeout, Err: &catalog.Error{
-					Code: gocql.ErrCodeTruncate, Message: fmt.Sprintf("Error during truncate: Truncate timed out - received only %d responses", up),
+					Code: gocql.ErrCodeTruncate, Message: fmt.Sprintf(
+						"Error during truncate: Truncate timed out - received only %d responses", up),
 				}}
 			}
 			c.drop(&catalog.Change{Type: "DROPPED", Table: s.Table})
@@ -118,8 +119,8 @@ func (c *Cluster) env(r Request, s Bound) *query.Env {
 	return env
 }
 
-// tick is the time in microseconds, which no two requests have in common (ClientState.getTimestamp). In a testing/synctest
-// bubble the clock stands still while they are carried out.
+// tick is the time in microseconds, which no two requests have in common (ClientState.getTimestamp). In a
+// testing/synctest bubble the clock stands still while they are carried out.
 func (c *Cluster) tick() int64 {
 	c.last = max(time.Now().UnixMicro(), c.last+1)
 	return c.last

@@ -18,7 +18,8 @@ type shown struct {
 	rows    []*query.View
 	keys    [][][]byte // of the rows
 	kinds   map[string]query.Existence
-	static  *query.View // shown where there is no row; with conditions on static columns only the first row of the partition
+	// shown where there is no row; with conditions on static columns only the first row of the partition
+	static *query.View
 }
 
 // mix says whether a condition can be combined with the others for the same row (CQL3CasRequest).

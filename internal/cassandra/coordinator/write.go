@@ -30,8 +30,8 @@ func (c *Cluster) single(r Request, s Bound) Reply {
 	return c.write(r, mutations, "SIMPLE")
 }
 
-// write brings mutations to their replicas one after the other. What comes before one that cannot be sent has been sent then
-// (StorageProxy.mutate). At SERIAL, which only batches get here with, a quorum is enough.
+// write brings mutations to their replicas one after the other. What comes before one that cannot be sent has been sent
+// then (StorageProxy.mutate). At SERIAL, which only batches get here with, a quorum is enough.
 func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Reply {
 	var late *ReplicaError
 	for i, m := range mutations {
@@ -45,7 +45,10 @@ func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Repl
 			acks += hints
 		}
 		if acks < need && (late == nil || acks < late.Received) {
-			late = &ReplicaError{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: kind}
+			late = &ReplicaError{
+				Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need,
+				WriteType: kind,
+			}
 		}
 	}
 	if late != nil {
@@ -86,8 +89,8 @@ func (c *Cluster) short(level gocql.Consistency, t *catalog.Table, replicas []in
 	return nil
 }
 
-// spread sends a mutation to its replicas, or to none but some. It says how many acknowledge it, and for how many that are known
-// to be away there is a hint at once (StorageProxy.sendToHintedReplicas).
+// spread sends a mutation to its replicas, or to none but some. It says how many acknowledge it, and for how many that
+// are known to be away there is a hint at once (StorageProxy.sendToHintedReplicas).
 func (c *Cluster) spread(m query.Mutation, replicas, only []int) (acks, hints int) {
 	for _, number := range replicas {
 		if only != nil && !slices.Contains(only, number) {
@@ -150,7 +153,8 @@ func (c *Cluster) batch(r Request) Reply {
 	return c.write(r, begun(r, mutations), "UNLOGGED_BATCH")
 }
 
-// begun are the mutations that are sent: all, unless the coordinator dies in between. What has one partition key goes together.
+// begun are the mutations that are sent: all, unless the coordinator dies in between. What has one partition key goes
+// together.
 func begun(r Request, mutations []query.Mutation) []query.Mutation {
 	if r.Course.Replicas == nil {
 		return mutations

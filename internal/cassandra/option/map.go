@@ -45,7 +45,8 @@ func caching(value map[string]string) (map[string]string, error) {
 			strings.Join(unknown, ", "))
 	}
 	if keys := out["keys"]; keys != "ALL" && keys != "NONE" {
-		return nil, Config("Invalid value '%s' for caching sub-option 'keys': only 'ALL' and 'NONE' are allowed", value["keys"])
+		return nil, Config("Invalid value '%s' for caching sub-option 'keys': only 'ALL' and 'NONE' are allowed",
+			value["keys"])
 	}
 	rows := out["rows_per_partition"]
 	if n, err := strconv.Atoi(rows); rows != "ALL" && rows != "NONE" && (err != nil || n < 0) {
@@ -109,8 +110,9 @@ func compaction(value map[string]string) (map[string]string, error) {
 }
 
 var compressions = map[string][]string{
-	"LZ4Compressor": {"lz4_compressor_type", "lz4_high_compressor_level"}, "SnappyCompressor": nil, "DeflateCompressor": nil,
-	"ZstdCompressor": {"compression_level"}, "NoopCompressor": nil,
+	"LZ4Compressor": {"lz4_compressor_type", "lz4_high_compressor_level"}, "SnappyCompressor": nil,
+	"DeflateCompressor": nil,
+	"ZstdCompressor":    {"compression_level"}, "NoopCompressor": nil,
 }
 
 func compression(value map[string]string) (map[string]string, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Options are what WITH says of a table, by the names of the columns of system_schema.tables: string, int, float64, bool or
-// map[string]string. What is not there is null.
+// Options are what WITH says of a table, by the names of the columns of system_schema.tables: string, int, float64,
+// bool or map[string]string. What is not there is null.
 type Options map[string]any
 
 // The options that are looked at.
@@ -113,12 +113,14 @@ func (o Options) Set(list []ast.Option, alter bool) (id gocql.UUID, err error) {
 	return id, o.check()
 }
 
-// Check gives the error of an option that is wrong whatever the other options, the configuration of the nodes and classes of others are.
+// Check gives the error of an option that is wrong whatever the other options, the configuration of the nodes and
+// classes of others are.
 func Check(option ast.Option) error {
 	o, class := Defaults(), option.Map["class"]
 	_, known := compressions[strings.TrimPrefix(class, compressors)]
 	switch {
-	case option.Name == optMemtable, option.Name == optExtensions && option.Map != nil, option.Name == optCompression && class != "" && !known,
+	case option.Name == optMemtable, option.Name == optExtensions && option.Map != nil, option.Name == optCompression &&
+		class != "" && !known,
 		option.Name == optCompaction && strings.Contains(class, ".") && !strings.HasPrefix(class, compactions):
 		return nil
 	case option.Name == optMinIndex:
@@ -218,8 +220,8 @@ var (
 	hybrid     = regexp.MustCompile(`(?i)^(MIN|MAX)\(([0-9.]+[a-z]+)\s*,\s*([0-9.]+[a-z]+)\)$`)
 )
 
-// speculation is a policy of when to ask one more replica, as Cassandra spells it. It names one option for both that there
-// are.
+// speculation is a policy of when to ask one more replica, as Cassandra spells it. It names one option for both that
+// there are.
 func speculation(text string) (string, error) {
 	refused := Config("Invalid value %s for option '%s'", text, optSpeculative)
 	switch upper := strings.ToUpper(text); upper {
@@ -245,7 +247,8 @@ func speculation(text string) (string, error) {
 		case err != nil:
 			return "", refused
 		case n <= 0 || n >= 100:
-			return "", Config("Invalid value %s for PERCENTILE option '%s': must be between (0.0 and 100.0)", text, optSpeculative)
+			return "", Config("Invalid value %s for PERCENTILE option '%s': must be between (0.0 and 100.0)", text,
+				optSpeculative)
 		}
 		return strconv.FormatFloat(n, 'f', -1, 64) + "p", nil
 	}
@@ -270,7 +273,8 @@ func (o Options) check() error {
 		return Config("%s must be larger than 6.71E-5 and less than or equal to 1.0 (got %s)", optBloom, javaDouble(bloom))
 	}
 	if crc < 0 || crc > 1 {
-		return Config("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", optCRC, javaDouble(crc))
+		return Config("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", optCRC,
+			javaDouble(crc))
 	}
 	for _, least := range []struct {
 		name string

@@ -56,7 +56,8 @@ func (c *compiler) filter(column *catalog.Column, r ast.Relation, read bool) (fi
 	case read && r.Key != nil && typ.Kind() == gocql.TypeMap && !typ.MultiCell():
 		return f, invalid("Map-entry equality predicates on frozen map column %s are not supported", column.Name)
 	case read && typ.Kind() == gocql.TypeUDT && typ.MultiCell():
-		return f, invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", column.Name, typ.User().Name)
+		return f, invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", column.Name,
+			typ.User().Name)
 	case read && typ.MultiCell() && r.Key == nil && !strings.HasPrefix(r.Operator, "CONTAINS"):
 		return f, invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", column.Name, typ, r.Operator)
 	case r.Operator == "CONTAINS" && len(elems) > 0:
@@ -131,7 +132,8 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 		have = v.Value(f.column)
 	}
 	// The right side of CONTAINS is an element, and not a collection.
-	if condition && f.key == nil && typ.MultiCell() && typ.Kind() != gocql.TypeUDT && !strings.HasPrefix(f.operator, "CONTAINS") {
+	if condition && f.key == nil && typ.MultiCell() && typ.Kind() != gocql.TypeUDT &&
+		!strings.HasPrefix(f.operator, "CONTAINS") {
 		if err = f.loose(want); err != nil {
 			return false, err
 		}
@@ -157,8 +159,8 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 // ordered says whether the relation is about an order.
 func (f *filter) ordered() bool { return strings.ContainsAny(f.operator[:1], "<>") }
 
-// orderOfElements orders values of a map, in a condition. Cassandra 5.0 does it by the type of the keys: m['a'] > -1 is false
-// where m['a'] is 7, since bytes of text have no sign.
+// orderOfElements orders values of a map, in a condition. Cassandra 5.0 does it by the type of the keys: m['a'] > -1 is
+// false where m['a'] is 7, since bytes of text have no sign.
 func orderOfElements(keys, values *cqltype.Type, a, b []byte) (int, error) {
 	switch keys.Kind() {
 	case values.Kind():
@@ -174,14 +176,16 @@ func orderOfElements(keys, values *cqltype.Type, a, b []byte) (int, error) {
 	return 0, unsupported("an order of the values of a map whose keys are of type %s", keys)
 }
 
-// loose puts null in place of collections without elements, as which they are stored if they are not frozen. They have no order.
+// loose puts null in place of collections without elements, as which they are stored if they are not frozen. They have
+// no order.
 func (f *filter) loose(want [][]byte) error {
 	for i, w := range want {
 		if w == nil || binary.BigEndian.Uint32(w) > 0 {
 			continue
 		}
 		if f.ordered() {
-			return invalid("Invalid comparison with an empty %s for operator \"%s\"", driver.TypeName(f.column.Type.Kind()), f.operator)
+			return invalid("Invalid comparison with an empty %s for operator \"%s\"", driver.TypeName(f.column.Type.Kind()),
+				f.operator)
 		}
 		want[i] = nil
 	}
@@ -290,7 +294,9 @@ func (c *Condition) Existence() Existence {
 
 // OnRow says whether it is about a row, and not about static columns only.
 func (c *Condition) OnRow() bool {
-	return c.absent || c.exists || slices.ContainsFunc(c.filters, func(f filter) bool { return f.column.Kind != catalog.Static })
+	return c.absent || c.exists || slices.ContainsFunc(c.filters, func(f filter) bool {
+		return f.column.Kind != catalog.Static
+	})
 }
 
 // OnStatic says whether it is about the static row, also. partly is whether the statement has no clustering columns.

@@ -59,7 +59,8 @@ func (c *compiler) call(t ast.Term, typ *cqltype.Type) (func(*Env) []byte, error
 		return nil, err
 	}
 	if of.Kind() != typ.Kind() && (of.Kind() != gocql.TypeTimeUUID || typ.Kind() != gocql.TypeUUID) {
-		return nil, because(option.Mistyped, "Type error: cannot assign result of function system.%s (type %s) to a value of type %s", t.Text, of, typ)
+		return nil, because(option.Mistyped,
+			"Type error: cannot assign result of function system.%s (type %s) to a value of type %s", t.Text, of, typ)
 	}
 	return f, nil
 }
@@ -102,7 +103,10 @@ func day(ms int64) []byte {
 // timeUUID is a time UUID that no other call gives, of the time of the coordinator.
 func (e *Env) timeUUID() []byte {
 	n := e.Unique()
-	id := gocql.TimeUUIDWith(ticks(e.Now), uint32(n), []byte{1, 2, byte(n >> 40), byte(n >> 32), byte(n >> 24), byte(n >> 16)})
+	id := gocql.TimeUUIDWith(ticks(e.Now), uint32(n), []byte{
+		1, 2, byte(n >> 40), byte(n >> 32), byte(n >> 24),
+		byte(n >> 16),
+	})
 	return id[:]
 }
 

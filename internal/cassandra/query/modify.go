@@ -133,7 +133,8 @@ func (w *Write) complete() error {
 	if w.onlyStatic() && len(w.where.clustering) > 0 {
 		switch {
 		case w.where.narrowed && !w.marker:
-			return invalid("Invalid restrictions on clustering columns since the %s statement modifies only static columns", w.verb)
+			return invalid("Invalid restrictions on clustering columns since the %s statement modifies only static columns",
+				w.verb)
 		case !w.where.narrowed:
 			return nil
 		}
@@ -156,8 +157,10 @@ func (w *Write) complete() error {
 	default:
 		return invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))
 	}
-	if w.Condition != nil && (ranged || w.rows && len(w.where.clustering) > 0 && w.where.clustering[len(w.where.clustering)-1] == nil) {
-		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns")
+	if w.Condition != nil && (ranged || w.rows && len(w.where.clustering) > 0 &&
+		w.where.clustering[len(w.where.clustering)-1] == nil) {
+		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete " +
+			"non static columns")
 	}
 	return nil
 }
@@ -247,15 +250,16 @@ func (w *Write) expires(env *Env) (int64, error) {
 		return 0, nil
 	case env.seconds()+ttl > maxExpiry:
 		return 0, invalid("Request on table %s.%s with %sttl of %d seconds exceeds maximum supported expiration date of "+
-			"2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow policy or upgrade to a "+
+			"2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow policy or "+
+			"upgrade to a "+
 			"version where this limitation is fixed. See CASSANDRA-14092 and CASSANDRA-14227 for more details.",
 			w.table.Keyspace, w.table.Name, kind, ttl)
 	}
 	return env.seconds() + ttl, nil
 }
 
-// maxExpiry is 2038-01-19T03:14:06Z, the last second in the storage format of Cassandra 4, which is the default of 5.0, too
-// (storage_compatibility_mode).
+// maxExpiry is 2038-01-19T03:14:06Z, the last second in the storage format of Cassandra 4, which is the default of 5.0,
+// too (storage_compatibility_mode).
 const maxExpiry = 1<<31 - 2
 
 // Lists says whether the partition key, and the clustering columns, are restricted by IN.
@@ -266,7 +270,8 @@ func (w *Write) Lists() (partition, clustering bool) {
 // Deletes says whether it is a DELETE.
 func (w *Write) Deletes() bool { return w.verb == "DELETE" }
 
-// Keys are the partitions and rows that the statement is for: encoded partition keys, and prefixes of clustering columns.
+// Keys are the partitions and rows that the statement is for: encoded partition keys, and prefixes of clustering
+// columns.
 func (w *Write) Keys(env *Env) (partitions []string, rows [][][]byte, err error) {
 	values, err := product(env, w.where.partition)
 	if err != nil {

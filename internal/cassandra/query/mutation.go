@@ -60,8 +60,8 @@ func (w *Write) Mutations(env *Env, transaction bool) ([]Mutation, error) {
 	return out, nil
 }
 
-// fits rejects the key of a row that is too long (ModificationStatement.addUpdates, ClusteringPrefix.validate), but no prefix, which stands for
-// a range.
+// fits rejects the key of a row that is too long (ModificationStatement.addUpdates, ClusteringPrefix.validate), but no
+// prefix, which stands for a range.
 func (w *Write) fits(key [][]byte) error {
 	size := 0
 	for _, v := range key {

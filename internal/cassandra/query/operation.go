@@ -49,7 +49,8 @@ func (c *compiler) assign(target ast.Target, operator ast.Operator, value *ast.T
 		elems := typ.Elems()
 		switch {
 		case !many || kind == gocql.TypeUDT:
-			return op, invalid("Invalid operation (%s[...]) for %s column %s", name, map[bool]string{true: "non-frozen", false: "frozen"}[many], name)
+			return op, invalid("Invalid operation (%s[...]) for %s column %s", name,
+				map[bool]string{true: "non-frozen", false: "frozen"}[many], name)
 		case kind == gocql.TypeList:
 			return op, unsupported("elements of lists by their index, which Cassandra reads before it writes")
 		case kind == gocql.TypeSet && value != nil:
@@ -73,7 +74,8 @@ func (c *compiler) assign(target ast.Target, operator ast.Operator, value *ast.T
 		typ, name = typ.User().Fields[i].Type, name+"."+target.Field
 	case kind == gocql.TypeCounter:
 		if value != nil && operator != ast.Add && operator != ast.Remove {
-			return op, invalid("Cannot set the value of counter column %s (counters can only be incremented/decremented, not set)", name)
+			return op, invalid("Cannot set the value of counter column %s (counters can only be incremented/decremented, not "+
+				"set)", name)
 		}
 	case operator != ast.Assign:
 		if typ, err = c.collection(column, operator); err != nil {

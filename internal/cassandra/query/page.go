@@ -20,8 +20,8 @@ type position struct {
 	inside int // rows of the partition that were given
 }
 
-// pageable says that rows of several partitions cannot be sorted page by page, unless the restrictions leave none anyway,
-// and they are not counted.
+// pageable says that rows of several partitions cannot be sorted page by page, unless the restrictions leave none
+// anyway, and they are not counted.
 func (e *run) pageable() error {
 	if e.count || len(e.spans) > 0 {
 		return invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either " +
@@ -53,5 +53,6 @@ func (r *Read) parse(state []byte) (*position, int, error) {
 	if err != nil || len(parts) == 0 {
 		return nil, 0, invalid("Invalid value for the paging state")
 	}
-	return &position{string(parts[0]), parts[1:], int(binary.BigEndian.Uint32(state[4:]))}, int(binary.BigEndian.Uint32(state)), nil
+	return &position{string(parts[0]), parts[1:], int(binary.BigEndian.Uint32(state[4:]))},
+		int(binary.BigEndian.Uint32(state)), nil
 }

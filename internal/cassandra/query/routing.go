@@ -2,7 +2,8 @@ package query
 
 import "github.com/denorm-go/denorm/internal/cassandra/catalog"
 
-// maxKey is the length of a column of a key, and of all clustering columns of a row together (FBUtilities.MAX_UNSIGNED_SHORT).
+// maxKey is the length of a column of a key, and of all clustering columns of a row together
+// (FBUtilities.MAX_UNSIGNED_SHORT).
 const maxKey = 1<<16 - 1
 
 // RoutingKey encodes the values of a partition key as the protocol does.

@@ -15,8 +15,8 @@ type Source interface {
 	Keys() ([]string, error)
 	// Several is asked before several partitions are read by one command, which is not done if it is an error.
 	Several() error
-	// Partition is the partition of a key, or if row is not nil, as much of it as matters to that row; nil if there is none. It
-	// must not be changed.
+	// Partition is the partition of a key, or if row is not nil, as much of it as matters to that row; nil if there is
+	// none. It must not be changed.
 	Partition(key string, row [][]byte) (*replica.Partition, error)
 }
 
@@ -67,7 +67,8 @@ func (r *Read) Run(env *Env, source Source, page Page) (rows [][][]byte, state [
 			return nil, nil, err
 		}
 	}
-	if len(keys) > 1 && !e.scan() && !r.count && (page.Size <= 0 || limit <= page.Size) { // else a pager reads one after the other
+	if len(keys) > 1 && !e.scan() && !r.count && (page.Size <= 0 || limit <= page.Size) {
+		// else a pager reads one after the other
 		if err := source.Several(); err != nil {
 			return nil, nil, err
 		}
@@ -107,8 +108,8 @@ func (r *Read) Run(env *Env, source Source, page Page) (rows [][][]byte, state [
 	return e.rows, nil, nil
 }
 
-// exhausted says of a page that is full whether the partition was the last one and is known to have no more. Cassandra does not
-// look for another row, so that the last page may be empty (AbstractQueryPager.isExhausted).
+// exhausted says of a page that is full whether the partition was the last one and is known to have no more. Cassandra
+// does not look for another row, so that the last page may be empty (AbstractQueryPager.isExhausted).
 func (e *run) exhausted(key string, last bool) bool {
 	return last && !e.scan() && (e.last.key != key || e.last.inside >= e.perLimit || len(e.last.row) == 0)
 }

@@ -24,7 +24,8 @@ type Read struct {
 	asked     []*catalog.Column // by the selectors
 }
 
-const needsFiltering = "Cannot execute this query as it might involve data filtering and thus may have unpredictable performance. " +
+const needsFiltering = "Cannot execute this query as it might involve data filtering and thus may have unpredictable " +
+	"performance. " +
 	"If you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"
 
 func (c *compiler) read(s *ast.Select) (*Read, error) {
@@ -105,7 +106,8 @@ func (r *Read) distinctly(s *ast.Select) error {
 	}
 	for _, c := range r.asked {
 		if c.Kind != catalog.PartitionKey && c.Kind != catalog.Static {
-			return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", c.Name)
+			return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
+				c.Name)
 		}
 	}
 	for _, c := range r.table.Partition {
@@ -128,7 +130,8 @@ func (w *where) placed(filtering bool) error {
 	case given > 0 && given < len(w.partition):
 		return invalid(needsFiltering)
 	case at >= 0 && (w.from != nil || w.to != nil):
-		return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
+		return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ "+
+			"relation)",
 			w.filters[at].column.Name, w.table.Clustering[unbound].Name)
 	case at >= 0:
 		return invalid("PRIMARY KEY column \"%s\" cannot be restricted as preceding column \"%s\" is not restricted",
@@ -146,7 +149,8 @@ func count(rs []*restriction, what *restriction) (n int) {
 	return n
 }
 
-// lookup says whether the rows can be found without looking at others. What cannot becomes a filter, if that is allowed.
+// lookup says whether the rows can be found without looking at others. What cannot becomes a filter, if that is
+// allowed.
 func (w *where) lookup(filtering bool) error {
 	var missing string
 	given := 0
@@ -158,7 +162,9 @@ func (w *where) lookup(filtering bool) error {
 		}
 	}
 	scan := missing != ""
-	narrowed := w.from != nil || w.to != nil || slices.ContainsFunc(w.clustering, func(r *restriction) bool { return r != nil })
+	narrowed := w.from != nil || w.to != nil || slices.ContainsFunc(w.clustering, func(r *restriction) bool {
+		return r != nil
+	})
 	switch {
 	case len(w.tokens) > 0 && given > 0:
 		return unsupported("token() together with a restriction of the partition key")
@@ -192,7 +198,8 @@ func (r *Read) order(by []ast.Order) error {
 	}
 	r.sorted = in(r.where.partition)
 	if r.sorted && r.distinct {
-		return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", by[0].Column)
+		return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)",
+			by[0].Column)
 	}
 	at := 0
 	for i, o := range by {
@@ -205,7 +212,8 @@ func (r *Read) order(by []ast.Order) error {
 		}
 		for ; at != column.Position; at++ {
 			if at > column.Position || r.where.clustering[at] == nil || r.where.clustering[at].list {
-				return invalid("Order by currently only supports the ordering of columns following their declared order in the PRIMARY KEY")
+				return invalid("Order by currently only supports the ordering of columns following their declared order in the " +
+					"PRIMARY KEY")
 			}
 		}
 		at++

@@ -123,7 +123,9 @@ func (c *compiler) metadata(t ast.Term, r *Read) (string, *cqltype.Type, selecto
 }
 
 // metadataOfMany compiles maxwritetime(c) and ttl(c) of a column with a cell for each element.
-func (c *compiler) metadataOfMany(function, name string, column *catalog.Column) (string, *cqltype.Type, selector, error) {
+func (c *compiler) metadataOfMany(function, name string, column *catalog.Column) (string, *cqltype.Type, selector,
+	error,
+) {
 	live := func(v *View) []replica.Cell {
 		if row := v.holder(column); row != nil {
 			return v.cells(column, row)
@@ -139,7 +141,8 @@ func (c *compiler) metadataOfMany(function, name string, column *catalog.Column)
 			if len(cells) == 0 {
 				return nil
 			}
-			return bigint(slices.MaxFunc(cells, func(a, b replica.Cell) int { return cmp.Compare(a.Timestamp, b.Timestamp) }).Timestamp)
+			return bigint(slices.MaxFunc(cells, func(a, b replica.Cell) int { return cmp.Compare(a.Timestamp, b.Timestamp) }).
+				Timestamp)
 		}, nil
 	}
 	return name, ttlsType, func(_ *Env, v *View) []byte {
@@ -167,7 +170,8 @@ func (c *compiler) tokenOf(t ast.Term, r *Read) (string, *cqltype.Type, selector
 		names = append(names, a.Text)
 	}
 	if len(names) != len(c.table.Partition) {
-		return "", nil, nil, invalid("Invalid number of arguments in call to function token: %d required but %d provided", len(c.table.Partition), len(names))
+		return "", nil, nil, invalid("Invalid number of arguments in call to function token: %d required but %d provided",
+			len(c.table.Partition), len(names))
 	}
 	r.asked = append(r.asked, c.table.Partition...)
 	return "system.token(" + strings.Join(names, ", ") + ")", bigintType, func(_ *Env, v *View) []byte {

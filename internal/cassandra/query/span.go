@@ -6,8 +6,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/replica"
 )
 
-// each visits the rows of a partition that the clustering columns restrict it to, in the order of the result, up to the first
-// for which visit says no.
+// each visits the rows of a partition that the clustering columns restrict it to, in the order of the result, up to the
+// first for which visit says no.
 func (e *run) each(p *replica.Partition, from *position, visit func(*replica.Row) (bool, error)) error {
 	for _, span := range e.spans {
 		rows := within(p.Rows, span, e.table.Compare)
@@ -27,8 +27,8 @@ func (e *run) each(p *replica.Partition, from *position, visit func(*replica.Row
 	return nil
 }
 
-// restricted are the ranges of rows that the clustering columns are restricted to, in the order of the result, without those
-// that are empty.
+// restricted are the ranges of rows that the clustering columns are restricted to, in the order of the result, without
+// those that are empty.
 func (e *run) restricted() ([]replica.Range, error) {
 	prefixes, err := product(e.env, e.where.equalities())
 	if err != nil {

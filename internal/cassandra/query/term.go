@@ -48,7 +48,8 @@ func (c *compiler) parts(out *term, t ast.Term) error {
 	elems := out.typ.Elems()
 	kind := out.typ.Kind()
 	ok := t.Kind == ast.List && kind == gocql.TypeList || t.Kind == ast.Set && kind == gocql.TypeSet ||
-		t.Kind == ast.Map && kind == gocql.TypeMap || t.Kind == ast.Tuple && kind == gocql.TypeTuple && len(t.Elems) <= len(elems)
+		t.Kind == ast.Map && kind == gocql.TypeMap || t.Kind == ast.Tuple && kind == gocql.TypeTuple &&
+		len(t.Elems) <= len(elems)
 	if !ok {
 		return unsupported("marks inside of a value of type %s", out.typ)
 	}
@@ -79,7 +80,8 @@ func (t *term) eval(env *Env) (b []byte, unset bool, err error) {
 	}
 	parts := make([][]byte, len(t.elems))
 	for i := range t.elems {
-		if parts[i], unset, err = t.elems[i].eval(env); err != nil || unset || parts[i] == nil && t.typ.Kind() != gocql.TypeTuple {
+		if parts[i], unset, err = t.elems[i].eval(env); err != nil || unset || parts[i] == nil &&
+			t.typ.Kind() != gocql.TypeTuple {
 			return nil, false, invalid("Invalid null or unset value inside of a collection of %s", t.name)
 		}
 	}

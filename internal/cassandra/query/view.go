@@ -35,8 +35,8 @@ func Look(env *Env, t *catalog.Table, partition string, key [][]byte, p *replica
 	return v, v.static != nil && v.static.Live(v.now)
 }
 
-// First gives the first row of a partition that a read at the time of env finds, or the static one alone. It is nil if there is
-// neither.
+// First gives the first row of a partition that a read at the time of env finds, or the static one alone. It is nil if
+// there is neither.
 func First(env *Env, t *catalog.Table, partition string, p *replica.Partition) *View {
 	v := &View{table: t, key: SplitKey(t, partition), now: env.seconds()}
 	if p == nil {

@@ -56,7 +56,8 @@ type filter struct {
 // relations reads a WHERE. read is whether it is that of a SELECT.
 func (c *compiler) relations(rs []ast.Relation, read bool) (where, error) {
 	w := where{
-		table: c.table, partition: make([]*restriction, len(c.table.Partition)), clustering: make([]*restriction, len(c.table.Clustering)),
+		table: c.table, partition: make([]*restriction, len(c.table.Partition)),
+		clustering: make([]*restriction, len(c.table.Clustering)),
 	}
 	var ranges []*limit
 	for _, r := range rs {
@@ -104,7 +105,8 @@ func (w *where) whole(p *Prepared) error {
 		if _, ok := p.Statement.(*ast.Delete); ok {
 			verb = "DELETE"
 		}
-		return invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) for %s statements", verb)
+		return invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) "+
+			"for %s statements", verb)
 	}
 	return nil
 }
@@ -225,7 +227,8 @@ func (c *compiler) token(w *where, r ast.Relation, read bool) error {
 	return err
 }
 
-// bound puts the ranges of clustering columns together, and says whether the restrictions are such that can be looked up.
+// bound puts the ranges of clustering columns together, and says whether the restrictions are such that can be looked
+// up.
 func (w *where) bound(ranges []*limit, read bool) error {
 	for _, l := range ranges {
 		for i := range l.terms {
@@ -273,7 +276,8 @@ func (w *where) bound(ranges []*limit, read bool) error {
 			}
 			w.filters = append(w.filters, filter{column: w.table.Clustering[l.first], operator: op, terms: l.terms})
 		case *side != nil:
-			return invalid("More than one restriction was found for the %s bound on %s", map[bool]string{true: "end", false: "start"}[l.operator == "<"],
+			return invalid("More than one restriction was found for the %s bound on %s",
+				map[bool]string{true: "end", false: "start"}[l.operator == "<"],
 				w.table.Clustering[l.first].Name)
 		default:
 			*side = l
@@ -352,7 +356,10 @@ func product(env *Env, rs []*restriction) ([][][]byte, error) {
 
 // span is the range of rows that has a prefix, and lies between the limits.
 func (w *where) span(env *Env, prefix [][]byte) (replica.Range, error) {
-	out := replica.Range{From: replica.Bound{Prefix: prefix, Inclusive: true}, To: replica.Bound{Prefix: prefix, Inclusive: true}}
+	out := replica.Range{
+		From: replica.Bound{Prefix: prefix, Inclusive: true},
+		To:   replica.Bound{Prefix: prefix, Inclusive: true},
+	}
 	for _, side := range []struct {
 		limit *limit
 		bound *replica.Bound

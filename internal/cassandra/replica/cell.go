@@ -11,8 +11,8 @@ import (
 // Cell is what was written to one column of a row, or to one element of it.
 type Cell struct {
 	Column string
-	// Path is that of an element of a collection or a user-defined type that is not frozen: the element of a set, the key of
-	// a map, a time UUID in a list, the number of a field. It is nil for a column with one cell.
+	// Path is that of an element of a collection or a user-defined type that is not frozen: the element of a set, the key
+	// of a map, a time UUID in a list, the number of a field. It is nil for a column with one cell.
 	Path []byte
 	// All is whether this is the tombstone of all elements of the column, up to its timestamp.
 	All bool
@@ -56,7 +56,8 @@ func resolve(a, b Cell) Cell {
 	case b.Shards != nil && a.Value == nil:
 		return a
 	}
-	if won := merge.Resolve(a.Cell, b.Cell); won.Timestamp != a.Timestamp || won.Expires != a.Expires || !bytes.Equal(won.Value, a.Value) ||
+	if won := merge.Resolve(a.Cell, b.Cell); won.Timestamp != a.Timestamp || won.Expires != a.Expires ||
+		!bytes.Equal(won.Value, a.Value) ||
 		(won.Value == nil) != (a.Value == nil) {
 		return b
 	}
@@ -98,8 +99,8 @@ func mergeCells(a, b []Cell) []Cell {
 	return append(append(out, a...), b...)
 }
 
-// prune drops what a tombstone of that timestamp covers, and the elements that the tombstone of their column does. The cells
-// are changed in place.
+// prune drops what a tombstone of that timestamp covers, and the elements that the tombstone of their column does. The
+// cells are changed in place.
 func prune(cells []Cell, deletion int64) []Cell {
 	all := Cell{}
 	return slices.DeleteFunc(cells, func(c Cell) bool {

@@ -39,8 +39,9 @@ func mutation(t *rapid.T) *replica.Partition {
 		return p
 	case 1:
 		p.Ranges = []replica.Range{{
-			From:      replica.Bound{Prefix: key()[:rapid.IntRange(0, 2).Draw(t, "from")], Inclusive: true},
-			To:        replica.Bound{Prefix: key()[:rapid.IntRange(0, 2).Draw(t, "to")], Inclusive: rapid.Bool().Draw(t, "inclusive")},
+			From: replica.Bound{Prefix: key()[:rapid.IntRange(0, 2).Draw(t, "from")], Inclusive: true},
+			To: replica.Bound{Prefix: key()[:rapid.IntRange(0, 2).Draw(t, "to")], Inclusive: rapid.Bool().
+				Draw(t, "inclusive")},
 			Timestamp: at,
 		}}
 		return p
@@ -103,15 +104,16 @@ func merged(parts ...*replica.Partition) *replica.Partition {
 	return out
 }
 
-// Whatever the order in which mutations arrive, however often each of them does, and on which replica it is first: a read finds
-// the same.
+// Whatever the order in which mutations arrive, however often each of them does, and on which replica it is first: a
+// read finds the same.
 func TestMergeLaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(mutation), 5, 15).Draw(t, "mutations")
 		want := look(merged(all...))
 
-		shuffled := rapid.Permutation(append(slices.Clone(all), all[:rapid.IntRange(0, len(all)).Draw(t, "repeated")]...)).Draw(t, "shuffled")
+		shuffled := rapid.Permutation(append(slices.Clone(all), all[:rapid.IntRange(0, len(all)).Draw(t, "repeated")]...)).
+			Draw(t, "shuffled")
 		if got := look(merged(shuffled...)); got != want {
 			t.Errorf("in another order:\n%swant\n%s", got, want)
 		}
@@ -136,7 +138,8 @@ func TestMergeCounters(t *testing.T) {
 	shard := func(node int, clock, count int64) *replica.Partition {
 		p, row := replica.NewPartition(), replica.NewRow(nil)
 		row.Set(replica.Cell{
-			Column: "n", Cell: merge.Cell{Timestamp: clock, Value: []byte{}}, Shards: []replica.Shard{{Node: node, Clock: clock, Count: count}},
+			Column: "n", Cell: merge.Cell{Timestamp: clock, Value: []byte{}},
+			Shards: []replica.Shard{{Node: node, Clock: clock, Count: count}},
 		})
 		p.Rows = []*replica.Row{row}
 		return p

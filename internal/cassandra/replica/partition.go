@@ -6,8 +6,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 )
 
-// Partition is a partition of a table, or what a statement writes to one. Rows that are in it are never changed, so that
-// partitions can share them.
+// Partition is a partition of a table, or what a statement writes to one. Rows that are in it are never changed, so
+// that partitions can share them.
 type Partition struct {
 	Deletion int64   // the timestamp of its tombstone, merge.NoTimestamp if there is none
 	Ranges   []Range // range tombstones, in no order
@@ -17,8 +17,8 @@ type Partition struct {
 	Stamp uint64
 }
 
-// Stamp makes a stamp of a number that no other has. Stamps add up as mutations are merged, so they have to be scattered: of
-// numbers in a row 1 and 4 are as much as 2 and 3.
+// Stamp makes a stamp of a number that no other has. Stamps add up as mutations are merged, so they have to be
+// scattered: of numbers in a row 1 and 4 are as much as 2 and 3.
 func Stamp(number uint64) uint64 {
 	// The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 	number *= 0x9e3779b97f4a7c15

@@ -46,8 +46,8 @@ func (r *Ring) Everywhere(factor int) [][]int {
 	return out
 }
 
-// Replicas are the numbers of the nodes that hold the partition of a token when there are so many replicas, the first owner
-// first.
+// Replicas are the numbers of the nodes that hold the partition of a token when there are so many replicas, the first
+// owner first.
 func (r *Ring) Replicas(token int64, factor int) []int {
 	first, _ := slices.BinarySearchFunc(r.places, token, func(p place, t int64) int {
 		if p.token < t {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A partition has as many replicas as are wanted, or as there are nodes, and no node twice; the first is the node whose token
-// comes next on the ring.
+// A partition has as many replicas as are wanted, or as there are nodes, and no node twice; the first is the node whose
+// token comes next on the ring.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

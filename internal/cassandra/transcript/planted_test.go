@@ -52,7 +52,8 @@ var bugs = []struct{ name, file, text, wrong string }{
 	},
 	{
 		"the static row is swept with a range of rows", "replica/partition.go",
-		"p.Static = p.Static.pruned(p.Deletion)\n\t}\n\trows :=", "p.Static = p.Static.pruned(p.deletion(nil, compare))\n\t}\n\trows :=",
+		"p.Static = p.Static.pruned(p.Deletion)\n\t}\n\trows :=",
+		"p.Static = p.Static.pruned(p.deletion(nil, compare))\n\t}\n\trows :=",
 	},
 	{
 		"a range takes its bound along", "replica/partition.go",

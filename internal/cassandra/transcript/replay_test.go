@@ -65,7 +65,8 @@ func replay(t *testing.T, recording transcript.Recording) (n int) {
 			n++
 			got := transcript.Run(t.Context(), session, e.Step)
 			if difference := transcript.Difference(e.Reply, got); difference != "" {
-				t.Errorf("round %d, statement %d: %s\n\t%v\n\tCassandra:  %v\n\tin process: %v", i, n, difference, e.Step, e.Reply, got)
+				t.Errorf("round %d, statement %d: %s\n\t%v\n\tCassandra:  %v\n\tin process: %v", i, n, difference, e.Step, e.Reply,
+					got)
 				return n
 			}
 		}

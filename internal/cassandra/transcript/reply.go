@@ -49,8 +49,8 @@ func (r Reply) Lost() bool {
 	return r.Error != "" && (r.Code == 0 || r.Code == 0x1000 || r.Code == 0x1001 || r.Code == 0x1100 || r.Code == 0x1200)
 }
 
-// The values that no two clusters agree about: the time, from which on microseconds are those of a clock, and how much the
-// seconds may differ that something still has to live.
+// The values that no two clusters agree about: the time, from which on microseconds are those of a clock, and how much
+// the seconds may differ that something still has to live.
 const (
 	clock = 1_000_000_000_000
 	late  = 30
@@ -91,9 +91,11 @@ func alike(column string, a, b Value) bool {
 	switch {
 	case strings.HasPrefix(strings.TrimPrefix(column, "max"), "writetime(") && len(a.Bytes) == 8 && len(b.Bytes) == 8:
 		return int64(binary.BigEndian.Uint64(a.Bytes)) > clock && int64(binary.BigEndian.Uint64(b.Bytes)) > clock
-	case strings.HasPrefix(column, "ttl(") && len(a.Bytes) == len(b.Bytes) && len(a.Bytes)%4 == 0: // a number, or a list with its lengths
+	case strings.HasPrefix(column, "ttl(") && len(a.Bytes) == len(b.Bytes) && len(a.Bytes)%4 == 0:
+		// a number, or a list with its lengths
 		for n := 0; n < len(a.Bytes); n += 4 {
-			if apart := int32(binary.BigEndian.Uint32(a.Bytes[n:])) - int32(binary.BigEndian.Uint32(b.Bytes[n:])); apart < -late || apart > late {
+			if apart := int32(binary.BigEndian.Uint32(a.Bytes[n:])) - int32(
+				binary.BigEndian.Uint32(b.Bytes[n:])); apart < -late || apart > late {
 				return false
 			}
 		}

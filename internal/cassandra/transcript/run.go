@@ -53,7 +53,8 @@ func Run(ctx context.Context, session *gocql.Session, step Step) Reply {
 	var out Reply
 	var state []byte
 	for {
-		q := session.Query(step.Statements[0].Text, arguments(step.Statements[0])...).WithContext(ctx).PageSize(step.PageSize).PageState(state).
+		q := session.Query(step.Statements[0].Text, arguments(step.Statements[0])...).WithContext(ctx).
+			PageSize(step.PageSize).PageState(state).
 			Consistency(consistency)
 		if step.Timestamp != 0 {
 			q.WithTimestamp(step.Timestamp)
@@ -110,8 +111,8 @@ func batch(ctx context.Context, session *gocql.Session, step Step, consistency g
 	return conditional(session, b, step.Columns)
 }
 
-// conditional carries a batch out that has conditions, and answers with the columns of some names. The driver scans the first
-// row into a map before it shows the columns.
+// conditional carries a batch out that has conditions, and answers with the columns of some names. The driver scans the
+// first row into a map before it shows the columns.
 func conditional(session *gocql.Session, b *gocql.Batch, names []string) Reply {
 	first := make(map[string]any)
 	for _, name := range names {

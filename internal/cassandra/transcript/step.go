@@ -1,5 +1,6 @@
-// Package transcript is requests to a cluster and what it has answered, so that two clusters can be compared with each other, or
-// one against what another has answered at some time: bytes of values, names and types of columns, codes of errors.
+// Package transcript is requests to a cluster and what it has answered, so that two clusters can be compared with each
+// other, or one against what another has answered at some time: bytes of values, names and types of columns, codes of
+// errors.
 package transcript
 
 import (

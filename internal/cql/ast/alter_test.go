@@ -76,7 +76,8 @@ func TestParseSchema(t *testing.T) {
 func TestParseSchemaErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"ALTER TABLE t", "ALTER MATERIALIZED VIEW v", "ALTER MATERIALIZED VIEW v ADD a int", "ALTER TABLE t ADD a", "ALTER TABLE t DROP",
+		"ALTER TABLE t", "ALTER MATERIALIZED VIEW v", "ALTER MATERIALIZED VIEW v ADD a int", "ALTER TABLE t ADD a",
+		"ALTER TABLE t DROP",
 		"ALTER TABLE t RENAME a b", "ALTER TYPE t ADD (a int)",
 		"DROP", "DROP t", "DROP TABLE IF NOT EXISTS t", "DROP TYPE text",
 	} {

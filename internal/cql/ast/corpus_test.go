@@ -10,7 +10,8 @@ import (
 )
 
 // planned finds statements in what the tests of the library write down.
-var planned = regexp.MustCompile(`(?m)\b(INSERT INTO .* VALUES .*|UPDATE .* SET .* WHERE .*|DELETE .*FROM .* WHERE .*)$`)
+var planned = regexp.MustCompile(
+	`(?m)\b(INSERT INTO .* VALUES .*|UPDATE .* SET .* WHERE .*|DELETE .*FROM .* WHERE .*)$`)
 
 // files reads all files that match.
 func files(t *testing.T, pattern string) []string {
@@ -62,7 +63,8 @@ func TestDriverStatements(t *testing.T) {
 		"\n\t\tSELECT durable_writes, replication\n\t\tFROM system_schema.keyspaces\n\t\tWHERE keyspace_name = ?",
 		"SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
 		"SELECT view_name FROM system_schema.views WHERE keyspace_name = ?",
-		"SELECT table_name, column_name, clustering_order, type, kind, position FROM system_schema.columns WHERE keyspace_name = ?",
+		"SELECT table_name, column_name, clustering_order, type, kind, position FROM system_schema.columns WHERE " +
+			"keyspace_name = ?",
 		"SELECT type_name, field_names, field_types FROM system_schema.types WHERE keyspace_name = ?",
 		"SELECT view_name, base_table_id, base_table_name, bloom_filter_fp_chance, caching, comment, compaction, compression," +
 			" crc_check_chance, dclocal_read_repair_chance, default_time_to_live, extensions, gc_grace_seconds, id," +
@@ -87,21 +89,27 @@ func TestDriverStatements(t *testing.T) {
 func TestBuiltStatements(t *testing.T) {
 	t.Parallel()
 	all := []qb.Cmp{
-		qb.Eq("a"), qb.Ne("a"), qb.Lt("a"), qb.LtOrEq("a"), qb.Gt("a"), qb.GtOrEq("a"), qb.In("a"), qb.InTuple("a", 2), qb.Contains("a"),
-		qb.ContainsKey("a"), qb.Like("a"), qb.EqTuple("a", 2), qb.EqNamed("a", "b.c"), qb.EqLit("a", "'x'"), qb.EqFunc("a", qb.Now()),
+		qb.Eq("a"), qb.Ne("a"), qb.Lt("a"), qb.LtOrEq("a"), qb.Gt("a"), qb.GtOrEq("a"), qb.In("a"), qb.InTuple("a", 2),
+		qb.Contains("a"),
+		qb.ContainsKey("a"), qb.Like("a"), qb.EqTuple("a", 2), qb.EqNamed("a", "b.c"), qb.EqLit("a", "'x'"),
+		qb.EqFunc("a", qb.Now()),
 		qb.GtFunc("a", qb.MinTimeuuid("t")), qb.Token("a", "b").Gt(), qb.Token("a", "b").LtOrEqValue(),
 	}
 	insert := qb.Insert("ks.t").Columns("a", "b").TupleColumn("c", 2).FuncColumn("d", qb.Now()).LitColumn("e", "{'x': 1}")
-	update := qb.Update("t").Set("a", "b").SetNamed("c", "d").SetTuple("e", 2).SetFunc("f", qb.Now()).Add("g").AddLit("h", "1").
+	update := qb.Update("t").Set("a", "b").SetNamed("c", "d").SetTuple("e", 2).SetFunc("f", qb.Now()).Add("g").
+		AddLit("h", "1").
 		Remove("i").RemoveLit("j", "{1}").Where(qb.Eq("k"), qb.In("c"))
 	batch := qb.Batch //nolint:staticcheck // gocqlx says to use gocql's, and applications of today use this one
 	built := []interface{ ToCql() (string, []string) }{
 		qb.Select("ks.t"), qb.Select("t").Columns("a", "b", "count(*)", qb.As("c", "d")).Distinct("k"),
-		qb.Select("t").Where(all...).OrderBy("a", qb.DESC).OrderBy("b", qb.ASC).LimitPerPartition(2).Limit(10).AllowFiltering(),
-		qb.Select("t").LimitNamed("n").LimitPerPartitionNamed("m"), qb.Select("t").CountAll(), qb.Select("t").Count("a").Max("b"),
+		qb.Select("t").Where(all...).OrderBy("a", qb.DESC).OrderBy("b", qb.ASC).LimitPerPartition(2).Limit(10).
+			AllowFiltering(),
+		qb.Select("t").LimitNamed("n").LimitPerPartitionNamed("m"), qb.Select("t").CountAll(), qb.Select("t").Count("a").
+			Max("b"),
 		insert, qb.Insert("t").Columns("a").Unique().TTLNamed("ttl").TimestampNamed("ts"),
 		qb.Insert("t").Columns("a").Unique().TTL(1e9),
-		update, qb.Update("t").Set("a").Where(qb.Eq("k")).Existing(), qb.Update("t").Set("a").TTLNamed("x").Where(qb.Eq("k")).If(all[:8]...),
+		update, qb.Update("t").Set("a").Where(qb.Eq("k")).Existing(), qb.Update("t").Set("a").TTLNamed("x").Where(qb.Eq("k")).
+			If(all[:8]...),
 		qb.Delete("t").Columns("a", "b[1]").Where(qb.Eq("k"), qb.Gt("c")).TimestampNamed("ts").Existing(),
 		batch().Add(insert).AddWithPrefix("x", update).AddStmt("DELETE FROM t WHERE k = ?", []string{"k"}),
 		batch().UnLogged().TimestampNamed("ts").Add(insert), batch().Counter().Add(qb.Update("t").Add("n").Where(qb.Eq("k"))),

@@ -35,8 +35,8 @@ func giveBack(room *[]token) {
 	}
 }
 
-// scan puts the tokens of a text into room; the last is its end. What is no token is an error, but in a script a token: the statement that has it
-// cannot be read.
+// scan puts the tokens of a text into room; the last is its end. What is no token is an error, but in a script a token:
+// the statement that has it cannot be read.
 func (l *lexer) scan(room *[]token) error {
 	if len(l.Text) > math.MaxInt32 {
 		return &InvalidError{Text: "the statement is too long"}
@@ -80,8 +80,8 @@ func (l *lexer) constant(kind TermKind, n int, text string) token {
 	return token{l.Cut(cql.Constant, n, text), kind}
 }
 
-// forms are those of literals, each for what has none of those before it. In durations of ISO 8601 P and the designators are in
-// upper case, and no letter follows.
+// forms are those of literals, each for what has none of those before it. In durations of ISO 8601 P and the
+// designators are in upper case, and no letter follows.
 var forms = []struct {
 	kind TermKind
 	form *regexp.Regexp
@@ -184,7 +184,8 @@ const (
 	User     // {field: 1}
 	Call     // now()
 	Cast     // (text) 'x' or, in a selection, CAST(x AS text), where Text is the type
-	// Reference is let.column in a [Transaction], Text is the name of the LET, and Fields has the column; none in let IS NULL.
+	// Reference is let.column in a [Transaction], Text is the name of the LET, and Fields has the column; none in let IS
+	// NULL.
 	Reference
 
 	// These are in selections only.

@@ -193,7 +193,8 @@ func (p *parser) conditions() (exists bool, conditions []Relation) {
 		return false, nil
 	}
 	// A column may be named exists.
-	if p.IsWord(0, "exists") && (p.Ahead(1).Kind != cql.Sign || p.IsSign(1, ";")) && !p.IsWord(1, "in") && !p.IsWord(1, "contains") {
+	if p.IsWord(0, "exists") && (p.Ahead(1).Kind != cql.Sign || p.IsSign(1, ";")) && !p.IsWord(1, "in") &&
+		!p.IsWord(1, "contains") {
 		p.Skip(1)
 		return true, nil
 	}

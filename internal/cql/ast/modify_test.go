@@ -14,8 +14,9 @@ func TestInsert(t *testing.T) {
 			Into: cql.Name{Keyspace: "ks", Name: "t"}, Columns: []string{"a", "b"}, Values: []Term{mark(0), number("1")},
 		}},
 		{"INSERT INTO t (a) VALUES (:A) IF NOT EXISTS USING TTL ? AND TIMESTAMP 5", &Insert{
-			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{{Kind: Mark, Text: "a"}}, IfNotExists: true,
-			Using: Using{TTL: pointer(mark(1)), Timestamp: pointer(number("5"))},
+			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{{Kind: Mark, Text: "a"}},
+			IfNotExists: true,
+			Using:       Using{TTL: pointer(mark(1)), Timestamp: pointer(number("5"))},
 		}},
 		{"INSERT INTO t (key) VALUES (null) USING TIMESTAMP ? AND TTL ?", &Insert{
 			Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"key"}, Values: []Term{{Kind: Null}},
@@ -65,9 +66,11 @@ func TestUpdate(t *testing.T) {
 			Where: []Relation{equals("k", mark(6))}, IfExists: true,
 		}},
 		{
-			"UPDATE t SET f = now() WHERE k = 1 IF a = null AND m[?] != 1 AND u.f IN (1, 2) AND exists IN ? AND exists > 1 AND s CONTAINS 3",
+			"UPDATE t SET f = now() WHERE k = 1 IF a = null AND m[?] != 1 AND u.f IN (1, 2) AND exists IN ? AND exists > 1 " +
+				"AND s CONTAINS 3",
 			&Update{
-				Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target: Target{Column: "f"}, Value: Term{Kind: Call, Text: "now"}}},
+				Table: cql.Name{Keyspace: "", Name: "t"},
+				Set:   []Assignment{{Target: Target{Column: "f"}, Value: Term{Kind: Call, Text: "now"}}},
 				Where: []Relation{equals("k", number("1"))},
 				If: []Relation{
 					equals("a", Term{Kind: Null}),
@@ -89,7 +92,10 @@ func TestUpdate(t *testing.T) {
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
-		{"DELETE FROM t WHERE k = ?", &Delete{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{equals("k", mark(0))}}},
+		{"DELETE FROM t WHERE k = ?", &Delete{
+			From:  cql.Name{Keyspace: "", Name: "t"},
+			Where: []Relation{equals("k", mark(0))},
+		}},
 		{"DELETE a, m[?], u.f FROM ks.t USING TIMESTAMP ? WHERE k = ? AND c > ? IF EXISTS", &Delete{
 			From:    cql.Name{Keyspace: "ks", Name: "t"},
 			Columns: []Target{{Column: "a"}, {Column: "m", Key: pointer(mark(0))}, {Column: "u", Field: "f"}},
@@ -113,12 +119,16 @@ func TestBatch(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"BEGIN BATCH APPLY BATCH", &Batch{}},
-		{"BEGIN UNLOGGED BATCH USING TIMESTAMP ? APPLY BATCH;", &Batch{Kind: Unlogged, Using: Using{Timestamp: pointer(mark(0))}}},
+		{
+			"BEGIN UNLOGGED BATCH USING TIMESTAMP ? APPLY BATCH;",
+			&Batch{Kind: Unlogged, Using: Using{Timestamp: pointer(mark(0))}},
+		},
 		{"BEGIN COUNTER BATCH UPDATE t SET a += ? WHERE k = ? UPDATE t SET a += 1 WHERE k = :k; APPLY BATCH", &Batch{
 			Kind: Counter,
 			Statements: []Statement{
 				&Update{
-					Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target{Column: "a"}, Add, mark(0)}}, Where: []Relation{equals("k", mark(1))},
+					Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target{Column: "a"}, Add, mark(0)}},
+					Where: []Relation{equals("k", mark(1))},
 				},
 				&Update{
 					Table: cql.Name{Keyspace: "", Name: "t"}, Set: []Assignment{{Target{Column: "a"}, Add, number("1")}},
@@ -126,10 +136,13 @@ func TestBatch(t *testing.T) {
 				},
 			},
 		}},
-		{"BEGIN BATCH DELETE FROM t WHERE k = 1 IF EXISTS INSERT INTO t (a) VALUES (1); APPLY BATCH", &Batch{Statements: []Statement{
-			&Delete{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{equals("k", number("1"))}, IfExists: true},
-			&Insert{Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{number("1")}},
-		}}},
+		{
+			"BEGIN BATCH DELETE FROM t WHERE k = 1 IF EXISTS INSERT INTO t (a) VALUES (1); APPLY BATCH",
+			&Batch{Statements: []Statement{
+				&Delete{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{equals("k", number("1"))}, IfExists: true},
+				&Insert{Into: cql.Name{Keyspace: "", Name: "t"}, Columns: []string{"a"}, Values: []Term{number("1")}},
+			}},
+		},
 	})
 }
 
@@ -140,11 +153,17 @@ func TestMarks(t *testing.T) {
 		want []string
 	}{
 		{"SELECT * FROM t", nil},
-		{"SELECT a[:k], f(?) FROM t WHERE a IN :l AND m[?] = {:x: [?]} PER PARTITION LIMIT :p LIMIT :l", []string{"k", "", "l", "", "x", "", "p", "l"}},
+		{
+			"SELECT a[:k], f(?) FROM t WHERE a IN :l AND m[?] = {:x: [?]} PER PARTITION LIMIT :p LIMIT :l",
+			[]string{"k", "", "l", "", "x", "", "p", "l"},
+		},
 		{"INSERT INTO t (a, b) VALUES (:a, (int) ?) USING TTL :t AND TIMESTAMP :s", []string{"a", "", "t", "s"}},
 		{"UPDATE t USING TIMESTAMP :s SET a = :a, b[:k] = :v WHERE k = :k IF c = :c", []string{"s", "a", "k", "v", "k", "c"}},
 		{"DELETE m[:m] FROM t USING TIMESTAMP :s WHERE k = :k IF c[:i] = :c", []string{"m", "s", "k", "i", "c"}},
-		{"BEGIN BATCH USING TIMESTAMP ? DELETE FROM t WHERE k = :a; DELETE FROM t WHERE k = :b; APPLY BATCH", []string{"", "a", "b"}},
+		{
+			"BEGIN BATCH USING TIMESTAMP ? DELETE FROM t WHERE k = :a; DELETE FROM t WHERE k = :b; APPLY BATCH",
+			[]string{"", "a", "b"},
+		},
 		{"TRUNCATE t", nil},
 	} {
 		s, err := Parse(c.text)

@@ -23,8 +23,8 @@ func Parse(text string) (s Statement, err error) {
 	return s, nil
 }
 
-// parser reads statements from tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it
-// reads after that fails too, and nothing repeats forever.
+// parser reads statements from tokens by recursive descent. The first error is kept, and puts the parser at the end of
+// the text: what it reads after that fails too, and nothing repeats forever.
 type parser struct {
 	Text   string
 	Tokens []token // the last is the end
@@ -251,8 +251,8 @@ func (p *parser) Field() ColumnDefinition {
 	return ColumnDefinition{Name: p.Identifier(), Type: p.TypeName()}
 }
 
-// SyntaxError says where a text is no statement. Its message is like Cassandra's: lines count from 1, columns from 0, and the
-// end of the text is at line 0, column -1. Without both it is about an option.
+// SyntaxError says where a text is no statement. Its message is like Cassandra's: lines count from 1, columns from 0,
+// and the end of the text is at line 0, column -1. Without both it is about an option.
 type SyntaxError struct {
 	Line, Column int
 	Text         string
@@ -274,7 +274,8 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return e.Text }
 
-// Unsupported begins the message of an error about CQL that Cassandra accepts, and that the one in the process does not know.
+// Unsupported begins the message of an error about CQL that Cassandra accepts, and that the one in the process does not
+// know.
 const Unsupported = "not supported by the in-process Cassandra: "
 
 // errorAt is a [SyntaxError] at an offset of the text.

@@ -39,7 +39,8 @@ func (p *parser) undefined(verb string) {
 		"function", "aggregate", "trigger", "role", "user", "identity", "or", "materialized", "index")
 }
 
-// elements takes what is between the brackets of CREATE TABLE and CREATE TYPE; there may be a comma without an element behind it.
+// elements takes what is between the brackets of CREATE TABLE and CREATE TYPE; there may be a comma without an element
+// behind it.
 func (p *parser) elements(one func()) {
 	p.Expect("(")
 	one()
@@ -143,7 +144,8 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 
 // indexTarget takes a column of an index.
 func (p *parser) indexTarget() (target IndexTarget) {
-	if t := p.Token(); t.Kind == cql.Word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.Text) && p.IsSign(1, "(") {
+	if t := p.Token(); t.Kind == cql.Word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.Text) &&
+		p.IsSign(1, "(") {
 		p.Skip(2)
 		target.Part = t.Text
 	}
@@ -179,8 +181,8 @@ func (p *parser) createView() *CreateView {
 
 var noWord = regexp.MustCompile(`\W`)
 
-// IndexName is the name that the server gives to an index that is created without one. taken says whether the keyspace has an index of a name.
-// column is empty for an index that is not on one column.
+// IndexName is the name that the server gives to an index that is created without one. taken says whether the keyspace
+// has an index of a name. column is empty for an index that is not on one column.
 func IndexName(table, column string, taken func(name string) bool) string {
 	if column != "" {
 		table += "_" + column

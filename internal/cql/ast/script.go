@@ -10,8 +10,8 @@ import (
 )
 
 // Script is a text of statements, for those who look at a schema and what is asked of it, and run nothing. More of CQL
-// is read than by [Parse]: transactions, JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns.
-// Errors name the line, from 1, and say in plain words what is expected there.
+// is read than by [Parse]: transactions, JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only
+// the columns. Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
 	Comments []cql.Comment // in their order
 	p        parser
@@ -38,8 +38,8 @@ func lined(err error) error {
 	return err
 }
 
-// Next goes to the next statement, and gives the word in lower case that it begins with, and where. The word is empty at
-// what is none, and more is false at the end.
+// Next goes to the next statement, and gives the word in lower case that it begins with, and where. The word is empty
+// at what is none, and more is false at the end.
 func (s *Script) Next() (first string, at int, more bool) {
 	for s.p.Sign(";") {
 	}
@@ -50,7 +50,8 @@ func (s *Script) Next() (first string, at int, more bool) {
 	return first, int(t.Start), t.Kind != cql.End
 }
 
-// Statement reads the next statement, and the semicolon behind it. One that cannot be read is passed over, and has a span too.
+// Statement reads the next statement, and the semicolon behind it. One that cannot be read is passed over, and has a
+// span too.
 func (s *Script) Statement() (Statement, Span, error) {
 	from := s.p.At
 	out := s.p.statement()
@@ -65,8 +66,8 @@ func (s *Script) Statement() (Statement, Span, error) {
 	return out, span, nil
 }
 
-// PassOver passes over the next statement without reading it. A semicolon within a batch or a transaction ends none, unless a word follows that begins
-// another statement and is in neither: it has no end.
+// PassOver passes over the next statement without reading it. A semicolon within a batch or a transaction ends none,
+// unless a word follows that begins another statement and is in neither: it has no end.
 func (s *Script) PassOver() Span {
 	from, within := s.p.At, s.p.IsWord(0, "begin")
 	for s.p.Token().Kind != cql.End && (within && !s.p.isStatement(1) || !s.p.IsSign(0, ";")) {
@@ -79,7 +80,8 @@ func (s *Script) PassOver() Span {
 
 // isStatement says whether the token n later is the first of a statement that is in no batch or transaction.
 func (p *parser) isStatement(n int) bool {
-	return p.Ahead(n).Kind == cql.Word && slices.Contains(strings.Fields("begin create alter drop truncate use"), p.Ahead(n).Text)
+	return p.Ahead(n).Kind == cql.Word && slices.Contains(strings.Fields("begin create alter drop truncate use"),
+		p.Ahead(n).Text)
 }
 
 // SkipLine passes over the rest of the line, or what comes before a semicolon in it, as cqlsh ends its own commands.
@@ -134,7 +136,8 @@ func (p *parser) span(from int) Span {
 	return Span{int(p.Tokens[from].Start), int(p.Tokens[max(from, p.At-1)].End)}
 }
 
-// Clause is a text without its comments. It is an error if there is a semicolon in it, or what is not CQL, such as a quote without its end.
+// Clause is a text without its comments. It is an error if there is a semicolon in it, or what is not CQL, such as a
+// quote without its end.
 func Clause(text string) (string, error) {
 	s, err := NewScript(text)
 	if err != nil {
@@ -151,7 +154,8 @@ func Clause(text string) (string, error) {
 	return s.Text(Span{0, len(text)}), nil
 }
 
-// First reads the first statement of a text, as a [Script] does, or one of a transaction. It is nil if there is none, or one that is not understood.
+// First reads the first statement of a text, as a [Script] does, or one of a transaction. It is nil if there is none,
+// or one that is not understood.
 func First(text string) Statement {
 	_, statement := one(text)
 	return statement

@@ -38,7 +38,8 @@ func statements(text string) (found []string, err error) {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
-	found, err := statements("; USE k;;\nSELECT a -- it's\n FROM\tt/* x */WHERE  b = 'c  d';\nBEGIN BATCH\nDELETE FROM t WHERE a = 1;\n" +
+	found, err := statements("; USE k;;\nSELECT a -- it's\n FROM\tt/* x */WHERE  b = 'c  d';\nBEGIN BATCH\nDELETE FROM " +
+		"t WHERE a = 1;\n" +
 		"INSERT INTO t (a) VALUES (1) APPLY BATCH; -- end")
 	want := []string{
 		"1 use *ast.Use USE k", "2 select *ast.Select SELECT a FROM t WHERE b = 'c  d'",
@@ -53,7 +54,13 @@ func TestScript(t *testing.T) {
 func TestComments(t *testing.T) {
 	t.Parallel()
 	s, err := NewScript("-- a\nUSE /* b\n*/ k; // c\r/**/ -- ")
-	want := []cql.Comment{{Text: " a", Block: false, At: 0}, {Text: " b\n", Block: true, At: 9}, {Text: " c", Block: false, At: 20}, {Text: "", Block: true, At: 25}, {Text: " ", Block: false, At: 30}}
+	want := []cql.Comment{
+		{Text: " a", Block: false, At: 0},
+		{Text: " b\n", Block: true, At: 9},
+		{Text: " c", Block: false, At: 20},
+		{Text: "", Block: true, At: 25},
+		{Text: " ", Block: false, At: 30},
+	}
 	if err != nil || !reflect.DeepEqual(s.Comments, want) {
 		t.Errorf("%v, got %+v, want %+v", err, s.Comments, want)
 	}
@@ -95,32 +102,45 @@ func TestOnlyInScripts(t *testing.T) {
 			GroupBy: []Term{column("a"), call(Call, "floor", column("b"), Term{Kind: Duration, Text: "1h"})},
 		},
 		"SELECT a FROM t ORDER BY v ANN OF [1] LIMIT 1": &Select{
-			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v", Near: true}}, Limit: pointer(number("1")),
+			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v", Near: true}},
+			Limit: pointer(number("1")),
 		},
 		"SELECT -a + 1 FROM t": selects(call(Arithmetic, "", column("a"), number("1"))),
-		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{
-			{Term: call(List, "", column("a"), column("b"))},
-			{Term: call(Set, "", column("a"))},
-			{Term: Term{Kind: User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
-			{Term: call(Map, "", number("1"), column("b"))},
-			{Term: Term{Kind: User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
-			{Term: call(Tuple, "", column("a"))},
-			{Term: call(Cast, "int", column("a"))},
-			{Term: call(Cast, "set<int>", column("a")), As: "b"},
-		}},
+		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{
+			From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{
+				{Term: call(List, "", column("a"), column("b"))},
+				{Term: call(Set, "", column("a"))},
+				{Term: Term{Kind: User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
+				{Term: call(Map, "", number("1"), column("b"))},
+				{Term: Term{Kind: User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
+				{Term: call(Tuple, "", column("a"))},
+				{Term: call(Cast, "int", column("a"))},
+				{Term: call(Cast, "set<int>", column("a")), As: "b"},
+			},
+		},
 		"SELECT (u) a, (k.u) ?, (u) FROM t": selects(
 			call(Cast, "u", column("a")), call(Cast, "k.u", mark(0)), call(Tuple, "", column("u")),
 		),
-		"SELECT (int), (int, text) FROM t": selects(call(Tuple, "", column("int")), call(Tuple, "", column("int"), column("text"))),
+		"SELECT (int), (int, text) FROM t": selects(call(Tuple, "", column("int")),
+			call(Tuple, "", column("int"), column("text"))),
 		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": selects(
 			field("a", "b"), call(Call, "f", column("a")), element(number("1")), element(Term{}), element(number("1")),
 		),
-		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{
+		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: cql.Name{
+			Keyspace: "",
+			Name:     "t",
+		}, Where: []Relation{
 			{Operator: "EXPR"},
 			equals("a", call(Arithmetic, "", mark(0), number("2"), call(Cast, "text", number("1")), number("3"))),
 		}},
-		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: cql.Name{Keyspace: "", Name: "t"}, IfNotExists: true},
-		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: cql.Name{Keyspace: "", Name: "t"}, Using: Using{TTL: pointer(number("1"))}},
+		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{
+			Into:        cql.Name{Keyspace: "", Name: "t"},
+			IfNotExists: true,
+		},
+		"INSERT INTO t JSON '{}' USING TTL 1": &Insert{
+			Into:  cql.Name{Keyspace: "", Name: "t"},
+			Using: Using{TTL: pointer(number("1"))},
+		},
 	} {
 		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
 			t.Errorf("%s: Parse: %v", text, err)
@@ -201,7 +221,8 @@ func TestParseType(t *testing.T) {
 		t.Errorf("%v, %s", err, typ)
 	}
 	for in, want := range map[string]string{
-		"u{a int}": `unexpected "{"`, "int;": `unexpected ";"`, "map<int>": "map takes 2 type arguments, as in map<text, int>, not 1",
+		"u{a int}": `unexpected "{"`, "int;": `unexpected ";"`,
+		"map<int>":         "map takes 2 type arguments, as in map<text, int>, not 1",
 		"vector<int, int>": `want the dimension of a vector, not "int"`, "int #": "unexpected '#'",
 	} {
 		if typ, err := cql.ParseType(in); err == nil || err.Error() != want {
@@ -230,10 +251,14 @@ func TestQuote(t *testing.T) {
 // FuzzScript: what Parse reads, a script reads as the same statement.
 func FuzzScript(f *testing.F) {
 	for _, seed := range []string{
-		"SELECT a, (int) b, [c], {d: e}, f(g)[1..2].h FROM t GROUP BY i ORDER BY j ANN OF ? LIMIT 1", "INSERT INTO t JSON ? DEFAULT NULL",
-		"BEGIN BATCH DELETE FROM t WHERE a = -? + 1; APPLY BATCH -- x", "CREATE TABLE t (a list<int>, PRIMARY KEY (a)) WITH b = {'c': 1};",
-		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)", "USE a; USE b", "CREATE TABLE a (a list)",
-		"BEGIN TRANSACTION LET o = (SELECT a FROM t WHERE k = ? LIMIT 1); SELECT o.a; IF o.a = 1 AND o IS NOT NULL THEN UPDATE t SET b = o.a, c += o.d[1]" +
+		"SELECT a, (int) b, [c], {d: e}, f(g)[1..2].h FROM t GROUP BY i ORDER BY j ANN OF ? LIMIT 1",
+		"INSERT INTO t JSON ? DEFAULT NULL",
+		"BEGIN BATCH DELETE FROM t WHERE a = -? + 1; APPLY BATCH -- x",
+		"CREATE TABLE t (a list<int>, PRIMARY KEY (a)) WITH b = {'c': 1};",
+		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)", "USE a; USE b",
+		"CREATE TABLE a (a list)",
+		"BEGIN TRANSACTION LET o = (SELECT a FROM t WHERE k = ? LIMIT 1); SELECT o.a; IF o.a = 1 AND o IS NOT NULL THEN " +
+			"UPDATE t SET b = o.a, c += o.d[1]" +
 			" WHERE k = 1; END IF COMMIT TRANSACTION -- batch",
 	} {
 		f.Add(seed)
@@ -263,7 +288,8 @@ func TestClause(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a IS NOT NULL /* x */  AND b > 'it''s'": "a IS NOT NULL AND b > 'it''s'",
-		"a = 1; DROP TABLE t":                    "", "a = 'x": "", `a = "x`: "", "a = 1 /* x": "", "a = $$x": "", "a = ~": "", "a = \x00": "",
+		"a = 1; DROP TABLE t":                    "", "a = 'x": "", `a = "x`: "", "a = 1 /* x": "", "a = $$x": "",
+		"a = ~": "", "a = \x00": "",
 	} {
 		if got, err := Clause(text); got != want || (err != nil) != (want == "") {
 			t.Errorf("%q: %q, %v", text, got, err)

@@ -145,7 +145,8 @@ func (p *parser) isCast() bool {
 	case p.IsSign(2, "."):
 		next = 5
 	}
-	return p.IsSign(next, "(", "[", "{", "?", ":") || p.IsName(next) && !p.IsWord(next, "as") || p.later(next).Literal != Mark
+	return p.IsSign(next, "(", "[", "{", "?", ":") || p.IsName(next) && !p.IsWord(next, "as") ||
+		p.later(next).Literal != Mark
 }
 
 // order takes one column of ORDER BY.

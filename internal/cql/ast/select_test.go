@@ -30,17 +30,34 @@ func TestSelect(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"SELECT * FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}}},
-		{"select A, \"B\"\"c\" from Ks.\"T\" ;;", &Select{From: cql.Name{Keyspace: "ks", Name: "T"}, Columns: columns("a", `B"c`)}},
-		{"SELECT DISTINCT a, b FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Distinct: true, Columns: columns("a", "b")}},
-		{"SELECT distinct, json FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("distinct", "json")}},
-		{"SELECT distinct AS d FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{{Term: column("distinct"), As: "d"}}}},
-		{"SELECT DISTINCT as FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Distinct: true, Columns: columns("as")}},
+		{"select A, \"B\"\"c\" from Ks.\"T\" ;;", &Select{
+			From:    cql.Name{Keyspace: "ks", Name: "T"},
+			Columns: columns("a", `B"c`),
+		}},
+		{"SELECT DISTINCT a, b FROM t", &Select{
+			From: cql.Name{Keyspace: "", Name: "t"}, Distinct: true,
+			Columns: columns("a", "b"),
+		}},
+		{"SELECT distinct, json FROM t", &Select{
+			From:    cql.Name{Keyspace: "", Name: "t"},
+			Columns: columns("distinct", "json"),
+		}},
+		{"SELECT distinct AS d FROM t", &Select{
+			From:    cql.Name{Keyspace: "", Name: "t"},
+			Columns: []Selector{{Term: column("distinct"), As: "d"}},
+		}},
+		{"SELECT DISTINCT as FROM t", &Select{
+			From: cql.Name{Keyspace: "", Name: "t"}, Distinct: true,
+			Columns: columns("as"),
+		}},
 		{"SELECT json FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("json")}},
 		{"SELECT -- all\n * // of it\r FROM /* the\n -- */ t -- table\n", &Select{From: cql.Name{Keyspace: "", Name: "t"}}},
 		{
-			"SELECT key, ttl, timestamp, type, count, values, user, date, text, filtering, counter, list, map, as, static, clustering," +
+			"SELECT key, ttl, timestamp, type, count, values, user, date, text, filtering, counter, list, map, as, static, " +
+				"clustering," +
 				" role, writetime, cast, per, \"select\" FROM t",
-			&Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("key", "ttl", "timestamp", "type", "count", "values", "user", "date", "text",
+			&Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("key", "ttl", "timestamp", "type", "count",
+				"values", "user", "date", "text",
 				"filtering", "counter", "list", "map", "as", "static", "clustering", "role", "writetime", "cast", "per", "select")},
 		},
 		{"SELECT a FROM t WHERE k = ? AND c >= :Start LIMIT :\"N\"", &Select{
@@ -52,7 +69,11 @@ func TestSelect(t *testing.T) {
 			Limit: &Term{Kind: Mark, Mark: 2, Text: "N"},
 		}},
 		{"SELECT a FROM t ORDER BY c DESC, d ASC, e PER PARTITION LIMIT 2 LIMIT ? ALLOW FILTERING", &Select{
-			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "c", Descending: true}, {Column: "d"}, {Column: "e"}},
+			From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns("a"), OrderBy: []Order{
+				{Column: "c", Descending: true},
+				{Column: "d"},
+				{Column: "e"},
+			},
 			PerLimit: pointer(number("2")), Limit: pointer(mark(0)), Filtering: true,
 		}},
 	})
@@ -86,7 +107,10 @@ func TestSelectors(t *testing.T) {
 		{"null", Selector{Term: Term{Kind: Null}}},
 		{"min(cast(a as int))", Selector{Term: call(Call, "min", call(Cast, "int", column("a")))}},
 	} {
-		compare(t, []parsed{{"SELECT " + c.text + " FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: []Selector{c.want}}}})
+		compare(t, []parsed{{"SELECT " + c.text + " FROM t", &Select{
+			From:    cql.Name{Keyspace: "", Name: "t"},
+			Columns: []Selector{c.want},
+		}}})
 	}
 }
 
@@ -108,7 +132,10 @@ func TestRelations(t *testing.T) {
 		{"a IN (?, 2)", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{mark(0), number("2")}}},
 		{"a IN ()", Relation{Columns: []string{"a"}, Operator: "IN"}},
 		{"a IN ?", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{mark(0)}, Marked: true}},
-		{"a IN :as", Relation{Columns: []string{"a"}, Operator: "IN", Values: []Term{{Kind: Mark, Text: "as"}}, Marked: true}},
+		{"a IN :as", Relation{
+			Columns: []string{"a"}, Operator: "IN", Values: []Term{{Kind: Mark, Text: "as"}},
+			Marked: true,
+		}},
 		{"a CONTAINS ?", Relation{Columns: []string{"a"}, Operator: "CONTAINS", Values: []Term{mark(0)}}},
 		{"a CONTAINS KEY ?", Relation{Columns: []string{"a"}, Operator: "CONTAINS KEY", Values: []Term{mark(0)}}},
 		{"a LIKE '%x'", Relation{Columns: []string{"a"}, Operator: "LIKE", Values: []Term{text("%x")}}},
@@ -122,9 +149,18 @@ func TestRelations(t *testing.T) {
 		{"(a, b) > (?, ?)", Relation{Columns: []string{"a", "b"}, Tuple: true, Operator: ">", Values: []Term{tuple}}},
 		{"(a) = ?", Relation{Columns: []string{"a"}, Tuple: true, Operator: "=", Values: []Term{mark(0)}}},
 		{"(a, b) IN ((?, ?))", Relation{Columns: []string{"a", "b"}, Tuple: true, Operator: "IN", Values: []Term{tuple}}},
-		{"(a, b) IN (?, ?)", Relation{Columns: []string{"a", "b"}, Tuple: true, Operator: "IN", Values: []Term{mark(0), mark(1)}}},
-		{"(a, b) IN ?", Relation{Columns: []string{"a", "b"}, Tuple: true, Operator: "IN", Values: []Term{mark(0)}, Marked: true}},
+		{"(a, b) IN (?, ?)", Relation{
+			Columns: []string{"a", "b"}, Tuple: true, Operator: "IN",
+			Values: []Term{mark(0), mark(1)},
+		}},
+		{"(a, b) IN ?", Relation{
+			Columns: []string{"a", "b"}, Tuple: true, Operator: "IN", Values: []Term{mark(0)},
+			Marked: true,
+		}},
 	} {
-		compare(t, []parsed{{"SELECT * FROM t WHERE " + c.text, &Select{From: cql.Name{Keyspace: "", Name: "t"}, Where: []Relation{c.want}}}})
+		compare(t, []parsed{{"SELECT * FROM t WHERE " + c.text, &Select{
+			From:  cql.Name{Keyspace: "", Name: "t"},
+			Where: []Relation{c.want},
+		}}})
 	}
 }

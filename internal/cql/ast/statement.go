@@ -128,8 +128,8 @@ func (r *Relation) Is(operator string) bool {
 // Term is a value.
 type Term struct {
 	Kind TermKind
-	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a column, a function or a named
-	// mark, in lower case unless quoted.
+	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a column, a function
+	// or a named mark, in lower case unless quoted.
 	Text string
 	// Mark is the number of a mark in the statement, or the batch, from 0.
 	Mark int

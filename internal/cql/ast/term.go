@@ -197,7 +197,8 @@ func (p *parser) isFunction() bool {
 		n = 2
 	}
 	t := p.Ahead(n)
-	return p.IsSign(n+1, "(") && (p.IsWord(n, "token") || p.IsName(n) && (t.Kind == cql.Quoted || !columnFunctions[t.Text]))
+	return p.IsSign(n+1, "(") && (p.IsWord(n, "token") || p.IsName(n) &&
+		(t.Kind == cql.Quoted || !columnFunctions[t.Text]))
 }
 
 // function takes the name of a function, without the keyspace of those that Cassandra has of itself.

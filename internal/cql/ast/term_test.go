@@ -45,7 +45,10 @@ func TestTerms(t *testing.T) {
 		{"{'a': 1, :k: [2]}", Term{Kind: Map, Elems: []Term{
 			text("a"), number("1"), {Kind: Mark, Text: "k"}, {Kind: List, Elems: []Term{number("2")}},
 		}}},
-		{"{Street: 'x', \"City\": null}", Term{Kind: User, Fields: []string{"street", "City"}, Elems: []Term{text("x"), {Kind: Null}}}},
+		{"{Street: 'x', \"City\": null}", Term{
+			Kind: User, Fields: []string{"street", "City"},
+			Elems: []Term{text("x"), {Kind: Null}},
+		}},
 		{"{now(): 1}", Term{Kind: Map, Elems: []Term{{Kind: Call, Text: "now"}, number("1")}}},
 		{"(1, (2))", Term{Kind: Tuple, Elems: []Term{number("1"), {Kind: Tuple, Elems: []Term{number("2")}}}}},
 		{"minTimeuuid(toTimestamp(?))", Term{Kind: Call, Text: "mintimeuuid", Elems: []Term{
@@ -71,7 +74,10 @@ func TestTerms(t *testing.T) {
 func TestNoLiterals(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"p1y", "P", "P1Yx", "p1d", "abcdef01", "e5", "nano", "truest", "x0f", "PT"} {
-		compare(t, []parsed{{"SELECT " + name + " FROM t", &Select{From: cql.Name{Keyspace: "", Name: "t"}, Columns: columns(strings.ToLower(name))}}})
+		compare(t, []parsed{{"SELECT " + name + " FROM t", &Select{
+			From:    cql.Name{Keyspace: "", Name: "t"},
+			Columns: columns(strings.ToLower(name)),
+		}}})
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Transaction is BEGIN TRANSACTION of Cassandra 6, of a [Script] only. Of its IF and of a SELECT without FROM it has the references.
+// Transaction is BEGIN TRANSACTION of Cassandra 6, of a [Script] only. Of its IF and of a SELECT without FROM it has
+// the references.
 type Transaction struct {
 	Lets       []string    // the names of LET, whose SELECTs are the first of the statements; not nil
 	Statements []Statement // Select, Insert, Update, Delete
@@ -91,7 +92,9 @@ func (p *parser) let() Statement {
 func (p *parser) isFrom() bool {
 	words := strings.Fields("from if insert update delete")
 	n := 1
-	for p.Ahead(n).Kind != cql.End && !p.IsSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool { return p.IsWord(n, w) }) {
+	for p.Ahead(n).Kind != cql.End && !p.IsSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool {
+		return p.IsWord(n, w)
+	}) {
 		n++
 	}
 	return p.IsWord(n, "from")
@@ -158,7 +161,9 @@ func reads(s *Select, column string) bool {
 
 // hasColumn says whether a term of a selection has a column.
 func hasColumn(t Term, column string) bool {
-	return t.Kind == Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool { return hasColumn(t, column) })
+	return t.Kind == Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool {
+		return hasColumn(t, column)
+	})
 }
 
 // Bound is a statement of a transaction with a mark for each reference, as it can be prepared without the transaction.
@@ -173,8 +178,9 @@ func Bound(text string) string {
 	return text
 }
 
-// TransactionalMode are the table options transactional_mode and transactional_migration_from in a CREATE TABLE statement as DESCRIBE gives it:
-// no table of system_schema has them (seen in Cassandra 6.0-alpha2). They are empty where the statement does not have them.
+// TransactionalMode are the table options transactional_mode and transactional_migration_from in a CREATE TABLE
+// statement as DESCRIBE gives it: no table of system_schema has them (seen in Cassandra 6.0-alpha2). They are empty
+// where the statement does not have them.
 func TransactionalMode(create string) (mode, from string) {
 	table, _ := First(create).(*CreateTable)
 	if table == nil {

@@ -22,7 +22,8 @@ func reference(let string, column ...string) Term {
 	return Term{Kind: Reference, Text: let, Fields: column}
 }
 
-// The forms that the parser of Cassandra 6.0-alpha2 takes, and, as all are of scripts only, the server in the process does not.
+// The forms that the parser of Cassandra 6.0-alpha2 takes, and, as all are of scripts only, the server in the process
+// does not.
 func TestTransaction(t *testing.T) {
 	t.Parallel()
 	table := cql.Name{Keyspace: "", Name: "t"}
@@ -33,15 +34,21 @@ func TestTransaction(t *testing.T) {
 		"INSERT INTO t (a) VALUES (1); DELETE FROM t WHERE k = 1;": {
 			Statements: []Statement{insert(number("1")), &Delete{From: table, Where: []Relation{equals("k", number("1"))}}},
 		},
-		"SELECT * FROM t WHERE k = 1;": {Statements: []Statement{&Select{From: table, Where: []Relation{equals("k", number("1"))}}}},
+		"SELECT * FROM t WHERE k = 1;": {
+			Statements: []Statement{&Select{From: table, Where: []Relation{equals("k", number("1"))}}},
+		},
 		"LET o = (SELECT * FROM t WHERE k = 1 LIMIT ?); SELECT o.a, o.m['x'], o.f.g.h;": {
 			Lets:       []string{"o"},
 			Statements: []Statement{&Select{From: table, Where: []Relation{equals("k", number("1"))}, Limit: pointer(mark(0))}},
 			References: []Term{reference("o", "a"), reference("o", "m"), reference("o", "f")},
 		},
-		let + "SELECT o.a; IF o IS NULL AND o.b IS NOT NULL AND o.a >= ? AND 'x' = o.b THEN INSERT INTO t (a) VALUES (?); END IF": {
+		let + "SELECT o.a; IF o IS NULL AND o.b IS NOT NULL AND o.a >= ? AND 'x' = o.b THEN INSERT INTO t (a) VALUES (?); " +
+			"END IF": {
 			Lets: []string{"o"}, Statements: []Statement{row, insert(mark(2))},
-			References: []Term{reference("o", "a"), reference("o"), reference("o", "b"), reference("o", "a"), reference("o", "b")},
+			References: []Term{
+				reference("o", "a"), reference("o"), reference("o", "b"), reference("o", "a"),
+				reference("o", "b"),
+			},
 		},
 		// What is no reference stays what it is: p is a column, f a function, and c of the WHERE a column.
 		let + "UPDATE t SET c = o.a, d += o.b, e[1] = o.a, p = p + 1, g = f(1) WHERE c = ?; INSERT INTO t (a) VALUES (o.b);": {
@@ -61,7 +68,8 @@ func TestTransaction(t *testing.T) {
 			Statements: []Statement{
 				&Select{From: cql.Name{Keyspace: "", Name: "then"}, Where: []Relation{equals("k", number("1"))}},
 				&Update{
-					Table: cql.Name{Keyspace: "", Name: "commit"}, Set: []Assignment{{Target: Target{Column: "transaction"}, Value: reference("let", "end")}},
+					Table: cql.Name{Keyspace: "", Name: "commit"},
+					Set:   []Assignment{{Target: Target{Column: "transaction"}, Value: reference("let", "end")}},
 					Where: []Relation{equals("k", number("1"))},
 				},
 			},
@@ -92,7 +100,8 @@ func TestTransaction(t *testing.T) {
 		}
 		for i, one := range got.Statements {
 			part := text[spans[i].From:spans[i].To]
-			if again, _, err := first(t, part); err == nil && reflect.TypeOf(again) != reflect.TypeOf(one) || strings.HasSuffix(part, ";") {
+			if again, _, err := first(t, part); err == nil && reflect.TypeOf(again) != reflect.TypeOf(one) ||
+				strings.HasSuffix(part, ";") {
 				t.Errorf("%s: %q at %v, %v", text, part, spans[i], err)
 			}
 		}

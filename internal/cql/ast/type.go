@@ -35,8 +35,8 @@ func Thawed(t *cql.Type) *cql.Type {
 	return &out
 }
 
-// TypeParts takes a type, as text, apart: its outermost name, whether it is frozen, and its arguments, for example map, false,
-// [text int] of map<text, int>. The arguments of a vector are the type and the number of its elements.
+// TypeParts takes a type, as text, apart: its outermost name, whether it is frozen, and its arguments, for example map,
+// false, [text int] of map<text, int>. The arguments of a vector are the type and the number of its elements.
 func TypeParts(text string) (name string, frozen bool, args []string) {
 	t, err := cql.ParseType(text)
 	if err != nil {

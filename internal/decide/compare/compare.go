@@ -1,5 +1,5 @@
-// Package compare decides changes of sets with Compare: by one lightweight transaction, whose condition is that columns are as they were read. It holds
-// the changes of several rows of one partition.
+// Package compare decides changes of sets with Compare: by one lightweight transaction, whose condition is that columns
+// are as they were read. It holds the changes of several rows of one partition.
 package compare
 
 import (
@@ -29,16 +29,18 @@ func join(first, next *entity.Conditional) error {
 		return err
 	}
 	if one, other := first.Condition, next.Condition; !bytes.Equal(one.PartitionKey, other.PartitionKey) {
-		return fmt.Errorf("two entities %s in different partitions of table %s: a lightweight transaction is of one partition; %s", one.Entity, one.Table, decide.Apart)
+		return fmt.Errorf("two entities %s in different partitions of table %s: a lightweight transaction is of one "+
+			"partition; %s", one.Entity, one.Table, decide.Apart)
 	}
 	return nil
 }
 
-// decideChanges sends the transaction. An earlier outcome of Unknown says that it was sent before and may have been applied, as everything that
-// comes through Resume may.
+// decideChanges sends the transaction. An earlier outcome of Unknown says that it was sent before and may have been
+// applied, as everything that comes through Resume may.
 //
-// If one of the rows then has the change's Mark, all were changed. Without a Mark, a row that is as the change wanted to make it may
-// come from this change or from another one with the same values: the outcome stays Unknown, and whoever knows the values can tell from the row.
+// If one of the rows then has the change's Mark, all were changed. Without a Mark, a row that is as the change wanted
+// to make it may come from this change or from another one with the same values: the outcome stays Unknown, and whoever
+// knows the values can tell from the row.
 func decideChanges(ctx context.Context, env *decide.Env, d *decide.Decision, earlier decide.Known) decide.Known {
 	statements := make([]statement.Bound, len(d.Parts))
 	for i, c := range d.Parts {

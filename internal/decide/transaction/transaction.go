@@ -1,4 +1,5 @@
-// Package transaction decides changes of Transactional sets: one transaction of Cassandra 6 holds all conditions and all mutations of the write.
+// Package transaction decides changes of Transactional sets: one transaction of Cassandra 6 holds all conditions and
+// all mutations of the write.
 package transaction
 
 import (
@@ -47,7 +48,8 @@ func join(first, next *entity.Conditional) error {
 // check says why changes are no transaction.
 func check(d *decide.Decision) error {
 	if key := entity.Contended(d.Parts); key != nil {
-		return fmt.Errorf("two changes of one write take the same key of table %s, and one entity alone can have it", key.Table)
+		return fmt.Errorf("two changes of one write take the same key of table %s, and one entity alone can have it",
+			key.Table)
 	}
 	seen := make(map[string]bool)
 	for _, one := range d.Parts {
@@ -66,8 +68,9 @@ func check(d *decide.Decision) error {
 // commit sends the transaction.
 func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier decide.Known) decide.Known {
 	x := transacting{
-		env: env, base: env.Base(d.First().Base()), parts: slices.Clone(d.Parts), mutations: d.Mutations, fences: make([]gocql.UUID, len(d.Parts)),
-		Known: decide.Known{Outcome: earlier.Outcome},
+		env: env, base: env.Base(d.First().Base()), parts: slices.Clone(d.Parts), mutations: d.Mutations,
+		fences: make([]gocql.UUID, len(d.Parts)),
+		Known:  decide.Known{Outcome: earlier.Outcome},
 	}
 	x.commit(ctx)
 	return x.Known
@@ -90,12 +93,14 @@ func (x *transacting) transaction() *entity.Transaction {
 	return entity.NewTransaction(x.parts, x.mutations, x.fences)
 }
 
-// commit sends the transaction until it is known what has become of it. After an attempt of which nothing is known it is sent again: if that
-// one was applied, the rows have its version.
+// commit sends the transaction until it is known what has become of it. After an attempt of which nothing is known it
+// is sent again: if that one was applied, the rows have its version.
 func (x *transacting) commit(ctx context.Context) {
 	for range mostTransactions {
 		t := x.transaction()
-		found, failed, err := decide.Try(ctx, &x.base.Partition, func(ctx context.Context) (*entity.Found, error) { return x.base.Commit(ctx, t) })
+		found, failed, err := decide.Try(ctx, &x.base.Partition, func(ctx context.Context) (*entity.Found, error) {
+			return x.base.Commit(ctx, t)
+		})
 		x.Outcome = x.Outcome.Then(failed)
 		if err != nil {
 			x.Err = err
@@ -110,8 +115,9 @@ func (x *transacting) commit(ctx context.Context) {
 	x.Err = decide.ErrRounds
 }
 
-// judge says what the transaction has done, by what it found, and whether it is to be sent again: with the rows of deleted entities that
-// inserts have met as their conditions, if these are older, or without before-images that differ in bytes alone.
+// judge says what the transaction has done, by what it found, and whether it is to be sent again: with the rows of
+// deleted entities that inserts have met as their conditions, if these are older, or without before-images that differ
+// in bytes alone.
 func (x *transacting) judge(ctx context.Context, found *entity.Found) (again bool, err error) {
 	held, gone := true, true // all conditions, and all entities that are to be deleted
 	for n, c := range x.parts {
@@ -150,8 +156,9 @@ func (x *transacting) fence(n int, row entity.Row) bool {
 	return x.parts[n].Condition.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{})
 }
 
-// prevented is why the condition of the n-th change did not hold, if it surely did not and sending it in another form would not help. If an insert
-// has met the row of a deleted entity that is younger, the write has to be made again above that.
+// prevented is why the condition of the n-th change did not hold, if it surely did not and sending it in another form
+// would not help. If an insert has met the row of a deleted entity that is younger, the write has to be made again
+// above that.
 func (x *transacting) prevented(n int, found *entity.Found) error {
 	cond, row, key := x.parts[n].Condition, found.Row(n), found.Taken(n)
 	holds, sure := found.Holds(n)
@@ -175,7 +182,8 @@ func (x *transacting) prevented(n int, found *entity.Found) error {
 	return decide.ConflictError(n, x.parts, row.Present)
 }
 
-// overcome puts the n-th change into the form in which its condition may hold, if it did not, and says whether to send it.
+// overcome puts the n-th change into the form in which its condition may hold, if it did not, and says whether to send
+// it.
 func (x *transacting) overcome(ctx context.Context, n int, found *entity.Found) (again bool, err error) {
 	switch holds, sure := found.Holds(n); {
 	case holds:
@@ -187,8 +195,8 @@ func (x *transacting) overcome(ctx context.Context, n int, found *entity.Found) 
 	return true, nil
 }
 
-// image looks again at a row that had the version of the before-image and other bytes. Whether the condition held then is known only if the row
-// has one of the two versions now.
+// image looks again at a row that had the version of the before-image and other bytes. Whether the condition held then
+// is known only if the row has one of the two versions now.
 func (x *transacting) image(ctx context.Context, n int, was entity.Row) (again bool, err error) {
 	cond := x.parts[n].Condition
 	base := x.env.Base(cond.Base())

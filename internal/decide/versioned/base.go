@@ -66,8 +66,8 @@ func (b *Base) Swap(ctx context.Context, swap Swap) (reply Reply, err error) {
 	return b.imageOf(ctx, swap, reply)
 }
 
-// imageOf continues a swap that was not applied although the row has the version of the before-image and is finished. So the
-// columns that keys follow from differ. That may be a difference of bytes alone, which the swap can do without.
+// imageOf continues a swap that was not applied although the row has the version of the before-image and is finished.
+// So the columns that keys follow from differ. That may be a difference of bytes alone, which the swap can do without.
 func (b *Base) imageOf(ctx context.Context, swap Swap, reply Reply) (Reply, error) {
 	row, err := b.Read(ctx)
 	if err != nil || row.Version != swap.Before || row.Unfinished() && !swap.Finished {

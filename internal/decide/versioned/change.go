@@ -16,17 +16,17 @@ import (
 // unique keys, and after it, once the query tables have been written. It is for one use.
 //
 // A key is claimed with a token that nothing else has. The rule that keeps two entities from one key is: a swap whose
-// condition is a version is sent only if its claims have got their tokens after that version was seen. So a claim is made
-// when the before-image is known, is made again when an insert meets a fence, and a change that goes on after a conflict
-// is another Change.
+// condition is a version is sent only if its claims have got their tokens after that version was seen. So a claim is
+// made when the before-image is known, is made again when an insert meets a fence, and a change that goes on after a
+// conflict is another Change.
 type Change struct {
 	Store  Store
 	Swap   Swap
 	Insert bool // Swap.Before is zero, and the fence of a delete is not a conflict
 	// Sent says that this very swap may have been sent before, by an earlier call or by another process that was given the
 	// same change, and that it is not known what has come of it. It is true of everything that was kept to be sent again,
-	// be it said to be NotApplied. Then the outcome is Applied, Unknown, or NotApplied with Never. A claim of Releases is freed only if this
-	// call applies the swap: those that are there now may be of later writes.
+	// be it said to be NotApplied. Then the outcome is Applied, Unknown, or NotApplied with Never. A claim of Releases is
+	// freed only if this call applies the swap: those that are there now may be of later writes.
 	Sent bool
 
 	Claims   []Key // unique keys that the row has afterwards and had not before
@@ -39,8 +39,8 @@ type Change struct {
 	// writes under way, which the fence would stop: nothing else depends on it. 0 is 10 s.
 	Grace time.Duration
 
-	// Tokens are those of Releases, as Commit has found them before the swap was first sent, or, if it was Sent before, was applied.
-	// They are all that a Finish in another Change of the same swap needs.
+	// Tokens are those of Releases, as Commit has found them before the swap was first sent, or, if it was Sent before,
+	// was applied. They are all that a Finish in another Change of the same swap needs.
 	Tokens []gocql.UUID
 
 	held []holding
@@ -52,10 +52,10 @@ var ErrOwnerless = errors.New("names no entity, as columns of its key are null: 
 const defaultGrace = 10 * time.Second
 
 // Commit claims the keys and carries out the swap. If the outcome is Applied, the rows of the query tables are to be
-// written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row next
-// rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows would be
-// ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has a key, the result's error
-// is a [TakenError].
+// written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row
+// next rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows
+// would be ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has
+// a key, the result's error is a [TakenError].
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
@@ -111,8 +111,8 @@ func (c *Change) renew(ctx context.Context) error {
 	return nil
 }
 
-// Finish says in the row that the query tables have the change. It gives up the keys that the row no longer has, if their
-// Tokens are known. What fails of it is done by whoever meets it next.
+// Finish says in the row that the query tables have the change. It gives up the keys that the row no longer has, if
+// their Tokens are known. What fails of it is done by whoever meets it next.
 func (c *Change) Finish(ctx context.Context) {
 	_ = finish(ctx, c.Store, c.Swap.After != nil, entity.Pending{Version: c.Swap.Version, Keys: c.Swap.Keys})
 	for i, token := range c.Tokens {

@@ -46,7 +46,9 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			} else if !fenced {
 				continue
 			}
-			token, _, err = decide.Try(ctx, c.Store, func(ctx context.Context) (gocql.UUID, error) { return h.key.Replace(ctx, now.Token, own) })
+			token, _, err = decide.Try(ctx, c.Store, func(ctx context.Context) (gocql.UUID, error) {
+				return h.key.Replace(ctx, now.Token, own)
+			})
 			if err != nil {
 				return err
 			}
@@ -59,8 +61,8 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 	return decide.ErrRounds
 }
 
-// evict sees to it that the owner of a claim cannot come to hold the key by that claim any more. It says whether it has,
-// or fails because the owner holds the key or has claimed it a moment ago.
+// evict sees to it that the owner of a claim cannot come to hold the key by that claim any more. It says whether it
+// has, or fails because the owner holds the key or has claimed it a moment ago.
 //
 // Nothing that the owner's writes have read before may count after that: its base row gets a new version, which any
 // later write for it has to see before it renews its claim, and then either finds the key taken or changes the token
@@ -71,8 +73,8 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 	if err != nil {
 		return false, err
 	}
-	// The claim of a clock a little ahead of ours is a recent one; one far ahead is of a clock that was wrong, and could be
-	// waited for forever.
+	// The claim of a clock a little ahead of ours is a recent one; one far ahead is of a clock that was wrong, and could
+	// be waited for forever.
 	old := now - decide.Timestamp(claim.Token)
 	recent := old < c.Grace.Microseconds() && old > -max(c.Grace, defaultGrace).Microseconds()
 	if key.Held(row) || recent {
@@ -84,7 +86,8 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 // fence gives a row, there or not, a new version and changes nothing else. It says whether it has: not if somebody else
 // has written the row.
 func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool, error) {
-	result := Settle(ctx, store, Swap{Before: row.Version, Live: row.Live(), Version: version, After: row.Columns}, false, nil)
+	result := Settle(ctx, store, Swap{Before: row.Version, Live: row.Live(), Version: version, After: row.Columns}, false,
+		nil)
 	if result.Outcome != retry.Applied {
 		return false, result.Err
 	}
@@ -92,10 +95,13 @@ func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool,
 	return true, nil
 }
 
-// Reclaim claims keys that a row has and whose claims are lost, and gives the row a new version: a write that has seen it without the
-// claims, and would not give them up, is not applied after that. The row was read at SERIAL, before this is called, and nothing of it is
-// pending. next and grace are those of [Change]. If another entity has a key, the result's error is a [TakenError].
-func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(above int64) gocql.UUID, grace time.Duration) Result {
+// Reclaim claims keys that a row has and whose claims are lost, and gives the row a new version: a write that has seen
+// it without the claims, and would not give them up, is not applied after that. The row was read at SERIAL, before this
+// is called, and nothing of it is pending. next and grace are those of [Change]. If another entity has a key, the
+// result's error is a [TakenError].
+func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(above int64) gocql.UUID,
+	grace time.Duration,
+) Result {
 	c := Change{
 		Store: store, Claims: keys, Next: next, Grace: grace,
 		Swap: Swap{Before: row.Version, Live: row.Live(), Version: nextVersion(next, row), After: row.Columns},
@@ -112,15 +118,15 @@ func nextVersion(next func(above int64) gocql.UUID, row Row) gocql.UUID {
 	return entity.Linked(next(decide.Timestamp(row.Current())), row.Version)
 }
 
-// applyToQueryTables brings a row that has just got a version to the query tables. If it fails, the next one to meet the row does it.
+// applyToQueryTables brings a row that has just got a version to the query tables. If it fails, the next one to meet
+// the row does it.
 func applyToQueryTables(ctx context.Context, store Store, row Row, version gocql.UUID) {
 	row.Version, row.Pending = version, nil
 	_ = RollForward(ctx, store, row)
 }
 
-// release frees the claims that only this call can rely on: no other call for this entity has found their tokens, and one that
-// claims the key sets its own. If that fails, or the write dies first, the next claimer
-// evicts.
+// release frees the claims that only this call can rely on: no other call for this entity has found their tokens, and
+// one that claims the key sets its own. If that fails, or the write dies first, the next claimer evicts.
 func (c *Change) release(ctx context.Context) {
 	for _, h := range c.held {
 		if h.alone {

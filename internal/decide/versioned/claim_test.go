@@ -233,9 +233,10 @@ func TestChangeClaims(t *testing.T) {
 			key, token := tt.key, int64(100)
 			key.store = &store
 			c := versioned.Change{
-				Store: &store, Swap: versioned.Swap{Before: at(10), Live: true, Version: at(20), After: "y"}, Claims: []versioned.Key{&key},
-				Next:  func(above int64) gocql.UUID { token = max(token, above) + 1; return at(token) },
-				Grace: 50 * time.Microsecond,
+				Store: &store, Swap: versioned.Swap{Before: at(10), Live: true, Version: at(20), After: "y"},
+				Claims: []versioned.Key{&key},
+				Next:   func(above int64) gocql.UUID { token = max(token, above) + 1; return at(token) },
+				Grace:  50 * time.Microsecond,
 			}
 			r := c.Commit(t.Context())
 			if got := result(&r); got != tt.want {
@@ -274,7 +275,10 @@ func TestChangeLost(t *testing.T) {
 		if tt.owner != "" {
 			key.claim = versioned.Claim{Owner: tt.owner, Token: at(7)}
 		}
-		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Live: true, Version: at(20)}, Releases: []versioned.Key{&key}}
+		c := versioned.Change{
+			Store: &store, Swap: versioned.Swap{Before: at(10), Live: true, Version: at(20)},
+			Releases: []versioned.Key{&key},
+		}
 		if r := c.Commit(t.Context()); r.Outcome != retry.Applied {
 			t.Fatal(result(&r))
 		}
@@ -298,15 +302,18 @@ func TestChangeRenews(t *testing.T) {
 	if got, want := result(&r), "not applied, conflict with 17"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	want := []string{"take 101", "swap 0 to 20", "read", "take 102", "replace 101 by 102", "swap 15 to 20", "read", "free 102"}
+	want := []string{
+		"take 101", "swap 0 to 20", "read", "take 102", "replace 101 by 102", "swap 15 to 20", "read",
+		"free 102",
+	}
 	if !slices.Equal(store.asked, want) {
 		t.Errorf("asked %q, want %q", store.asked, want)
 	}
 }
 
-// TestChangeSent is a change that an earlier call has sent, with an outcome that is not known. That call's swap may have
-// been applied, and have given up a key that a write after it is about to bring back: the claim that is there now is that
-// write's, unless the swap is applied by this call. What this call alone has claimed it gives back.
+// TestChangeSent is a change that an earlier call has sent, with an outcome that is not known. That call's swap may
+// have been applied, and have given up a key that a write after it is about to bring back: the claim that is there now
+// is that write's, unless the swap is applied by this call. What this call alone has claimed it gives back.
 func TestChangeSent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -355,7 +362,8 @@ func TestChangeSent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(30, nil, 0)}}
-			gained, lost := uniqueRow{store: &store, claim: tt.claim}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
+			gained, lost := uniqueRow{store: &store, claim: tt.claim},
+				uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
 			gained.base.rows = []versioned.Row{rowAt(5, "x", 0)}
 			c := versioned.Change{
 				Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Sent: true,

@@ -25,10 +25,25 @@ func TestConvergenceBroken(t *testing.T) {
 		{"plain compare-and-set, whether the row is finished or not", modelPlan{bare: true}, ""},
 		{"rows are finished, not rolled forward", modelPlan{store: without(queryTables)}, ""},
 		{"transactions write done", modelPlan{doneBySwap: true}, "stays unfinished"},
-		{"what is dropped may be of a later delete", modelPlan{dropAny: true, chaos: &chaos{lost: 100, delayed: 200, crash: 60, stall: 60, slow: 1000}}, ""},
-		{"versions have any slot", modelPlan{unlinked: true, contended: true, chaos: &chaos{lost: 300, stall: 60}}, "reported not applied and was"},
-		{"a change does not write the slot of its writer", modelPlan{ownless: true, contended: true, chaos: &chaos{lost: 300, stall: 60}}, "reported not applied and was"},
-		{"an insert is judged whatever was there before it", modelPlan{recent: withoutBefore, chaos: &chaos{lost: 200, stall: 60}}, "reported not applied and was"},
+		{
+			"what is dropped may be of a later delete",
+			modelPlan{dropAny: true, chaos: &chaos{lost: 100, delayed: 200, crash: 60, stall: 60, slow: 1000}},
+			"",
+		},
+		{
+			"versions have any slot",
+			modelPlan{unlinked: true, contended: true, chaos: &chaos{lost: 300, stall: 60}},
+			"reported not applied and was",
+		},
+		{"a change does not write the slot of its writer", modelPlan{
+			ownless: true, contended: true,
+			chaos: &chaos{lost: 300, stall: 60},
+		}, "reported not applied and was"},
+		{
+			"an insert is judged whatever was there before it",
+			modelPlan{recent: withoutBefore, chaos: &chaos{lost: 200, stall: 60}},
+			"reported not applied and was",
+		},
 		{"inserts are older than a fence lives", modelPlan{age: 20 * fenceTTL}, ""},
 		{"fences live shorter than requests are delayed", modelPlan{ttl: second}, ""},
 		{"not applied after an attempt of which nothing is known", modelPlan{store: without(doubt)}, ""},
@@ -74,7 +89,9 @@ func without(p part) func(versioned.Store) versioned.Store {
 	return func(s versioned.Store) versioned.Store { return &brokenStore{s, p} }
 }
 
-func (s *brokenStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, before []byte) error {
+func (s *brokenStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID,
+	before []byte,
+) error {
 	if s.part != doubt {
 		return nil
 	}

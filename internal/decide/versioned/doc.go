@@ -1,6 +1,6 @@
-// Package versioned is the protocol by which an entity's base row is changed by lightweight transactions, while its query
-// tables are written without any. It is free of CQL and of the driver: the writer runs it against Cassandra, and the
-// tests of this package against a model with crashes, delays and skewed clocks.
+// Package versioned is the protocol by which an entity's base row is changed by lightweight transactions, while its
+// query tables are written without any. It is free of CQL and of the driver: the writer runs it against Cassandra, and
+// the tests of this package against a model with crashes, delays and skewed clocks.
 //
 // The base row also has the columns version, pending, done and recent, see [layout.KeptInBase]. A change is
 //
@@ -9,9 +9,9 @@
 //  2. the rows of the query tables, at the timestamp in v;
 //  3. done = v, at the timestamp in v.
 //
-// Whoever meets a row whose done is not its version rolls forward: does 2 and 3 for the client that has not. A delete leaves a
-// fence: a base row without columns, whose version lives for a while. It is finished when pending is null. A transaction
-// removes that, if it is still of the delete, and before it done is deleted at the timestamp in v.
+// Whoever meets a row whose done is not its version rolls forward: does 2 and 3 for the client that has not. A delete
+// leaves a fence: a base row without columns, whose version lives for a while. It is finished when pending is null. A
+// transaction removes that, if it is still of the delete, and before it done is deleted at the timestamp in v.
 //
 // [Settle] is step 1 and [RollForward] the steps 2 and 3 of others; [Change] is a change with its unique keys.
 //
@@ -19,29 +19,29 @@
 //
 // The versions of a row rise, and one of them is unfinished at a time: the next change waits until the query tables
 // are known to have the last one. Everything that is written to a query
-// table for an entity carries the timestamp of one of its versions, so whatever comes late is covered by what is newer. It
-// takes the version's own bits, not the clock, to say whose a version is.
+// table for an entity carries the timestamp of one of its versions, so whatever comes late is covered by what is newer.
+// It takes the version's own bits, not the clock, to say whose a version is.
 //
-// Transactions write version, pending and recent, and nothing else does. Plain writes alone write done: its timestamps are those
-// of versions, and not ballots, so a late one loses.
+// Transactions write version, pending and recent, and nothing else does. Plain writes alone write done: its timestamps
+// are those of versions, and not ballots, so a late one loses.
 //
 // # Who won
 //
-// A writer whose answer is lost reads the row. The column recent has versions of the entity, see [entity.Recent]. If its own is there,
-// the change was applied. If [entity.Recent.Missed] says so, another change has followed Before, and this one will never be applied: a row has each
-// version once. No row, and the fence of a deleted one, come again when fences expire. So an insert is judged only by the call that has sent it. All
-// its attempts that may have been applied must have had the Before of the other insert. All this is
-// true of any row that once was there, so it does not matter whether reads and rejected transactions are linearizable
-// (paxos_variant).
+// A writer whose answer is lost reads the row. The column recent has versions of the entity, see [entity.Recent]. If
+// its own is there, the change was applied. If [entity.Recent.Missed] says so, another change has followed Before, and
+// this one will never be applied: a row has each version once. No row, and the fence of a deleted one, come again when
+// fences expire. So an insert is judged only by the call that has sent it. All its attempts that may have been applied
+// must have had the Before of the other insert. All this is true of any row that once was there, so it does not matter
+// whether reads and rejected transactions are linearizable (paxos_variant).
 //
 // # What the fence's life must be
 //
-// Only while a fence lives does it stop what was begun before it. It must outlive the sum of four times: the age that the
-// version of an insert can have when a call first sends it (a kept timestamp, or a write that is resumed); that call with
-// its attempts; the time that the network and a coordinator can hold a request back; two clock errors. An insert that
-// comes later, below a fence which has expired, is in the base table and under tombstones in the query tables, and a claim
-// for one that comes later may be somebody else's. A fence is one small row, so it may well live much longer. Updates and
-// deletes have no such limit: a version that was theirs never comes back.
+// Only while a fence lives does it stop what was begun before it. It must outlive the sum of four times: the age that
+// the version of an insert can have when a call first sends it (a kept timestamp, or a write that is resumed); that
+// call with its attempts; the time that the network and a coordinator can hold a request back; two clock errors. An
+// insert that comes later, below a fence which has expired, is in the base table and under tombstones in the query
+// tables, and a claim for one that comes later may be somebody else's. A fence is one small row, so it may well live
+// much longer. Updates and deletes have no such limit: a version that was theirs never comes back.
 //
 // # Unique keys
 //
@@ -53,6 +53,6 @@
 // token was changed after that: either the taker does not find its token any more, or the owner finds the taker.
 //
 // For the same reason no write frees a claim by name: only by the token that it has set itself and that nobody has used
-// since, if none of its own swaps can have been applied; or by the token that was there before the change that gave the key up
-// was applied. All others leak the claim, and the next one who wants the key takes it in the same three steps.
+// since, if none of its own swaps can have been applied; or by the token that was there before the change that gave the
+// key up was applied. All others leak the claim, and the next one who wants the key takes it in the same three steps.
 package versioned

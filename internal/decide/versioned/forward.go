@@ -6,8 +6,8 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 )
 
-// RollForward finishes what a row has left to be done: it brings the row to the query tables at its version, removes what
-// it has under older keys, and says that this is done. It does nothing if the row is finished.
+// RollForward finishes what a row has left to be done: it brings the row to the query tables at its version, removes
+// what it has under older keys, and says that this is done. It does nothing if the row is finished.
 //
 // It can be done again, by several at once, and late: all of it is written at the timestamp of a version that the row
 // has had, so whatever a later version has written wins.

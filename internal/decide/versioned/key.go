@@ -42,9 +42,11 @@ type Key interface {
 	Self() string
 	// Read reads the row at SERIAL.
 	Read(ctx context.Context) (Claim, error)
-	// Take inserts {Self, token} if there is no row. It gives the row that there is then: the zero Claim if one was in the way, and is gone.
+	// Take inserts {Self, token} if there is no row. It gives the row that there is then: the zero Claim if one was in the
+	// way, and is gone.
 	Take(ctx context.Context, token gocql.UUID) (now Claim, err error)
-	// Replace makes the row {Self, token} if its token is seen. It gives the token that there is then, zero if there is no row.
+	// Replace makes the row {Self, token} if its token is seen. It gives the token that there is then, zero if there is no
+	// row.
 	Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error)
 	// Free removes the row if its token is this one. Whether it was is of no interest.
 	Free(ctx context.Context, token gocql.UUID) error

@@ -127,8 +127,8 @@ func (p *process) replace(e int, im image, c *columns) versioned.Result {
 	return p.change(&stored{e: e, kind: "update", swap: swap, before: im.columns, after: c}, false)
 }
 
-// resume sends a change again that has failed: the same bytes, under the same version. A queue delivers a change at least once, in
-// any order. Inserts that are too old for a fence to have stopped them are given up.
+// resume sends a change again that has failed: the same bytes, under the same version. A queue delivers a change at
+// least once, in any order. Inserts that are too old for a fence to have stopped them are given up.
 func (p *process) resume() {
 	w := p.w
 	i := w.rand.IntN(len(w.queue))

@@ -26,7 +26,8 @@ func (w *world) conclude() {
 	w.chaos.stale = 0
 	for e := range w.rows {
 		w.settle(p, e)
-		if r := &w.rows[e]; old && r.columns == nil && (r.current(w.now) != gocql.UUID{} || r.pending != nil || r.done.value != gocql.UUID{} || w.now < r.forgets) {
+		if r := &w.rows[e]; old && r.columns == nil && (r.current(w.now) != gocql.UUID{} || r.pending != nil ||
+			r.done.value != gocql.UUID{} || w.now < r.forgets) {
 			w.failf("entity %d is deleted and its row does not vanish", e)
 		}
 	}
@@ -52,7 +53,8 @@ func (w *world) conclude() {
 	w.judgeTables()
 }
 
-// settle rolls forward until nothing is left to be done. What a minority says is done is said again when it is not seen.
+// settle rolls forward until nothing is left to be done. What a minority says is done is said again when it is not
+// seen.
 func (w *world) settle(p *process, e int) {
 	for range 8 {
 		if err := versioned.RollForward(p, p.store(e), w.read(e)); err != nil {
@@ -82,7 +84,8 @@ func (w *world) judgeCalls() {
 		case r.Outcome == retry.NotApplied && applied && (r.Never || c.resumed || c.stored.deliveries == 0):
 			w.failf("client %d: %s %s of %d is reported not applied and was", c.process, c.kind, short(c.version), c.entity)
 		case quiet && r.Outcome == retry.Unknown && !c.resumed:
-			w.failf("client %d: %s %s of %d is unknown without any fault: %v", c.process, c.kind, short(c.version), c.entity, r.Err)
+			w.failf("client %d: %s %s of %d is unknown without any fault: %v", c.process, c.kind, short(c.version), c.entity,
+				r.Err)
 		case quiet && r.Outcome == retry.NotApplied && !r.Conflict && r.Behind == (versioned.Result{}.Behind) &&
 			!errors.Is(r.Err, versioned.ErrTaken) && !errors.Is(r.Err, decide.ErrRounds):
 			w.failf("client %d: %s %s of %d fails without any fault: %v", c.process, c.kind, short(c.version), c.entity, r.Err)

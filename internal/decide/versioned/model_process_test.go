@@ -13,7 +13,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// What a request of the model can end with. Of one that is lost nothing is known, one that is rejected has not been done.
+// What a request of the model can end with. Of one that is lost nothing is known, one that is rejected has not been
+// done.
 var (
 	errLost    = errors.New("lost")
 	errRefused = errors.New("refused")
@@ -46,8 +47,8 @@ type image struct {
 	columns *columns
 }
 
-// stored is a change that is kept in order to be sent again, perhaps much later, by any process, several times, and by two at the
-// same time. It survives a crash.
+// stored is a change that is kept in order to be sent again, perhaps much later, by any process, several times, and by
+// two at the same time. It survives a crash.
 type stored struct {
 	e             int
 	kind          string

@@ -76,8 +76,8 @@ func (w *world) reclaimAll(p *process) {
 	}
 }
 
-// TestReclaim lets clients claim keys of rows again among those of the model. No two entities get one key, and nothing else is other than without
-// them; and where claims got lost, each key that a row has is claimed afterwards.
+// TestReclaim lets clients claim keys of rows again among those of the model. No two entities get one key, and nothing
+// else is other than without them; and where claims got lost, each key that a row has is claimed afterwards.
 func TestReclaim(t *testing.T) {
 	cases := length.Of(t, 30_000)
 	for _, tt := range []struct {
@@ -87,8 +87,14 @@ func TestReclaim(t *testing.T) {
 	}{
 		{"no claim is lost", false, modelPlan{keys: 2, reclaim: new(reclaimPlan)}},
 		{"claims are lost", false, modelPlan{keys: 2, reclaim: &reclaimPlan{lose: true}}},
-		{"claims are lost, and nobody makes them again", true, modelPlan{keys: 2, reclaim: &reclaimPlan{lose: true, idle: true}}},
-		{"a claim is taken from whoever has the key", true, modelPlan{keys: 2, reclaim: new(reclaimPlan), key: withKey(heldByNobody)}},
+		{
+			"claims are lost, and nobody makes them again", true,
+			modelPlan{keys: 2, reclaim: &reclaimPlan{lose: true, idle: true}},
+		},
+		{"a claim is taken from whoever has the key", true, modelPlan{
+			keys: 2, reclaim: new(reclaimPlan),
+			key: withKey(heldByNobody),
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := cases
@@ -97,7 +103,8 @@ func TestReclaim(t *testing.T) {
 			}
 			r := runModel(&tt.plan, n, false)
 			plan := tt.plan.reclaim
-			t.Logf("%d of %d runs go wrong; %d times keys are claimed again, %d claims are lost", r.wrong, n, plan.applied.Load(), plan.lost.Load())
+			t.Logf("%d of %d runs go wrong; %d times keys are claimed again, %d claims are lost", r.wrong, n,
+				plan.applied.Load(), plan.lost.Load())
 			if tt.wrong != (r.wrong > 0) {
 				t.Errorf("unexpected; %s", r.report)
 			}

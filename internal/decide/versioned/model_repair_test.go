@@ -45,15 +45,16 @@ type repairPlan struct {
 	counts [len(repairCounts)]atomic.Int64
 }
 
-// repairCounts are what a repairer can meet. A row that is newer than the base row is not among them: only one who reads the base row first
-// meets that, and leaves it.
+// repairCounts are what a repairer can meet. A row that is newer than the base row is not among them: only one who
+// reads the base row first meets that, and leaves it.
 var repairCounts = [...]string{
-	"a write is rolled forward", "a delete is rolled forward", "a ghost is removed", "a row of a deleted entity is removed",
+	"a write is rolled forward", "a delete is rolled forward", "a ghost is removed",
+	"a row of a deleted entity is removed",
 	"a row of an entity that is forgotten is left", "a row is put",
 }
 
-// repair compares an entity, at any moment and from reads that others overtake, and sends what package repair says. What it sends may
-// arrive late, or never.
+// repair compares an entity, at any moment and from reads that others overtake, and sends what package repair says.
+// What it sends may arrive late, or never.
 func (p *process) repair(e int) {
 	w, s, plan := p.w, p.store(e), p.w.plan.repair
 	if plan.damage && !p.calm && w.chance(200) {
@@ -150,7 +151,8 @@ func spotRow(table string, e int, c *columns, at int64) tablerow.Row {
 		return number(int(n))
 	}
 	values := map[string][]byte{
-		"id": number(e), "a": place(c.places[0]), "b": place(c.places[1]), "k0": number(int(c.keys[0])), "k1": number(int(c.keys[1])),
+		"id": number(e), "a": place(c.places[0]), "b": place(c.places[1]), "k0": number(int(c.keys[0])),
+		"k1":    number(int(c.keys[1])),
 		"count": number(c.count), "one": number(1), "version": decide.Version(at, 0).Bytes(),
 	}
 	l := spotLayout(table)
@@ -181,7 +183,8 @@ func (p *process) send(e int, m *statement.Mutation) {
 			at = w.now + p.skew
 		}
 		c := &columns{
-			places: [2]uint8{uint8(value("a")), uint8(value("b"))}, keys: [2]uint8{uint8(value("k0")), uint8(value("k1"))}, count: value("count"),
+			places: [2]uint8{uint8(value("a")), uint8(value("b"))}, keys: [2]uint8{uint8(value("k0")), uint8(value("k1"))},
+			count: value("count"),
 		}
 		_ = p.request(w.describe(m.String), func() { w.put(table, e, c, at) })
 		return
@@ -214,8 +217,8 @@ func (w *world) repairAll(p *process) {
 	}
 }
 
-// TestRepairVersioned lets repairers work among the clients of the model. The tables end as they do without them, and what was lost, or
-// came back, is repaired. Naive repairers damage tables.
+// TestRepairVersioned lets repairers work among the clients of the model. The tables end as they do without them, and
+// what was lost, or came back, is repaired. Naive repairers damage tables.
 func TestRepairVersioned(t *testing.T) {
 	cases, naive := length.Of(t, 60_000), 10_000
 	for _, tt := range []struct {

@@ -65,8 +65,8 @@ func (r *row) reset() {
 	*r = row{applied: r.applied[:0], ballot: merge.NoTimestamp}
 }
 
-// seen is the row as a read at SERIAL or a rejected transaction sees it: with a paxos_variant without linearizable reads and rejected writes,
-// sometimes as it was before the last transaction.
+// seen is the row as a read at SERIAL or a rejected transaction sees it: with a paxos_variant without linearizable
+// reads and rejected writes, sometimes as it was before the last transaction.
 func (w *world) seen(r *row) *row {
 	if r.before != nil && w.now < r.ballot+delay && w.chance(w.chaos.stale) {
 		w.coverage.stale = true

@@ -43,7 +43,8 @@ func (s *store) Read(context.Context) (versioned.Row, error) {
 func (w *world) read(e int) versioned.Row {
 	r := w.seen(&w.rows[e])
 	out := versioned.Row{
-		Version: r.current(w.now), Present: r.columns != nil, Pending: r.pending, Done: w.done(r), Recent: maps.Clone(r.recent),
+		Version: r.current(w.now), Present: r.columns != nil, Pending: r.pending, Done: w.done(r),
+		Recent: maps.Clone(r.recent),
 	}
 	if r.forgets != 0 && w.now >= r.forgets {
 		out.Recent = nil
@@ -92,7 +93,9 @@ func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version g
 			own = c.places[t]
 		}
 		if own != 0 {
-			note(s.p.request(w.describe(func() string { return fmt.Sprintf("put %d into %d: %s at %s", s.e, t, c, short(version)) }),
+			note(s.p.request(w.describe(func() string {
+				return fmt.Sprintf("put %d into %d: %s at %s", s.e, t, c, short(version))
+			}),
 				func() { w.put(t, s.e, c, at) }))
 		}
 		if len(places) > 0 && places[t] != own && places[t] != 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// The model's times, in microseconds. What the protocol demands of them is that a fence outlives the age that an insert's
-// version can have when its call begins, that call, the delay of what it has sent and two clock errors.
+// The model's times, in microseconds. What the protocol demands of them is that a fence outlives the age that an
+// insert's version can have when its call begins, that call, the delay of what it has sent and two clock errors.
 const (
 	second   = int64(time.Second / time.Microsecond)
 	lifetime = 5 * second  // of a call: its context ends then

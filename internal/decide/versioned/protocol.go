@@ -31,19 +31,24 @@ func join(first, next *entity.Conditional) error {
 	if err := decide.OneTable(first, next); err != nil {
 		return err
 	}
-	return fmt.Errorf("two entities %s in one write: in a Versioned set each has a transaction of its own; %s", first.Condition.Entity, decide.Apart)
+	return fmt.Errorf("two entities %s in one write: in a Versioned set each has a transaction of its own; %s",
+		first.Condition.Entity, decide.Apart)
 }
 
 // commit claims the keys of a change and carries out its transaction.
 func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier decide.Known) decide.Known {
 	c, cond := d.Parts[0], d.First()
 	change := &Change{
-		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion, Sent: earlier.Outcome == retry.Unknown,
+		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion,
+		Sent:   earlier.Outcome == retry.Unknown,
 		Swap:   swapOf(cond),
 		Claims: keysOf(env, cond.Base(), c.Claims), Releases: keysOf(env, cond.Base(), c.Releases),
 	}
 	result := change.Commit(ctx)
-	known := decide.Known{Outcome: result.Outcome, Never: result.Never, Past: result.Past, Err: result.Err, Conflict: result.Conflict, Tokens: change.Tokens}
+	known := decide.Known{
+		Outcome: result.Outcome, Never: result.Never, Past: result.Past, Err: result.Err,
+		Conflict: result.Conflict, Tokens: change.Tokens,
+	}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
 		known.Conflict = true
@@ -79,13 +84,14 @@ func swapOf(c *entity.Condition) Swap {
 	return out
 }
 
-// conclude says in the row that the query tables have the change, and gives up keys. Nobody waits for it, unless the change gives up unique keys:
-// others may want these at once.
+// conclude says in the row that the query tables have the change, and gives up keys. Nobody waits for it, unless the
+// change gives up unique keys: others may want these at once.
 func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known decide.Known) {
 	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
 	base := d.First().Base()
 	change := &Change{
-		Store: NewBase(env, base), Swap: swapOf(d.First()), Releases: keysOf(env, base, d.Parts[0].Releases), Tokens: known.Tokens,
+		Store: NewBase(env, base), Swap: swapOf(d.First()), Releases: keysOf(env, base, d.Parts[0].Releases),
+		Tokens: known.Tokens,
 	}
 	if len(change.Releases) == 0 {
 		if end, ok := env.Ends.Begin(d.Row()); ok {

@@ -10,8 +10,8 @@ import (
 
 // Result says what has become of a swap. The zero value is one of which nothing is known.
 type Result struct {
-	// Outcome is Applied, Unknown or NotApplied, which is a promise: the swap has not changed the row, and no attempt that is still under
-	// way will.
+	// Outcome is Applied, Unknown or NotApplied, which is a promise: the swap has not changed the row, and no attempt that
+	// is still under way will.
 	Outcome retry.Outcome
 	// Never says, with NotApplied, that earlier calls have not changed the row either.
 	Never bool
@@ -91,8 +91,8 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		}
 		s.swap.Finished = row.Live() && row.Version == s.swap.Before
 		if insert {
-			// A fence becomes the condition of the insert. The claims are renewed even if it has expired meanwhile: whoever has set it may
-			// have been after one of them.
+			// A fence becomes the condition of the insert. The claims are renewed even if it has expired meanwhile: whoever has
+			// set it may have been after one of them.
 			s.mixed = s.mixed || s.tried != retry.NotApplied && s.swap.Before != row.Version
 			s.swap.Before = row.Version
 			if err := s.renew(ctx); err != nil {
@@ -108,7 +108,9 @@ func (s *settlement) applied(row Row) Result { // by an earlier attempt
 }
 
 func (s *settlement) send(ctx context.Context) (Reply, error) {
-	reply, failed, err := decide.Try(ctx, s.store, func(ctx context.Context) (Reply, error) { return s.store.Swap(ctx, s.swap) })
+	reply, failed, err := decide.Try(ctx, s.store, func(ctx context.Context) (Reply, error) {
+		return s.store.Swap(ctx, s.swap)
+	})
 	s.tried = s.tried.Then(failed)
 	return reply, err
 }
@@ -122,9 +124,10 @@ func (s *settlement) outcome() retry.Outcome {
 	return s.tried
 }
 
-// lost says whether a row shows that another change has followed Before, so that this one was not applied and never will be. Of an update or
-// delete Before is a version, and a row has that once. An insert's Before, no row or a deleted one, comes again when the version of a deleted row
-// expires. That is longer than this call and its attempts take, and what earlier calls have sent is not known.
+// lost says whether a row shows that another change has followed Before, so that this one was not applied and never
+// will be. Of an update or delete Before is a version, and a row has that once. An insert's Before, no row or a deleted
+// one, comes again when the version of a deleted row expires. That is longer than this call and its attempts take, and
+// what earlier calls have sent is not known.
 func (s *settlement) lost(row Row) bool {
 	if s.swap.Live {
 		return row.Recent.Missed(s.swap.Before, s.swap.Version, row.Version)

@@ -187,31 +187,46 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			"the answer is lost, and another change followed the version before", false,
-			script{swaps: []any{errLost, errLost}, rows: []versioned.Row{recent(rowAt(15, "x", 0), begin(0, 10), follow(10, 15))}},
+			script{
+				swaps: []any{errLost, errLost},
+				rows:  []versioned.Row{recent(rowAt(15, "x", 0), begin(0, 10), follow(10, 15))},
+			},
 			nil, "never applied, conflict with 15",
 			[]string{"swap 10 to 20", "swap 10 to 20", "read"},
 		},
 		{
 			"a conflict after a lost answer, and another change followed the version before", false,
-			script{swaps: []any{errLost, refused(25)}, rows: []versioned.Row{recent(rowAt(25, "x", 0), begin(0, 10), follow(10, 25))}},
+			script{
+				swaps: []any{errLost, refused(25)},
+				rows:  []versioned.Row{recent(rowAt(25, "x", 0), begin(0, 10), follow(10, 25))},
+			},
 			nil, "never applied, conflict with 25",
 			[]string{"swap 10 to 20", "swap 10 to 20", "read"},
 		},
 		{
 			"the own version found among the last ones", false,
-			script{swaps: []any{errLost, refused(25)}, rows: []versioned.Row{recent(rowAt(25, "x", 0), begin(10, 20), follow(20, 25))}},
+			script{
+				swaps: []any{errLost, refused(25)},
+				rows:  []versioned.Row{recent(rowAt(25, "x", 0), begin(10, 20), follow(20, 25))},
+			},
 			nil, "applied",
 			[]string{"swap 10 to 20", "swap 10 to 20", "read"},
 		},
 		{
 			"another change is in the slot, of before the version before", false,
-			script{swaps: []any{errLost, errLost}, rows: []versioned.Row{recent(rowAt(10, "x", 0), begin(0, 10), follow(10, 5))}},
+			script{
+				swaps: []any{errLost, errLost},
+				rows:  []versioned.Row{recent(rowAt(10, "x", 0), begin(0, 10), follow(10, 5))},
+			},
 			nil, "unknown, lost",
 			[]string{"swap 10 to 20", "swap 10 to 20", "read"},
 		},
 		{
 			"the version before has been overwritten", false,
-			script{swaps: []any{errLost, refused(25)}, rows: []versioned.Row{recent(rowAt(25, "x", 0), follow(10, 15), begin(0, 25))}},
+			script{
+				swaps: []any{errLost, refused(25)},
+				rows:  []versioned.Row{recent(rowAt(25, "x", 0), follow(10, 15), begin(0, 25))},
+			},
 			nil, "unknown, conflict with 25",
 			[]string{"swap 10 to 20", "swap 10 to 20", "read"},
 		},
@@ -380,7 +395,8 @@ func TestSettleEnds(t *testing.T) {
 func TestRollForwardOrder(t *testing.T) {
 	t.Parallel()
 	s := script{fails: "apply x at 10 [keys10]"}
-	if err := versioned.RollForward(t.Context(), &s, rowAt(10, "x", 10)); !errors.Is(err, errRefused) || len(s.asked) != 1 {
+	if err := versioned.RollForward(t.Context(), &s, rowAt(10, "x", 10)); !errors.Is(err, errRefused) ||
+		len(s.asked) != 1 {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}
 	s = script{}

@@ -58,20 +58,23 @@ type Reply struct {
 	Err error
 }
 
-// Store is one entity in its tables. Methods that return errors make one request each, or two; the errors are the driver's.
+// Store is one entity in its tables. Methods that return errors make one request each, or two; the errors are the
+// driver's.
 type Store interface {
 	// Read reads the base row at SERIAL.
 	Read(ctx context.Context) (Row, error)
 	// Swap sends a compare-and-set.
 	Swap(ctx context.Context, s Swap) (Reply, error)
-	// ApplyToQueryTables writes what row is to the query tables, at the timestamp in version: its rows under its own keys, and
-	// removes under the other ones among keys.
+	// ApplyToQueryTables writes what row is to the query tables, at the timestamp in version: its rows under its own keys,
+	// and removes under the other ones among keys.
 	ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys []byte) error
 	// Finish makes the version Done, at the version's own timestamp.
 	Finish(ctx context.Context, version gocql.UUID) error
-	// Forget removes Done of earlier versions of a row that is not live, and then Pending by a transaction, if it is still this.
+	// Forget removes Done of earlier versions of a row that is not live, and then Pending by a transaction, if it is still
+	// this.
 	Forget(ctx context.Context, pending entity.Pending) error
-	// Try calls attempt until it succeeds or is not worth another attempt. failed is what is known of the attempts that failed: Unknown if
-	// what one of them sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
+	// Try calls attempt until it succeeds or is not worth another attempt. failed is what is known of the attempts that
+	// failed: Unknown if what one of them sent may still have an effect, now or later, also if a later one succeeded; else
+	// NotApplied.
 	Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error)
 }

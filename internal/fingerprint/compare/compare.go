@@ -18,9 +18,11 @@ type Finding struct {
 	// Note says that nothing is wrong: older and newer processes may both be at work, or the table is older than its
 	// fingerprint.
 	Note bool
-	// Write is the fingerprint that the table should have, empty where none is to be written. Otherwise Do says what to do.
+	// Write is the fingerprint that the table should have, empty where none is to be written. Otherwise Do says what to
+	// do.
 	Write, Do string
-	// Begun says that Write has a function that is in use by now: whether it may be written somebody has to find out first.
+	// Begun says that Write has a function that is in use by now: whether it may be written somebody has to find out
+	// first.
 	Begun bool
 }
 
@@ -31,20 +33,24 @@ const (
 	doWait   = "deploy the declaration that has it to this process, before it is used"
 )
 
-// Check compares the fingerprint of a declaration with the one that a live table has, "" for none. now is for functions that
-// begin to be used at some time.
+// Check compares the fingerprint of a declaration with the one that a live table has, "" for none. now is for functions
+// that begin to be used at some time.
 func Check(declared, live string, now time.Time) []Finding {
 	if declared == "" || declared == live {
 		return nil
 	}
 	d, err := Parse(declared)
 	if err != nil { // of a file that was written by hand, or by another version
-		return []Finding{{Reason: "the declaration's own fingerprint is of another version or none", Note: true, Do: doUpdate}}
+		return []Finding{{
+			Reason: "the declaration's own fingerprint is of another version or none", Note: true,
+			Do: doUpdate,
+		}}
 	}
 	if live == "" {
 		return []Finding{{
-			Reason: "its comment has no fingerprint of the declaration, so a process that declares the table otherwise goes unnoticed",
-			Note:   true, Write: declared,
+			Reason: "its comment has no fingerprint of the declaration, so a process that declares the table otherwise goes " +
+				"unnoticed",
+			Note: true, Write: declared,
 		}}
 	}
 	l, err := Parse(live)
@@ -100,8 +106,9 @@ func (c *comparison) found() []Finding {
 	var notes []Finding
 	if len(c.live.unknown) > 0 {
 		notes = append(notes, Finding{
-			Reason: "the fingerprint in its comment says of " + some(c.live.unknown) + " what this version of the library does not know",
-			Note:   true, Do: doUpdate,
+			Reason: "the fingerprint in its comment says of " + some(c.live.unknown) +
+				" what this version of the library does not know",
+			Note: true, Do: doUpdate,
 		})
 	}
 	if len(c.behind) > 0 {
@@ -117,8 +124,11 @@ func (c *comparison) found() []Finding {
 	return notes
 }
 
-// paired gives what both sides say of a column, put together, and contradicts what only one of them has: for the other one it is plain.
-func paired[T interface{ column() (name, called string) }](c *comparison, declared, live []T, plain string, both func(d, l T) T) []T {
+// paired gives what both sides say of a column, put together, and contradicts what only one of them has: for the other
+// one it is plain.
+func paired[T interface{ column() (name, called string) }](c *comparison, declared, live []T, plain string,
+	both func(d, l T) T,
+) []T {
 	find := func(list []T, column string) int {
 		return slices.IndexFunc(list, func(o T) bool { name, _ := o.column(); return name == column })
 	}
@@ -152,7 +162,8 @@ func (c *comparison) rule(d, l Rule) Rule {
 	case len(more) > 0:
 		c.ahead = append(c.ahead, "OneOf of "+d.Column+" has got "+some(more))
 	case len(less) > 0:
-		c.behind = append(c.behind, "OneOf of "+d.Column+" has "+some(less)+" in the table's fingerprint and not in this process")
+		c.behind = append(c.behind, "OneOf of "+d.Column+" has "+some(less)+
+			" in the table's fingerprint and not in this process")
 	}
 	d.Values = append(slices.Clone(l.Values), more...)
 	return d
@@ -174,12 +185,14 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	n := min(len(d.Functions), len(l.Functions))
 	switch {
 	case !slices.Equal(d.Functions[:n], l.Functions[:n]):
-		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the old one")
+		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the " +
+			"old one")
 	case len(d.Functions) > n:
 		reason := d.differs(l) + ": "
 		if c.begun(d.Functions[n]) {
 			c.late = true
-			reason += "the Since has begun, and rows that a process without it has written of since then are not found; give it a time in " +
+			reason += "the Since has begun, and rows that a process without it has written of since then are not found; give " +
+				"it a time in " +
 				"the future, or put it into the fingerprint if there are no such rows"
 		} else {
 			reason += "put the Since into the fingerprint before a process with it starts"
@@ -198,7 +211,8 @@ func (c *comparison) functions(d, l Bucket) []Function {
 
 // differs says how a bucket differs from that of the table.
 func (b Bucket) differs(live Bucket) string {
-	return "bucket " + b.Column + " is " + live.called() + " in the table's fingerprint and " + b.called() + " in this process"
+	return "bucket " + b.Column + " is " + live.called() + " in the table's fingerprint and " + b.called() +
+		" in this process"
 }
 
 // begun says whether a function is in use by now. A time that no declaration writes does not pass for one to come.
@@ -209,14 +223,16 @@ func (c *comparison) begun(f Function) bool {
 
 func timed(b Bucket) bool { return len(b.Functions) > 1 && b.Functions[1].From != "" }
 
-// sideBySide compares functions without a time. Every process has to know the one by which each other one writes, the last.
+// sideBySide compares functions without a time. Every process has to know the one by which each other one writes, the
+// last.
 func (c *comparison) sideBySide(d, l Bucket, contradict func(string) []Function) []Function {
 	writes := func(b Bucket) Function { return b.Functions[len(b.Functions)-1] }
 	extra := slices.DeleteFunc(slices.Clone(l.Functions), func(f Function) bool { return slices.Contains(d.Functions, f) })
 	all := slices.Concat(extra, d.Functions)
 	switch {
 	case !slices.Contains(l.Functions, writes(d)) || !slices.Contains(d.Functions, writes(l)):
-		return contradict("one of them writes by a function that the other one does not know; deploy the list everywhere with " +
+		return contradict("one of them writes by a function that the other one does not know; deploy the list everywhere " +
+			"with " +
 			"the new function first, and then with it last")
 	case len(all) > len(l.Functions) || len(extra) == 0 && writes(d) != writes(l):
 		c.ahead = append(c.ahead, "bucket "+d.Column+" has got "+d.called())
@@ -262,9 +278,9 @@ func clause(kind fingerprint.Kind, names []string, there bool) string {
 	return called[kind] + "(" + some(names) + ")"
 }
 
-// Statement is the CQL that gives a table the comment of its service and a fingerprint. It is empty where the comment has what is
-// not put into a text that somebody is to run: characters that cannot be printed, and /* or */, which cqlsh takes for a comment
-// of its own, inside of quotes too. Then do says what to do.
+// Statement is the CQL that gives a table the comment of its service and a fingerprint. It is empty where the comment
+// has what is not put into a text that somebody is to run: characters that cannot be printed, and /* or */, which cqlsh
+// takes for a comment of its own, inside of quotes too. Then do says what to do.
 func Statement(table, own, text string) (statement, do string) {
 	do = "put " + text + " behind its comment, which has "
 	switch {

@@ -13,7 +13,8 @@ import (
 var full = compare.Fingerprint{
 	Rules: []compare.Rule{
 		{Column: "status", Values: []string{
-			fingerprint.Text(`a "b"; [denorm:1] it's \ /* -- */`), fingerprint.Text("größe\n\xff"), fingerprint.Text(strings.Repeat("long", 50)), "-12", "true",
+			fingerprint.Text(`a "b"; [denorm:1] it's \ /* -- */`), fingerprint.Text("größe\n\xff"),
+			fingerprint.Text(strings.Repeat("long", 50)), "-12", "true",
 			fingerprint.Other([]byte{0xca, 0xfe}), fingerprint.Other(make([]byte, 500)), fingerprint.Other(nil),
 		}},
 		{Column: "city"},
@@ -44,8 +45,9 @@ func TestTextIsReadBack(t *testing.T) {
 	text := full.String()
 	const want = `[denorm:1 one-of status "a \"b\"; \x5bdenorm:1] it's \\ /\x2a -- \x2a/" "gr\u00f6\u00dfe\n\xff" ` +
 		`"longlonglonglonglonglonglonglonglonglong"~`
-	if !strings.HasPrefix(text, want) || !strings.HasSuffix(text, `; bucket slot every(24h0m0s,ts) from 2024-03-01T00:00:00.5Z by ts hash(4,a,b); `+
-		`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; transactional; unique by_email by_phone; owners users; id run_id; stamp updated_at; expires-at ends; sweep-inserts]`) {
+	if !strings.HasPrefix(text, want) ||
+		!strings.HasSuffix(text, `; bucket slot every(24h0m0s,ts) from 2024-03-01T00:00:00.5Z by ts hash(4,a,b); `+
+			`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; transactional; unique by_email by_phone; owners users; id run_id; stamp updated_at; expires-at ends; sweep-inserts]`) {
 		t.Errorf("%s", text)
 	}
 	if strings.Contains(text, "/*") || strings.Contains(text, "*/") {
@@ -66,8 +68,8 @@ func TestTextIsReadBack(t *testing.T) {
 	}
 }
 
-// FuzzCheck: whatever stands in a comment, it is read without a fault, what is read can be written again, and no character
-// comes out that a terminal obeys.
+// FuzzCheck: whatever stands in a comment, it is read without a fault, what is read can be written again, and no
+// character comes out that a terminal obeys.
 func FuzzCheck(f *testing.F) {
 	f.Add(full.String())
 	f.Add("own [denorm:1]")
@@ -105,7 +107,8 @@ func TestStatementKeepsWhatOthersKnow(t *testing.T) {
 		want     = `[denorm:1 one-of a "x" "z"; one-of b "x" "y"; bucket c hash(8,id) or hash(4,id); bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`
 	)
 	found := compare.Check(declared, live, time.Unix(0, 0))
-	if len(found) != 2 || !found[0].Note || found[0].Write != "" || found[1].Write != want || found[1].Reason != `OneOf of b has got "y"` {
+	if len(found) != 2 || !found[0].Note || found[0].Write != "" || found[1].Write != want ||
+		found[1].Reason != `OneOf of b has got "y"` {
 		t.Errorf("%+v", found)
 	}
 	if found := compare.Check(declared, want, time.Unix(0, 0)); len(found) != 1 || found[0].Write != "" {
@@ -119,8 +122,12 @@ func TestStatementKeepsWhatOthersKnow(t *testing.T) {
 // A time that no declaration writes does not pass for one to come.
 func TestFunctionFromAnUnreadableTime(t *testing.T) {
 	t.Parallel()
-	for from, wrong := range map[string]bool{"2030-01-01T00:00:00Z": false, "2020-01-01T00:00:00Z": true, "2020-01-01": true, "T": true} {
-		found := compare.Check("[denorm:1 bucket d day(ts)]", "[denorm:1 bucket d day(ts) from "+from+" by ts hour(ts)]", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	for from, wrong := range map[string]bool{
+		"2030-01-01T00:00:00Z": false, "2020-01-01T00:00:00Z": true,
+		"2020-01-01": true, "T": true,
+	} {
+		found := compare.Check("[denorm:1 bucket d day(ts)]", "[denorm:1 bucket d day(ts) from "+from+" by ts hour(ts)]",
+			time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		if len(found) != 1 || found[0].Note == wrong {
 			t.Errorf("%s: %+v", from, found)
 		}
@@ -133,7 +140,8 @@ func TestReasonsAreShort(t *testing.T) {
 	const declared = `[denorm:1 one-of a "x" "y"; bucket b hash(4,id)]`
 	long := strings.Repeat("a", 60_000)
 	for _, live := range []string{
-		`[denorm:1 one-of a "x" "` + long + `"; bucket b hash(4,id)]`, `[denorm:1 one-of ` + long + ` "x"]`, "[denorm:1 versioned " + long + "]",
+		`[denorm:1 one-of a "x" "` + long + `"; bucket b hash(4,id)]`, `[denorm:1 one-of ` + long + ` "x"]`,
+		"[denorm:1 versioned " + long + "]",
 		`[denorm:1 one-of a "x" "y"; bucket b ` + strings.Repeat("hash(1,a) or ", 4000) + "hash(2,a)]",
 		"[denorm:1 one-of a " + strings.Repeat(`"`+long[:5000]+`" `, 12) + "]",
 		"[denorm:1 " + strings.Repeat("unique-x;", 5000) + "]",
@@ -150,11 +158,12 @@ func TestReasonsAreShort(t *testing.T) {
 	}
 }
 
-// A function that was added with a time has to be in the table first. If that time has passed it says what it would mean: rows of
-// since then under the former function.
+// A function that was added with a time has to be in the table first. If that time has passed it says what it would
+// mean: rows of since then under the former function.
 func TestAddedFunctionWithATime(t *testing.T) {
 	t.Parallel()
-	const declared, live = `[denorm:1 bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`, `[denorm:1 bucket d day(ts)]`
+	const declared, live = `[denorm:1 bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`,
+		`[denorm:1 bucket d day(ts)]`
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for now, want := range map[time.Time]bool{start.Add(-time.Second): false, start: true} {
 		found := compare.Check(declared, live, now)

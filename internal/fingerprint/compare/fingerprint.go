@@ -32,13 +32,13 @@ type Bucket struct {
 // Function is one function of a [Bucket].
 type Function struct {
 	Text string // such as hash(4,ts), without spaces
-	// From and By are when the function begins to be used, by the time in which column. They are empty for the first function,
-	// and for all of those that are in use side by side.
+	// From and By are when the function begins to be used, by the time in which column. They are empty for the first
+	// function, and for all of those that are in use side by side.
 	From, By string
 }
 
-// without says what comes of a process that does not declare what others do, where it may be added later. Tables of earlier versions of
-// the library do not have it in their fingerprints.
+// without says what comes of a process that does not declare what others do, where it may be added later. Tables of
+// earlier versions of the library do not have it in their fingerprints.
 var without = map[fingerprint.Kind]string{
 	fingerprint.ID:           "it writes changes of one ID at the same time, or in one write",
 	fingerprint.Stamp:        "its writes could hide from the others', which are ordered by the stamp",
@@ -48,10 +48,12 @@ var without = map[fingerprint.Kind]string{
 
 // called is what a kind is called in a message.
 var called = map[fingerprint.Kind]string{
-	fingerprint.OneOf: "OneOf", fingerprint.SingleWriter: "SingleWriter", fingerprint.Rotate: "Rotate", fingerprint.Versioned: "Versioned", fingerprint.Compare: "Compare", fingerprint.Mark: "Mark",
-	fingerprint.LocalSerial: "LocalSerial", fingerprint.Transactional: "Transactional", fingerprint.Unique: "Unique table", fingerprint.Owners: "Unique table",
-	fingerprint.ID:    "ID",
-	fingerprint.Stamp: "Stamp", fingerprint.ExpiresAt: "ExpiresAt", fingerprint.SweepInserts: "SweepInserts",
+	fingerprint.OneOf: "OneOf", fingerprint.SingleWriter: "SingleWriter", fingerprint.Rotate: "Rotate",
+	fingerprint.Versioned: "Versioned", fingerprint.Compare: "Compare", fingerprint.Mark: "Mark",
+	fingerprint.LocalSerial: "LocalSerial", fingerprint.Transactional: "Transactional", fingerprint.Unique: "Unique table",
+	fingerprint.Owners: "Unique table",
+	fingerprint.ID:     "ID",
+	fingerprint.Stamp:  "Stamp", fingerprint.ExpiresAt: "ExpiresAt", fingerprint.SweepInserts: "SweepInserts",
 }
 
 // maxSize bounds what is read. A declaration sweeps at most 64 rows, so its domains take a fraction of it.
@@ -86,8 +88,8 @@ func (f Fingerprint) String() string {
 	return fingerprint.Of(clauses)
 }
 
-// Split takes the comment of a table apart: what the service says, and the fingerprint with its brackets. Without one, or
-// where what is there cannot be one, the comment stays as it is.
+// Split takes the comment of a table apart: what the service says, and the fingerprint with its brackets. Without one,
+// or where what is there cannot be one, the comment stays as it is.
 func Split(comment string) (own, text string) {
 	i := strings.LastIndex(comment, fingerprint.Prefix)
 	if i < 0 || i > 0 && comment[i-1] != ' ' || len(comment)-i > maxSize || !strings.HasSuffix(comment, "]") {
@@ -108,7 +110,8 @@ func Join(own, text string) string {
 	return own + " " + text
 }
 
-// Rotation is the time bucket function by which the tables rotate, as a declaration prints it, and empty where they do not.
+// Rotation is the time bucket function by which the tables rotate, as a declaration prints it, and empty where they do
+// not.
 func (f Fingerprint) Rotation() string {
 	names, _ := f.names(fingerprint.Rotate)
 	return short(strings.ReplaceAll(strings.Join(names, " "), ",", ", "))
@@ -135,15 +138,16 @@ func (f Fingerprint) names(kind fingerprint.Kind) ([]string, bool) {
 	return f.Sets[i].Words, true
 }
 
-// Kept says what is wrong where a live table has a column of the library's own, by name and CQL type, that the set does not
-// declare. It is empty for any other column.
+// Kept says what is wrong where a live table has a column of the library's own, by name and CQL type, that the set does
+// not declare. It is empty for any other column.
 func Kept(column, cqlType string) string {
 	switch (layout.Kept{Name: column, Type: cqlType}) {
 	case layout.Recent: // the others may be a service's own
 		return "is kept by a Versioned set, and this set is not: its plain writes would undo what transactions have decided. " +
 			"Declare Versioned, as the processes do that write the table"
 	case layout.Token:
-		return "is kept in a table of unique keys, and this set declares it a plain one: its writes would give a key away that has " +
+		return "is kept in a table of unique keys, and this set declares it a plain one: its writes would give a key away " +
+			"that has " +
 			"an owner. Declare the table Unique, as the processes do that write it"
 	}
 	return ""

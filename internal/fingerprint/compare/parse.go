@@ -22,9 +22,10 @@ func (e *versionError) Error() string {
 var errMalformed = errors.New("the fingerprint in its comment cannot be read")
 
 var (
-	versionPattern  = regexp.MustCompile(`^[0-9]{1,6}$`)
-	namePattern     = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	valuePattern    = regexp.MustCompile(`^("([^"\\]|\\.)*"(~[0-9a-f]{16})?|0x[0-9a-f]*(~[0-9a-f]{16})?|-?[0-9]{1,20}|true|false)$`)
+	versionPattern = regexp.MustCompile(`^[0-9]{1,6}$`)
+	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	valuePattern   = regexp.MustCompile(
+		`^("([^"\\]|\\.)*"(~[0-9a-f]{16})?|0x[0-9a-f]*(~[0-9a-f]{16})?|-?[0-9]{1,20}|true|false)$`)
 	functionPattern = regexp.MustCompile(`^[a-z]{1,16}\([a-z0-9_,.]+\)$`)
 	timePattern     = regexp.MustCompile(`^[-0-9T:.Z]{1,40}$`)
 	kindPattern     = regexp.MustCompile(`^[a-z-]{1,32}$`)
@@ -113,7 +114,8 @@ func (f *Fingerprint) add(words []string) error {
 		f.Rules = append(f.Rules, r)
 	case fingerprint.Bucket:
 		b := Bucket{Column: column}
-		if column == "" || slices.ContainsFunc(f.Buckets, func(o Bucket) bool { return o.Column == column }) || !b.functions(rest) {
+		if column == "" || slices.ContainsFunc(f.Buckets, func(o Bucket) bool { return o.Column == column }) ||
+			!b.functions(rest) {
 			return errMalformed
 		}
 		f.Buckets = append(f.Buckets, b)

@@ -19,7 +19,8 @@ func Generate(r *rand.Rand, keyspace string) *schema.Schema {
 	var b strings.Builder
 	types := 0
 	for ; types < r.IntN(3); types++ {
-		fmt.Fprintf(&b, "CREATE TYPE %s (first %s, second frozen<%s>", typeName(keyspace, types), pick(r, natives), collection(r))
+		fmt.Fprintf(&b, "CREATE TYPE %s (first %s, second frozen<%s>", typeName(keyspace, types), pick(r, natives),
+			collection(r))
 		if types > 0 {
 			fmt.Fprintf(&b, ", third frozen<type_%d>", types-1)
 		}
@@ -102,7 +103,8 @@ func table(r *rand.Rand, b *strings.Builder, keyspace, name string, types int) {
 			indexed = append(indexed, fmt.Sprintf("value_%d", i))
 		}
 	}
-	fmt.Fprintf(b, "    PRIMARY KEY (%s)\n)", strings.Join(append([]string{"(" + strings.Join(partNames, ", ") + ")"}, clusteringNames...), ", "))
+	fmt.Fprintf(b, "    PRIMARY KEY (%s)\n)",
+		strings.Join(append([]string{"(" + strings.Join(partNames, ", ") + ")"}, clusteringNames...), ", "))
 	with := " WITH "
 	if len(order) > 0 {
 		fmt.Fprintf(b, "%sCLUSTERING ORDER BY (%s)", with, strings.Join(order, ", "))
@@ -138,7 +140,10 @@ var options = []struct {
 		"{'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'HOURS', 'compaction_window_size': 6}",
 		"{'class': 'UnifiedCompactionStrategy'}", "{'class': 'SizeTieredCompactionStrategy', 'min_threshold': 6}",
 	}},
-	{"compression", []string{"{'class': 'LZ4Compressor', 'chunk_length_in_kb': 4}", "{'enabled': 'false'}", "{'class': 'ZstdCompressor'}"}},
+	{"compression", []string{
+		"{'class': 'LZ4Compressor', 'chunk_length_in_kb': 4}", "{'enabled': 'false'}",
+		"{'class': 'ZstdCompressor'}",
+	}},
 	{"caching", []string{"{'keys': 'ALL', 'rows_per_partition': '10'}", "{'keys': 'NONE', 'rows_per_partition': 'NONE'}"}},
 	{"speculative_retry", []string{"'NEVER'", "'95p'"}},
 	{"bloom_filter_fp_chance", []string{"0.05", "0.2"}},

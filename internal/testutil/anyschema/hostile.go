@@ -8,13 +8,17 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// hostile are pieces of names and texts that Cassandra takes between quotes, and that mean something to whoever reads the CQL
-// or looks at it.
+// hostile are pieces of names and texts that Cassandra takes between quotes, and that mean something to whoever reads
+// the CQL or looks at it.
 var hostile = []string{
-	"\nDROP KEYSPACE ks;--", "\rDROP KEYSPACE ks;\r", "\r\nDROP TABLE ks.table_0;\n--", "\u2028DROP KEYSPACE ks;--", "\u2029DROP KEYSPACE ks;",
-	"\u0085DROP KEYSPACE ks;--", "\v\f\x1c\x1d\x1eDROP KEYSPACE ks;", `"; DROP KEYSPACE ks; --`, `""; DROP KEYSPACE ks; --`, "'; DROP KEYSPACE ks; --",
-	"''); DROP KEYSPACE ks; --", "$$; DROP KEYSPACE ks; --$$", "/* ", " */ DROP KEYSPACE ks; --", "/*/ DROP KEYSPACE ks; /*/", "\ndenorm:ignore * * hidden",
-	"\n-- denorm:ignore * * hidden", "\x1b]0;title\x07", "\x1b[2J\x1b[31m", "\u009b2J", "\x00", "\x7f", "\u202egnp.exe", "\ufffe", "\t", `\`, "];", "<!-- ", "]]>", "&amp;",
+	"\nDROP KEYSPACE ks;--", "\rDROP KEYSPACE ks;\r", "\r\nDROP TABLE ks.table_0;\n--", "\u2028DROP KEYSPACE ks;--",
+	"\u2029DROP KEYSPACE ks;",
+	"\u0085DROP KEYSPACE ks;--", "\v\f\x1c\x1d\x1eDROP KEYSPACE ks;", `"; DROP KEYSPACE ks; --`,
+	`""; DROP KEYSPACE ks; --`, "'; DROP KEYSPACE ks; --",
+	"''); DROP KEYSPACE ks; --", "$$; DROP KEYSPACE ks; --$$", "/* ", " */ DROP KEYSPACE ks; --",
+	"/*/ DROP KEYSPACE ks; /*/", "\ndenorm:ignore * * hidden",
+	"\n-- denorm:ignore * * hidden", "\x1b]0;title\x07", "\x1b[2J\x1b[31m", "\u009b2J", "\x00", "\x7f", "\u202egnp.exe",
+	"\ufffe", "\t", `\`, "];", "<!-- ", "]]>", "&amp;",
 	"a(b)", "values(x)", "größe 日本",
 }
 
@@ -27,8 +31,8 @@ func HostileText(r *rand.Rand, n int) string {
 	return fmt.Sprintf("%s%d", b.String(), n)
 }
 
-// Hostile gives a copy of a schema in a keyspace with more in it: columns, fields, comments, indexes, types, tables and views named and
-// written by someone who means harm. Some of what is there has another name.
+// Hostile gives a copy of a schema in a keyspace with more in it: columns, fields, comments, indexes, types, tables and
+// views named and written by someone who means harm. Some of what is there has another name.
 func Hostile(r *rand.Rand, keyspace string, s *schema.Schema) *schema.Schema {
 	m := &mutator{r: r, s: s}
 	out := m.copy()
@@ -63,12 +67,18 @@ func Hostile(r *rand.Rand, keyspace string, s *schema.Schema) *schema.Schema {
 			t.Fields[0].Name = text()
 		}
 	}
-	typ := schema.Type{ID: schema.ID{Keyspace: keyspace, Name: text()}, Fields: []schema.Field{{Name: text(), Type: "int"}}}
+	typ := schema.Type{
+		ID:     schema.ID{Keyspace: keyspace, Name: text()},
+		Fields: []schema.Field{{Name: text(), Type: "int"}},
+	}
 	out.Types = append(out.Types, typ)
 	out.Tables = append(out.Tables, schema.Table{
 		ID: schema.ID{Keyspace: keyspace, Name: text()}, Options: map[string]string{},
 		Columns: []schema.Column{
-			{Name: text(), Type: "uuid", Kind: schema.PartitionKey}, {Name: text(), Type: "frozen<" + quote(typ.Name) + ">", Kind: schema.Regular},
+			{Name: text(), Type: "uuid", Kind: schema.PartitionKey}, {
+				Name: text(), Type: "frozen<" + quote(typ.Name) + ">",
+				Kind: schema.Regular,
+			},
 		},
 	})
 	return out

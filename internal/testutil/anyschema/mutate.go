@@ -27,7 +27,8 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 	})
 	m.alter("drop a column", func(t *schema.Table) []string {
 		for i, c := range t.Columns {
-			if c.Kind == schema.Regular && !m.indexed(t, c.Name) && !strings.HasPrefix(c.Type, "type_") { // Cassandra rejects that
+			if c.Kind == schema.Regular && !m.indexed(t, c.Name) && !strings.HasPrefix(c.Type, "type_") {
+				// Cassandra rejects that
 				t.Columns = slices.Delete(t.Columns, i, i+1)
 				return []string{"DROP " + c.Name}
 			}
@@ -58,7 +59,9 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 			return []string{"WITH " + o.name + " = " + value}
 		})
 	}
-	m.recreate("turn the order of a clustering column", first(schema.Clustering, func(c *schema.Column) { c.Desc = !c.Desc }))
+	m.recreate("turn the order of a clustering column", first(schema.Clustering, func(c *schema.Column) {
+		c.Desc = !c.Desc
+	}))
 	m.recreate("change the type of a column", first(schema.Regular, retype("bigint", "varint")))
 	m.recreate("change the type of a key column", first(schema.PartitionKey, retype("uuid", "timeuuid")))
 	m.recreate("swap two key columns", func(t *schema.Table) bool {
@@ -86,7 +89,9 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 		last.Kind, last.Desc = schema.Regular, false
 		return true
 	})
-	m.recreate("make a static column a regular one", first(schema.Static, func(c *schema.Column) { c.Kind = schema.Regular }))
+	m.recreate("make a static column a regular one", first(schema.Static, func(c *schema.Column) {
+		c.Kind = schema.Regular
+	}))
 	dropped := m.copy()
 	last := dropped.Tables[len(dropped.Tables)-1]
 	dropped.Tables = dropped.Tables[:len(dropped.Tables)-1]
@@ -95,7 +100,9 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 	m.create("one more table", "CREATE TABLE "+keyspace+".more (id uuid PRIMARY KEY)")
 	m.create("one more type", "CREATE TYPE "+keyspace+".more (field int)")
 	for _, t := range s.Tables {
-		if c := slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.Kind == schema.Regular && slices.Contains(natives, c.Type) }); c >= 0 {
+		if c := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
+			return c.Kind == schema.Regular && slices.Contains(natives, c.Type)
+		}); c >= 0 {
 			m.create("one more index", fmt.Sprintf("CREATE INDEX more ON %s (%s)", t.ID, t.Columns[c].Name))
 			break
 		}

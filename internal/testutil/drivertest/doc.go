@@ -1,4 +1,5 @@
-// Package drivertest has for tests what gocql and the fork of ScyllaDB (build tag scylladb, see docs/why/driver.md) name differently.
+// Package drivertest has for tests what gocql and the fork of ScyllaDB (build tag scylladb, see docs/why/driver.md)
+// name differently.
 package drivertest
 
 import (

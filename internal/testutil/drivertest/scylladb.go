@@ -31,8 +31,8 @@ func Fields(ks *gocql.KeyspaceMetadata, name string) []string {
 	return nil
 }
 
-// Endless is a host selection policy whose plans do not end, as those of the fork's HostPool. That is in a package which gocql 1.7 has not, and go mod
-// tidy of a service would look for it whatever the build tags.
+// Endless is a host selection policy whose plans do not end, as those of the fork's HostPool. That is in a package
+// which gocql 1.7 has not, and go mod tidy of a service would look for it whatever the build tags.
 func Endless() gocql.HostSelectionPolicy { return endless{gocql.RoundRobinHostPolicy()} }
 
 type endless struct{ gocql.HostSelectionPolicy }

@@ -13,8 +13,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Dialer stands between gocql and its connections. It can lose the replies of writes: the server has applied them, and the client sees its
-// connection break. The zero value is ready and loses nothing. It is safe for concurrent use, also by several sessions.
+// Dialer stands between gocql and its connections. It can lose the replies of writes: the server has applied them, and
+// the client sees its connection break. The zero value is ready and loses nothing. It is safe for concurrent use, also
+// by several sessions.
 type Dialer struct {
 	skip  atomic.Int64 // writes that keep their replies before those that lose them
 	lose  atomic.Int64
@@ -24,12 +25,13 @@ type Dialer struct {
 	lost  atomic.Int64
 }
 
-// Lost is how many writes were applied whose reply was lost, the one with which the client died included. On a busy machine it can be less
-// than was asked for: a server that gives up replies with an error, or later than the client waits.
+// Lost is how many writes were applied whose reply was lost, the one with which the client died included. On a busy
+// machine it can be less than was asked for: a server that gives up replies with an error, or later than the client
+// waits.
 func (d *Dialer) Lost() int { return int(d.lost.Load()) }
 
-// DieAfter kills the client, as far as the cluster can tell, when n more writes have been sent: nothing that comes after
-// them is sent, and no answer arrives, the last write's included. It is for good.
+// DieAfter kills the client, as far as the cluster can tell, when n more writes have been sent: nothing that comes
+// after them is sent, and no answer arrives, the last write's included. It is for good.
 func (d *Dialer) DieAfter(n int) {
 	d.sends.Store(int64(n))
 	d.dead.Store(n == 0)
@@ -41,8 +43,8 @@ func (d *Dialer) Dead() bool { return d.dead.Load() }
 
 var errDead = errors.New("faulty: the client is dead")
 
-// LoseReplies makes the next n writes (EXECUTE of a statement above consistency ONE and LOCAL_ONE, BATCH) lose their replies. Other requests
-// on the same connection are lost with them.
+// LoseReplies makes the next n writes (EXECUTE of a statement above consistency ONE and LOCAL_ONE, BATCH) lose their
+// replies. Other requests on the same connection are lost with them.
 func (d *Dialer) LoseReplies(n int) { d.LoseRepliesAfter(0, n) }
 
 // LoseRepliesAfter is LoseReplies for those that come after the next skip writes.
@@ -113,8 +115,8 @@ func (c *conn) Write(frame []byte) (int, error) {
 	return c.Conn.Write(frame)
 }
 
-// isWrite leaves out what is executed at the consistencies ONE and LOCAL_ONE: the driver and the library read the schema so, and whenever
-// they like.
+// isWrite leaves out what is executed at the consistencies ONE and LOCAL_ONE: the driver and the library read the
+// schema so, and whenever they like.
 func isWrite(frame []byte) bool {
 	const header = 9
 	if len(frame) < header+2 || frame[4] != opExecute {

@@ -37,11 +37,15 @@ type (
 // GoTypes are the types without others inside that the documentation of package tables lists, by its names.
 var GoTypes = map[string]reflect.Type{
 	"string": reflect.TypeFor[string](), "[]byte": reflect.TypeFor[[]byte](), "bool": reflect.TypeFor[bool](),
-	"int8": reflect.TypeFor[int8](), "int16": reflect.TypeFor[int16](), "int32": reflect.TypeFor[int32](), "int64": reflect.TypeFor[int64](),
-	"int": reflect.TypeFor[int](), "uint8": reflect.TypeFor[uint8](), "uint16": reflect.TypeFor[uint16](), "uint32": reflect.TypeFor[uint32](),
+	"int8": reflect.TypeFor[int8](), "int16": reflect.TypeFor[int16](), "int32": reflect.TypeFor[int32](),
+	"int64": reflect.TypeFor[int64](),
+	"int":   reflect.TypeFor[int](), "uint8": reflect.TypeFor[uint8](), "uint16": reflect.TypeFor[uint16](),
+	"uint32": reflect.TypeFor[uint32](),
 	"uint64": reflect.TypeFor[uint64](), "float32": reflect.TypeFor[float32](), "float64": reflect.TypeFor[float64](),
-	"big.Int": reflect.TypeFor[big.Int](), "inf.Dec": reflect.TypeFor[inf.Dec](), "gocql.UUID": reflect.TypeFor[gocql.UUID](),
-	"[16]byte": reflect.TypeFor[[16]byte](), "net.IP": reflect.TypeFor[net.IP](), "time.Time": reflect.TypeFor[time.Time](),
+	"big.Int": reflect.TypeFor[big.Int](), "inf.Dec": reflect.TypeFor[inf.Dec](),
+	"gocql.UUID": reflect.TypeFor[gocql.UUID](),
+	"[16]byte":   reflect.TypeFor[[16]byte](), "net.IP": reflect.TypeFor[net.IP](),
+	"time.Time":     reflect.TypeFor[time.Time](),
 	"time.Duration": reflect.TypeFor[time.Duration](), "gocql.Duration": reflect.TypeFor[gocql.Duration](),
 }
 
@@ -51,16 +55,22 @@ var Defined = map[string]reflect.Type{
 	"int8": reflect.TypeFor[ownInt8](), "int16": reflect.TypeFor[ownInt16](), "int32": reflect.TypeFor[ownInt32](),
 	"int64": reflect.TypeFor[ownInt64](), "int": reflect.TypeFor[ownInt](), "uint8": reflect.TypeFor[ownUint8](),
 	"uint16": reflect.TypeFor[ownUint16](), "uint32": reflect.TypeFor[ownUint32](), "uint64": reflect.TypeFor[ownUint64](),
-	"float32": reflect.TypeFor[ownFloat32](), "float64": reflect.TypeFor[ownFloat64](), "[16]byte": reflect.TypeFor[ownUUID](),
+	"float32": reflect.TypeFor[ownFloat32](), "float64": reflect.TypeFor[ownFloat64](),
+	"[16]byte": reflect.TypeFor[ownUUID](),
 }
 
 // CQLTypes are all types without others inside.
-var CQLTypes = strings.Fields("ascii bigint blob boolean counter date decimal double duration float inet int smallint text time timestamp " +
+var CQLTypes = strings.Fields("ascii bigint blob boolean counter date decimal double duration float inet int " +
+	"smallint text time timestamp " +
 	"timeuuid tinyint uuid varint")
 
-// Accepts says whether a set takes a column of a Go type as a CQL type, which is empty for the one that follows from it; and the CQL type.
+// Accepts says whether a set takes a column of a Go type as a CQL type, which is empty for the one that follows from
+// it; and the CQL type.
 func Accepts(t reflect.Type, cql string) (string, bool) {
-	row := reflect.StructOf([]reflect.StructField{{Name: "ID", Type: reflect.TypeFor[int64](), Tag: `db:"id"`}, {Name: "V", Type: t, Tag: `db:"v"`}})
+	row := reflect.StructOf([]reflect.StructField{
+		{Name: "ID", Type: reflect.TypeFor[int64](), Tag: `db:"id"`},
+		{Name: "V", Type: t, Tag: `db:"v"`},
+	})
 	d := declare.Declaration{Tables: []declare.Table{{Name: "cells", PartKey: []string{"id"}}}}
 	if cql != "" {
 		d.Types = []declare.TypeOption{{Column: "v", CQL: cql}}

@@ -30,18 +30,30 @@ const (
 )
 
 // integers are the bits of CQL types; of a varint 64 are used.
-var integers = map[string]int{"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64, "varint": 64, "timestamp": 64, "counter": 64}
+var integers = map[string]int{
+	"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64, "varint": 64, "timestamp": 64,
+	"counter": 64,
+}
 
 // texts are values as strings, by CQL type.
 var texts = map[string][]string{
-	"text": {"", "\x00", "a", "\U0010ffff", strings.Repeat("é", 3000)}, "ascii": {"", "\x00", "~\x7f"}, "blob": {"", "\x00", "\xff\xfe"},
-	"date": {"1970-01-01", "0000-01-01", "1969-12-31", "9999-12-31"}, "inet": {"0.0.0.0", "255.255.255.255", "::", greatestInet},
+	"text": {"", "\x00", "a", "\U0010ffff", strings.Repeat("é", 3000)}, "ascii": {"", "\x00", "~\x7f"},
+	"blob": {"", "\x00", "\xff\xfe"},
+	"date": {"1970-01-01", "0000-01-01", "1969-12-31", "9999-12-31"}, "inet": {
+		"0.0.0.0", "255.255.255.255", "::",
+		greatestInet,
+	},
 	"uuid": {zeroUUID, "00000000-0000-0000-0000-000000000001", greatestUUID}, "timeuuid": {leastTime, greatestTime},
-	"tinyint": {"0", "-1", "-128", "127"}, "smallint": {"0", "-1", "-32768", "32767"}, "int": {"0", "-1", "-2147483648", "2147483647"},
-	"bigint": {"0", "-1", "-9223372036854775808", "9223372036854775807"}, "varint": {"0", "-1", "-9223372036854775808", "9223372036854775807"},
+	"tinyint": {"0", "-1", "-128", "127"}, "smallint": {"0", "-1", "-32768", "32767"},
+	"int":    {"0", "-1", "-2147483648", "2147483647"},
+	"bigint": {"0", "-1", "-9223372036854775808", "9223372036854775807"}, "varint": {
+		"0", "-1", "-9223372036854775808",
+		"9223372036854775807",
+	},
 }
 
-// Values are the zero value, if the CQL type has it, an empty value, if there is one, and the extremes, of a pair that tables.New accepts.
+// Values are the zero value, if the CQL type has it, an empty value, if there is one, and the extremes, of a pair that
+// tables.New accepts.
 func Values(t reflect.Type, cql string) []Value {
 	var out []Value
 	for _, v := range values(t, cql) {
@@ -79,7 +91,10 @@ func values(t reflect.Type, cql string) []any {
 			float32(math.Inf(-1)), float32(math.Inf(1)), float32(math.NaN()),
 		})
 	case reflect.Float64:
-		return list([]float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.MaxFloat64, math.MaxFloat64, math.Inf(-1), math.Inf(1), math.NaN()})
+		return list([]float64{
+			0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.MaxFloat64, math.MaxFloat64,
+			math.Inf(-1), math.Inf(1), math.NaN(),
+		})
 	case reflect.Array:
 		return list(uuids(cql))
 	case reflect.Slice:
@@ -167,5 +182,9 @@ func structs(t reflect.Type, cql string) []any {
 	if cql == "date" {
 		return list([]time.Time{{}, day(0), day(-1), day(math.MinInt32), day(math.MaxInt32)})
 	}
-	return list([]time.Time{{}, time.UnixMilli(0).UTC(), time.UnixMilli(-1).UTC(), time.UnixMilli(math.MinInt64).UTC(), time.UnixMilli(math.MaxInt64).UTC()})
+	return list([]time.Time{
+		{},
+		time.UnixMilli(0).UTC(), time.UnixMilli(-1).UTC(), time.UnixMilli(math.MinInt64).UTC(),
+		time.UnixMilli(math.MaxInt64).UTC(),
+	})
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Find runs go test with these arguments in the package of the test that calls it, with a bug in that build alone: in place of
-// the text, which the file has once, there is another. It returns what was printed. If that succeeds, t fails.
+// Find runs go test with these arguments in the package of the test that calls it, with a bug in that build alone: in
+// place of the text, which the file has once, there is another. It returns what was printed. If that succeeds, t fails.
 func Find(t *testing.T, file, text, wrong string, args ...string) []byte {
 	t.Helper()
 	path, err := filepath.Abs(filepath.FromSlash(file))
@@ -25,7 +25,8 @@ func Find(t *testing.T, file, text, wrong string, args ...string) []byte {
 	if strings.Count(string(source), text) != 1 {
 		t.Fatalf("%s does not have once: %s", file, text)
 	}
-	output, err := Overlay(t, path, strings.Replace(string(source), text, wrong, 1), append([]string{"test", "-count=1", "-timeout", "1h"}, args...)...)
+	output, err := Overlay(t, path, strings.Replace(string(source), text, wrong, 1),
+		append([]string{"test", "-count=1", "-timeout", "1h"}, args...)...)
 	if err == nil {
 		t.Fatalf("it is not found:\n%s", output)
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Counter counts the requests that a driver has under way, by host. Put it into ClusterConfig.StreamObserver. The zero value counts
-// those that are made with its context: gocql 1.7 loses count of its own, as when a connection ends while it is being set up, or when
-// it closes a connection itself because it was told that the host is down. It is safe for concurrent use.
+// Counter counts the requests that a driver has under way, by host. Put it into ClusterConfig.StreamObserver. The zero
+// value counts those that are made with its context: gocql 1.7 loses count of its own, as when a connection ends while
+// it is being set up, or when it closes a connection itself because it was told that the host is down. It is safe for
+// concurrent use.
 type Counter struct {
 	All bool // count every request
 
@@ -30,7 +31,8 @@ func (c *Counter) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, c, true)
 }
 
-// ByHost is how many requests have neither been answered nor lost their connection, without hosts of which there are none.
+// ByHost is how many requests have neither been answered nor lost their connection, without hosts of which there are
+// none.
 func (c *Counter) ByHost() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

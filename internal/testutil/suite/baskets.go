@@ -40,7 +40,10 @@ func (p basketTests) Basket(t *testing.T) {
 		{"change", baskets.Put(customer, apples, 5), products{apples: 5, bread: 1}},
 		{"remove", baskets.Remove(customer, apples), products{bread: 1}},
 		{"exchange", baskets.Exchange(customer, bread, apples, 4), products{apples: 4}},
-		{"exchange what is not there", baskets.Exchange(customer, gocql.MustRandomUUID(), bread, 2), products{apples: 4, bread: 2}},
+		{
+			"exchange what is not there", baskets.Exchange(customer, gocql.MustRandomUUID(), bread, 2),
+			products{apples: 4, bread: 2},
+		},
 		{"exchange back", baskets.Exchange(customer, apples, bread, 1), products{bread: 1}},
 		{"remove what is not there", baskets.Remove(customer, apples), products{bread: 1}},
 		{"none of it", baskets.Put(customer, bread, 0), nil},
@@ -92,8 +95,9 @@ func (p basketTests) BadInput(t *testing.T) {
 		"nobody's basket":          baskets.Put(gocql.UUID{}, customer, 1),
 		"removal of nothing":       baskets.Remove(customer),
 		"elements of an empty map": baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Elements("products")),
-		"product of another type":  baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Without("products", "apples")),
-		"change of the customer":   baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Column("customer_id")),
+		"product of another type": baskets.Baskets.Patch(baskets.Basket{CustomerID: customer},
+			tables.Without("products", "apples")),
+		"change of the customer": baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Column("customer_id")),
 	} {
 		wantInvalid(t, p.Writer, name, change)
 	}

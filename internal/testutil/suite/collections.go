@@ -17,7 +17,8 @@ import (
 	"github.com/denorm-go/denorm/writer/bulk"
 )
 
-// contact has collections with a cell for each element: sets and maps, which are written, and a list, which is only read.
+// contact has collections with a cell for each element: sets and maps, which are written, and a list, which is only
+// read.
 type contact struct {
 	ID, Team, Name string
 	Level          string
@@ -53,12 +54,14 @@ func collectionModes() []collectionMode {
 		{name: "grouped", options: []tables.Option{stamp}, queries: []tables.Table{byTeam}, lists: 2, write: group},
 		{name: "bulk", options: []tables.Option{stamp}, queries: []tables.Table{byTeam}, lists: 2, bulk: true},
 		{
-			name: "oneof", options: []tables.Option{stamp, tables.OneOf("level", "low", "high")}, queries: []tables.Table{byTeam, moving("level")},
-			lists: 2,
+			name: "oneof", options: []tables.Option{stamp, tables.OneOf("level", "low", "high")},
+			queries: []tables.Table{byTeam, moving("level")},
+			lists:   2,
 		},
 		{
-			name: "single", options: []tables.Option{stamp, tables.SingleWriter("level")}, queries: []tables.Table{byTeam, moving("level")},
-			lists: 2,
+			name: "single", options: []tables.Option{stamp, tables.SingleWriter("level")},
+			queries: []tables.Table{byTeam, moving("level")},
+			lists:   2,
 		},
 		{name: "versioned", options: []tables.Option{versioned}, queries: []tables.Table{byTeam, moving("level")}, lists: 2},
 		{name: "compared", options: []tables.Option{tables.Compare("name"), tables.Mark("version")}, lists: 1},
@@ -93,8 +96,8 @@ func collectionsSchema() *schema.Schema {
 
 type collectionTests struct{ *Place }
 
-// What is sent twice, as after an answer that was lost, leaves sets and maps as it would once. A list that no set writes stays as it is until its
-// row is deleted, and is read with its row. Cassandra itself would double it.
+// What is sent twice, as after an answer that was lost, leaves sets and maps as it would once. A list that no set
+// writes stays as it is until its row is deleted, and is read with its row. Cassandra itself would double it.
 func (p collectionTests) WrittenTwice(t *testing.T) {
 	for _, m := range collectionModes() {
 		t.Run(m.name, func(t *testing.T) {
@@ -128,7 +131,8 @@ func (m *collectionMode) writeTwice(t *testing.T, p *Place) {
 		}
 	}
 	row := contact{
-		ID: gocql.MustRandomUUID().String(), Team: gocql.MustRandomUUID().String(), Name: "Ann", Level: "low", Tags: map[string]struct{}{"a": {}, "b": {}},
+		ID: gocql.MustRandomUUID().String(), Team: gocql.MustRandomUUID().String(), Name: "Ann", Level: "low",
+		Tags:  map[string]struct{}{"a": {}, "b": {}},
 		Rates: map[string]int32{"x": 1, "y": 2},
 	}
 	twice(set.Insert(row))
@@ -169,7 +173,9 @@ func (m *collectionMode) send(t *testing.T, w *writer.Writer, change tables.Chan
 		Write(t, w.With(writer.At(at)), "write", change)
 		return
 	}
-	b := bulk.WriteAll(t.Context(), w, "write", func(yield func(bulk.Item, error) bool) { yield(bulk.Item{Change: change, At: at}, nil) })
+	b := bulk.WriteAll(t.Context(), w, "write", func(yield func(bulk.Item, error) bool) {
+		yield(bulk.Item{Change: change, At: at}, nil)
+	})
 	for done := range b.All() {
 		must(t, done.Err)
 	}
@@ -186,16 +192,22 @@ func (m *collectionMode) rejects(t *testing.T, p *Place, row contact) {
 	moved := row
 	moved.Name, moved.Team = "Eve", "another"
 	changes := map[string]tables.Change{
-		"an insert": set.Insert(fresh), "another list": set.Update(row, other), "no list": set.Update(row, func() contact { o := row; o.Phones = nil; return o }()),
+		"an insert": set.Insert(fresh), "another list": set.Update(row, other), "no list": set.Update(row, func() contact {
+			o := row
+			o.Phones = nil
+			return o
+		}()),
 	}
 	if m.patches {
 		changes["an upsert"], changes["a patch"] = set.Upsert(fresh), set.Patch(other, tables.Column("phones"))
 	}
 	for name, c := range changes {
-		wantError(t, name, errorOf(p.Writer.Write(t.Context(), "write", c)), writer.ErrInvalid, "column phones", "denorm adopt --copy")
+		wantError(t, name, errorOf(p.Writer.Write(t.Context(), "write", c)), writer.ErrInvalid, "column phones",
+			"denorm adopt --copy")
 	}
 	if m.name == "versioned" { // the keys of other sets cannot change so
-		wantError(t, "a move", errorOf(p.Writer.Write(t.Context(), "write", set.Update(row, moved))), writer.ErrInvalid, m.table("team"), "column phones",
+		wantError(t, "a move", errorOf(p.Writer.Write(t.Context(), "write", set.Update(row, moved))), writer.ErrInvalid,
+			m.table("team"), "column phones",
 			"leave it out of the Columns")
 	}
 }
@@ -231,8 +243,10 @@ func (m *collectionMode) want(t *testing.T, p *Place, row contact) {
 		var got contact
 		must(t, p.Session.Reads().Query("SELECT name, tags, rates, phones FROM "+table+where(table, row)).
 			Scan(&got.Name, (*textSet)(&got.Tags), &got.Rates, &got.Phones))
-		wrong(t, got.Name != row.Name || !maps.Equal(got.Tags, row.Tags) || !maps.Equal(got.Rates, row.Rates) || !slices.Equal(got.Phones, row.Phones),
-			"%s: it is %v %v %v %q, want %v %v %v %q", table, got.Name, got.Tags, got.Rates, got.Phones, row.Name, row.Tags, row.Rates, row.Phones)
+		wrong(t, got.Name != row.Name || !maps.Equal(got.Tags, row.Tags) || !maps.Equal(got.Rates, row.Rates) ||
+			!slices.Equal(got.Phones, row.Phones),
+			"%s: it is %v %v %v %q, want %v %v %v %q", table, got.Name, got.Tags, got.Rates, got.Phones, row.Name, row.Tags,
+			row.Rates, row.Phones)
 	}
 }
 
@@ -276,10 +290,12 @@ func numbers(name string, option tables.Option) *tables.Set[number] {
 }
 
 var copiedNumbers = map[string]*tables.Set[number]{
-	"stamped": numbers("stamped", tables.Stamp("updated_at")), "versioned": numbers("versioned", tables.Versioned("version")),
+	"stamped":   numbers("stamped", tables.Stamp("updated_at")),
+	"versioned": numbers("versioned", tables.Versioned("version")),
 }
 
-// Lists that were written by hand are copied at their own times: again when they have changed, and not over what was written later.
+// Lists that were written by hand are copied at their own times: again when they have changed, and not over what was
+// written later.
 func (p collectionTests) ListsAreCopied(t *testing.T) {
 	for name, set := range copiedNumbers {
 		t.Run(name, func(t *testing.T) {
@@ -292,21 +308,28 @@ func (p collectionTests) ListsAreCopied(t *testing.T) {
 func copyLists(t *testing.T, p *Place, name string, set *tables.Set[number]) {
 	ago := time.Now().Add(-time.Hour).UnixMicro()
 	base, query := name+"_numbers", name+"_numbers_by_team"
-	p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING TIMESTAMP %d", base, ago))
-	p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING TIMESTAMP %d", query, ago+1))
+	p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING "+
+		"TIMESTAMP %d", base, ago))
+	p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING "+
+		"TIMESTAMP %d", query, ago+1))
 	again := func(seconds int64, element string) {
-		for _, row := range []string{base + " USING TIMESTAMP ? SET phones = phones + ? WHERE id = 'a'", query + " USING TIMESTAMP ? SET phones = phones + ? WHERE team = 'x' AND id = 'a'"} {
+		for _, row := range []string{base + " USING TIMESTAMP ? SET phones = phones + ? WHERE id = 'a'", query +
+			" USING TIMESTAMP ? SET phones = phones + ? WHERE team = 'x' AND id = 'a'"} {
 			p.exec(t, "UPDATE "+row, ago+seconds*1_000_000, []string{element})
 		}
 	}
 	again(1, "3")
-	r, err := reconcile.New(p.Session, reconcile.Settle(time.Second), reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+	r, err := reconcile.New(p.Session, reconcile.Settle(time.Second), reconcile.OnRemoval(func(reconcile.Removal) error {
+		return nil
+	}))
 	must(t, err)
 	run := func(copied, kept int, want ...string) {
 		t.Helper()
-		report, err := r.Adopt(t.Context(), set, reconcile.Copy("phones", "numbers"), reconcile.Writers(time.Now().Add(-10*time.Second)))
+		report, err := r.Adopt(t.Context(), set, reconcile.Copy("phones", "numbers"),
+			reconcile.Writers(time.Now().Add(-10*time.Second)))
 		must(t, err)
-		wrong(t, report.Copied != copied || report.Kept != kept, "%d copied, %d kept, want %d and %d", report.Copied, report.Kept, copied, kept)
+		wrong(t, report.Copied != copied || report.Kept != kept, "%d copied, %d kept, want %d and %d", report.Copied,
+			report.Kept, copied, kept)
 		for _, table := range []string{base, query} {
 			var got []string
 			must(t, p.Session.Reads().Query("SELECT numbers FROM "+table).Scan(&got))

@@ -17,7 +17,8 @@ type customerTests struct{ *Place }
 
 var (
 	homeAddress = &customers.Address{StreetName: "Rue de la Paix", City: "Paris", Country: "FR", Zipcode: ptr("75002")}
-	workAddress = &customers.Address{StreetName: "Main Street", City: "Hong Kong", Country: "HK"} // which has no such codes
+	// which has no such codes
+	workAddress = &customers.Address{StreetName: "Main Street", City: "Hong Kong", Country: "HK"}
 )
 
 func (p customerTests) Addresses(t *testing.T) {
@@ -33,7 +34,10 @@ func (p customerTests) Addresses(t *testing.T) {
 	got, err = customers.Get(t.Context(), p.Reader, customer.ID, "holiday")
 	wrong(t, err != nil || got != nil, "a key that is not there: %v, %v", got, err)
 
-	moved := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: &customers.Address{StreetName: "Elm Street"}}
+	moved := customers.CustomerAddress{
+		CustomerID: customer.ID, AddressKey: "home",
+		Address: &customers.Address{StreetName: "Elm Street"},
+	}
 	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(first, moved))
 	Write(t, p.Writer, "saveAddress", customers.Addresses.Delete(second))
 	p.wantAddresses(t, customer.ID, moved)
@@ -58,20 +62,25 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 		statement, names, values, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
 		must(t, err)
 		var got customers.CustomerAddress
-		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).Get(&got))
+		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).
+			Get(&got))
 		wrong(t, !reflect.DeepEqual(got, row), "%v, want %v", got.Address, row.Address)
 	}
 }
 
-// A live type that is another than the declared one is found at the start of a service. One that only has more fields is of a newer release.
+// A live type that is another than the declared one is found at the start of a service. One that only has more fields
+// is of a newer release.
 func (p customerTests) AnotherType(t *testing.T) {
 	row := customers.CustomerAddress{CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: homeAddress}
 	for name, c := range map[string]struct {
 		alter, is string
 		want      string // of a write, empty if it is taken
 	}{
-		"a field renamed": {"RENAME city TO town", "address_type: column city: the field is called town", "declared is frozen<address_type>"},
-		"a field more":    {"ADD floor int", "", ""},
+		"a field renamed": {
+			"RENAME city TO town", "address_type: column city: the field is called town",
+			"declared is frozen<address_type>",
+		},
+		"a field more": {"ADD floor int", "", ""},
 	} {
 		if strings.HasPrefix(c.alter, "RENAME") && !p.Real {
 			continue
@@ -82,7 +91,8 @@ func (p customerTests) AnotherType(t *testing.T) {
 			p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
 			err := schema.Validate(t.Context(), p.Session, schema.Sets(customers.Addresses))
 			var different *schema.DifferenceError
-			wrong(t, (err == nil) != (c.is == "") || errors.As(err, &different) && (len(different.Differences) != 1 || !strings.Contains(err.Error(), c.is)),
+			wrong(t, (err == nil) != (c.is == "") || errors.As(err, &different) &&
+				(len(different.Differences) != 1 || !strings.Contains(err.Error(), c.is)),
 				"Validate: %v", err)
 			_, err = p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))
 			wrong(t, (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want), "Write: %v", err)

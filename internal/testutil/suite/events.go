@@ -53,19 +53,22 @@ func (p eventTests) Months(t *testing.T) {
 	sensor := gocql.MustRandomUUID()
 	var all []time.Time
 	for _, at := range []time.Time{
-		newYear.Add(-48 * time.Hour), newYear.Add(-time.Millisecond), newYear, newYear.Add(time.Hour), newYear.Add(40 * 24 * time.Hour),
+		newYear.Add(-48 * time.Hour), newYear.Add(-time.Millisecond), newYear, newYear.Add(time.Hour),
+		newYear.Add(40 * 24 * time.Hour),
 	} {
 		e := events.Event{SensorID: sensor, EventTime: at, Value: 20.5}
 		Write(t, p.Writer, "event", events.Events.Insert(e))
 		all = append(all, at)
 	}
 	moved := events.Event{SensorID: sensor, EventTime: newYear, Value: 21}
-	if _, err := writer.Modify(t.Context(), p.Writer, "correct", events.Events, moved, func(events.Event) (events.Event, error) {
-		return moved, nil
-	}); err != nil {
+	if _, err := writer.Modify(t.Context(), p.Writer, "correct", events.Events, moved,
+		func(events.Event) (events.Event, error) {
+			return moved, nil
+		}); err != nil {
 		t.Errorf("an event of January is not found in its table: %v", err)
 	}
-	got, err := eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(30*24*time.Hour)))
+	got, err := eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour),
+		newYear.Add(30*24*time.Hour)))
 	want := []time.Time{all[3], all[2], all[1]}
 	wrong(t, err != nil || !slices.EqualFunc(got, want, time.Time.Equal), "%v, %v, want %v", got, err, want)
 
@@ -77,7 +80,8 @@ func (p eventTests) Months(t *testing.T) {
 	apply(july, todo)
 	got, err = eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(2*time.Hour)))
 	var failed *reader.Error
-	wrong(t, !errors.As(err, &failed) || failed.Table != december || !strings.Contains(err.Error(), december), "a month without a table: %v", err)
+	wrong(t, !errors.As(err, &failed) || failed.Table != december || !strings.Contains(err.Error(), december),
+		"a month without a table: %v", err)
 	wrong(t, !slices.EqualFunc(got, []time.Time{all[3], all[2]}, time.Time.Equal), "before the error came %v", got)
 }
 
@@ -96,7 +100,8 @@ func (p eventTests) BadInput(t *testing.T) {
 	e := events.Event{SensorID: gocql.MustRandomUUID(), EventTime: time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC)}
 	_, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e))
 	var failed *writer.Error
-	if !errors.As(err, &failed) || !failed.NotApplied() || !strings.Contains(err.Error(), "table events_1999_12 does not exist") ||
+	if !errors.As(err, &failed) || !failed.NotApplied() ||
+		!strings.Contains(err.Error(), "table events_1999_12 does not exist") ||
 		!strings.Contains(err.Error(), "package rotation") {
 		t.Errorf("%v, want that events_1999_12 is missing, and nothing written", err)
 	}

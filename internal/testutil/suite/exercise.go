@@ -1,5 +1,5 @@
-// Package suite has the behaviour of each example and each guarantee that can be seen from outside, once, for whatever speaks CQL:
-// it runs on cassandratest and on real nodes.
+// Package suite has the behaviour of each example and each guarantee that can be seen from outside, once, for whatever
+// speaks CQL: it runs on cassandratest and on real nodes.
 package suite
 
 import (
@@ -25,10 +25,12 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Exercise runs the suite: a subtest for each system, and in it one for each exported method of what has its tests. They run at the same
-// time, so each uses keys of its own, or opens a keyspace. Systems whose tables have different names share one.
+// Exercise runs the suite: a subtest for each system, and in it one for each exported method of what has its tests.
+// They run at the same time, so each uses keys of its own, or opens a keyspace. Systems whose tables have different
+// names share one.
 func Exercise(t *testing.T, c Cassandra) {
-	shared := c.open(t, schema.Add(accounts.Schema, baskets.Schema.In(map[string]string{"customer": ""}), bucketedlogs.Schema, conversations.Schema,
+	shared := c.open(t, schema.Add(accounts.Schema, baskets.Schema.In(map[string]string{"customer": ""}),
+		bucketedlogs.Schema, conversations.Schema,
 		executions.Schema, hourlylogs.Schema, ordersplit.Schema, pageviews.Schema, sensors.Schema,
 		slots.Schema.In(map[string]string{"order_delivery": ""}), tenants.SharedSchema, useractivity.Schema,
 		usermessages.Schema, schemaOf(docs, tickets, shelfTickets)), hitTables...)

@@ -33,7 +33,8 @@ func wantOrders(t *testing.T, what string, q *gocqlx.Queryx, want ...orders.Orde
 		"%s: %v, %v, want %v", what, got, err, want)
 }
 
-// What the writer has written, gocqlx reads by the tables of the same declaration: by key, by partition and with builders.
+// What the writer has written, gocqlx reads by the tables of the same declaration: by key, by partition and with
+// builders.
 func (s orderTests) ReadWithGocqlx(t *testing.T) {
 	byID, byUser := gocqlxTable(orders.Orders, "orders_by_id"), gocqlxTable(orders.Orders, "orders_by_user")
 	byStatus := gocqlxTable(orders.Orders, "orders_by_status")
@@ -47,10 +48,11 @@ func (s orderTests) ReadWithGocqlx(t *testing.T) {
 		o.UpdatedAt = result.Timestamp
 		made = append(made, o)
 	}
-	paid, err := writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, made[0], func(o orders.Order) (orders.Order, error) {
-		o.Status = orders.Paid
-		return o, nil
-	})
+	paid, err := writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, made[0],
+		func(o orders.Order) (orders.Order, error) {
+			o.Status = orders.Paid
+			return o, nil
+		})
 	must(t, err)
 	Write(t, s.Writer, "deleteOrder", orders.Orders.Delete(made[1]))
 
@@ -59,12 +61,16 @@ func (s orderTests) ReadWithGocqlx(t *testing.T) {
 		wantError(t, "by id, alone", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Get(&one), nil)
 		wrong(t, !sameOrder(one, paid), "by id, alone: %v, want %v", one, paid)
 		wantOrders(t, "by id", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid), paid)
-		wantError(t, "a deleted order", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one), gocql.ErrNotFound)
-		wantOrders(t, "by user, the newest first", byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user), made[2], paid)
-		wantOrders(t, "under its new status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(paid), paid)
+		wantError(t, "a deleted order", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one),
+			gocql.ErrNotFound)
+		wantOrders(t, "by user, the newest first", byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user),
+			made[2], paid)
+		wantOrders(t, "under its new status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(paid),
+			paid)
 		wantOrders(t, "under its old status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(made[0]))
 	}
-	wantOrders(t, "before the newest", byUser.SelectBuilder(byUser.Metadata().Columns...).Where(qb.Lt("order_id")).OrderBy("order_id", qb.ASC).Limit(5).
+	wantOrders(t, "before the newest", byUser.SelectBuilder(byUser.Metadata().Columns...).Where(qb.Lt("order_id")).
+		OrderBy("order_id", qb.ASC).Limit(5).
 		QueryContext(t.Context(), session).BindStruct(made[2]), paid)
 	read := List(t, s.Place, reader.From(orders.Orders, "orders_by_user").Eq("user_id", user))
 	wrong(t, !slices.EqualFunc(read, []orders.Order{made[2], paid}, sameOrder), "by reader: %v", read)
@@ -86,7 +92,8 @@ func (s orderTests) BucketsWithGocqlx(t *testing.T) {
 	for bucket := range orders.Buckets {
 		partition := qb.M{"status": orders.Shipped, "status_bucket": bucket}
 		var rows []orders.Order
-		must(t, byStatus.SelectQueryContext(t.Context(), session, byStatus.Metadata().Columns...).BindMap(partition).Select(&rows))
+		must(t, byStatus.SelectQueryContext(t.Context(), session, byStatus.Metadata().Columns...).BindMap(partition).
+			Select(&rows))
 		err := byStatus.SelectQueryContext(t.Context(), session).BindMap(partition).Select(&star)
 		wrong(t, len(rows) > 0 && (err == nil || !strings.Contains(err.Error(), `missing destination name "status_bucket"`)),
 			"SELECT * into a struct without the bucket: %v", err)
@@ -102,7 +109,10 @@ func (s orderTests) BucketsWithGocqlx(t *testing.T) {
 func (p userTests) ReadWithGocqlx(t *testing.T) {
 	byID, byEmail := gocqlxTable(users.Users, "users"), gocqlxTable(users.Users, "users_by_email")
 	session := gocqlx.NewSession(p.Session.Reads())
-	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "gocqlx@example.org", Name: "G"})
+	u, err := users.SignUp(t.Context(), p.Writer, users.User{
+		UserID: gocql.MustRandomUUID(), Email: "gocqlx@example.org",
+		Name: "G",
+	})
 	must(t, err)
 	var got users.User
 	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
@@ -112,13 +122,16 @@ func (p userTests) ReadWithGocqlx(t *testing.T) {
 	wrong(t, err != nil || got != (users.User{UserID: u.UserID, Email: u.Email}), "by email: %+v, %v", got, err)
 	for own, of := range map[string]*table.Table{"done": byID, "claim": byEmail} {
 		err := of.GetQueryContext(t.Context(), session).BindStruct(u).Get(&got)
-		wrong(t, err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`), "SELECT * from %s: %v", of.Name(), err)
+		wrong(t, err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`), "SELECT * from %s: %v",
+			of.Name(), err)
 	}
 
 	must(t, users.Leave(t.Context(), p.Writer, u))
 	got = users.User{}
 	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
-	wrong(t, err != nil || got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}), "what is left of a deleted user: %+v, %v", got, err)
+	wrong(t, err != nil || got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}),
+		"what is left of a deleted user: %+v, %v", got, err)
 	wantError(t, "Load of a deleted user", errorOf(users.ByID(t.Context(), p.Writer, u.UserID)), writer.ErrNotFound)
-	wantError(t, "the address of a deleted user", byEmail.GetQueryContext(t.Context(), session, "user_id").BindStruct(u).Get(&got), gocql.ErrNotFound)
+	wantError(t, "the address of a deleted user", byEmail.GetQueryContext(t.Context(), session, "user_id").BindStruct(u).
+		Get(&got), gocql.ErrNotFound)
 }

@@ -112,7 +112,8 @@ func (s Orders) queries() orders.Reader { return orders.NewReader(s.Session.Read
 func (s Orders) lossy(t *testing.T, options ...writer.NewOption) (*faulty.Dialer, *writer.Writer) {
 	t.Helper()
 	dialer := new(faulty.Dialer)
-	return dialer, NewWriter(t, s.Faulty(t, dialer), append([]writer.NewOption{writer.Timeout(20 * time.Second)}, options...)...)
+	return dialer, NewWriter(t, s.Faulty(t, dialer), append([]writer.NewOption{writer.Timeout(20 * time.Second)},
+		options...)...)
 }
 
 // try carries out a write of which only the error matters.
@@ -131,7 +132,10 @@ func createOrder(t *testing.T, w *writer.Writer) orders.Order {
 }
 
 func (s orderTests) CreateOrder(t *testing.T) {
-	want := map[string]writer.Mode{"auto": writer.FanOut, "logged": writer.LoggedBatch, "concurrent": writer.FanOut, "grouped": writer.FanOut}
+	want := map[string]writer.Mode{
+		"auto": writer.FanOut, "logged": writer.LoggedBatch, "concurrent": writer.FanOut,
+		"grouped": writer.FanOut,
+	}
 	for name, w := range orderModes(s.Writer) {
 		t.Run(name, func(t *testing.T) {
 			o := shop.NewOrder()
@@ -150,9 +154,12 @@ func (s Orders) wantQueries(t *testing.T, o orders.Order) {
 	byID, err := s.queries().ByID(t.Context(), o.OrderID)
 	wrong(t, err != nil || orderText(byID) != orderText(o), "by id: %v, %v, want %v", orderText(byID), err, orderText(o))
 	byUser, err := s.queries().ByUser(t.Context(), o.UserID, 10)
-	wrong(t, err != nil || len(byUser) != 1 || orderText(byUser[0]) != orderText(o), "by user: %v, %v, want %v", byUser, err, orderText(o))
+	wrong(t, err != nil || len(byUser) != 1 || orderText(byUser[0]) != orderText(o), "by user: %v, %v, want %v", byUser,
+		err, orderText(o))
 	byStatus, err := s.queries().ByStatus(t.Context(), o.Status, 1000)
-	wrong(t, err != nil || !slices.ContainsFunc(byStatus, func(x orders.Order) bool { return orderText(x) == orderText(o) }),
+	wrong(t, err != nil || !slices.ContainsFunc(byStatus, func(x orders.Order) bool {
+		return orderText(x) == orderText(o)
+	}),
 		"by status: %d orders without %v, %v", len(byStatus), orderText(o), err)
 }
 
@@ -169,13 +176,17 @@ func (s orderTests) ListsNewestFirst(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	for i := range list {
-		wrong(t, list[i].OrderID != ids[i] || list[i].Total != nil, "order %d is %v, want %v without a total", i, list[i], ids[i])
+		wrong(t, list[i].OrderID != ids[i] || list[i].Total != nil, "order %d is %v, want %v without a total", i, list[i],
+			ids[i])
 	}
 }
 
 // A status change leaves exactly one row among all statuses, whatever the way there.
 func (s orderTests) ChangeStatus(t *testing.T) {
-	want := map[string]writer.Mode{"auto": writer.LoggedBatch, "logged": writer.LoggedBatch, "concurrent": writer.FanOut, "grouped": writer.FanOut}
+	want := map[string]writer.Mode{
+		"auto": writer.LoggedBatch, "logged": writer.LoggedBatch, "concurrent": writer.FanOut,
+		"grouped": writer.FanOut,
+	}
 	for name, w := range orderModes(s.Writer) {
 		t.Run(name, func(t *testing.T) {
 			o := createOrder(t, w)
@@ -230,7 +241,8 @@ func (s orderTests) RetriesKeepTheTimestamp(t *testing.T) {
 			dialer.LoseReplies(1)
 			res := Write(t, w, "createOrder", orders.Orders.Insert(before))
 			wrong(t, dialer.Left() != 0, "no reply was lost")
-			wrong(t, res.Attempts <= res.Requests, "%d attempts for %d requests: nothing was retried", res.Attempts, res.Requests)
+			wrong(t, res.Attempts <= res.Requests, "%d attempts for %d requests: nothing was retried", res.Attempts,
+				res.Requests)
 			before.UpdatedAt = res.Timestamp
 			s.WantEverywhere(t, before)
 		})
@@ -248,7 +260,8 @@ func (s orderTests) LostReplyIsUnknownUntilResumed(t *testing.T) {
 			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
 			failed := failedOf(t, err)
 			wrong(t, !errors.Is(err, writer.ErrUnknown) || failed.NotApplied(), "error %v, want ErrUnknown", err)
-			wrong(t, res.Timestamp == 0 || failed.Timestamp != res.Timestamp, "timestamps %d and %d, want the same", res.Timestamp, failed.Timestamp)
+			wrong(t, res.Timestamp == 0 || failed.Timestamp != res.Timestamp, "timestamps %d and %d, want the same",
+				res.Timestamp, failed.Timestamp)
 			res, err = w.With(writer.Retry(retry.Policy{})).Resume(t.Context(), failed)
 			must(t, err)
 			o.UpdatedAt = failed.Timestamp
@@ -284,7 +297,8 @@ func (s orderTests) Modify(t *testing.T) {
 	pay := func(o orders.Order) (orders.Order, error) { o.Status = orders.Paid; return o, nil }
 	paid, err := writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, orders.Order{OrderID: o.OrderID}, pay)
 	must(t, err)
-	wrong(t, paid.Status != orders.Paid || paid.UserID != o.UserID || paid.UpdatedAt <= o.UpdatedAt, "modified to %+v, from %+v", paid, o)
+	wrong(t, paid.Status != orders.Paid || paid.UserID != o.UserID || paid.UpdatedAt <= o.UpdatedAt,
+		"modified to %+v, from %+v", paid, o)
 	s.WantEverywhere(t, paid)
 
 	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, shop.NewOrder(), pay)
@@ -292,13 +306,14 @@ func (s orderTests) Modify(t *testing.T) {
 	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, orders.Order{}, pay)
 	wantError(t, "no key", err, writer.ErrInvalid)
 	no := errors.New("no")
-	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, o, func(o orders.Order) (orders.Order, error) { return o, no })
+	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, o,
+		func(o orders.Order) (orders.Order, error) { return o, no })
 	wrong(t, !errors.Is(err, no), "%v, want the caller's own error", err)
 	s.WantEverywhere(t, paid)
 }
 
-// The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none. Validate names everything that differs
-// at once: a table of another shape, one that is missing, one that batches must not touch.
+// The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none. Validate names
+// everything that differs at once: a table of another shape, one that is missing, one that batches must not touch.
 func (s orderTests) Check(t *testing.T) {
 	must(t, schema.Validate(t.Context(), s.Session, schema.Sets(orders.Orders)))
 	s.Place = s.Open(t, 3, orders.Schema.Statements()...)
@@ -332,7 +347,8 @@ func (s orderTests) noLoggedBatchWithoutGrace(t *testing.T) {
 	o := createOrder(t, s.Writer)
 	s.ChangeSchema(t, s.Keyspace, `ALTER TABLE orders_by_status WITH gc_grace_seconds = 0`)
 	err := try(t.Context(), s.Writer, orders.Orders.Delete(o))
-	wrong(t, !errors.Is(err, writer.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "orders_by_status"), "%v, want ErrInvalid naming orders_by_status", err)
+	wrong(t, !errors.Is(err, writer.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "orders_by_status"),
+		"%v, want ErrInvalid naming orders_by_status", err)
 	s.WantEverywhere(t, o)
 	wantError(t, "write", try(t.Context(), s.Writer.With(writer.Concurrent()), orders.Orders.Delete(o)), nil)
 }
@@ -343,11 +359,12 @@ func (s orderTests) Keyspaces(t *testing.T) {
 	o := createOrder(t, s.Writer.With(writer.Session(s.Session.With(session.Keyspaces(map[string]string{"": tenant})))))
 	s.wantNowhere(t, o)
 	var status string
-	wantError(t, "read", s.Session.Reads().Query(`SELECT status FROM `+tenant+`.orders_by_id WHERE order_id = ?`, o.OrderID).Scan(&status), nil)
+	wantError(t, "read", s.Session.Reads().Query(`SELECT status FROM `+tenant+`.orders_by_id WHERE order_id = ?`,
+		o.OrderID).Scan(&status), nil)
 }
 
-// The status table in buckets: a status change moves the row within its bucket, all buckets together have it once, and a list
-// of a status has the orders of all buckets, newest first, page by page.
+// The status table in buckets: a status change moves the row within its bucket, all buckets together have it once, and
+// a list of a status has the orders of all buckets, newest first, page by page.
 func (s orderTests) BucketedOrders(t *testing.T) {
 	s.Place = s.bucketed.Place
 	must(t, schema.Validate(t.Context(), s.Session, schema.Sets(orders.Bucketed)))
@@ -392,7 +409,8 @@ func (s Orders) placesOf(t *testing.T, id gocql.UUID) []statusBucket {
 	var out []statusBucket
 	for _, status := range orders.Statuses {
 		for bucket := range orders.Buckets {
-			if s.count(t, `SELECT count(*) FROM orders_by_status WHERE status = ? AND status_bucket = ? AND order_id = ?`, status, bucket, id) > 0 {
+			if s.count(t, `SELECT count(*) FROM orders_by_status WHERE status = ? AND status_bucket = ? AND order_id = ?`,
+				status, bucket, id) > 0 {
 				out = append(out, statusBucket{status, bucket})
 			}
 		}

@@ -33,7 +33,8 @@ func (p orderSplitTests) ThreeWays(t *testing.T) {
 	for i := range 6 { // the last two days of January, the first of February, and so on
 		o := ordersplit.Order{
 			OrderID: gocql.MustRandomUUID(), CustomerID: customer, SubmissionTime: first.Add(time.Duration(i) * 12 * time.Hour),
-			Status: ordersplit.Submitted, Products: map[gocql.UUID]int32{{15: 1}: int32(i + 1)}, Total: inf.NewDec(int64(i)*100+95, 2),
+			Status: ordersplit.Submitted, Products: map[gocql.UUID]int32{{15: 1}: int32(i + 1)},
+			Total: inf.NewDec(int64(i)*100+95, 2),
 		}
 		result := Write(t, p.Writer, "submitOrder", ordersplit.Orders.Insert(o))
 		o.UpdatedAt = result.Timestamp
@@ -75,11 +76,13 @@ func (p orderSplitTests) ThreeWays(t *testing.T) {
 
 func (p orderSplitTests) BadInput(t *testing.T) {
 	o := ordersplit.Order{OrderID: gocql.MustRandomUUID(), CustomerID: gocql.MustRandomUUID(), SubmissionTime: time.Now()}
-	wantError(t, "no status", errorOf(p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o))), writer.ErrInvalid, "column status")
+	wantError(t, "no status", errorOf(p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o))),
+		writer.ErrInvalid, "column status")
 	o.Status = ordersplit.Submitted
 	later := o
 	later.SubmissionTime = o.SubmissionTime.AddDate(0, 1, 0)
 	wantInvalid(t, p.Writer, "another time, and so another month", ordersplit.Orders.Update(o, later))
 	q := reader.From(ordersplit.Orders, "orders_by_customer_status").Eq("customer_id", o.CustomerID)
-	wantError(t, "no status", errorOfRead(reader.List(t.Context(), p.Reader, "orders", q)), reader.ErrInvalid, "column status: is missing")
+	wantError(t, "no status", errorOfRead(reader.List(t.Context(), p.Reader, "orders", q)), reader.ErrInvalid,
+		"column status: is missing")
 }

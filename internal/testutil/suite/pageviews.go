@@ -24,7 +24,8 @@ func (p pageViewTests) Views(t *testing.T) {
 	p.check(t, pageviews.Counts, pageviews.Visits)
 	page, user := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	for i := range 10 {
-		v := pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i-4) * time.Hour), PageID: page} // four before midnight
+		// four before midnight
+		v := pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i-4) * time.Hour), PageID: page}
 		if counted, err := pageviews.View(t.Context(), p.Writer, v); err != nil || counted != writer.Applied {
 			t.Fatal(counted, err)
 		}
@@ -40,10 +41,12 @@ func (p pageViewTests) Views(t *testing.T) {
 	wrong(t, err != nil || n != 0, "a page nobody saw has %d views, %v", n, err)
 	var days []time.Time
 	var counts []int64
-	for _, c := range all(t, pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, -1), march2.AddDate(0, 0, 1))) {
+	for _, c := range all(t, pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, -1),
+		march2.AddDate(0, 0, 1))) {
 		days, counts = append(days, c.Day), append(counts, c.ViewCount)
 	}
-	wrong(t, !slices.Equal(counts, []int64{5, 4}) || !days[0].Equal(march2) || !days[1].Equal(march2.AddDate(0, 0, -1)), "%v on %v", counts, days)
+	wrong(t, !slices.Equal(counts, []int64{5, 4}) || !days[0].Equal(march2) || !days[1].Equal(march2.AddDate(0, 0, -1)),
+		"%v on %v", counts, days)
 	for _, err := range pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, 1), march2.AddDate(0, 0, 2)) {
 		t.Errorf("a day without views: %v", err)
 	}
@@ -51,20 +54,24 @@ func (p pageViewTests) Views(t *testing.T) {
 	wrong(t, visits != 10, "%d visits", visits)
 	for _, table := range []string{"page_views", "page_views_by_day"} {
 		var compression map[string]string
-		if err := p.Session.Reads().Query(`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
+		if err := p.Session.Reads().Query(
+			`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
 			p.Keyspace, table).Scan(&compression); err != nil || compression["chunk_length_in_kb"] != "4" {
 			t.Errorf("%s: %v, %v", table, compression, err)
 		}
 	}
 }
 
-// Replies are lost while several users see one page. What was acknowledged is counted, what is unknown may be, nothing is
-// counted twice, and every visit is kept.
+// Replies are lost while several users see one page. What was acknowledged is counted, what is unknown may be, nothing
+// is counted twice, and every visit is kept.
 func (p pageViewTests) LostReplies(t *testing.T) {
 	dialer := &faulty.Dialer{}
 	w := NewWriter(t, p.Faulty(t, dialer), writer.Timeout(20*time.Second))
 	page, warm := gocql.MustRandomUUID(), gocql.MustRandomUUID()
-	if counted, err := pageviews.View(t.Context(), w, pageviews.Visit{UserID: warm, ViewedAt: march2, PageID: warm}); err != nil || counted != writer.Applied {
+	if counted, err := pageviews.View(t.Context(), w, pageviews.Visit{
+		UserID: warm, ViewedAt: march2,
+		PageID: warm,
+	}); err != nil || counted != writer.Applied {
 		t.Fatal(counted, err) // statements are prepared now
 	}
 	const users, each = 4, 30
@@ -78,7 +85,8 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 				if i%3 == 0 {
 					dialer.LoseReplies(1)
 				}
-				counted, err := pageviews.View(t.Context(), w, pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i) * time.Second), PageID: page})
+				counted, err := pageviews.View(t.Context(), w,
+					pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i) * time.Second), PageID: page})
 				wrong(t, err != nil, "the visit: %v", err)
 				mu.Lock()
 				known[counted]++
@@ -101,7 +109,8 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 		}
 		must(t, rows.Close())
 		t.Logf("%s: %d", query, counted)
-		wrong(t, counted < acknowledged || counted > acknowledged+unknown, "%s: counted %d, acknowledged %d, unknown %d", query, counted, acknowledged, unknown)
+		wrong(t, counted < acknowledged || counted > acknowledged+unknown, "%s: counted %d, acknowledged %d, unknown %d",
+			query, counted, acknowledged, unknown)
 	}
 	for u := range users {
 		user := gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}
@@ -111,11 +120,12 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 }
 
 var hitTables = []string{
-	`CREATE TABLE hits (page_id uuid PRIMARY KEY, hits counter)`, `CREATE TABLE hits_by_site (site text PRIMARY KEY, hits counter)`,
+	`CREATE TABLE hits (page_id uuid PRIMARY KEY, hits counter)`,
+	`CREATE TABLE hits_by_site (site text PRIMARY KEY, hits counter)`,
 }
 
-// Alongside a logged batch counters go in requests of their own, and Cassandra takes both. Two entities whose counters share a row
-// are added up in it, also within one request.
+// Alongside a logged batch counters go in requests of their own, and Cassandra takes both. Two entities whose counters
+// share a row are added up in it, also within one request.
 func (p pageViewTests) SharedRow(t *testing.T) {
 	type hits struct {
 		PageID gocql.UUID
@@ -144,14 +154,17 @@ func (p pageViewTests) SharedRow(t *testing.T) {
 func (p pageViewTests) BadInput(t *testing.T) {
 	user, page := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	for name, v := range map[string]pageviews.Visit{
-		"no page": {UserID: user, ViewedAt: march2}, "no time": {UserID: user, PageID: page}, "nobody": {ViewedAt: march2, PageID: page},
+		"no page": {UserID: user, ViewedAt: march2}, "no time": {UserID: user, PageID: page},
+		"nobody": {ViewedAt: march2, PageID: page},
 	} {
 		counted, err := pageviews.View(t.Context(), p.Writer, v)
-		wrong(t, !errors.Is(err, writer.ErrInvalid) || counted != writer.NotApplied, "%s: %v, %v, want ErrInvalid", name, counted, err)
+		wrong(t, !errors.Is(err, writer.ErrInvalid) || counted != writer.NotApplied, "%s: %v, %v, want ErrInvalid", name,
+			counted, err)
 	}
 	c := pageviews.Count{PageID: page, ViewedAt: march2, ViewCount: 1}
 	for name, change := range map[string]tables.Change{
-		"set to a number": pageviews.Counts.Insert(c), "replaced": pageviews.Counts.Update(c, c), "reset": pageviews.Counts.Delete(c),
+		"set to a number": pageviews.Counts.Insert(c), "replaced": pageviews.Counts.Update(c, c),
+		"reset":   pageviews.Counts.Delete(c),
 		"nothing": pageviews.Counts.Add(pageviews.Count{PageID: page, ViewedAt: march2}),
 	} {
 		wantInvalid(t, p.Writer, name, change)

@@ -51,7 +51,10 @@ var positions = []struct {
 	{"map<int, C>", func(v reflect.Type) reflect.Type { return mapOf(reflect.TypeFor[int32](), v) }},
 	{"frozen<map<C, int>>", func(v reflect.Type) reflect.Type { return mapOf(v, reflect.TypeFor[int32]()) }},
 	{"frozen<list<frozen<tuple<C, C>>>>", func(v reflect.Type) reflect.Type {
-		return reflect.SliceOf(reflect.StructOf([]reflect.StructField{{Name: "A", Type: v}, {Name: "B", Type: reflect.PointerTo(v)}}))
+		return reflect.SliceOf(reflect.StructOf([]reflect.StructField{
+			{Name: "A", Type: v},
+			{Name: "B", Type: reflect.PointerTo(v)},
+		}))
 	}},
 }
 
@@ -124,7 +127,10 @@ type pairBuilder struct {
 
 func (b *pairBuilder) add(t reflect.Type, cql string, c pairColumn) (name string) {
 	name = fmt.Sprintf("c%d", len(b.columns))
-	b.fields = append(b.fields, reflect.StructField{Name: strings.ToUpper(name), Type: t, Tag: reflect.StructTag(fmt.Sprintf("db:%q", name))})
+	b.fields = append(b.fields, reflect.StructField{
+		Name: strings.ToUpper(name), Type: t,
+		Tag: reflect.StructTag(fmt.Sprintf("db:%q", name)),
+	})
 	b.d.Types = append(b.d.Types, declare.TypeOption{Column: name, CQL: cql})
 	b.columns = append(b.columns, c)
 	return name
@@ -140,8 +146,8 @@ func (b *pairBuilder) build(t *testing.T) *pairSet {
 	return s
 }
 
-// newPairSet has each pair in each position, in the fields of a user-defined type, and in the partition key and the clustering columns of a
-// query table.
+// newPairSet has each pair in each position, in the fields of a user-defined type, and in the partition key and the
+// clustering columns of a query table.
 func newPairSet(t *testing.T, all []pair) *pairSet {
 	t.Helper()
 	var b pairBuilder
@@ -158,7 +164,10 @@ func newPairSet(t *testing.T, all []pair) *pairSet {
 		}
 		for _, of := range []reflect.Type{p.goType, reflect.PointerTo(p.goType)} {
 			name := fmt.Sprintf("f%d", len(fields))
-			fields = append(fields, reflect.StructField{Name: strings.ToUpper(name), Type: of, Tag: reflect.StructTag(fmt.Sprintf("cql:%q", name))})
+			fields = append(fields, reflect.StructField{
+				Name: strings.ToUpper(name), Type: of,
+				Tag: reflect.StructTag(fmt.Sprintf("cql:%q", name)),
+			})
 			user.Fields.Types = append(user.Fields.Types, declare.TypeOption{Column: name, CQL: p.cql})
 		}
 		if p.cql == "decimal" || p.cql == "duration" {
@@ -276,12 +285,14 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 		got := reflect.New(set.row).Elem()
 		for _, c := range describe.Of(set.Set).Tables[n].Columns {
 			names = append(names, c.Name)
-			into = append(into, &undecoded.Cell{Column: c.Name, Into: got.FieldByName(strings.ToUpper(c.Name)).Addr().Interface()})
+			into = append(into, &undecoded.Cell{Column: c.Name, Into: got.FieldByName(strings.ToUpper(c.Name)).Addr().
+				Interface()})
 			if c.Kind != "regular" {
 				where, keys = append(where, c.Name+" = ?"), append(keys, m.Args[slices.Index(m.Names, c.Name)])
 			}
 		}
-		err := query("SELECT "+strings.Join(names, ", ")+" FROM "+m.Table+" WHERE "+strings.Join(where, " AND "), keys...).Scan(into...)
+		err := query("SELECT "+strings.Join(names, ", ")+" FROM "+m.Table+" WHERE "+strings.Join(where, " AND "), keys...).
+			Scan(into...)
 		if err != nil {
 			t.Errorf("%s: %v", m, err)
 			continue
@@ -309,7 +320,8 @@ func (s *pairSet) names() (names []string) {
 	return names
 }
 
-// compare compares columns that were read: by the bytes that they are written as again, and by the values where equal ones are identical.
+// compare compares columns that were read: by the bytes that they are written as again, and by the values where equal
+// ones are identical.
 func (s *pairSet) compare(t *testing.T, what string, names []string, got, want reflect.Value) {
 	t.Helper()
 	again := reflect.New(s.row).Elem()
@@ -347,7 +359,8 @@ func same(t *testing.T, what string, p pair, got, want reflect.Value) {
 	if kind := p.goType.Kind(); kind == reflect.Float32 || kind == reflect.Float64 || slices.Contains(inexact, p.goType) {
 		return
 	}
-	wrong(t, !reflect.DeepEqual(got.Interface(), want.Interface()), "%s: %s in %s: read %#v, written %#v", what, p, got.Type(), got, want)
+	wrong(t, !reflect.DeepEqual(got.Interface(), want.Interface()), "%s: %s in %s: read %#v, written %#v", what, p,
+		got.Type(), got, want)
 }
 
 // encoded is what an insert of the row binds to the columns of the base table.

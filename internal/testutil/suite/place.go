@@ -101,7 +101,8 @@ func configured(c *gocql.ClusterConfig) {
 // patient is for sessions that change the schema.
 func patient(c *gocql.ClusterConfig) { c.Timeout = time.Minute }
 
-// Faulty is a session whose writes have connections of their own, which fail as the dialer says. Its reads are those of the place.
+// Faulty is a session whose writes have connections of their own, which fail as the dialer says. Its reads are those of
+// the place.
 func (p *Place) Faulty(t *testing.T, d *faulty.Dialer, options ...session.Option) *session.Session {
 	t.Helper()
 	return testsession.New(t, p.Connect(t, d.Configure), p.Session.Reads(), options...)
@@ -165,7 +166,9 @@ func wrong(t *testing.T, is bool, format string, args ...any) {
 // wantError reports an error that is not the one that is wanted, which may be nil, or that does not say what it should.
 func wantError(t *testing.T, what string, err, want error, says ...string) {
 	t.Helper()
-	if !errors.Is(err, want) || slices.ContainsFunc(says, func(s string) bool { return !strings.Contains(err.Error(), s) }) {
+	if !errors.Is(err, want) || slices.ContainsFunc(says, func(s string) bool {
+		return !strings.Contains(err.Error(), s)
+	}) {
 		t.Errorf("%s: %v, want %v %q", what, err, want, says)
 	}
 }

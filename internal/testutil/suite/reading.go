@@ -29,8 +29,9 @@ type keyed[V any] struct {
 	ID    int64
 }
 
-// The reader merges by an order of its own, which must be the server's, for every type that can be a clustering column. The
-// same rows stand in a single partition, sorted by the server, and in buckets, merged by the reader. Values are chosen where orders differ: signs, lengths, bytes that are read signed in a timeuuid.
+// The reader merges by an order of its own, which must be the server's, for every type that can be a clustering column.
+// The same rows stand in a single partition, sorted by the server, and in buckets, merged by the reader. Values are
+// chosen where orders differ: signs, lengths, bytes that are read signed in a timeuuid.
 func (p readTests) MergesInTheServersOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	bytes := func(n int) []byte {
@@ -63,15 +64,22 @@ func (p readTests) MergesInTheServersOrder(t *testing.T) {
 		}),
 		ordered("float", "float", func() float32 { return float32(rnd.NormFloat64()) }),
 		ordered("double", "double", func() float64 {
-			return []float64{rnd.NormFloat64() * 1e100, rnd.NormFloat64(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)}[rnd.IntN(6)]
+			return []float64{
+				rnd.NormFloat64() * 1e100, rnd.NormFloat64(), math.Inf(1), math.Inf(-1), 0,
+				math.Copysign(0, -1),
+			}[rnd.IntN(6)]
 		}),
 		ordered("text", "text", func() string {
 			return []string{"a", "A", "é", "ÿ", "z", "\U0001f600", "￿", "aa"}[rnd.IntN(8)] + string(rune(32+rnd.IntN(900)))
 		}),
 		ordered("blob", "blob", func() []byte { return bytes(1 + rnd.IntN(3)) }),
 		ordered("boolean", "boolean", func() bool { return rnd.IntN(2) == 0 }),
-		ordered("timestamp", "timestamp", func() time.Time { return now.Add(time.Duration(rnd.Int64N(1e18)-5e17) * 4).UTC() }),
-		ordered("date", "date", func() time.Time { return now.AddDate(0, 0, rnd.IntN(80_000)-40_000).Truncate(24 * time.Hour).UTC() }),
+		ordered("timestamp", "timestamp", func() time.Time {
+			return now.Add(time.Duration(rnd.Int64N(1e18)-5e17) * 4).UTC()
+		}),
+		ordered("date", "date", func() time.Time {
+			return now.AddDate(0, 0, rnd.IntN(80_000)-40_000).Truncate(24 * time.Hour).UTC()
+		}),
 		ordered("time", "time", func() int64 { return rnd.Int64N(24 * 3600 * 1e9) }),
 		ordered("timeuuid", "timeuuid", func() gocql.UUID { return someUUID(1) }),
 		ordered("uuid", "uuid", func() gocql.UUID { return someUUID(byte([]int{1, 1, 4, 7, 3}[rnd.IntN(5)])) }),
@@ -130,7 +138,8 @@ func inOrder[V any](t *testing.T, p *Place, set *tables.Set[keyed[V]], name stri
 		got := ids(List(t, p, many.OrderBy(order)))
 		wrong(t, !slices.Equal(got, want), "%s %s: merged\n%v, the server's order is\n%v", name, order, got, want)
 		pieces, n := Pieces(t, p, many.OrderBy(order), 7)
-		wrong(t, !slices.Equal(ids(pieces), want) || n != 9, "%s %s: in %d pieces\n%v, want\n%v", name, order, n, ids(pieces), want)
+		wrong(t, !slices.Equal(ids(pieces), want) || n != 9, "%s %s: in %d pieces\n%v, want\n%v", name, order, n, ids(pieces),
+			want)
 	}
 }
 
@@ -193,7 +202,10 @@ var (
 
 func declareTickets(name string, base tables.Table) *tables.Set[Ticket] {
 	return tables.Must(tables.New[Ticket](name, base,
-		tables.Table{Name: name + "_by_state", PartKey: []string{"state", "shard"}, SortKey: []string{"n DESC", "desk"}, Columns: []string{}},
+		tables.Table{
+			Name: name + "_by_state", PartKey: []string{"state", "shard"}, SortKey: []string{"n DESC", "desk"},
+			Columns: []string{},
+		},
 		tables.SingleWriter("state"), tables.Derive("shard", tables.Hash(3, "n"))))
 }
 
@@ -206,8 +218,8 @@ func inState(all []Ticket, state string) []Ticket {
 	return out
 }
 
-// A SingleWriter set in which ghosts were planted, and tickets moved by two writers at a time, shows no ghost to a confirmed query, and
-// limits and tokens count what is confirmed. What was left out is handed over, once.
+// A SingleWriter set in which ghosts were planted, and tickets moved by two writers at a time, shows no ghost to a
+// confirmed query, and limits and tokens count what is confirmed. What was left out is handed over, once.
 func (p readTests) ConfirmedShowsNoGhosts(t *testing.T) {
 	for name, set := range map[string]*tables.Set[Ticket]{"tickets": tickets, "shelf": shelfTickets} {
 		t.Run(name, func(t *testing.T) {
@@ -217,7 +229,8 @@ func (p readTests) ConfirmedShowsNoGhosts(t *testing.T) {
 				query := reader.From(set, name+"_by_state").Eq("state", state)
 				plain := List(t, p.Place, query)
 				n := len(inState(want, state))
-				wrong(t, len(plain) <= n+4, "%s: %d rows are not confirmed: there are too few ghosts, so the test says nothing", state, len(plain)-n)
+				wrong(t, len(plain) <= n+4, "%s: %d rows are not confirmed: there are too few ghosts, so the test says nothing",
+					state, len(plain)-n)
 				for _, limit := range []int{0, 1, 7, 1000} {
 					p.readConfirmed(t, query, state, limit, inState(want, state), ghosts)
 				}
@@ -227,28 +240,35 @@ func (p readTests) ConfirmedShowsNoGhosts(t *testing.T) {
 }
 
 // readConfirmed reads a state page by page.
-func (p readTests) readConfirmed(t *testing.T, query reader.Query[Ticket], state string, limit int, want []Ticket, ghosts int) {
+func (p readTests) readConfirmed(t *testing.T, query reader.Query[Ticket], state string, limit int, want []Ticket,
+	ghosts int,
+) {
 	t.Helper()
 	var got, left []Ticket
 	query = query.Limit(limit).Confirm(func(row Ticket) { left = append(left, row) })
 	for token, more := reader.Token(""), true; more; more = token != "" {
 		rows, next, err := reader.List(t.Context(), p.Reader.With(reader.PageSize(5)), "list", query.After(token))
 		must(t, err)
-		wrong(t, len(rows) < limit && len(got)+len(rows) < len(want), "%s, limit %d: a page of %d rows, and more come after it", state, limit, len(rows))
+		wrong(t, len(rows) < limit && len(got)+len(rows) < len(want),
+			"%s, limit %d: a page of %d rows, and more come after it", state, limit, len(rows))
 		got, token = append(got, rows...), next
 	}
 	wrong(t, !slices.Equal(got, want), "%s, limit %d: %v, want %v", state, limit, got, want)
 	seen := make(map[string]bool)
 	for _, row := range left {
 		key := fmt.Sprint(row.Desk, row.N)
-		wrong(t, row.State != state || slices.ContainsFunc(want, func(x Ticket) bool { return x.Desk == row.Desk && x.N == row.N }) || seen[key],
+		wrong(t, row.State != state || slices.ContainsFunc(want, func(x Ticket) bool {
+			return x.Desk == row.Desk && x.N == row.N
+		}) || seen[key],
 			"%s, limit %d: %v was handed over as not confirmed", state, limit, row)
 		seen[key] = true
 	}
-	wrong(t, len(seen) < 5 || len(seen) > ghosts, "%s, limit %d: %d rows were handed over as not confirmed", state, limit, len(seen))
+	wrong(t, len(seen) < 5 || len(seen) > ghosts, "%s, limit %d: %d rows were handed over as not confirmed", state, limit,
+		len(seen))
 }
 
-// haunt fills the tables, moves tickets by two writers at a time, plants ghosts, and gives the tickets as their base rows have them.
+// haunt fills the tables, moves tickets by two writers at a time, plants ghosts, and gives the tickets as their base
+// rows have them.
 func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (want []Ticket, ghosts int) {
 	t.Helper()
 	var moves sync.WaitGroup
@@ -324,10 +344,12 @@ func (p readTests) DeletedEntitiesAreNotConfirmed(t *testing.T) {
 		want := n % 3
 		wrong(t, err != nil || (len(rows) == 1) != (want == 0), "document %d: %v, %v", n, rows, err)
 	}
-	wrong(t, !slices.Equal(got, []int{0, 3, 6, 9}) || left != 6 || err != nil, "documents %v, %d left out, %v", got, left, err)
+	wrong(t, !slices.Equal(got, []int{0, 3, 6, 9}) || left != 6 || err != nil, "documents %v, %d left out, %v", got, left,
+		err)
 }
 
-// A claim of a Unique table is confirmed if its owner has the key. Those of writes that never finished are not, and pages go on behind them.
+// A claim of a Unique table is confirmed if its owner has the key. Those of writes that never finished are not, and
+// pages go on behind them.
 func (p readTests) ClaimsAreConfirmedByTheirOwners(t *testing.T) {
 	var want []string
 	for n := range 20 {

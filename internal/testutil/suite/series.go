@@ -39,12 +39,14 @@ func (p sensorTests) LastDayCrossesMidnight(t *testing.T) {
 	got := each(found, func(r sensors.Reading) float64 { return r.Value })
 	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
 	var ttl int
-	if err := p.Session.Reads().Query(`SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`, sensor,
+	if err := p.Session.Reads().Query(
+		`SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`, sensor,
 		midnight.Format(time.DateOnly), midnight).Scan(&ttl); err != nil {
 		t.Fatal(err)
 	}
 	left := time.Until(midnight.Add(sensors.Retention))
-	wrong(t, time.Duration(ttl)*time.Second > left+2*time.Second || ttl < int(left.Seconds())-600, "ends in %d s, want %v", ttl, left)
+	wrong(t, time.Duration(ttl)*time.Second > left+2*time.Second || ttl < int(left.Seconds())-600, "ends in %d s, want %v",
+		ttl, left)
 }
 
 func (p sensorTests) BadInput(t *testing.T) {
@@ -71,7 +73,10 @@ func (p bucketedLogTests) Pages(t *testing.T) {
 	sensor, start := "temp-001", time.Now()
 	var logs []bucketedlogs.Log
 	for i := range 40 {
-		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second)), Message: fmt.Sprint(i)}
+		log := bucketedlogs.Log{
+			SensorID: sensor, Ts: gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second)),
+			Message: fmt.Sprint(i),
+		}
 		Write(t, p.Writer, "log", bucketedlogs.Logs.Insert(log))
 		logs = append(logs, log)
 	}
@@ -100,18 +105,24 @@ func (p bucketedLogTests) BadInput(t *testing.T) {
 	}
 	_, token, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "")
 	must(t, err)
-	wantError(t, "the token of another sensor", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, "temp-002", 2, token)), reader.ErrToken)
-	wantError(t, "no token", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "../../etc/passwd")), reader.ErrToken)
+	wantError(t, "the token of another sensor",
+		errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, "temp-002", 2, token)), reader.ErrToken)
+	wantError(t, "no token", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "../../etc/passwd")),
+		reader.ErrToken)
 	wantError(t, "no sensor", errorOfRead(bucketedlogs.Page(t.Context(), p.Reader, "", 2, "")), reader.ErrInvalid)
 }
 
 type hourlyLogTests struct{ *Place }
 
-// Logs are read over several hours, some of them empty, in order, from exactly the first moment to right before the last.
+// Logs are read over several hours, some of them empty, in order, from exactly the first moment to right before the
+// last.
 func (p hourlyLogTests) Between(t *testing.T) {
 	sensor, start := "temp-001", time.Date(2024, 3, 31, 22, 0, 0, 0, time.UTC)
 	var want []string
-	for i, offset := range []time.Duration{-time.Millisecond, 0, 59 * time.Minute, time.Hour, 3*time.Hour - 1, 3 * time.Hour} {
+	for i, offset := range []time.Duration{
+		-time.Millisecond, 0, 59 * time.Minute, time.Hour, 3*time.Hour - 1,
+		3 * time.Hour,
+	} {
 		at := start.Add(offset)
 		log := hourlylogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(at), Message: at.Format(time.RFC3339Nano)}
 		Write(t, p.Writer, "log", hourlylogs.Logs.Insert(log))
@@ -133,7 +144,8 @@ func (p hourlyLogTests) BadInput(t *testing.T) {
 		wantInvalid(t, p.Writer, name, hourlylogs.Logs.Insert(log))
 	}
 	open := reader.From(hourlylogs.Logs, "logs_by_hour").Eq("sensor_id", "temp-001").GtOrEq("ts", time.Now())
-	wantError(t, "no end", errorOfRead(reader.List(t.Context(), p.Reader, "logs", open)), reader.ErrInvalid, "column ts: an upper bound is missing")
+	wantError(t, "no end", errorOfRead(reader.List(t.Context(), p.Reader, "logs", open)), reader.ErrInvalid,
+		"column ts: an upper bound is missing")
 }
 
 type userMessageTests struct{ *Place }
@@ -144,7 +156,8 @@ func (p userMessageTests) NewestAndBetween(t *testing.T) {
 	var want []string
 	for i := range 25 {
 		m := usermessages.Message{
-			UserID: user, MessageTime: now.Add(-time.Duration(i/4) * time.Minute), MessageID: gocql.UUID{byte(i), 6: 0x40, 8: 0x80}, Content: fmt.Sprint(i),
+			UserID: user, MessageTime: now.Add(-time.Duration(i/4) * time.Minute),
+			MessageID: gocql.UUID{byte(i), 6: 0x40, 8: 0x80}, Content: fmt.Sprint(i),
 			ExpiresAt: now.Add(usermessages.Retention),
 		}
 		Write(t, p.Writer, "send", usermessages.Messages.Insert(m))
@@ -163,21 +176,23 @@ func (p userMessageTests) NewestAndBetween(t *testing.T) {
 func (p userMessageTests) BadInput(t *testing.T) {
 	m := usermessages.Message{UserID: gocql.MustRandomUUID(), MessageID: gocql.MustRandomUUID()}
 	wantInvalid(t, p.Writer, "no time", usermessages.Messages.Insert(m))
-	wantError(t, "fewer than none", errorOfRead(usermessages.Newest(t.Context(), p.Reader, m.UserID, -1, "")), reader.ErrInvalid)
+	wantError(t, "fewer than none", errorOfRead(usermessages.Newest(t.Context(), p.Reader, m.UserID, -1, "")),
+		reader.ErrInvalid)
 	wantError(t, "nobody", errorOfRead(usermessages.Newest(t.Context(), p.Reader, gocql.UUID{}, 1, "")), reader.ErrInvalid)
 }
 
 type conversationTests struct{ *Place }
 
-// Messages that were written with the large buckets, and messages of that time written afterwards, are found alongside those in the
-// small ones, in order, and can be edited and deleted.
+// Messages that were written with the large buckets, and messages of that time written afterwards, are found alongside
+// those in the small ones, in order, and can be edited and deleted.
 func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 	conversation, began := gocql.MustRandomUUID(), conversations.SmallerSince.AddDate(0, 0, -30)
 	var all []conversations.Message
 	for i := range 60 {
 		m := conversations.Message{
-			ConversationID: conversation, MessageTime: began.AddDate(0, 0, i).Add(-time.Duration(i%3) * time.Millisecond), MessageID: gocql.MustRandomUUID(),
-			Content: fmt.Sprint(i),
+			ConversationID: conversation, MessageTime: began.AddDate(0, 0, i).Add(-time.Duration(i%3) * time.Millisecond),
+			MessageID: gocql.MustRandomUUID(),
+			Content:   fmt.Sprint(i),
 		}
 		all = append(all, m)
 		set := conversations.Messages
@@ -208,11 +223,17 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 }
 
 func (p conversationTests) BadInput(t *testing.T) {
-	m := conversations.Message{ConversationID: gocql.MustRandomUUID(), MessageTime: time.Now(), MessageID: gocql.MustRandomUUID()}
+	m := conversations.Message{
+		ConversationID: gocql.MustRandomUUID(), MessageTime: time.Now(),
+		MessageID: gocql.MustRandomUUID(),
+	}
 	Write(t, p.Writer, "send", conversations.Messages.Insert(m))
 	later := m
 	later.MessageTime = m.MessageTime.Add(48 * time.Hour)
-	wantError(t, "another time of a message, and so another bucket", errorOf(p.Writer.Write(t.Context(), "send", conversations.Messages.Update(m, later))), writer.ErrInvalid, "column message_time")
-	_, _, err := conversations.Before(t.Context(), p.Reader, m.ConversationID, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Now().AddDate(50, 0, 0), 10, "")
+	wantError(t, "another time of a message, and so another bucket",
+		errorOf(p.Writer.Write(t.Context(), "send", conversations.Messages.Update(m, later))), writer.ErrInvalid,
+		"column message_time")
+	_, _, err := conversations.Before(t.Context(), p.Reader, m.ConversationID, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Now().AddDate(50, 0, 0), 10, "")
 	wantError(t, "two centuries", err, reader.ErrInvalid, "more than 10000 partitions")
 }

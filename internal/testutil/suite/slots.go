@@ -39,16 +39,19 @@ func (p slotTests) Life(t *testing.T) {
 	s := PlannedSlot(t, w, day, 9)
 	reserved, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute))
 	must(t, err)
-	wantError(t, "a slot that is reserved", errorOf(slots.Reserve(t.Context(), w, s, bob, now, now.Add(time.Minute))), slots.ErrReserved)
+	wantError(t, "a slot that is reserved", errorOf(slots.Reserve(t.Context(), w, s, bob, now, now.Add(time.Minute))),
+		slots.ErrReserved)
 	wantError(t, "planned again", slots.Plan(t.Context(), w, s), nil)
 	Write(t, w, "confirmSlot", slots.Confirm(reserved))
 	_, err = w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved))
 	is, ok := writer.Current[slots.Slot](err)
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || !is.Confirmed || *is.CustomerID != ann, "confirmed twice: %v, now %+v, %t", err, is, ok)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || !is.Confirmed || *is.CustomerID != ann,
+		"confirmed twice: %v, now %+v, %t", err, is, ok)
 	wantError(t, "release of what is confirmed", errorOf(slots.Release(t.Context(), w, s, ann)), slots.ErrLost)
 	s = PlannedSlot(t, w, day, 10)
 	must(t, errorOf(slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Second))))
-	wantError(t, "a reservation that has expired", errorOf(slots.Reserve(t.Context(), w, s, bob, now.Add(2*time.Second), now.Add(time.Minute))), nil)
+	wantError(t, "a reservation that has expired",
+		errorOf(slots.Reserve(t.Context(), w, s, bob, now.Add(2*time.Second), now.Add(time.Minute))), nil)
 	wantError(t, "release", errorOf(slots.Release(t.Context(), w, s, bob)), nil)
 	s, err = slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute))
 	wrong(t, err != nil || *s.CustomerID != ann, "a slot that was given back: %+v, %v", s, err)
@@ -58,11 +61,13 @@ func (p slotTests) Life(t *testing.T) {
 func (p slotTests) BadInput(t *testing.T) {
 	w, day := p.Writer, dayOf(2)
 	never := slots.Slot{DeliveryDate: day, StartTime: time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
-	wantError(t, "reserve what was never planned", errorOf(slots.Reserve(t.Context(), w, never, gocql.MustRandomUUID(), day, day)), writer.ErrNotFound)
+	wantError(t, "reserve what was never planned",
+		errorOf(slots.Reserve(t.Context(), w, never, gocql.MustRandomUUID(), day, day)), writer.ErrNotFound)
 	customer := gocql.MustRandomUUID()
 	taken := never
 	taken.CustomerID = &customer
-	wantError(t, "update of what was never planned", errorOf(w.Write(t.Context(), "reserveSlot", slots.Slots.Update(never, taken))), writer.ErrConflict)
+	wantError(t, "update of what was never planned",
+		errorOf(w.Write(t.Context(), "reserveSlot", slots.Slots.Update(never, taken))), writer.ErrConflict)
 	for s, err := range slots.OfDay(t.Context(), p.Reader, day) {
 		t.Errorf("it is there after all: %+v, %v", s, err)
 	}
@@ -101,7 +106,8 @@ func (p slotTests) ChangesOfEveryKindTogether(t *testing.T) {
 	wrong(t, err != nil || len(now) != 2 || !now[0].Confirmed || now[1].StartTime != three.StartTime, "%v: %+v", err, now)
 }
 
-// SlotsOfDay reads the slots of the day as they are decided, in one read of their partition. Such a read can time out as a transaction can.
+// SlotsOfDay reads the slots of the day as they are decided, in one read of their partition. Such a read can time out
+// as a transaction can.
 func SlotsOfDay(t *testing.T, p *Place, day time.Time) (out []slots.Slot) {
 	t.Helper()
 	var err error
@@ -115,9 +121,11 @@ func SlotsOfDay(t *testing.T, p *Place, day time.Time) (out []slots.Slot) {
 }
 
 func tryOfDay(p *Place, day time.Time) (out []slots.Slot, err error) {
-	iter := p.Session.Reads().Query("SELECT start_time, delivery_team_id, confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots "+
-		"WHERE delivery_date = ?", day).Consistency(gocql.Consistency(gocql.Serial)).Iter()
-	for s := (slots.Slot{DeliveryDate: day}); iter.Scan(&s.StartTime, &s.DeliveryTeamID, &s.Confirmed, &s.CustomerID, &s.ReservationExpiry, &s.ChangeID); {
+	iter := p.Session.Reads().Query(
+		"SELECT start_time, delivery_team_id, confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots "+
+			"WHERE delivery_date = ?", day).Consistency(gocql.Consistency(gocql.Serial)).Iter()
+	for s := (slots.Slot{DeliveryDate: day}); iter.Scan(&s.StartTime, &s.DeliveryTeamID, &s.Confirmed, &s.CustomerID,
+		&s.ReservationExpiry, &s.ChangeID); {
 		out = append(out, s)
 		s = slots.Slot{DeliveryDate: day}
 	}

@@ -44,7 +44,8 @@ func TestSystems(t *testing.T) {
 		MakeKeyspace: func(tb testing.TB, replication int, statements ...string) string {
 			tb.Helper()
 			name := fmt.Sprintf("suite%d", keyspaces.Add(1))
-			c.Create(fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}", name, replication))
+			c.Create(fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}", name,
+				replication))
 			change(tb, name, statements...)
 			return name
 		},

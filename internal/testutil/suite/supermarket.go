@@ -30,7 +30,8 @@ type supermarketTests struct {
 func openSupermarket(t *testing.T, shared *Place) any {
 	t.Helper()
 	s := supermarketTests{Place: shared.open(t, supermarket.Schema.In(map[string]string{"order_delivery": ""}))}
-	customer := s.MakeKeyspace(t, 3, schema.Add(baskets.Schema, customers.Schema).In(map[string]string{"customer": ""}).Statements()...)
+	customer := s.MakeKeyspace(t, 3, schema.Add(baskets.Schema, customers.Schema).In(map[string]string{"customer": ""}).
+		Statements()...)
 	s.customers = s.Dial(t, customer, patient)
 	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
 	s.Map(s.keyspaces)
@@ -49,9 +50,15 @@ func (s supermarketTests) prepare(t *testing.T) purchase {
 	// A day is a partition: transactions of purchases that run at the same time would get in each other's way.
 	day := dayOf(int(rand.Int32N(1_000_000)))
 	p := purchase{
-		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), DeliveryAddressKey: "home"},
+		order: supermarket.Order{
+			OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond),
+			DeliveryAddressKey: "home",
+		},
 		basket: baskets.Basket{
-			CustomerID: gocql.MustRandomUUID(), Products: map[gocql.UUID]int32{gocql.MustRandomUUID(): 2, gocql.MustRandomUUID(): 1},
+			CustomerID: gocql.MustRandomUUID(), Products: map[gocql.UUID]int32{
+				gocql.MustRandomUUID(): 2,
+				gocql.MustRandomUUID(): 1,
+			},
 		},
 		slot: slots.Slot{DeliveryDate: day, StartTime: 9 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()},
 	}
@@ -74,8 +81,10 @@ var (
 
 func (s supermarketTests) view(t *testing.T, p purchase) (v seen) {
 	t.Helper()
-	if err := s.Session.Reads().Query("SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
-		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&v.confirmed); err != nil {
+	if err := s.Session.Reads().Query(
+		"SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
+		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).
+		Scan(&v.confirmed); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range all(t, supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID)) {
@@ -123,10 +132,12 @@ func (s supermarketTests) Submit(t *testing.T) {
 	}
 	_, err = supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
 	var failed *writer.Error
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied(), "submitted twice: %v", err)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied(),
+		"submitted twice: %v", err)
 	other := s.prepare(t)
 	must(t, errorOf(slots.Release(t.Context(), s.Writer, other.slot, other.basket.CustomerID)))
-	wantError(t, "the slot was lost", errorOf(supermarket.Submit(t.Context(), s.Writer, other.order, other.basket, other.slot)), writer.ErrConflict)
+	wantError(t, "the slot was lost",
+		errorOf(supermarket.Submit(t.Context(), s.Writer, other.order, other.basket, other.slot)), writer.ErrConflict)
 	s.want(t, "the slot was lost", other, nothingSeen)
 }
 
@@ -137,7 +148,9 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		1: {confirmed: true, basket: true}, // the slot's condition, and nothing after it
 		2: everythingSeen,                  // the batchlog completes the rest
 	} {
-		p, _, err := s.interrupted(t, retry.Policy{MaxAttempts: 3}, min(steps, 1), max(steps-1, 0), func(d *faulty.Dialer) { d.DieAfter(steps) })
+		p, _, err := s.interrupted(t, retry.Policy{MaxAttempts: 3}, min(steps, 1), max(steps-1, 0), func(d *faulty.Dialer) {
+			d.DieAfter(steps)
+		})
 		var failed *writer.Error
 		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
 			t.Fatalf("after %d steps the client would have been told: %v", steps, err)
@@ -147,13 +160,17 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		// Another process gets the error out of a queue, and finishes what it says.
 		result, err := s.Writer.Resume(t.Context(), stored(t, failed))
 		v = s.view(t, p)
-		wrong(t, err != nil || v != everythingSeen, "resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, v)
+		wrong(t, err != nil || v != everythingSeen, "resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode,
+			err, v)
 	}
 }
 
-// interrupted submits a purchase, by a client of its own whose connections fail as is said, so that the replies of lost writes that were
-// applied do not arrive. An error names the tables known to be written. Where the servers were too busy for that, it is done again.
-func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost, known int, fail func(*faulty.Dialer)) (purchase, *writer.Writer, error) {
+// interrupted submits a purchase, by a client of its own whose connections fail as is said, so that the replies of lost
+// writes that were applied do not arrive. An error names the tables known to be written. Where the servers were too
+// busy for that, it is done again.
+func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost, known int,
+	fail func(*faulty.Dialer),
+) (purchase, *writer.Writer, error) {
 	t.Helper()
 	for range 10 {
 		p, warm := s.prepare(t), s.prepare(t)
@@ -183,8 +200,8 @@ func applied(failed *writer.Error) (n int) {
 	return n
 }
 
-// An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is known,
-// and Resume finishes; otherwise the writer does.
+// An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is
+// known, and Resume finishes; otherwise the writer does.
 func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 	confirmed := seen{confirmed: true, basket: true}
 	for step, seen := range []seen{confirmed, everythingSeen} {

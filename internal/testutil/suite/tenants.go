@@ -31,8 +31,8 @@ func tenantIDs(n int) []gocql.UUID {
 
 var tenantNames = []string{"acme", "globex", "initech"}
 
-// Tenants that share tables write items of the same ids at the same time, move them and delete some. Each finds its own, all of
-// them and nothing else.
+// Tenants that share tables write items of the same ids at the same time, move them and delete some. Each finds its
+// own, all of them and nothing else.
 func (p tenantTests) TenantInTheKey(t *testing.T) {
 	const count = 12
 	var wg sync.WaitGroup
@@ -98,7 +98,8 @@ func openMarket(t *testing.T, shared Place) *market {
 	t.Helper()
 	m := &market{Place: shared, keyspaces: make(map[string]string)}
 	for _, tenant := range tenantNames {
-		m.keyspaces[tenant] = m.MakeKeyspace(t, 3, tenants.OwnSchema.In(map[string]string{tenants.Tenant: ""}).Statements()...)
+		m.keyspaces[tenant] = m.MakeKeyspace(t, 3, tenants.OwnSchema.In(map[string]string{tenants.Tenant: ""}).
+			Statements()...)
 	}
 	return m.connect(t)
 }
@@ -125,7 +126,8 @@ func (m *market) titles(t *testing.T, tenant, test string) map[string][]string {
 	t.Helper()
 	out := make(map[string][]string)
 	for _, table := range []string{"items_by_id", "items_by_state"} {
-		iter := m.Session.Reads().Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All).Iter()
+		iter := m.Session.Reads().Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All).
+			Iter()
 		var title string
 		for iter.Scan(&title) {
 			if strings.Contains(title, test) {
@@ -138,9 +140,9 @@ func (m *market) titles(t *testing.T, tenant, test string) map[string][]string {
 	return out
 }
 
-// One set and one session for all tenants, each in its own keyspace: items of the same ids, written, moved and read at the same
-// time from several goroutines a tenant, so that statements of all keyspaces are under way together. Each keyspace has its
-// tenant's rows and nobody else's.
+// One set and one session for all tenants, each in its own keyspace: items of the same ids, written, moved and read at
+// the same time from several goroutines a tenant, so that statements of all keyspaces are under way together. Each
+// keyspace has its tenant's rows and nobody else's.
 func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 	m := p.market
 	for _, tenant := range tenantNames {
@@ -206,7 +208,8 @@ func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
 		}
 		resuming := globex
 		m.dialer.LoseReplies(1)
-		_, err := acme.With(writer.Retry(retry.Policy{MaxAttempts: 1})).Write(t.Context(), "createItem", tenants.Own.Insert(item))
+		_, err := acme.With(writer.Retry(retry.Policy{MaxAttempts: 1})).Write(t.Context(), "createItem",
+			tenants.Own.Insert(item))
 		failed := failedOf(t, err)
 		wantError(t, "write", err, writer.ErrUnknown)
 		for _, r := range failed.Tables {
@@ -216,13 +219,15 @@ func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
 			failed = stored(t, failed)
 			// What comes out of storage may be forged, so a tenant's writer resumes no other's.
 			_, err = globex.Resume(t.Context(), failed)
-			wrong(t, !errors.Is(err, writer.ErrInvalid) || !errors.Is(err, writer.ErrUnknown), "%v, want ErrInvalid beside ErrUnknown", err)
+			wrong(t, !errors.Is(err, writer.ErrInvalid) || !errors.Is(err, writer.ErrUnknown),
+				"%v, want ErrInvalid beside ErrUnknown", err)
 			resuming = acme
 		}
 		must(t, errorOf(resuming.Resume(t.Context(), failed)))
 	}
 	for table, titles := range m.titles(t, "acme", "resumed") {
-		wrong(t, !slices.Equal(titles, []string{"acme resumed 0", "acme resumed 1", "acme resumed 2", "acme resumed 3"}), "acme.%s has %v", table, titles)
+		wrong(t, !slices.Equal(titles, []string{"acme resumed 0", "acme resumed 1", "acme resumed 2", "acme resumed 3"}),
+			"acme.%s has %v", table, titles)
 	}
 	for _, other := range []string{"globex", "initech"} {
 		found := m.titles(t, other, "resumed")
@@ -237,10 +242,12 @@ func (p tenantTests) BadInput(t *testing.T) {
 		wrong(t, err == nil || w != nil, "tenant %q has a writer", tenant)
 	}
 	item := tenants.OwnItem{EntityID: tenantIDs(1)[0], State: tenants.Draft, Title: "lost"}
-	forged := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{tenants.Tenant: "x.y; DROP KEYSPACE z"}))))
+	forged := m.Writer.With(writer.Session(
+		m.Session.With(session.Keyspaces(map[string]string{tenants.Tenant: "x.y; DROP KEYSPACE z"}))))
 	wantInvalid(t, forged, "CQL for a keyspace", tenants.Own.Insert(item))
 	wantInvalid(t, m.Writer, "no tenant", tenants.Own.Insert(item)) // mapped to no tenant
-	wantError(t, "items of nobody's keyspace", errorOf(tenants.OwnInState(t.Context(), m.Reader, tenants.Draft, 1)), reader.ErrInvalid)
+	wantError(t, "items of nobody's keyspace", errorOf(tenants.OwnInState(t.Context(), m.Reader, tenants.Draft, 1)),
+		reader.ErrInvalid)
 	shared := tenants.Item{TenantID: "acme", EntityID: tenantIDs(1)[0], State: tenants.Draft}
 	theirs, nobody := shared, shared
 	theirs.TenantID, nobody.TenantID = "globex", ""
@@ -250,5 +257,6 @@ func (p tenantTests) BadInput(t *testing.T) {
 	} {
 		wantInvalid(t, w, name, change)
 	}
-	wantError(t, "items of no tenant", errorOf(tenants.InState(t.Context(), m.Reader, "", tenants.Draft, 1)), reader.ErrInvalid)
+	wantError(t, "items of no tenant", errorOf(tenants.InState(t.Context(), m.Reader, "", tenants.Draft, 1)),
+		reader.ErrInvalid)
 }

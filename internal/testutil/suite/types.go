@@ -47,54 +47,70 @@ func huge(n int64) *big.Int { return new(big.Int).Lsh(big.NewInt(n), 300) }
 func day(n int64) time.Time { return time.Unix(n*86400, 0).UTC() }
 
 var place = Town{
-	City: "By", Floor: ptr[int32](-2), Since: day(-1), Geo: &Geo{Lat: -90, Lon: 180}, Other: Geo{Lat: math.SmallestNonzeroFloat64},
-	Tags: []string{"a", "b"}, Prices: map[string]int{"x": -1}, Pair: Pair{Count: math.MinInt32, Name: ptr("n")},
+	City: "By", Floor: ptr[int32](-2), Since: day(-1), Geo: &Geo{Lat: -90, Lon: 180},
+	Other: Geo{Lat: math.SmallestNonzeroFloat64},
+	Tags:  []string{"a", "b"}, Prices: map[string]int{"x": -1}, Pair: Pair{Count: math.MinInt32, Name: ptr("n")},
 }
 
 // typeRows are by name: every value, one limit of its type, the other one, and none.
 var typeRows = map[string]Row{
 	"absent": {},
 	"zero": {
-		ASCII: ptr(""), Bigint: ptr[int64](0), Blob: []byte{}, Boolean: ptr(false), Date: ptr(day(0)), Decimal: inf.NewDec(0, 0),
-		Double: ptr(0.0), Duration: &gocql.Duration{}, Float: ptr[float32](0), Inet: ptr(net.IPv4zero), Int: ptr[int32](0),
+		ASCII: ptr(""), Bigint: ptr[int64](0), Blob: []byte{}, Boolean: ptr(false), Date: ptr(day(0)),
+		Decimal: inf.NewDec(0, 0),
+		Double:  ptr(0.0), Duration: &gocql.Duration{}, Float: ptr[float32](0), Inet: ptr(net.IPv4zero), Int: ptr[int32](0),
 		Smallint: ptr[int16](0), Text: ptr(""), Time: ptr(time.Duration(0)), Timestamp: ptr(day(0)),
-		Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")), Tinyint: ptr[int8](0), UUID: &gocql.UUID{}, Varint: big.NewInt(0),
-		Map: map[string]int32{}, UUIDs: []gocql.UUID{}, FrozenList: []string{}, FrozenMap: map[int32][]string{},
+		Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")), Tinyint: ptr[int8](0), UUID: &gocql.UUID{},
+		Varint: big.NewInt(0),
+		Map:    map[string]int32{}, UUIDs: []gocql.UUID{}, FrozenList: []string{}, FrozenMap: map[int32][]string{},
 		Place: &Town{}, LoosePlace: &Town{}, Places: map[string]Town{}, FrozenPlace: []Town{}, Pairs: []Pair{},
 	},
 	"least": {
-		ASCII: ptr("\x00"), Bigint: ptr[int64](math.MinInt64), Blob: []byte{0}, Boolean: ptr(false), Date: ptr(day(math.MinInt32)),
+		ASCII: ptr("\x00"), Bigint: ptr[int64](math.MinInt64), Blob: []byte{0}, Boolean: ptr(false),
+		Date:    ptr(day(math.MinInt32)),
 		Decimal: inf.NewDecBig(huge(-1), 1000), Double: ptr(math.Inf(-1)),
-		Duration: &gocql.Duration{Months: math.MinInt32, Days: math.MinInt32, Nanoseconds: -math.MaxInt64}, Float: ptr(float32(math.Inf(-1))),
-		Inet: ptr(net.IPv6zero), Int: ptr[int32](math.MinInt32), Smallint: ptr[int16](math.MinInt16), Text: ptr("\x00"),
-		Time: ptr(time.Duration(1)), Timestamp: ptr(time.UnixMilli(math.MinInt64).UTC()), Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")),
-		Tinyint: ptr[int8](math.MinInt8), UUID: ptr(uuid("00000000-0000-0000-0000-000000000001")), Varint: huge(-1),
+		Duration: &gocql.Duration{Months: math.MinInt32, Days: math.MinInt32, Nanoseconds: -math.MaxInt64},
+		Float:    ptr(float32(math.Inf(-1))),
+		Inet:     ptr(net.IPv6zero), Int: ptr[int32](math.MinInt32), Smallint: ptr[int16](math.MinInt16), Text: ptr("\x00"),
+		Time: ptr(time.Duration(1)), Timestamp: ptr(time.UnixMilli(math.MinInt64).UTC()),
+		Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")),
+		Tinyint:  ptr[int8](math.MinInt8), UUID: ptr(uuid("00000000-0000-0000-0000-000000000001")), Varint: huge(-1),
 		Map: map[string]int32{"": math.MinInt32}, UUIDs: []gocql.UUID{{}}, SetOfTimes: []time.Time{day(-1)},
 		FrozenList: []string{""}, FrozenMap: map[int32][]string{-1: {}}, Dates: map[string]time.Time{"d": day(math.MinInt32)},
 		Place: &Town{Since: day(-1)}, LoosePlace: &Town{Floor: ptr[int32](math.MinInt32)},
 		Places: map[string]Town{"": {}}, FrozenPlace: []Town{{}}, Pairs: []Pair{{}},
 	},
 	"greatest": {
-		ASCII: ptr("~\x7f"), Bigint: ptr[int64](math.MaxInt64), Blob: []byte(strings.Repeat("\xff", 3000)), Boolean: ptr(true),
-		Date: ptr(day(math.MaxInt32)), Decimal: inf.NewDecBig(huge(1), -1000), Double: ptr(math.Inf(1)),
-		Duration: &gocql.Duration{Months: math.MaxInt32, Days: math.MaxInt32, Nanoseconds: math.MaxInt64}, Float: ptr(float32(math.Inf(1))),
-		Inet: ptr(net.ParseIP("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")), Int: ptr[int32](math.MaxInt32), Smallint: ptr[int16](math.MaxInt16),
-		Text: ptr("\U0010ffff"), Time: ptr(24*time.Hour - 1), Timestamp: ptr(time.UnixMilli(math.MaxInt64).UTC()),
+		ASCII: ptr("~\x7f"), Bigint: ptr[int64](math.MaxInt64), Blob: []byte(strings.Repeat("\xff", 3000)),
+		Boolean: ptr(true),
+		Date:    ptr(day(math.MaxInt32)), Decimal: inf.NewDecBig(huge(1), -1000), Double: ptr(math.Inf(1)),
+		Duration: &gocql.Duration{Months: math.MaxInt32, Days: math.MaxInt32, Nanoseconds: math.MaxInt64},
+		Float:    ptr(float32(math.Inf(1))),
+		Inet:     ptr(net.ParseIP("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")), Int: ptr[int32](math.MaxInt32),
+		Smallint: ptr[int16](math.MaxInt16),
+		Text:     ptr("\U0010ffff"), Time: ptr(24*time.Hour - 1), Timestamp: ptr(time.UnixMilli(math.MaxInt64).UTC()),
 		Timeuuid: ptr(uuid("ffffffff-ffff-1fff-bfff-7f7f7f7f7f7f")), Tinyint: ptr[int8](math.MaxInt8),
-		UUID: ptr(uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")), Varint: huge(1), Map: map[string]int32{"\U0010ffff": math.MaxInt32, "b": 1},
+		UUID: ptr(uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")), Varint: huge(1),
+		Map:        map[string]int32{"\U0010ffff": math.MaxInt32, "b": 1},
 		UUIDs:      []gocql.UUID{{1}, uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")},
-		SetOfTimes: []time.Time{day(-1), day(0), day(1)}, FrozenList: []string{"b", "a", "b"}, FrozenMap: map[int32][]string{1: {"x"}, -1: {"y", "z"}},
-		Dates: map[string]time.Time{"d": day(math.MaxInt32), "e": day(0)}, Place: &place, LoosePlace: &place,
+		SetOfTimes: []time.Time{day(-1), day(0), day(1)}, FrozenList: []string{"b", "a", "b"},
+		FrozenMap: map[int32][]string{1: {"x"}, -1: {"y", "z"}},
+		Dates:     map[string]time.Time{"d": day(math.MaxInt32), "e": day(0)}, Place: &place, LoosePlace: &place,
 		Places: map[string]Town{"a": place, "b": {}}, FrozenPlace: []Town{place, {}}, Pairs: []Pair{place.Pair, {Count: 1}},
 	},
 	"before 1970": {
-		Date: ptr(day(-1)), Timestamp: ptr(time.UnixMilli(-1).UTC()), Int: ptr[int32](-1), Decimal: inf.NewDec(-1, 2), Varint: big.NewInt(-129),
-		Duration: &gocql.Duration{Months: -1, Days: -2, Nanoseconds: -3}, Double: ptr(-0.1), Float: ptr(float32(-0.1)), Inet: ptr(net.IPv4(127, 0, 0, 1)),
+		Date: ptr(day(-1)), Timestamp: ptr(time.UnixMilli(-1).UTC()), Int: ptr[int32](-1), Decimal: inf.NewDec(-1, 2),
+		Varint:   big.NewInt(-129),
+		Duration: &gocql.Duration{Months: -1, Days: -2, Nanoseconds: -3}, Double: ptr(-0.1), Float: ptr(float32(-0.1)),
+		Inet:   ptr(net.IPv4(127, 0, 0, 1)),
 		Bigint: ptr[int64](-1), Smallint: ptr[int16](-1), Tinyint: ptr[int8](-1), Dates: map[string]time.Time{"d": day(-1)},
 		LoosePlace: &Town{City: "By"}, Place: &Town{City: "By"},
 	},
 	"not a number": {Double: ptr(math.NaN()), Float: ptr(float32(math.NaN())), Timeuuid: ptr(gocql.TimeUUID())},
-	"nulls inside": {Place: &Town{Pair: Pair{Count: 1}}, FrozenPlace: []Town{{Geo: &Geo{}}}, Pairs: []Pair{{Name: ptr("")}}},
+	"nulls inside": {
+		Place: &Town{Pair: Pair{Count: 1}}, FrozenPlace: []Town{{Geo: &Geo{}}},
+		Pairs: []Pair{{Name: ptr("")}},
+	},
 }
 
 // Every value of every row comes back as it was written: inserted, in place of another row's, and after that one's.
@@ -137,7 +153,8 @@ func store(t *testing.T, p *Place, change tables.Change, want Row) {
 	text, names, values, err := Rows.Internal().SelectRow("", Row{ID: id})
 	must(t, err)
 	var got []Row
-	must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).Select(&got))
+	must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).
+		Select(&got))
 	if want.ID == (gocql.UUID{}) {
 		wrong(t, len(got) > 0, "%s: the row is still there", change.Kind())
 		return
@@ -167,8 +184,8 @@ func compare(t *testing.T, table string, got, want Row) {
 	}
 }
 
-// show prints a value so that what is equal in CQL is equal. The driver reads null and nothing alike as nil where a slice or a
-// map is meant.
+// show prints a value so that what is equal in CQL is equal. The driver reads null and nothing alike as nil where a
+// slice or a map is meant.
 func show(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case *inf.Dec:
@@ -213,7 +230,8 @@ func show(v reflect.Value) string {
 }
 
 // fixed is a set in which no key can change.
-var fixed = tables.Must(tables.New[Row]("row", append([]tables.Option{tables.Table{Name: "rows", PartKey: []string{"id"}}}, typeOptions...)...))
+var fixed = tables.Must(tables.New[Row]("row",
+	append([]tables.Option{tables.Table{Name: "rows", PartKey: []string{"id"}}}, typeOptions...)...))
 
 // Elements of user-defined and other types are put and removed without reading.
 func (p typeTests) Elements(t *testing.T) {
@@ -224,8 +242,10 @@ func (p typeTests) Elements(t *testing.T) {
 	}
 	for _, change := range []tables.Change{
 		fixed.Insert(row),
-		fixed.Patch(put, tables.Elements("places"), tables.Without("places", "a"), tables.Elements("dates"), tables.Without("uuids", gocql.UUID{1}),
-			tables.Elements("uuids"), tables.Without("map", "b", "unknown"), tables.Without("set_of_times", day(0), day(7)), tables.Column("varint"),
+		fixed.Patch(put, tables.Elements("places"), tables.Without("places", "a"), tables.Elements("dates"),
+			tables.Without("uuids", gocql.UUID{1}),
+			tables.Elements("uuids"), tables.Without("map", "b", "unknown"), tables.Without("set_of_times", day(0), day(7)),
+			tables.Column("varint"),
 			tables.Column("loose_place")),
 	} {
 		Write(t, p.Writer, "store", change)
@@ -243,7 +263,9 @@ func (p typeTests) Elements(t *testing.T) {
 // compareBase reads the base row of an entity.
 func (p typeTests) compareBase(t *testing.T, want Row) {
 	t.Helper()
-	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: want.ID}, func(r Row) (Row, error) { return r, nil })
+	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: want.ID}, func(r Row) (Row, error) {
+		return r, nil
+	})
 	must(t, err)
 	compare(t, "rows", got, want)
 }
@@ -255,7 +277,8 @@ func (p typeTests) Stored(t *testing.T) {
 	put := Row{ID: row.ID, Places: map[string]Town{"c": place}}
 	at := time.Now().UnixMicro()
 	for n, change := range []tables.Change{
-		fixed.Insert(row), fixed.Patch(put, tables.Elements("places"), tables.Without("uuids", gocql.UUID{1}), tables.Column("loose_place")),
+		fixed.Insert(row), fixed.Patch(put, tables.Elements("places"), tables.Without("uuids", gocql.UUID{1}),
+			tables.Column("loose_place")),
 	} {
 		rendered, err := change.Internal().Render(at+int64(n), nil)
 		must(t, err)
@@ -284,10 +307,12 @@ func (p typeTests) DeclaredSchema(t *testing.T) {
 	store(t, p.Place, Rows.Insert(row), row)
 }
 
-// Why a tuple is rejected as a column: gocql wants a value for each of its elements, and finds one column for all of them.
+// Why a tuple is rejected as a column: gocql wants a value for each of its elements, and finds one column for all of
+// them.
 func (p typeTests) TupleColumn(t *testing.T) {
 	err := p.Session.Reads().Query(`INSERT INTO pairs (id, pair) VALUES (?, ?)`, 1, Pair{Count: 1}).Exec()
-	wrong(t, err == nil || err.Error() != "gocql: expected 3 values send got 2", "gocql binds a tuple now, so it can be a column: %v", err)
+	wrong(t, err == nil || err.Error() != "gocql: expected 3 values send got 2",
+		"gocql binds a tuple now, so it can be a column: %v", err)
 }
 
 type appointment struct {
@@ -299,8 +324,8 @@ type appointment struct {
 var appointments = tables.Must(tables.New[appointment]("appointment",
 	tables.Table{Name: "appointments", PartKey: []string{"name"}, SortKey: []string{"day"}}, tables.Type("day", "date")))
 
-// A date is the day of a time in UTC, whatever its time of day, and a timestamp is the moment, to the millisecond. Both come
-// back in UTC.
+// A date is the day of a time in UTC, whatever its time of day, and a timestamp is the moment, to the millisecond. Both
+// come back in UTC.
 func (p typeTests) TimesWithAZone(t *testing.T) {
 	for name, test := range map[string]struct{ given, day, at time.Time }{
 		"early in Berlin": {

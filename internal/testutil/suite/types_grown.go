@@ -47,17 +47,19 @@ func shops[A any]() *tables.Set[typedShop[A]] {
 	))
 }
 
-// While a type gets a field, a process that runs goes on, unique keys of the type keep their owners, and no field is taken away.
+// While a type gets a field, a process that runs goes on, unique keys of the type keep their owners, and no field is
+// taken away.
 func (p typeTests) TypeGrows(t *testing.T) {
 	old, today := shops[address](), shops[addressToday]()
 	p.Place = p.open(t, schemaOf(old))
 	const grace = time.Second
 	p.Writer = NewWriter(t, p.Session, writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
 	rename := func(name string) error {
-		_, err := writer.Modify(t.Context(), p.Writer, "rename", old, typedShop[address]{ID: "a"}, func(s typedShop[address]) (typedShop[address], error) {
-			s.Name = name
-			return s, nil
-		})
+		_, err := writer.Modify(t.Context(), p.Writer, "rename", old, typedShop[address]{ID: "a"},
+			func(s typedShop[address]) (typedShop[address], error) {
+				s.Name = name
+				return s, nil
+			})
 		return err
 	}
 	at := address{"high", "oslo"}
@@ -70,21 +72,26 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	for range 10 {
 		must(t, rename("two"))
 	}
-	// A process of the next release. It has sessions of its own: gocql keeps what it prepared before the ALTER TYPE, with the type of then.
-	released := NewWriter(t, testsession.New(t, p.Connect(t), p.Connect(t)), writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
+	// A process of the next release. It has sessions of its own: gocql keeps what it prepared before the ALTER TYPE, with
+	// the type of then.
+	released := NewWriter(t, testsession.New(t, p.Connect(t), p.Connect(t)), writer.ClaimGrace(grace),
+		writer.Timeout(30*time.Second))
 	next := addressToday{Street: "high", City: "oslo"}
-	_, err := released.Write(t.Context(), "open", today.Insert(typedShop[addressToday]{ID: "b", Chain: "c", Address: next, Branch: next}))
+	_, err := released.Write(t.Context(), "open",
+		today.Insert(typedShop[addressToday]{ID: "b", Chain: "c", Address: next, Branch: next}))
 	wantError(t, "a second owner of the key", err, writer.ErrTaken)
 	norway := "no"
 	for range 5 {
-		if _, err := writer.Modify(t.Context(), released, "move", today, typedShop[addressToday]{ID: "a"}, func(s typedShop[addressToday]) (typedShop[addressToday], error) {
-			s.Branch.Country = &norway
-			return s, nil
-		}); err != nil {
+		if _, err := writer.Modify(t.Context(), released, "move", today, typedShop[addressToday]{ID: "a"},
+			func(s typedShop[addressToday]) (typedShop[addressToday], error) {
+				s.Branch.Country = &norway
+				return s, nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		err := rename("three")
-		wrong(t, err == nil || !strings.Contains(err.Error(), "a field that is not declared"), "a write that would take the field away: %v", err)
+		wrong(t, err == nil || !strings.Contains(err.Error(), "a field that is not declared"),
+			"a write that would take the field away: %v", err)
 	}
 	got, err := writer.Load(t.Context(), released, "load", today, typedShop[addressToday]{ID: "a"})
 	wrong(t, err != nil || got.Name != "two" || got.Branch.Country == nil, "%+v, %v", got, err)
@@ -97,7 +104,8 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	wrong(t, err != nil, "Verify: %v\n%s", err, report)
 }
 
-var grownTables = append(slices.Clone(typeTables), `ALTER TABLE rows ADD (kind text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`)
+var grownTables = append(slices.Clone(typeTables),
+	`ALTER TABLE rows ADD (kind text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)`)
 
 // A row of before Versioned that has a column, of whichever type, is not written over by an insert.
 func (p typeTests) InsertOverAnExistingRow(t *testing.T) {

@@ -78,9 +78,11 @@ var typeOptions = []tables.Option{
 	tables.UserType[Geo]("geo"),
 	tables.UserType[Town]("place", tables.Type("since", "date"), tables.Type("tags", "set<text>"),
 		tables.Type("prices", "map<text, int>"), tables.Type("pair", "tuple<int, text>")),
-	tables.Type("ascii", "ascii"), tables.Type("date", "date"), tables.Type("time", "time"), tables.Type("timeuuid", "timeuuid"),
+	tables.Type("ascii", "ascii"), tables.Type("date", "date"), tables.Type("time", "time"),
+	tables.Type("timeuuid", "timeuuid"),
 	tables.Type("set_of_times", "set<timestamp>"), tables.Type("frozen_list", "frozen<list<text>>"),
-	tables.Type("frozen_map", "frozen<map<int, list<text>>>"), tables.Type("dates", "map<text, date>"), tables.Type("uuids", "set<uuid>"),
+	tables.Type("frozen_map", "frozen<map<int, list<text>>>"), tables.Type("dates", "map<text, date>"),
+	tables.Type("uuids", "set<uuid>"),
 	tables.Type("loose_place", "place"), tables.Type("frozen_place", "frozen<list<place>>"),
 	tables.Type("pairs", "frozen<list<tuple<int, text>>>"),
 }

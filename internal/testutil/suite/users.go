@@ -20,7 +20,10 @@ type userTests struct{ *Place }
 // A life of a user: signed up, another address, gone, and back under the same id.
 func (p userTests) Life(t *testing.T) {
 	p.check(t, users.Users)
-	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "a@example.org", Name: "A"})
+	u, err := users.SignUp(t.Context(), p.Writer, users.User{
+		UserID: gocql.MustRandomUUID(), Email: "a@example.org",
+		Name: "A",
+	})
 	must(t, err)
 	id, err := users.ByEmail(t.Context(), p.Session.Reads(), u.Email)
 	wrong(t, err != nil || id != u.UserID, "%v, %v", id, err)
@@ -29,9 +32,13 @@ func (p userTests) Life(t *testing.T) {
 	wrong(t, !errors.Is(err, users.ErrTaken) || !errors.Is(err, writer.ErrConflict), "an address that is taken: %v", err)
 	_, err = users.SignUp(t.Context(), p.Writer, u)
 	wrong(t, !errors.Is(err, writer.ErrConflict) || errors.Is(err, users.ErrTaken), "signed up again: %v", err)
-	second, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "e@example.org", Name: "E"})
+	second, err := users.SignUp(t.Context(), p.Writer, users.User{
+		UserID: gocql.MustRandomUUID(), Email: "e@example.org",
+		Name: "E",
+	})
 	must(t, err)
-	wantError(t, "changed to an address that is taken", errorOf(users.ChangeEmail(t.Context(), p.Writer, second.UserID, u.Email)), users.ErrTaken)
+	wantError(t, "changed to an address that is taken",
+		errorOf(users.ChangeEmail(t.Context(), p.Writer, second.UserID, u.Email)), users.ErrTaken)
 	moved, err := users.ChangeEmail(t.Context(), p.Writer, u.UserID, "b@example.org")
 	must(t, err)
 	wantError(t, "an address that was given free", errorOf(users.SignUp(t.Context(), p.Writer, other)), nil)
@@ -39,12 +46,17 @@ func (p userTests) Life(t *testing.T) {
 	wrong(t, err != nil || found != moved, "%+v, %v, want %+v", found, err, moved)
 	_, err = p.Writer.Write(t.Context(), "rename", users.Users.Update(u, u))
 	current, ok := writer.Current[users.User](err)
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || current != moved, "an update from an old row: %v, now %+v, %t", err, current, ok)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || current != moved, "an update from an old row: %v, now %+v, %t",
+		err, current, ok)
 	must(t, users.Leave(t.Context(), p.Writer, moved))
-	wantError(t, "a user who has left", errorOf(users.ChangeEmail(t.Context(), p.Writer, u.UserID, "c@example.org")), writer.ErrNotFound)
-	wantError(t, "the row of a user who has left", errorOf(users.ByID(t.Context(), p.Writer, u.UserID)), writer.ErrNotFound)
-	wantError(t, "the address of a user who has left", errorOf(users.ByEmail(t.Context(), p.Session.Reads(), "b@example.org")), gocql.ErrNotFound)
-	wantError(t, "back again", errorOf(users.SignUp(t.Context(), p.Writer, users.User{UserID: u.UserID, Email: "d@example.org", Name: "D"})), nil)
+	wantError(t, "a user who has left", errorOf(users.ChangeEmail(t.Context(), p.Writer, u.UserID, "c@example.org")),
+		writer.ErrNotFound)
+	wantError(t, "the row of a user who has left", errorOf(users.ByID(t.Context(), p.Writer, u.UserID)),
+		writer.ErrNotFound)
+	wantError(t, "the address of a user who has left",
+		errorOf(users.ByEmail(t.Context(), p.Session.Reads(), "b@example.org")), gocql.ErrNotFound)
+	wantError(t, "back again", errorOf(users.SignUp(t.Context(), p.Writer,
+		users.User{UserID: u.UserID, Email: "d@example.org", Name: "D"})), nil)
 }
 
 // A row from before its set was Versioned has no version. An insert of its entity is a conflict, whichever of its
@@ -61,7 +73,8 @@ func (p userTests) InsertOverARowOfBefore(t *testing.T) {
 		wantError(t, column+", resumed", errorOf(p.Writer.Resume(t.Context(), failed)), writer.ErrConflict)
 		_, err = p.Writer.Write(t.Context(), "signUp", nicknames.Insert(u))
 		now, ok := writer.Current[nicknamed](err)
-		wrong(t, !errors.Is(err, writer.ErrConflict) || !failedOf(t, err).NotApplied() || !ok || now.Name != "old" && *now.Nickname != "old",
+		wrong(t, !errors.Is(err, writer.ErrConflict) || !failedOf(t, err).NotApplied() || !ok || now.Name != "old" &&
+			*now.Nickname != "old",
 			"%s: %v, with %+v", column, err, now)
 	}
 	for _, table := range []string{"by_nickname", "page_of_nickname"} {
@@ -74,9 +87,11 @@ const seatTable = `CREATE TABLE seats (seat_id text PRIMARY KEY, holder text, pe
 
 type seat struct{ SeatID, Holder string }
 
-var seats = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}}, tables.Compare("holder")))
+var seats = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}},
+	tables.Compare("holder")))
 
-// The answer to an insert that is rejected holds columns that the set does not know, of types that gocql has no Go type for.
+// The answer to an insert that is rejected holds columns that the set does not know, of types that gocql has no Go type
+// for.
 func (p userTests) ConflictWithARowOfUnknownTypes(t *testing.T) {
 	p.exec(t, "INSERT INTO seats (seat_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})")
 	_, err := p.Writer.Write(t.Context(), "reserve", seats.Insert(seat{"a", "bob"}))
@@ -123,14 +138,17 @@ func (p userTests) RepeatedRequests(t *testing.T) {
 	other.Name = "B"
 	var failed *writer.Error
 	_, err = users.SignUp(t.Context(), w[2].With(at), other)
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || failed.NotApplied(), "another user at this timestamp: %v", err)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || failed.NotApplied(),
+		"another user at this timestamp: %v", err)
 	moved := first
 	moved.Email = "repeat-b@example.org"
 	at = writer.At(time.Now().UnixMicro())
 	one, err := w[2].With(at).Write(t.Context(), "move", users.Users.Update(first, moved))
 	two, err2 := w[2].With(at).Write(t.Context(), "move", users.Users.Update(first, moved))
-	wrong(t, err != nil || err2 != nil || one.Version != two.Version, "moved: %v and %v, versions %v and %v", err, err2, one.Version, two.Version)
-	wantError(t, "the address that was given up", errorOf(users.ByEmail(t.Context(), p.Session.Reads(), u.Email)), gocql.ErrNotFound)
+	wrong(t, err != nil || err2 != nil || one.Version != two.Version, "moved: %v and %v, versions %v and %v", err, err2,
+		one.Version, two.Version)
+	wantError(t, "the address that was given up", errorOf(users.ByEmail(t.Context(), p.Session.Reads(), u.Email)),
+		gocql.ErrNotFound)
 	at = writer.At(time.Now().UnixMicro())
 	moved.Version = two.Version
 	for range 2 {
@@ -173,7 +191,10 @@ func (p userTests) ModifyInPlace(t *testing.T) {
 	read, err := writer.Load(t.Context(), p.Writer, "show", nicknames, b)
 	must(t, err)
 	*read.Nickname = "d"
-	for name, c := range map[string]tables.Change{"update": nicknames.Update(read, read), "delete": nicknames.Delete(read)} {
+	for name, c := range map[string]tables.Change{
+		"update": nicknames.Update(read, read),
+		"delete": nicknames.Delete(read),
+	} {
 		_, err := p.Writer.Write(t.Context(), name, c)
 		wrong(t, writer.OutcomeOf(err) != writer.Invalid, "%s from a row changed in place: %v", name, err)
 	}

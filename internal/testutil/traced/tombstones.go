@@ -12,8 +12,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Tombstones sends a query with tracing on, and returns how many tombstones the replica met that met most: replicas differ by what has not
-// arrived yet. It waits up to a minute for the trace, which nodes write behind.
+// Tombstones sends a query with tracing on, and returns how many tombstones the replica met that met most: replicas
+// differ by what has not arrived yet. It waits up to a minute for the trace, which nodes write behind.
 func Tombstones(ctx context.Context, session *gocql.Session, q *gocql.Query) (most int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -44,7 +44,8 @@ var readActivity = regexp.MustCompile(`^Read \d+ live rows and (\d+) tombstone`)
 
 func (t *trace) tombstones(ctx context.Context, session *gocql.Session) (most int, complete bool, err error) {
 	var duration *int // null until the request has ended
-	err = session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, t.id).WithContext(ctx).Scan(&duration)
+	err = session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, t.id).WithContext(ctx).
+		Scan(&duration)
 	if err != nil && !errors.Is(err, gocql.ErrNotFound) {
 		return 0, false, err
 	}
