@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/driver"
-	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/sample"
 	"github.com/denorm-go/denorm/internal/tablerow"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -26,15 +24,15 @@ const (
 
 // sampler reads a few rows of base tables, and says what of them a change through the set would damage.
 type sampler struct {
-	reads   *gocql.Session
-	retrier request.Retrier
-	live    *Schema
+	reader *sample.Reader
+	live   *Schema
 }
 
-// sample compares rows of the base tables of sets with what the sets declare. A table with columns that differ is
+// sampled compares rows of the base tables of sets with what the sets declare. A table with columns that differ is
 // left out.
-func sample(ctx context.Context, s *session.Session, declared, live *Schema, found []Difference) (out []Difference) {
-	p := sampler{s.Reads(), request.NewRetrier(retry.Policy{MaxAttempts: 1, AttemptTimeout: sampleTimeout}, nil), live}
+func sampled(ctx context.Context, s *session.Session, declared, live *Schema, found []Difference) (out []Difference) {
+	p := sampler{sample.New(s.Reads(), sampleTimeout), live}
+	p.reader.Places, p.reader.Rows = samplePlaces, sampleRows
 	for i := range declared.Entities {
 		e := &declared.Entities[i]
 		if e.set == nil || e.set.Internal().Counts {
@@ -112,49 +110,10 @@ func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out [
 func (p *sampler) read(ctx context.Context, l tablerow.Layout, t *Table) (seen tablerow.Survey, err error) {
 	surveyor := tablerow.NewSurveyor(l)
 	surveyor.Default = t.TTL()
-	token := "token(" + strings.Join(l.Partition(), ", ") + ")"
-	text := "SELECT " + strings.Join(tablerow.Selected(l), ", ") + " FROM " + t.String() +
-		" WHERE " + token + " > ? AND " + token + " <= ? LIMIT ?"
-	const width = 1 << 62 // of the ring, a quarter
-	for n := range int64(samplePlaces) {
-		low := -1<<63 + n*width
-		high := low + width - 1
-		_, err = request.New(t.Keyspace, nil).Do(ctx, &p.retrier, retry.Partition, func(ctx context.Context) error {
-			q := p.reads.Query(text, low, high, sampleRows).Consistency(l.Set.Level(gocql.LocalOne))
-			return p.page(q.RetryPolicy(driver.NoRetry).WithContext(ctx), surveyor, &seen)
-		}, nil)
-		if err != nil {
-			return seen, err
+	err = p.reader.Each(ctx, l, t.Keyspace, t.String(), func(cells [][]byte, now time.Time) {
+		if surveyor.Row(cells) {
+			surveyor.Count(&seen, cells, now)
 		}
-	}
-	return seen, nil
-}
-
-// page surveys the rows of a query.
-func (p *sampler) page(q *gocql.Query, s *tablerow.Surveyor, to *tablerow.Survey) error {
-	iter, now := q.Iter(), time.Now()
-	cells := make([]cell, len(iter.Columns()))
-	dest := make([]any, len(cells))
-	for i := range cells {
-		dest[i] = &cells[i]
-	}
-	values := make([][]byte, len(cells))
-	for iter.Scan(dest...) {
-		for i := range cells {
-			values[i] = cells[i]
-		}
-		if s.Row(values) {
-			s.Count(to, values, now)
-		}
-	}
-	return iter.Close()
-}
-
-// cell scans the bytes of a value, which are those of the driver's buffer; nil for null.
-type cell []byte
-
-// UnmarshalCQL implements [gocql.Unmarshaler].
-func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	*c = data
-	return nil
+	})
+	return seen, err
 }

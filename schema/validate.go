@@ -43,7 +43,7 @@ func Differences(ctx context.Context, s *session.Session, declared ...Declaratio
 	if err != nil {
 		return nil, err
 	}
-	return append(found, sample(ctx, s, all, live, found)...), nil
+	return append(found, sampled(ctx, s, all, live, found)...), nil
 }
 
 // whole is what is declared as one schema.

@@ -1,16 +1,17 @@
-// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names. It is for
-// packages lint and diagram, which say that it is a guess.
+// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names and columns. It is for packages
+// lint and diagram and for denorm init, which say that it is a guess.
 package guess
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 )
 
-// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish,
-// Portuguese and German.
+// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese and German.
 var between = []string{"_by_", "_for_", "_por_", "_nach_"}
 
 // Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
@@ -23,50 +24,268 @@ func Cut(name string) (holds, by string, found bool) {
 	return name, "", false
 }
 
-// Entities gives the entities that table names suggest: of x_by_y, x_by_z and x, in the singular or the plural, in the
-// order of the schema's tables. What is declared of an entity is in none, and a table called x is only with others that
-// are called x_by_something. An entity may have one table, or one table twice if the schema has.
-func Entities(s *schema.Schema) []schema.Entity {
+// Entity is tables that seem to be of one entity. It may have one table, or one table twice if the schema has.
+type Entity struct {
+	schema.Entity          // Tables in the order of the schema's
+	Base          int      // which of Tables is the base table, -1 if none is known to be
+	Why           []string // of each of Tables: why it is one of the entity
+}
+
+// Entities gives the entities that names and columns of tables suggest. What is declared of an entity is in none.
+//
+// Tables of one name before _by_ are of one entity, and so is the table of that name alone, in the singular or the plural, unless their columns say
+// otherwise. So is a table that can be filled from one of them by its columns, and whose name ends alike. A table that is alone and not called x_by_y is
+// in no entity.
+func Entities(s *schema.Schema) []Entity {
 	declared, named := make(map[schema.ID]bool), make(map[schema.ID]bool)
 	for _, e := range s.Entities {
 		for _, id := range e.Tables {
 			declared[id] = true
 		}
 	}
-	for _, t := range s.Tables {
-		if plural, _, ok := Cut(t.Name); ok {
-			named[schema.ID{Keyspace: t.Keyspace, Name: Singular(plural)}] = true
+	var tables []*table
+	for i := range s.Tables {
+		t := newTable(&s.Tables[i], i)
+		if t.by != "" {
+			named[schema.ID{Keyspace: t.Keyspace, Name: t.entity}] = true
+		}
+		if !declared[t.ID] {
+			tables = append(tables, t)
 		}
 	}
-	var out []schema.Entity
-	at := make(map[schema.ID]int) // where they are in out
-	for _, t := range s.Tables {
-		plural, _, ok := Cut(t.Name)
-		group := schema.ID{Keyspace: t.Keyspace, Name: Singular(plural)}
-		if declared[t.ID] || !ok && !named[group] {
+	g := group(tables)
+	var out []Entity
+	for _, t := range tables {
+		all := g[t.group]
+		slices.SortFunc(all, func(a, b *table) int { return a.at - b.at })
+		if all[0] != t || len(all) == 1 && t.by == "" && !named[schema.ID{Keyspace: t.Keyspace, Name: t.entity}] {
 			continue
 		}
-		i, known := at[group]
-		if !known {
-			i, at[group] = len(out), len(out)
-			out = append(out, schema.Entity{Name: Singular(plural)})
-		}
-		out[i].Tables = append(out[i].Tables, t.ID)
+		e := Entity{Entity: schema.Entity{Tables: each.Of(all, func(t *table) schema.ID { return t.ID })}}
+		e.finish(all)
+		out = append(out, e)
 	}
 	return out
 }
 
-// Base says which of the tables of a guessed entity is its base table: the one that is named like the entity, or found
-// by its id. -1 if none is.
-func Base(e schema.Entity) int {
-	i := slices.IndexFunc(e.Tables, func(id schema.ID) bool { _, _, found := Cut(id.Name); return !found })
-	if i < 0 {
-		i = slices.IndexFunc(e.Tables, func(id schema.ID) bool {
-			_, key, _ := Cut(id.Name)
-			return key == "id" || key == e.Name+"_id"
+// table is a table, and what its name and columns say.
+type table struct {
+	*schema.Table
+	entity  string // what it holds one of
+	head    string // the last word of that: video, of user_video
+	by      string // what it is found by, if the name says so
+	key     []schema.Column
+	columns map[string]string // types by name
+	counts  bool
+	at      int // in the schema
+	group   int
+	why     string // it is in the group
+}
+
+func newTable(t *schema.Table, i int) *table {
+	holds, by, _ := Cut(t.Name)
+	out := &table{
+		Table: t, entity: Singular(holds), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
+		at: i, group: i,
+	}
+	out.head = out.entity[strings.LastIndexByte(out.entity, '_')+1:]
+	if own := out.entity + "_id"; t.Column(own) == nil {
+		for i, c := range out.key {
+			if c.Name == "id" { // of an order, which other tables call order_id
+				out.key[i].Name, out.columns[own] = own, c.Type
+			}
+		}
+	}
+	for _, c := range t.Columns {
+		out.columns[c.Name], out.counts = c.Type, out.counts || c.Type == "counter"
+	}
+	return out
+}
+
+// lacks gives the columns of a list that the table does not have, or not of their types.
+func (t *table) lacks(list []schema.Column) []schema.Column {
+	return slices.DeleteFunc(slices.Clone(list), func(c schema.Column) bool { return t.columns[c.Name] == c.Type })
+}
+
+// spreads are words in the names of key columns that follow from others: they divide a partition.
+var spreads = strings.Fields("bucket shard date day hour month year week minute yyyymmdd yyyymm slice partition period")
+
+// spread says whether a column may follow from others.
+func spread(c schema.Column) bool {
+	return slices.ContainsFunc(strings.Split(c.Name, "_"), func(w string) bool { return slices.Contains(spreads, w) }) ||
+		slices.ContainsFunc(spreads, func(s string) bool { return len(s) > 3 && strings.HasSuffix(c.Name, s) })
+}
+
+// vague are names that columns of many entities have.
+var vague = strings.Fields("id uuid key name type date day time timestamp created_at updated_at status title email")
+
+// same says whether two lists have the same columns in the same order.
+func same(a, b []schema.Column) bool {
+	return slices.EqualFunc(a, b, func(a, b schema.Column) bool { return a.Name == b.Name && a.Type == b.Type })
+}
+
+// copies says why the rows of t may be made of the rows of base, each of one; "" if they cannot be. The two hold the same by their names, or all
+// columns of t have to be in base.
+func (t *table) copies(base *table) string {
+	if len(base.key) == 0 || len(t.lacks(base.key)) > 0 || same(t.key, base.key) || len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0 {
+		return ""
+	}
+	named := t.entity == base.entity
+	if !named && len(slices.DeleteFunc(base.lacks(t.Columns), spread)) > 0 {
+		return ""
+	}
+	key := "the key of " + base.Name + " (" + names(base.key) + ")"
+	specific := slices.ContainsFunc(base.key, func(c schema.Column) bool { return !slices.Contains(vague, c.Name) })
+	switch within := len(keyless(base.key, t.key)) == 0; {
+	case within && (named || t.head == base.head):
+		return "its key has " + key
+	case !within && (named || len(t.key) == 1 && len(keyless(t.key, base.key)) == 1 && (specific || t.head == base.head)):
+		return "it leads from " + names(t.key) + " to " + key
+	}
+	return ""
+}
+
+// differs says whether the columns of two tables say that they are not of one entity, whatever their names say.
+func (t *table) differs(other *table) bool {
+	if len(t.Columns) == 0 || len(other.Columns) == 0 {
+		return false
+	}
+	own, others := slices.DeleteFunc(slices.Clone(t.key), spread), slices.DeleteFunc(slices.Clone(other.key), spread)
+	sums := len(own) < len(t.key) && len(others) < len(other.key) && same(own, others) && t.sums() && other.sums()
+	several := func(t, base *table) bool { // rows of t for one of base
+		return len(keyless(base.key, t.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0
+	}
+	return t.counts != other.counts || same(t.key, other.key) || sums || several(t, other) || several(other, t)
+}
+
+// sums says whether rows have nothing but numbers alongside the key.
+func (t *table) sums() bool {
+	return !slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool {
+		return !slices.Contains(strings.Fields("int bigint smallint varint float double decimal counter"), c.Type)
+	})
+}
+
+// alike says why two tables of which neither has the key of the other hold the same; "" if they do not.
+func (t *table) alike(other *table) string {
+	if len(t.key) > 1 && len(t.Columns) == len(other.Columns) && len(other.lacks(t.Columns)) == 0 &&
+		len(t.key) == len(other.key) && len(keyless(t.key, other.key)) == 0 && t.key[0].Name != other.key[0].Name {
+		return "it has the columns of " + other.Name + ", and its key in another order"
+	}
+	shared := slices.DeleteFunc(slices.Clone(t.key), func(c schema.Column) bool {
+		return len(keyless([]schema.Column{c}, other.key)) > 0 || slices.Contains(vague, c.Name) || spread(c)
+	})
+	common := len(t.Columns) - len(other.lacks(t.Columns))
+	if len(shared) == 0 || t.head != other.head || 5*common < 4*max(len(t.Columns), len(other.Columns)) {
+		return ""
+	}
+	return "both keys have " + shared[len(shared)-1].Name + ", and most columns are the same as in " + other.Name
+}
+
+func names(list []schema.Column) string {
+	return strings.Join(each.Of(list, func(c schema.Column) string { return c.Name }), ", ")
+}
+
+// keyless gives the columns of a list that a key does not have.
+func keyless(list, key []schema.Column) []schema.Column {
+	return slices.DeleteFunc(slices.Clone(list), func(c schema.Column) bool {
+		return slices.ContainsFunc(key, func(k schema.Column) bool { return k.Name == c.Name && k.Type == c.Type })
+	})
+}
+
+// most is how many tables are compared with each other, each with each.
+const most = 400
+
+// groups are tables that seem to be of one entity, by their [table.group].
+type groups map[int][]*table
+
+// group makes groups: first of tables of one name whose columns say so too, then of those of one name, then of others that are copies.
+func group(tables []*table) groups {
+	g := make(groups, len(tables))
+	alike, near := make(map[schema.ID][]*table), make(map[string][]*table)
+	for _, t := range tables {
+		g[t.group] = []*table{t}
+		id := schema.ID{Keyspace: t.Keyspace, Name: t.entity}
+		alike[id], near[t.Keyspace] = append(alike[id], t), append(near[t.Keyspace], t)
+	}
+	const name = "it has the same name before _by_"
+	for _, list := range alike {
+		g.join(list, func(t, base *table) string {
+			if why := t.copies(base); why != "" {
+				return name + ", and " + why
+			}
+			return ""
+		})
+		g.join(list, func(t, base *table) string {
+			if t.by == "" && base.by == "" {
+				return ""
+			}
+			return name
 		})
 	}
-	return i
+	for _, list := range near {
+		g.join(list, func(t, base *table) string { return cmp.Or(t.copies(base), t.alike(base)) })
+	}
+	return g
+}
+
+// join puts those tables of a list together for which why says why.
+func (g groups) join(list []*table, why func(t, base *table) string) {
+	list = list[:min(most, len(list))]
+	for _, base := range list {
+		for _, t := range list {
+			if t.group == base.group {
+				continue
+			}
+			reason := why(t, base)
+			if reason == "" || g.differ(t.group, base.group) {
+				continue
+			}
+			t.why = cmp.Or(t.why, reason)
+			from := g[t.group]
+			delete(g, t.group)
+			for _, moved := range from {
+				moved.group = base.group
+			}
+			g[base.group] = append(g[base.group], from...)
+		}
+	}
+}
+
+// differ says whether any table of a group differs from one of another group.
+func (g groups) differ(a, b int) bool {
+	return slices.ContainsFunc(g[a], func(t *table) bool { return slices.ContainsFunc(g[b], t.differs) })
+}
+
+// finish names an entity, and finds its base table: the one whose key all tables have, rather in their keys; else the one that is named like the
+// entity, or found by its id.
+func (e *Entity) finish(tables []*table) {
+	rank := func(t *table) (keys, columns int) { // how many tables have the key of t in their keys, and in their columns
+		for _, other := range tables {
+			if len(t.key) > 0 && len(keyless(t.key, other.key)) == 0 {
+				keys++
+			}
+			if len(t.key) > 0 && len(other.lacks(t.key)) == 0 {
+				columns++
+			}
+		}
+		return keys, columns
+	}
+	base := slices.MaxFunc(tables, func(a, b *table) int { // the first of equal ones
+		aKeys, aColumns := rank(a)
+		bKeys, bColumns := rank(b)
+		return cmp.Or(aKeys-bKeys, aColumns-bColumns, len(b.key)-len(a.key), len(a.Columns)-len(b.Columns))
+	})
+	e.Name, e.Base = base.entity, slices.Index(tables, base)
+	if _, columns := rank(base); columns < len(tables) {
+		e.Base = slices.IndexFunc(tables, func(t *table) bool { return t.by == "" })
+		if e.Base < 0 {
+			e.Base = slices.IndexFunc(tables, func(t *table) bool { return t.by == "id" || t.by == t.entity+"_id" })
+		}
+	}
+	if e.Base >= 0 && len(tables) > 1 {
+		tables[e.Base].why = "the base table"
+	}
+	e.Why = each.Of(tables, func(t *table) string { return t.why })
 }
 
 // Singular is the name of one of what a table holds.
@@ -78,8 +297,7 @@ func Singular(plural string) string {
 		return plural
 	case strings.HasSuffix(plural, "ies"):
 		return strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"),
-		strings.HasSuffix(plural, "tuses"):
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "tuses"):
 		return strings.TrimSuffix(plural, "es")
 	case strings.HasSuffix(plural, "ss"):
 		return plural

@@ -2,34 +2,80 @@ package guess_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Tables of one name before _by_ are of one entity, with the table of that name alone, in one keyspace; declared ones
-// are left out.
-func TestEntities(t *testing.T) {
+// Tables of one name before _by_ are of one entity, with the table of that name alone, in one keyspace; declared ones are left out.
+func TestNames(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Entities: []schema.Entity{{Name: "user", Tables: []schema.ID{{Name: "users_by_email"}}}}}
-	for _, name := range []string{
-		"orders_by_user", "logs", "orders", "users_by_email", "orders_by_id", "boxes_by_id",
-		"boxes_by_shelf", "news_by_day",
-	} {
+	for _, name := range []string{"orders_by_user", "logs", "orders", "users_by_email", "orders_by_id", "boxes_by_id", "boxes_by_shelf", "news_by_day"} {
 		s.Tables = append(s.Tables, schema.Table{ID: schema.ID{Name: name}})
 	}
 	s.Tables = append(s.Tables, schema.Table{ID: schema.ID{Keyspace: "other", Name: "orders_by_day"}})
-	var got string
-	for _, e := range guess.Entities(s) {
-		got += fmt.Sprintf("%s %v %d\n", e.Name, e.Tables, guess.Base(e))
-	}
 	const want = `order [orders_by_user orders orders_by_id] 1
 box [boxes_by_id boxes_by_shelf] 0
 new [news_by_day] -1
 order [other.orders_by_day] -1
 `
-	if got != want {
+	if got := entities(s); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func entities(s *schema.Schema) (text string) {
+	for _, e := range guess.Entities(s) {
+		text += fmt.Sprintf("%s %v %d\n", e.Name, e.Tables, e.Base)
+	}
+	return text
+}
+
+// Columns add tables of other names, and take away those that hold something else.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ what, cql, want string }{
+		{
+			"a copy", `videos (video_id uuid PRIMARY KEY, user_id uuid, name text)
+			user_videos (user_id uuid, video_id uuid, name text, PRIMARY KEY (user_id, video_id))
+			latest_videos (yyyymmdd text, video_id uuid, user_id uuid, PRIMARY KEY (yyyymmdd, video_id))`,
+			"video [videos user_videos latest_videos] 0\n",
+		},
+		{"a guard of uniqueness", `accounts (account_id uuid PRIMARY KEY, email text)
+			emails (email text PRIMARY KEY, account_id uuid)`, "account [accounts emails] 0\n"},
+		{"something of the thing", `posts (post_id uuid PRIMARY KEY, user_id uuid, created_at timestamp)
+			post_likes (post_id uuid, user_id uuid, created_at timestamp, PRIMARY KEY (post_id, user_id))`, ""},
+		{"several rows for one", `users (user_id uuid PRIMARY KEY, name text)
+			users_by_name (name text, user_id uuid, PRIMARY KEY (name, user_id))
+			users_by_group (group_id uuid, user_id uuid, PRIMARY KEY (group_id, user_id))`, "user [users users_by_name] 0\nuser [users_by_group] 0\n"},
+		{"counters", `visits (visit_id uuid PRIMARY KEY, page text)
+			visits_by_page (page text PRIMARY KEY, n counter)`, "visit [visits] 0\nvisit [visits_by_page] 0\n"},
+		{"sums of several lengths", `sales_by_day (shop_id uuid, day date, sum int, PRIMARY KEY (shop_id, day))
+			sales_by_month (shop_id uuid, month date, sum int, PRIMARY KEY (shop_id, month))`, "sale [sales_by_day] 0\nsale [sales_by_month] 0\n"},
+		{"a relation both ways", `group_members (group_id uuid, user_id uuid, joined date, PRIMARY KEY (group_id, user_id))
+			user_groups (user_id uuid, group_id uuid, joined date, PRIMARY KEY (user_id, group_id))`, "group_member [group_members user_groups] 0\n"},
+		{"an id of another name", `bids (id uuid PRIMARY KEY, lot_id uuid)
+			bids_by_lot (lot_id uuid, bid_id uuid, PRIMARY KEY (lot_id, bid_id))`, "bid [bids bids_by_lot] 0\n"},
+		{"the same key", `tests (owner text, name text, size int, PRIMARY KEY (owner, name))
+			deleted_tests (owner text, name text, size int, PRIMARY KEY (owner, name))`, ""},
+		{"no key in all keys", `open_runs (queue text, opened timestamp, run_id uuid, kind text, PRIMARY KEY (queue, opened, run_id))
+			runs_by_kind (kind text, opened timestamp, run_id uuid, queue text, PRIMARY KEY (kind, opened, run_id))`, "open_run [open_runs runs_by_kind] 0\n"},
+	} {
+		var text string
+		for line := range strings.Lines(test.cql) {
+			if name, _, ok := strings.Cut(strings.TrimSpace(line), " ("); ok && !strings.HasPrefix(name, "PRIMARY") {
+				text += "CREATE TABLE " + strings.TrimSpace(line) + ";\n"
+			}
+		}
+		s, err := schema.Parse("", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := entities(s); got != test.want {
+			t.Errorf("%s: got\n%swant\n%s", test.what, got, test.want)
+		}
 	}
 }

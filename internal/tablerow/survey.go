@@ -13,15 +13,15 @@ import (
 
 // Survey counts rows of a table in which something is not as the set declares it. The zero value has counted none.
 type Survey struct {
-	Rows int
+	Rows int `json:"rows"`
 	// Ending are rows that end by a TTL, though nothing in them says when: the next change would keep them forever.
-	Ending int
+	Ending int `json:"endByTTL,omitempty"`
 	// Partly are those of Ending of which other columns stay: no expiry is that of the row.
-	Partly int
+	Partly int `json:"endPartly,omitempty"`
 	// Units are rows whose write times are not in microseconds, by [Unit].
-	Units map[string]int
+	Units map[string]int `json:"writeTimesIn,omitempty"`
 	// Nulls are rows in which a column is null that is read as another value, by column.
-	Nulls map[string]int
+	Nulls map[string]int `json:"nulls,omitempty"`
 }
 
 // Add adds what another survey of the table has counted.

@@ -93,6 +93,7 @@ type family struct {
 	schema.Entity
 	tables   []*schema.Table // those that the schema has
 	guessed  bool
+	base     int                // of a guessed one: which of the tables is the base table, or -1
 	together bool               // a batch writes all of them
 	identity []string           // columns that tell entities apart
 	keys     map[string][2]bool // of columns, once [family.keyed] is asked
@@ -119,7 +120,7 @@ func (r *review) families() []family {
 	}
 	for _, e := range guess.Entities(r.schema) {
 		tables := each.Of(e.Tables, func(id schema.ID) *schema.Table { return r.byID[id] })
-		out = append(out, family{Entity: e, tables: tables, guessed: true, identity: []string{e.Name + "_id"}})
+		out = append(out, family{Entity: e.Entity, base: e.Base, tables: tables, guessed: true, identity: []string{e.Name + "_id"}})
 	}
 	for i := range out {
 		e := &out[i]

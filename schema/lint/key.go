@@ -207,8 +207,8 @@ func clock(c schema.Column) bool {
 
 func incomplete(r *review, e *family, t *schema.Table) {
 	base := r.byID[e.Tables[0]]
-	if i := guess.Base(e.Entity); e.guessed && i >= 0 {
-		base = e.tables[i]
+	if e.guessed && e.base >= 0 {
+		base = e.tables[e.base]
 	}
 	if base == nil || t == base {
 		return

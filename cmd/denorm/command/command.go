@@ -62,7 +62,7 @@ func New(options ...Option) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newLint(&c), newDiagram(&c), newEstimate(&c), newDDL(&c), newApply(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
+	root.AddCommand(newInit(&c), newLint(&c), newDiagram(&c), newEstimate(&c), newDDL(&c), newApply(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
 		newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
 	for _, sub := range root.Commands() {
 		if c.elsewhere != nil && slices.Contains([]string{"verify", "backfill", "runs", "pause", "resume", "rate", "stop"}, sub.Name()) {

@@ -31,14 +31,19 @@ func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
 	report := struct {
 		Findings []finding `json:"findings"`
 		Counts   counts    `json:"counts"`
-	}{Findings: []finding{}, Counts: count(found)}
+	}{findingsJSON(found), count(found)}
+	return writeIndented(out, report)
+}
+
+func findingsJSON(found []lint.Finding) []finding {
+	out := []finding{}
 	for _, f := range found {
-		report.Findings = append(report.Findings, finding{
+		out = append(out, finding{
 			Code: f.Code, Rule: f.Rule, Severity: f.Severity.String(), Keyspace: f.Table.Keyspace, Table: f.Table.Name, Column: f.Column,
 			Query: f.Query, Reason: f.Reason, Fix: f.Fix, Suppressed: f.Suppressed, File: f.At.File, Line: f.At.Line,
 		})
 	}
-	return writeIndented(out, report)
+	return out
 }
 
 // inJSON is a time that JSON can have: of the years 0 to 9999, which a timestamp of a row may be beyond.

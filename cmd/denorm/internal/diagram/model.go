@@ -75,7 +75,7 @@ func groups(s *schema.Schema) []group {
 	}
 	for _, e := range guess.Entities(s) {
 		if len(e.Tables) > 1 { // else there is nothing that it tells
-			add(e, guess.Base(e), true)
+			add(e.Entity, e.Base, true)
 		}
 	}
 	for i := range s.Tables {

@@ -1,0 +1,149 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/cmd/denorm/internal/initialize"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+)
+
+// initShop is a cluster with orders and visits that were written by hand.
+func initShop(t *testing.T) (c *cassandratest.Cluster, host string, db *gocql.Session) {
+	t.Helper()
+	c = cassandratest.Listen(t, 1)
+	c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE shop.orders (order_id uuid PRIMARY KEY, user_id uuid, status text, total int, notes list<text>)",
+		"CREATE TABLE shop.orders_by_user (user_id uuid, order_id uuid, status text, total int, PRIMARY KEY (user_id, order_id))",
+		"CREATE TABLE shop.orders_by_status (status text, order_id uuid, user_id uuid, PRIMARY KEY (status, order_id)) WITH gc_grace_seconds = 0",
+		"CREATE TABLE shop.visits (visit_id uuid PRIMARY KEY, page text, seen int)",
+		"CREATE TABLE shop.visits_by_page (page text, visit_id uuid, seen int, PRIMARY KEY (page, visit_id))",
+		"CREATE TABLE shop.settings (name text PRIMARY KEY, value text)")
+	config := c.Config()
+	config.Keyspace = "shop"
+	db, err := config.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	for n := range 40 {
+		var total *int
+		if n%4 != 0 {
+			total = &n
+		}
+		status := []string{"open", "paid"}[n%2]
+		byHand(t, db, "INSERT INTO orders (order_id, user_id, status, total) VALUES (?, ?, ?, ?) USING TIMESTAMP ?",
+			gocql.MustRandomUUID(), gocql.MustRandomUUID(), status, total, int64(1_700_000_000_000))
+		byHand(t, db, "INSERT INTO visits (visit_id, page, seen) VALUES (?, ?, 1) USING TTL 3600", gocql.MustRandomUUID(), fmt.Sprint(n))
+	}
+	return c, net.JoinHostPort(config.Hosts[0], strconv.Itoa(config.Port)), db
+}
+
+func byHand(t *testing.T, db *gocql.Session, statement string, values ...any) {
+	t.Helper()
+	if err := db.Query(statement, values...).Exec(); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// runInit runs denorm init.
+func runInit(t *testing.T, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	root := New()
+	root.SetOut(&out)
+	root.SetArgs(append([]string{"init"}, args...))
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Of a live keyspace the rows say where null is, which values a key has, and what expires. The statements that are written end what Validate finds,
+// and a second run changes nothing.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	c, host, db := initShop(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/shop\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--hosts", host, "--keyspace", "shop", "--sample", "800", "--out", filepath.Join(dir, "shop")}
+	out := runInit(t, args...)
+	for _, want := range []string{
+		"2 entities, 1 tables alone", "null in 10 of 40 rows that were read: total", "write times in milliseconds: 40 of 40 rows that were read",
+		"rows expire: 40 of 40 rows that were read end by a TTL", "2 values in 40 rows", "sets.go: written",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+	sets := readFile(t, filepath.Join(dir, "shop", "sets.go"))
+	for _, want := range []string{
+		"Total     *int32 // null in 10 of 40", `// tables.OneOf("status", "open", "paid"), //`, `tables.ExpiresAt("expires_at"),`,
+		`tables.ReadOnly("notes"),`, `Columns: []string{"user_id", "updated_at"}`,
+	} {
+		if !strings.Contains(sets, want) {
+			t.Errorf("sets.go lacks %q:\n%s", want, sets)
+		}
+	}
+	s, err := session.New(nil, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := schema.Read(t.Context(), s, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := initialize.New(live, nil)
+	samples, err := plan.Samples(t.Context(), s, 100, func(int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan = initialize.New(live, samples)
+	declared := schema.Must(schema.Declare(schema.Sets(plan.Sets()...)))
+	if err := schema.Validate(t.Context(), s, declared); err == nil {
+		t.Error("the tables lack the stamp, and Validate finds nothing")
+	}
+	for _, statement := range strings.Split(readFile(t, filepath.Join(dir, "shop", "migrate.cql")), ";\n") {
+		if code := withoutComments(statement); code != "" {
+			c.Create(code)
+		}
+	}
+	if err := schema.Validate(t.Context(), s, declared); err != nil {
+		t.Errorf("after migrate.cql: %v", err)
+	}
+	if out := runInit(t, args...); strings.Count(out, ": unchanged") != 3 {
+		t.Errorf("a second run changes more than migrate.cql:\n%s", out)
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// withoutComments is the statement in a text.
+func withoutComments(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "--") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, ""))
+}

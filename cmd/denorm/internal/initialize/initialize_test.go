@@ -1,0 +1,222 @@
+package initialize_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/cmd/denorm/internal/initialize"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/schema"
+)
+
+const root = "../../../.."
+
+// review reads CQL.
+func review(tb testing.TB, name, text string) *schema.Schema {
+	tb.Helper()
+	s, err := schema.Review(schema.Source{File: name, Text: text})
+	if err != nil {
+		tb.Fatalf("%s: %v", name, err)
+	}
+	return s
+}
+
+// corpus is the CQL that other tests of the repository have, by file.
+func corpus(tb testing.TB) map[string]string {
+	tb.Helper()
+	texts := make(map[string]string)
+	for _, pattern := range []string{
+		"schema/lint/testdata/corpus/*.cql", "schema/lint/testdata/reviewed/*.cql", "schema/testdata/systems/*.cql", "schema/testdata/*.cql",
+		"cmd/denorm/internal/diagram/testdata/*.cql", "cmd/denorm/command/testdata/*/*.cql",
+	} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			tb.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			texts[file] = string(text)
+		}
+	}
+	return texts
+}
+
+// module makes a folder that is a module with this one.
+func module(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	own, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "go.mod" {
+			text = []byte(strings.Replace(string(text), "module github.com/denorm-go/denorm\n", "module example.org/shop\n", 1) +
+				"\nrequire github.com/denorm-go/denorm v0.0.0\nreplace github.com/denorm-go/denorm => " + own + "\n")
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What is written for any schema compiles and passes vet, and the statements of migrate.cql end what Validate would find.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	dir, n := module(t), 0
+	for file, text := range corpus(t) {
+		s := review(t, file, text)
+		plan := initialize.New(s, nil)
+		if len(plan.Entities) == 0 {
+			continue
+		}
+		n++
+		folder := filepath.Join(dir, fmt.Sprintf("s%d", n))
+		if _, err := plan.Write(folder, nil); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		if n > 1 { // the program is the same for all
+			if err := os.RemoveAll(filepath.Join(folder, "denorm")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		declared, err := schema.Declare(schema.Sets(plan.Sets()...))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		migrated := review(t, file, text+";\n"+plan.Migration())
+		for _, d := range schema.Breaking(schema.Compare(declared, migrated)) {
+			t.Errorf("%s: after %s: %s", file, plan.Migration(), d)
+		}
+	}
+	if n < 30 {
+		t.Fatalf("entities in %d schemas only", n)
+	}
+	vet := exec.CommandContext(t.Context(), "go", "vet", "-mod=mod", "./...")
+	vet.Dir, vet.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	if out, err := vet.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What is written for a shop: with reasons at each guess, and no promise that is unsure.
+func TestShop(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/shop.cql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := initialize.New(review(t, "shop.cql", string(text)), nil)
+	dir := module(t)
+	folder := filepath.Join(dir, "internal", "shop")
+	files, err := plan.Write(folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sets.go", "migrate.cql", "denorm/main.go", "ADOPT.md"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "\n\n")
+		golden.Check(t, "shop/"+filepath.Base(name)+".golden", rest)
+	}
+	golden.Check(t, "shop/report.golden", plan.String())
+	if len(files) != 4 {
+		t.Errorf("%v", files)
+	}
+}
+
+// Run twice nothing changes, a file that was edited stays, and one that was not is written again for another schema.
+func TestEditedFilesStay(t *testing.T) {
+	t.Parallel()
+	const tables = `CREATE TABLE orders (order_id uuid PRIMARY KEY, user_id uuid);
+		CREATE TABLE orders_by_user (user_id uuid, order_id uuid, PRIMARY KEY (user_id, order_id));`
+	folder := filepath.Join(module(t), "shop")
+	states := func(text string) string {
+		t.Helper()
+		files, err := initialize.New(review(t, "shop.cql", text), nil).Write(folder, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, f := range files {
+			state, _, _ := strings.Cut(f.State, ",")
+			out = append(out, filepath.Base(f.Name)+" "+state)
+		}
+		return strings.Join(out, " ")
+	}
+	want := func(text, want string) {
+		t.Helper()
+		if got := states(text); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	want(tables, "sets.go written migrate.cql written main.go written ADOPT.md written")
+	want(tables, "sets.go unchanged migrate.cql unchanged main.go unchanged ADOPT.md unchanged")
+	more := strings.Replace(tables, "user_id uuid)", "user_id uuid, total int)", 1)
+	want(more, "sets.go written migrate.cql unchanged main.go unchanged ADOPT.md unchanged")
+	name := filepath.Join(folder, "sets.go")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := []byte(string(text) + "// mine\n")
+	if err := os.WriteFile(name, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want(tables, "sets.go kept migrate.cql unchanged main.go unchanged ADOPT.md unchanged")
+	if got, err := os.ReadFile(name); err != nil || string(got) != string(changed) {
+		t.Errorf("%v: %s", err, got)
+	}
+}
+
+// A folder that is in no module is one clear error, and nothing is written.
+func TestNoModule(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shop")
+	plan := initialize.New(review(t, "", "CREATE TABLE a (a_id uuid PRIMARY KEY, b int); CREATE TABLE a_by_b (b int, a_id uuid, PRIMARY KEY (b, a_id))"), nil)
+	if _, err := plan.Write(dir, nil); err == nil || !strings.Contains(err.Error(), "go mod init") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder was made")
+	}
+}
+
+// Whatever CQL it is given, what is declared is a schema, and what is written is formatted.
+func FuzzNew(f *testing.F) {
+	for _, text := range corpus(f) {
+		f.Add(text)
+	}
+	f.Add(`CREATE TYPE t (a frozen<t>); CREATE TABLE "a b".x (id uuid PRIMARY KEY, l list<frozen<t>>); CREATE TABLE "a b".x_by_l (l int, id uuid, PRIMARY KEY (l, id))`)
+	f.Add("CREATE TYPE t (\"type\" int, a tuple<int, text>); CREATE TABLE xs (x_id uuid PRIMARY KEY, a frozen<t>, b text, \"b\n\" text); " +
+		"CREATE TABLE xs_by_b (b text, x_id uuid, \"b\n\" text, PRIMARY KEY (b, x_id))")
+	f.Add("CREATE TABLE func (func_id uuid PRIMARY KEY, _ int, a1 int, a_1 int, string text); CREATE TABLE func_by_a1 (a1 int, func_id uuid, PRIMARY KEY (a1, func_id))")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := schema.Review(schema.Source{Text: text})
+		if err != nil {
+			return
+		}
+		plan := initialize.New(s, nil)
+		if _, err := schema.Declare(schema.Sets(plan.Sets()...)); err != nil && len(plan.Entities) > 0 {
+			t.Error(err)
+		}
+		if _, err := plan.Text(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package initialize
+
+import (
+	"fmt"
+	"go/format"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// module is the import path of the library.
+const module = "github.com/denorm-go/denorm"
+
+// packageName is the name of the package in a folder.
+func packageName(folder string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(path.Base(folder)))
+	if name == "" || name[0] <= '9' || name == "main" || token.IsKeyword(name) {
+		return "sets" + name
+	}
+	return name
+}
+
+// comment writes lines of a comment, each of one line.
+func comment(b *strings.Builder, indent, format string, args ...any) {
+	fmt.Fprintf(b, "%s// %s\n", indent, printable.Line(fmt.Sprintf(format, args...)))
+}
+
+// sets is the file with structs and sets.
+func (p *Plan) sets(name string) ([]byte, error) {
+	var body strings.Builder
+	for _, u := range p.user {
+		comment(&body, "", "%s is the user-defined type %s.", u.name, u.ID)
+		fmt.Fprintf(&body, "type %s struct {\n", u.name)
+		for _, f := range u.fields {
+			fmt.Fprintf(&body, "\t%s %s `cql:%q`\n", f.name, f.text, f.column)
+		}
+		body.WriteString("}\n\n")
+	}
+	for _, e := range p.Entities {
+		p.set(&body, e)
+	}
+	var all []string
+	for _, e := range p.Entities {
+		all = append(all, e.variable)
+	}
+	fmt.Fprintf(&body, "// Schema is what the service declares.\nvar Schema = schema.Must(schema.Declare(schema.Sets(%s)))\n", strings.Join(all, ", "))
+
+	var text strings.Builder
+	text.WriteString("package " + name + "\n\nimport (\n")
+	of := map[string]string{}
+	for prefix, imported := range imports {
+		if strings.Contains(body.String(), prefix) && p.names(prefix) {
+			of[imported] = ""
+		}
+	}
+	third := map[bool][]string{}
+	for _, imported := range slices.Sorted(maps.Keys(of)) {
+		dotted := strings.Contains(imported, ".")
+		third[dotted] = append(third[dotted], imported)
+	}
+	for _, group := range [][]string{third[false], third[true], {module + "/schema", module + "/tables"}} {
+		for _, imported := range group {
+			text.WriteString(strconv.Quote(imported) + "\n")
+		}
+		text.WriteString("\n")
+	}
+	return format.Source([]byte(text.String() + ")\n\n" + body.String()))
+}
+
+// names says whether a field has a type of a package.
+func (p *Plan) names(prefix string) bool {
+	has := func(f field) bool { return strings.Contains(f.text, prefix) }
+	return slices.ContainsFunc(p.user, func(u *userType) bool { return slices.ContainsFunc(u.fields, has) }) ||
+		slices.ContainsFunc(p.Entities, func(e *Entity) bool { return slices.ContainsFunc(e.fields, has) })
+}
+
+// set writes the struct and the set of an entity.
+func (p *Plan) set(b *strings.Builder, e *Entity) {
+	d := &e.declaration
+	comment(b, "", "%s is a row of entity %s.", e.row, e.Name)
+	fmt.Fprintf(b, "type %s struct {\n", e.row)
+	for _, f := range e.fields {
+		fmt.Fprintf(b, "\t%s %s", f.name, f.text)
+		if tagged(f) {
+			fmt.Fprintf(b, " `db:%q`", f.column)
+		}
+		switch {
+		case slices.Contains(d.Stamps, f.column):
+			b.WriteString(" // the write's timestamp: denorm fills it")
+		case strings.HasPrefix(f.text, "*"):
+			fmt.Fprintf(b, " // null in %s", share(e.Sample.Nulls[f.column], e.Sample.Rows))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "}\n\n// %s are the tables of entity %s. That they are one entity is a guess:\n", e.variable, e.Name)
+	for _, t := range e.Tables {
+		comment(b, "", "  - %s: %s", t.Name, t.Why)
+	}
+	for _, l := range p.Left {
+		if slices.ContainsFunc(e.Tables, func(t Table) bool { return t.Name == l.Table }) {
+			comment(b, "", "Not declared is %s of %s: %s.", l.Column, l.Table, l.Why)
+		}
+	}
+	fmt.Fprintf(b, "var %s = tables.Must(tables.New[%s](%q,\n", e.variable, e.row, e.Name)
+	for i, t := range d.Tables {
+		after := ""
+		if i == 0 {
+			after = " // the base table"
+		}
+		fmt.Fprintf(b, "\t%s,%s\n", tableText(t), after)
+	}
+	option := func(name string, args ...string) {
+		fmt.Fprintf(b, "\ttables.%s(%s),\n", name, strings.Join(args, ", "))
+	}
+	if len(d.IDs) > 0 {
+		comment(b, "\t", "A guess: no key is in all keys, so this has to tell entities apart. That no two entities have one is your promise.")
+		option("ID", quoted(d.IDs)...)
+	}
+	for _, stamp := range d.Stamps {
+		option("Stamp", strconv.Quote(stamp))
+	}
+	for _, expiry := range d.Expiries {
+		comment(b, "\t", "A guess: %s.", e.Expires)
+		option("ExpiresAt", strconv.Quote(expiry))
+	}
+	for _, t := range d.Types {
+		option("Type", strconv.Quote(t.Column), strconv.Quote(t.CQL))
+	}
+	for _, column := range d.ReadOnly {
+		option("ReadOnly", strconv.Quote(column))
+	}
+	for _, u := range e.userTypes(p.user) {
+		args := []string{strconv.Quote(u.Name)}
+		for _, t := range u.declared().Fields.Types {
+			args = append(args, fmt.Sprintf("tables.Type(%q, %q)", t.Column, t.CQL))
+		}
+		option("UserType["+u.name+"]", args...)
+	}
+	for _, decision := range e.Decisions {
+		decision.write(b)
+	}
+	b.WriteString("))\n\n")
+}
+
+// write writes the choices for a column of a key as a comment, as none of them is certain.
+func (d *Decision) write(b *strings.Builder) {
+	b.WriteString("\n")
+	comment(b, "\t", "Decide: may %s change? It is in the key of %s. As declared here, a change of it is Invalid.", d.Column, strings.Join(d.Tables, ", "))
+	for _, says := range d.Says {
+		comment(b, "\t", "  - %s", says)
+	}
+	for _, o := range d.Options {
+		comment(b, "\t", "%s, // %s", o.Go, o.Costs)
+	}
+}
+
+func tableText(t declare.Table) string {
+	var b strings.Builder
+	b.WriteString("tables.Table{")
+	if t.Keyspace != "" {
+		fmt.Fprintf(&b, "Keyspace: %q, ", t.Keyspace)
+	}
+	fmt.Fprintf(&b, "Name: %q", t.Name)
+	list := func(name string, values []string) {
+		if values != nil {
+			fmt.Fprintf(&b, ", %s: []string{%s}", name, strings.Join(quoted(values), ", "))
+		}
+	}
+	list("PartKey", t.PartKey)
+	list("SortKey", t.SortKey)
+	list("Columns", t.Columns)
+	return b.String() + "}"
+}
+
+func quoted(list []string) (out []string) {
+	for _, s := range list {
+		out = append(out, strconv.Quote(s))
+	}
+	return out
+}
+
+func share(n, of int) string { return fmt.Sprintf("%d of %d rows that were read", n, of) }
+
+// main is the program that has the commands for the sets of a package.
+func mainText(name, imported string) ([]byte, error) {
+	return format.Source([]byte(fmt.Sprintf(`// Command denorm has the commands of denorm for the sets of package %[1]s. Or mount the command in your service's binary.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"%[3]s/cmd/denorm/command"
+
+	%[1]s %[2]q
+)
+
+func main() {
+	err := command.New(command.Declared(%[1]s.Schema)).Execute()
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "denorm:", err)
+	}
+	os.Exit(command.ExitCode(err))
+}
+`, name, imported, module)))
+}
+
+// steps is the file that says what is left to do.
+func (p *Plan) steps(folder, name string, hosts []string) string {
+	if len(hosts) == 0 {
+		hosts = []string{"HOST"}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Adopt the tables\n\nWritten by `denorm init`. Each step is explained in docs/adopt.md of denorm. In a shell:\n\n```sh\n")
+	fmt.Fprintf(&b, "denorm() { go run ./%s/denorm \"$@\" --hosts %s; }\n```\n\n", folder, strings.Join(hosts, ","))
+	b.WriteString("## 1. Correct the declaration\n\nRead `sets.go`: what is a guess has a comment.\n\n")
+	for _, e := range p.Entities {
+		for _, d := range e.Decisions {
+			fmt.Fprintf(&b, "- [ ] `%s`: may `%s` change?\n", e.variable, d.Column)
+		}
+	}
+	for _, l := range p.Left {
+		fmt.Fprintf(&b, "- [ ] `%s`, column `%s` is not declared: %s.\n", printable.Line(l.Table), printable.Line(l.Column), printable.Line(l.Why))
+	}
+	b.WriteString("\n## 2. Add the columns\n\n`migrate.cql` has what the sets need as they were written. After a change of `sets.go`:\n\n```sh\n" +
+		"denorm ddl --migrate > " + folder + "/migrate.cql # read it\n" +
+		"cqlsh -f " + folder + "/migrate.cql\n```\n\n")
+	fmt.Fprintf(&b, "## 3. Deploy\n\nReplace the statements that write these tables by writes of package %s, in every process:\n\n", name)
+	for _, e := range p.Entities {
+		for _, t := range e.Tables {
+			fmt.Fprintf(&b, "- [ ] `%s` by `%s`%s\n", t.Name, e.variable, p.statements(t.ID))
+		}
+	}
+	b.WriteString("\n## 4. Note when the last process that wrote by hand has ended\n\n```sh\nWRITERS=$(date -u +%FT%TZ)\n```\n\n## 5. Adopt and verify\n\n" +
+		"Of each set: a dry run, the run, and a comparison.\n\n```sh\n")
+	for _, e := range p.Entities {
+		if e.set.Counts {
+			fmt.Fprintf(&b, "# %s counts, and is not adopted\n", e.Name)
+			continue
+		}
+		fmt.Fprintf(&b, "denorm adopt %[1]s --writers $WRITERS --dry-run\ndenorm adopt %[1]s --writers $WRITERS --removed removed-%[1]s.jsonl\ndenorm verify %[1]s\n", e.Name)
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
+
+// statements says where a table is written.
+func (p *Plan) statements(id schema.ID) string {
+	var places []string
+	for _, q := range p.schema.Queries {
+		if q.Table == id && q.Verb != "SELECT" && q.At.Line > 0 {
+			places = append(places, fmt.Sprintf("%s:%d", printable.Line(q.At.File), q.At.Line))
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(places, ", ")
+}
