@@ -112,7 +112,7 @@ var spreads = strings.Fields("bucket shard date day hour month year week minute 
 
 // spread says whether a column may follow from others.
 func spread(c schema.Column) bool {
-	return slices.ContainsFunc(strings.Split(c.Name, "_"), func(w string) bool { return slices.Contains(spreads, w) }) ||
+	return c.Type == "date" || slices.ContainsFunc(strings.Split(c.Name, "_"), func(w string) bool { return slices.Contains(spreads, w) }) ||
 		slices.ContainsFunc(spreads, func(s string) bool { return len(s) > 3 && strings.HasSuffix(c.Name, s) })
 }
 
@@ -139,7 +139,8 @@ func (t *table) copies(base *table) string {
 	switch within := len(keyless(base.key, t.key)) == 0; {
 	case within && (named || t.head == base.head):
 		return "its key has " + key
-	case !within && (named || len(t.key) == 1 && len(keyless(t.key, base.key)) == 1 && (specific || t.head == base.head)):
+	case !within && (named || len(t.key) == 1 && len(keyless(t.key, base.key)) == 1 &&
+		!strings.HasSuffix(t.key[0].Name, "id") && (specific || t.head == base.head)):
 		return "it leads from " + names(t.key) + " to " + key
 	}
 	return ""
@@ -155,7 +156,11 @@ func (t *table) differs(other *table) bool {
 	several := func(t, base *table) bool { // rows of t for one of base
 		return len(keyless(base.key, t.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0
 	}
-	return t.counts != other.counts || same(t.key, other.key) || sums || several(t, other) || several(other, t)
+	found := func(t, base *table) bool { // t is found by what base does not have: a member of a group, of which a row of base may have many
+		return t.by != "" && base.by == "" && len(t.lacks(base.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0
+	}
+	return t.counts != other.counts || same(t.key, other.key) && (t.entity != other.entity || t.sums()) || sums ||
+		several(t, other) || several(other, t) || found(t, other) || found(other, t)
 }
 
 // sums says whether rows have nothing but numbers alongside the key.
@@ -167,9 +172,10 @@ func (t *table) sums() bool {
 
 // alike says why two tables of which neither has the key of the other hold the same; "" if they do not.
 func (t *table) alike(other *table) string {
-	if len(t.key) > 1 && len(t.Columns) == len(other.Columns) && len(other.lacks(t.Columns)) == 0 &&
-		len(t.key) == len(other.key) && len(keyless(t.key, other.key)) == 0 && t.key[0].Name != other.key[0].Name {
-		return "it has the columns of " + other.Name + ", and its key in another order"
+	equal := len(t.Columns) == len(other.Columns) && len(other.lacks(t.Columns)) == 0
+	permuted := len(t.key) > 1 && len(t.key) == len(other.key) && len(keyless(t.key, other.key)) == 0
+	if equal && (permuted || len(t.Columns) > 3) && len(t.key) > 0 && t.key[0].Name != other.key[0].Name {
+		return "it has the columns of " + other.Name + ", and another key"
 	}
 	shared := slices.DeleteFunc(slices.Clone(t.key), func(c schema.Column) bool {
 		return len(keyless([]schema.Column{c}, other.key)) > 0 || slices.Contains(vague, c.Name) || spread(c)

@@ -61,6 +61,15 @@ func TestColumns(t *testing.T) {
 			bids_by_lot (lot_id uuid, bid_id uuid, PRIMARY KEY (lot_id, bid_id))`, "bid [bids bids_by_lot] 0\n"},
 		{"the same key", `tests (owner text, name text, size int, PRIMARY KEY (owner, name))
 			deleted_tests (owner text, name text, size int, PRIMARY KEY (owner, name))`, ""},
+		{
+			"members of a group", `products (product_id uuid PRIMARY KEY, name text)
+			products_by_user (user_id uuid, added timeuuid, product_id uuid, PRIMARY KEY (user_id, added))`,
+			"product [products] 0\nproduct [products_by_user] 0\n",
+		},
+		{"the last of several", `orders (order_id uuid PRIMARY KEY, customer_id uuid, status text)
+			customer_order (customer_id uuid PRIMARY KEY, order_id uuid)`, ""},
+		{"the same columns", `inhotel (hotel text, guest text, room int, cost int, PRIMARY KEY (hotel, room))
+			byguest (guest text, hotel text, room int, cost int, PRIMARY KEY (guest, room))`, "inhotel [inhotel byguest] 0\n"},
 		{"no key in all keys", `open_runs (queue text, opened timestamp, run_id uuid, kind text, PRIMARY KEY (queue, opened, run_id))
 			runs_by_kind (kind text, opened timestamp, run_id uuid, queue text, PRIMARY KEY (kind, opened, run_id))`, "open_run [open_runs runs_by_kind] 0\n"},
 	} {
