@@ -236,7 +236,7 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 	}
 	b.WriteString("\n## 2. Add the columns\n\n`migrate.cql` has what the sets need as they were written. After a change of `sets.go`:\n\n```sh\n" +
 		"denorm ddl --migrate > " + folder + "/migrate.cql # read it\n" +
-		"cqlsh -f " + folder + "/migrate.cql\n```\n\n")
+		"denorm apply " + folder + "/migrate.cql\n```\n\n")
 	fmt.Fprintf(&b, "## 3. Deploy\n\nReplace the statements that write these tables by writes of package %s, in every process:\n\n", name)
 	for _, e := range p.Entities {
 		for _, t := range e.Tables {
