@@ -152,7 +152,7 @@ func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 		if consistency == gocql.Consistency(gocql.Serial) || consistency == gocql.Consistency(gocql.LocalSerial) {
 			return safe("unavailable")
 		}
-	case UnloggedBatch:
+	default:
 	}
 	return unknown(kind, "unavailable")
 }
