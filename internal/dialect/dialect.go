@@ -54,9 +54,9 @@ type Use uint8
 const (
 	Timestamps Use = iota // of two values of a column that of the larger USING TIMESTAMP stays
 	Expiry                // USING TTL
-	// rows of one partition key in an unlogged batch are written all or not at all, those of one table
+	// Partition: rows of one table and partition key in an unlogged batch are written all or not at all.
 	Partition
-	Tables     // and those of several tables
+	Tables     // and rows of several tables
 	Logged     // logged batches
 	Conditions // lightweight transactions, also in unlogged batches, and reads at SERIAL or LOCAL_SERIAL
 	Counters

@@ -11,9 +11,8 @@ const (
 	limit    = 3 // attempts in a row without an answer that take a node out
 	minPause = time.Second
 	maxPause = 10 * time.Second
-	steady   = 30 * time.Second // in rotation for so long, a node is trusted as before
-	// attempts that lose their connections within it count as one: they may have had the same
-	moment = 20 * time.Millisecond
+	steady   = 30 * time.Second      // in rotation for so long, a node is trusted as before
+	moment   = 20 * time.Millisecond // attempts that lose a connection within it count as one: it may be the same
 )
 
 // breaker takes a node out of rotation after three attempts in a row that it did not answer, or whose connections

@@ -15,7 +15,7 @@ type Certainty uint8
 const (
 	Agrees   Certainty = iota // there are no findings
 	InFlight                  // a write that has not ended yet may explain them: nothing to report
-	// they have lasted for longer than a write: only a hint, or an error that is resumed, may explain them
+	// Settled findings have lasted for longer than a write: only a hint, or an error that is resumed, may explain them.
 	Settled
 	Proven // nothing that is still to be delivered explains them
 )

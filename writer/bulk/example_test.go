@@ -158,7 +158,7 @@ func ExampleCheckpoint() {
 	}
 
 	run := bulk.WriteAll(context.Background(), w, "importTickets", source, bulk.Checkpoint(save))
-	for range run.All() { //nolint:revive // the errors are looked at elsewhere
+	for range run.All() { // the errors are looked at elsewhere
 	}
 	fmt.Println(run.Err(), saved)
 	// Output: <nil> 99

@@ -49,10 +49,9 @@ type chunkDone struct {
 
 // What is read ahead.
 const (
-	aheadItems = 4 // for each write that may be in flight
-	aheadBytes = 64 << 20
-	// between the goroutines, so that these need not meet for each item; what their rows take is not known yet
-	aheadUnsized = 16
+	aheadItems   = 4 // for each write that may be in flight
+	aheadBytes   = 64 << 20
+	aheadUnsized = 16 // between the goroutines, which so need not meet for each item; their sizes are not known yet
 )
 
 // slack is how many times longer than at the beginning the median write may take: busy nodes answer that much later,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"html"
 	"os"
@@ -24,8 +25,10 @@ type chart struct {
 var charts = []chart{
 	{"create.svg", "Create in three tables", "benchmark.md", "createOrder", "fan-out by hand", "createOrder"},
 	{"move.svg", "Move to another status: OneOf", "changes.md", "Move", "move by hand, logged batch", "move, OneOf"},
-	{"condition.svg", "Update under a condition: Versioned", "changes.md", "Under a condition", "compare-and-set by hand",
-		"update, Versioned"},
+	{
+		"condition.svg", "Update under a condition: Versioned", "changes.md", "Under a condition", "compare-and-set by hand",
+		"update, Versioned",
+	},
 }
 
 // drawCharts draws all charts from the pages of a folder into it.
@@ -103,7 +106,7 @@ func (c chart) draw(page string) (string, error) {
 	}
 	setup, date := setupOf.FindStringSubmatch(page), dateOf.FindStringSubmatch(page)
 	if setup == nil || date == nil {
-		return "", fmt.Errorf("no setup or no date")
+		return "", errors.New("no setup or no date")
 	}
 	const (
 		left, unit0, width  = 110, 56, 720

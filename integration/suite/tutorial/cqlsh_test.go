@@ -25,7 +25,7 @@ func installCqlsh(t *testing.T) string {
 	self, err := os.Executable()
 	if err == nil {
 		script := fmt.Sprintf("#!/bin/sh\n%s=1 exec %q \"$@\"\n", cqlshEnv, self)
-		err = os.WriteFile(filepath.Join(dir, "cqlsh"), []byte(script), 0o700) //nolint:gosec // a command
+		err = os.WriteFile(filepath.Join(dir, "cqlsh"), []byte(script), 0o700)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -112,12 +112,15 @@ func same(text string) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // tutorial is the page, as lines and as what a reader does.
@@ -208,7 +211,7 @@ func (p *tutorial) write(t *testing.T) {
 		}
 	}
 	text := strings.Join(p.lines, "\n")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // part of the repository
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println("read the difference before you commit it:", path)

@@ -17,7 +17,7 @@ type customerTests struct{ *Place }
 
 var (
 	homeAddress = &customers.Address{StreetName: "Rue de la Paix", City: "Paris", Country: "FR", Zipcode: ptr("75002")}
-	// which has no such codes
+	// Hong Kong has no such codes.
 	workAddress = &customers.Address{StreetName: "Main Street", City: "Hong Kong", Country: "HK"}
 )
 
