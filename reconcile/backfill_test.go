@@ -340,14 +340,14 @@ func TestBackfillRejects(t *testing.T) {
 			"say with option Writers":                   nil,
 			"the time of Writers is in the future":      {reconcile.Writers(time.Now().Add(time.Minute))},
 			"DryRun has no effect: Verify says":         {ended, reconcile.DryRun()},
-			"has a default_time_to_live":                {ended},
+			"has default_time_to_live":                  {ended},
 			"is less than an hour":                      {ended, ended},
 			"set ticket has no table tickets_by_colour": {ended},
 		} {
 			table := "tickets_by_owner"
 			statements := []string{"default_time_to_live = 0", "gc_grace_seconds = 864000"}
 			switch {
-			case strings.HasPrefix(want, "has a default"):
+			case strings.HasPrefix(want, "has default"):
 				statements[0] = "default_time_to_live = 60"
 			case strings.HasPrefix(want, "is less"):
 				statements[1] = "gc_grace_seconds = 3599"

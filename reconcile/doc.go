@@ -26,15 +26,16 @@
 //
 //   - A row without a base row is left by a create that was not completed, or by a delete. It is put into the base
 //     table with its own timestamp, and the base row is read back from all replicas. If the base row is not there, a
-//     delete covers it, and the row is removed everywhere. If it is older than 3/4 of gc_grace_seconds, the tombstone of such
-//     a delete may be purged, so the row is left. [Rewrite] puts it into the base table. With [State],
-//     MaxRemovals and OnRemoval it is removed half of gc_grace_seconds after it was first seen. - In a Versioned set
-//     nothing is put into the base table. A row without a base row is removed if the base row remembers its delete.
-//     Otherwise it is left, and so is a row of a later version than its base row: each may be the only copy. - A newer
-//     write that was never completed may have deleted a row. The tombstone covers the row, so it cannot be put back
-//     with its own timestamp. It is reported as [Shadowed], and the option [Rewrite] writes the entity again. - A write
-//     whose timestamp is more than [Settle] in the future is not carried out. It is reported as [Ahead], and a person
-//     chooses [KeepAhead] or [RemoveAhead].
+//     delete covers it, and the row is removed everywhere. If it is older than 3/4 of gc_grace_seconds, the tombstone
+//     of such a delete may be purged, so the row is left. [Rewrite] puts it into the base table. With [State],
+//     MaxRemovals and OnRemoval it is removed half of gc_grace_seconds after it was first seen.
+//   - In a Versioned set nothing is put into the base table. A row without a base row is removed if the base row
+//     remembers its delete. Otherwise it is left, and so is a row of a later version than its base row: each may be the
+//     only copy.
+//   - A newer write that was never completed may have deleted a row. The tombstone covers the row, so it cannot be put
+//     back with its own timestamp. It is reported as [Shadowed], and the option [Rewrite] writes the entity again.
+//   - A write whose timestamp is more than [Settle] in the future is not carried out. It is reported as [Ahead], and a
+//     person chooses [KeepAhead] or [RemoveAhead].
 //
 // A row is removed only after all replicas of the base row have answered and the row was given to [OnRemoval]. In a
 // Versioned set a quorum of them is enough: the base row, or its remembered delete, has a later version than what is

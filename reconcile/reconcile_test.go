@@ -241,7 +241,7 @@ func TestRewriteUnderADeleteFromTheFuture(t *testing.T) {
 		<-time.After(time.Minute)
 		report, err := x.r.Repair(t.Context(), orders.Orders, reconcile.Rewrite())
 		found := slices.Collect(report.Findings())
-		if !errors.Is(err, reconcile.ErrDrift) || len(found) != 1 || found[0].Outcome != reconcile.Shadowed || !strings.Contains(found[0].Reason, "later time") {
+		if !errors.Is(err, reconcile.ErrDrift) || len(found) != 1 || found[0].Outcome != reconcile.Shadowed || !strings.Contains(found[0].Reason, "a delete later than Settle ago") {
 			t.Errorf("%v\n%v", err, report)
 		}
 		<-time.After(time.Hour)

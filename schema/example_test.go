@@ -92,7 +92,7 @@ func ExampleMigration() {
 
 // In development and tests, Ensure creates the keyspaces and tables that are missing. It may be called again.
 func ExampleEnsure() {
-	cluster := cassandratest.New(1)
+	cluster := cassandratest.New(3)
 	defer cluster.Close()
 	s, err := session.Open(cluster.Config())
 	if err != nil {

@@ -176,8 +176,7 @@ func ExampleSet_Insert() {
 
 // The row says where the entity is stored. Rows under other statuses are deleted as well.
 func ExampleSet_Delete() {
-	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().
-		UnixMicro()}
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: 1_700_000_000_000_000}
 	printMutations(Orders.Delete(order))
 	// Output:
 	// remove orders_by_id
@@ -190,8 +189,7 @@ func ExampleSet_Delete() {
 
 // A row may be changed in place once Updating has noted its keys.
 func ExampleSet_Updating() {
-	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: time.Now().
-		UnixMicro()}
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, UpdatedAt: 1_700_000_000_000_000}
 	update := Orders.Updating(order)
 	order.Status = Paid
 	fmt.Println(update(order))

@@ -20,7 +20,7 @@ func TestDocNamesTests(t *testing.T) {
 	for _, pattern := range []string{
 		"*_test.go", "bulk/*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go",
 		"../internal/decide/versioned/*_test.go",
-		"../internal/fanout/*_test.go", "../internal/repair/*_test.go", "../reconcile/*_test.go",
+		"../internal/fanout/*_test.go", "../internal/repair/*_test.go", "../reconcile/*_test.go", "../schema/*_test.go",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {

@@ -95,8 +95,6 @@ func TestEstimateOrdersOfCustomer(t *testing.T) {
 	out, _ := execute(t, false, "estimate", ordersOfCustomer)
 	for _, says := range []string{
 		"$ denorm estimate orders_by_customer.cql\n" + out + "```",
-		fmt.Sprintf("are %.0f cells, %.0f with ten", one.Row.Cells, ten.Row.Cells),
-		fmt.Sprintf("two billion after %.1f years, or %.1f", years(one), years(ten)),
 		fmt.Sprintf("100 MB after %.0f days, with ten products an order after %.0f", days(one.Limits["badBytes"]), days(ten.Limits["badBytes"])),
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), strings.Join(strings.Fields(says), " ")) {
