@@ -86,7 +86,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 		_, err := writer.Modify(t.Context(), w, "take", singleSeats, stock{ID: id}, func(s stock) (stock, error) { s.Count++; return s, nil })
 		return err
 	}
-	if err := name(1); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "Adopt") {
+	if err := name(1); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "denorm adopt") {
 		t.Errorf("a row without a version: %v", err)
 	}
 	if report, err := r.Verify(t.Context(), singleAccounts); !errors.Is(err, reconcile.ErrIncomplete) || report.Unadopted != rows {
