@@ -266,7 +266,7 @@ func (st *Step) outdone(now *Schema, later []Step) bool {
 
 // check rejects what the schema has in another form than the step says.
 func (st *Step) check(now *Schema, later []Step) error {
-	made, _ := st.on(&Schema{}, st.statement) // nothing of ALTER and DROP
+	made, err := st.on(&Schema{}, st.statement) // nothing of ALTER and DROP
 	var found []Difference
 	other := func(column, reason string) { found = append(found, Difference{Column: column, Reason: reason}) }
 	switch s := st.statement.(type) {
@@ -294,12 +294,21 @@ func (st *Step) check(now *Schema, later []Step) error {
 			}
 		}
 	case *ast.CreateTable:
+		if len(made.Tables) == 0 { // Cassandra rejects it, whatever is there
+			return err
+		}
 		found = compareColumns(nil, &made.Tables[0], now.Table(made.Tables[0].ID))
 	case *ast.CreateIndex:
+		if len(made.Indexes) == 0 {
+			return err
+		}
 		if now.indexLike(&made.Indexes[0]) == nil {
 			found = append(found, Difference{Reason: "the index is another one"})
 		}
 	case *ast.CreateView:
+		if len(made.Views) == 0 {
+			return err
+		}
 		if v := &made.Views[0]; v.shape() != named(now.Views, v.ID).shape() {
 			found = append(found, Difference{Reason: "the view is another one"})
 		}
