@@ -341,10 +341,48 @@ func TestStepsToConfirm(t *testing.T) {
 			}
 		}
 		want := []string{
-			"ALTER TYPE", "DROP INDEX", "ALTER TABLE", "ALTER TABLE", "DROP MATERIALIZED", "DROP TABLE", "DROP TYPE", "DROP KEYSPACE",
+			"ALTER KEYSPACE", "ALTER TYPE", "DROP INDEX", "ALTER TABLE", "ALTER TABLE", "DROP MATERIALIZED", "DROP TABLE", "DROP TYPE", "DROP KEYSPACE",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
+}
+
+// An option that a text sets twice is not set again by a second run of the text. A run that was stopped in between goes on.
+func TestApplyOptionsTwice(t *testing.T) {
+	t.Parallel()
+	all := []string{
+		"ALTER KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 2}",
+		"ALTER TABLE shop.users WITH gc_grace_seconds = 1 AND comment = 'a'",
+		"ALTER KEYSPACE shop WITH durable_writes = false",
+		"ALTER TABLE shop.users WITH compaction = {'class': 'LeveledCompactionStrategy'} AND gc_grace_seconds = 2",
+		"ALTER KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
+		"ALTER KEYSPACE shop WITH durable_writes = true",
+		"ALTER TABLE shop.users WITH compaction = {'class': 'UnifiedCompactionStrategy'}",
+		"ALTER TABLE shop.users WITH gc_grace_seconds = 3",
+	}
+	for done := range len(all) + 1 {
+		cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+			c.Create(applyBefore)
+			c.Create(all[:done]...)
+			s := open(t, c)
+			for run := range 2 {
+				found := steps(t, s, strings.Join(all, ";\n"))
+				left := len(all) - done
+				if done < 3 { // durable_writes is true already: both of its statements are done
+					left -= 2
+				}
+				if n := len(undone(found)); run == 0 && n != left || run == 1 && n > 0 {
+					t.Errorf("after %d statements, run %d: %d are left: %q", done, run, n, undone(found))
+				}
+				if err := schema.Apply(t.Context(), s, found, func(schema.Step) {}); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := lives(t, s); !strings.Contains(got, "gc_grace_seconds = 3") || !strings.Contains(got, "'dc1': '3'") {
+				t.Errorf("in the end:\n%s", got)
+			}
+		})
+	}
 }

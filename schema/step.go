@@ -20,7 +20,7 @@ type Step struct {
 	Text    string // without comments
 	At      Position
 	Done    bool // the cluster has what it makes, or lacks what it drops
-	Confirm bool // it drops or renames something, or alters a type: ask a person
+	Confirm bool // it drops or renames something, or alters a type or a replication: ask a person
 
 	statement ast.Statement
 	span      ast.Span
@@ -33,7 +33,8 @@ type Step struct {
 // schema.
 //
 // The system tables alone say what is done. So a text must not drop what another of its statements names. An index may be
-// dropped and created again. It ends with ctx, or after 2 minutes if ctx has no deadline.
+// dropped and created again. Of a table that is there, columns are compared, and options of CREATE TABLE are not. It ends
+// with ctx, or after 2 minutes if ctx has no deadline.
 func Steps(ctx context.Context, s *session.Session, sources ...Source) ([]Step, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
@@ -81,7 +82,9 @@ func (p *parser) steps() (steps []Step, err error) {
 		all, drops := step.names()
 		alter, _ := s.(*ast.CreateType)
 		use, _ := s.(*ast.Use)
-		step.Confirm = len(drops) > 0 || alter != nil && alter.Alter
+		keyspace, _ := s.(*ast.CreateKeyspace)
+		replicas := keyspace != nil && keyspace.Alter && len(keyspace.Replication) > 0
+		step.Confirm = len(drops) > 0 || alter != nil && alter.Alter || replicas
 		switch {
 		case use != nil && use.Keyspace == p.keyspace:
 			continue
@@ -188,7 +191,7 @@ func (st *Step) plan(now *Schema, later []Step) (*Schema, error) {
 	if all, _ := st.names(); len(all[0]) > 1 && now.Keyspace(all[0][0]) == nil {
 		return nil, st.fail("keyspace %s does not exist", all[0][0])
 	}
-	after, err := st.on(now, lenient(st.statement))
+	after, err := st.on(now, lenient(st.lasting(now, later)))
 	if st.Done = err == nil && reflect.DeepEqual(after, now) || st.outdone(now, later); st.Done {
 		return now, st.check(now, later)
 	}
@@ -241,6 +244,47 @@ func lenient(s ast.Statement) ast.Statement {
 		return set(*s, func(s *ast.Drop) { s.IfExists = true })
 	}
 	return s
+}
+
+// lasting is the statement without the options that a later step sets again, as far as the schema has those of the later
+// one already. So a step that another one has undone is not run again.
+func (st *Step) lasting(now *Schema, later []Step) ast.Statement {
+	has := func(l *Step, s ast.Statement) bool {
+		after, err := l.on(now, s)
+		return err == nil && reflect.DeepEqual(after, now)
+	}
+	switch s := st.statement.(type) {
+	case *ast.AlterTable:
+		again := func(o ast.Option) bool {
+			return slices.ContainsFunc(later, func(l Step) bool {
+				a, ok := l.statement.(*ast.AlterTable)
+				if !ok || a.View != s.View || l.parser.id(a.Table) != st.parser.id(s.Table) {
+					return false
+				}
+				i := slices.IndexFunc(a.Options, func(other ast.Option) bool { return other.Name == o.Name })
+				return i >= 0 && has(&l, &ast.AlterTable{Table: a.Table, View: a.View, Options: a.Options[i : i+1]})
+			})
+		}
+		return set(*s, func(s *ast.AlterTable) { s.Options = slices.DeleteFunc(slices.Clone(s.Options), again) })
+	case *ast.CreateKeyspace:
+		out := *s
+		for _, l := range later {
+			a, ok := l.statement.(*ast.CreateKeyspace)
+			if !ok || !s.Alter || !a.Alter || a.Keyspace != s.Keyspace {
+				continue
+			}
+			one := ast.CreateKeyspace{Keyspace: a.Keyspace, Alter: true, Replication: a.Replication, KeepDurable: true}
+			if len(a.Replication) > 0 && has(&l, &one) {
+				out.Replication = nil
+			}
+			one.Replication, one.Durable, one.KeepDurable = nil, a.Durable, false
+			if !a.KeepDurable && has(&l, &one) {
+				out.KeepDurable = true
+			}
+		}
+		return &out
+	}
+	return st.statement
 }
 
 func set[T any](s T, change func(*T)) *T {
