@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gocql/gocql"
 )
@@ -19,7 +20,7 @@ type eachNode struct {
 func (n *eachNode) rows(_ context.Context, statement string, _ ...any) (out []map[string]any, _ error) {
 	if strings.Contains(statement, "system.peers") {
 		for i := range n.versions[1:] {
-			out = append(out, map[string]any{"host_id": gocql.UUID{byte(i + 1)}, "peer": i + 1})
+			out = append(out, map[string]any{"host_id": gocql.UUID{byte(i + 1)}, "peer": i + 1, "data_center": fmt.Sprint("dc", i+1)})
 		}
 		return append(out, map[string]any{"peer": 9}), nil // what is left of a former node
 	}
@@ -43,6 +44,24 @@ func TestAgree(t *testing.T) {
 			err := (&applier{reader: &eachNode{versions: c.versions}}).agree(t.Context())
 			if got := fmt.Sprint(err); got != c.want {
 				t.Errorf("versions %v: %s, want %s", c.versions, got, c.want)
+			}
+		})
+	}
+}
+
+// A session of one datacentre cannot ask the nodes of others. That is said at once, and only where there are others.
+func TestAgreeOfOneDatacentre(t *testing.T) {
+	t.Parallel()
+	for nodes, want := range map[int]string{
+		1: "<nil>",
+		2: "<nil>",
+		3: "not every node can be asked for its schema: open the session without session.LocalDC",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			err := (&applier{local: "dc1", reader: &eachNode{versions: make([]int, nodes)}}).agree(t.Context())
+			if got := fmt.Sprint(err); got != want || time.Since(began) > 0 {
+				t.Errorf("%d nodes, after %v: %s, want %s", nodes, time.Since(began), got, want)
 			}
 		})
 	}

@@ -18,13 +18,13 @@ import (
 // on is called after each. After an error, or if the process ends, read the steps again by [Steps], and apply those.
 //
 // It holds the lock of [Ensure] in each keyspace of the steps, and fails at once if another process has it. After a
-// process that was killed, the lock is held for two minutes. It ends with ctx: the step that was sent may then be done.
-// Open s without session.LocalDC: each node is asked for its schema version.
+// process that was killed, or a step that had no answer, the lock is held for two minutes. It ends with ctx: the step that
+// was sent may then be done. Open s without session.LocalDC: each node is asked for its schema version.
 func Apply(ctx context.Context, s *session.Session, steps []Step, on func(Step)) error {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return err
 	}
-	a := &applier{session: s, reader: newReader(s), locks: make(map[string]*lock)}
+	a := newApplier(s)
 	defer a.release(ctx)
 	if err := a.run(ctx, steps, on); err != nil {
 		return fmt.Errorf("schema: %w", err)
@@ -36,7 +36,12 @@ func Apply(ctx context.Context, s *session.Session, steps []Step, on func(Step))
 type applier struct {
 	session *session.Session
 	reader  reader
+	local   string           // the datacentre that requests go to; empty for all
 	locks   map[string]*lock // by keyspace
+}
+
+func newApplier(s *session.Session) *applier {
+	return &applier{session: s, reader: newReader(s), local: s.Settings().LocalDC, locks: make(map[string]*lock)}
 }
 
 func (a *applier) run(ctx context.Context, known []Step, on func(Step)) error {
@@ -55,14 +60,9 @@ func (a *applier) run(ctx context.Context, known []Step, on func(Step)) error {
 			return err
 		}
 	}
-	steps := slices.Clone(known)
-	if err := a.plan(ctx, steps); err != nil {
+	steps, err := a.again(ctx, known)
+	if err != nil {
 		return err
-	}
-	for i := range steps {
-		if known[i].Done && !steps[i].Done {
-			return fmt.Errorf("%s: line %d: the schema has changed since: read the steps again", steps[i].At.File, steps[i].At.Line)
-		}
 	}
 	for i := range steps {
 		if steps[i].Done {
@@ -71,10 +71,36 @@ func (a *applier) run(ctx context.Context, known []Step, on func(Step)) error {
 		if err := a.step(ctx, steps, i); err != nil {
 			return fmt.Errorf("%s: line %d: %w", steps[i].At.File, steps[i].At.Line, err)
 		}
+		all, drops := steps[i].names()
+		whole := len(all[0]) == 1 && len(drops) == 0
+		if whole { // the lock of the keyspace was released, or there was none
+			err = a.lock(ctx, all[0][0])
+		}
 		steps[i].Done = true
 		on(steps[i])
+		if whole && err == nil {
+			steps, err = a.again(ctx, steps)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// again says which of the steps are done now, in a copy of them. It fails if one that was done is not any more.
+func (a *applier) again(ctx context.Context, known []Step) ([]Step, error) {
+	steps := slices.Clone(known)
+	if err := a.plan(ctx, steps); err != nil {
+		return nil, err
+	}
+	for i := range steps {
+		if known[i].Done && !steps[i].Done {
+			return nil, fmt.Errorf("%s: line %d: the schema has changed since: read the steps again",
+				steps[i].At.File, steps[i].At.Line)
+		}
+	}
+	return steps, nil
 }
 
 // keyspacesOf gives the keyspaces of steps, each once, in their order.
@@ -108,13 +134,14 @@ func (a *applier) lock(ctx context.Context, keyspace string) error {
 	if err := a.agree(ctx); err != nil {
 		return err
 	}
+	a.locks[keyspace] = l // if an answer is lost, it may be held
 	for {
 		held, err := l.try(ctx)
 		switch {
 		case held:
-			a.locks[keyspace] = l
 			return nil
 		case err == nil:
+			delete(a.locks, keyspace)
 			return fmt.Errorf("another process changes keyspace %s: wait until it ends; if it was killed, its lock ends after %v", keyspace, lockTTL)
 		}
 		if waited := request.Sleep(ctx, 200*time.Millisecond); waited != nil {
@@ -133,7 +160,7 @@ func (a *applier) release(ctx context.Context) {
 func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, ensureTimeout)
 	defer cancel()
-	all, drops := steps[i].names()
+	all, _ := steps[i].names()
 	keyspace, whole := all[0][0], len(all[0]) == 1
 	if l := a.locks[keyspace]; whole && l != nil { // of another replication, not all replicas would have its row
 		l.release(ctx)
@@ -150,15 +177,14 @@ func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 	case answered && answer.Code() >= gocql.ErrCodeSyntax: // it was rejected
 		return err
 	case err != nil:
-		err = a.find(ctx, steps, i, err)
+		if err = a.find(ctx, steps, i, err); err != nil { // it may be under way, so its lock ends by itself
+			delete(a.locks, keyspace)
+		}
 	default:
 		err = a.agree(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("it may be done: apply again: %w", err)
-	}
-	if whole && len(drops) == 0 {
-		return a.lock(ctx, keyspace)
 	}
 	return nil
 }
@@ -185,6 +211,9 @@ func (a *applier) agree(ctx context.Context) error {
 		return err
 	}
 	peers = slices.DeleteFunc(peers, func(row map[string]any) bool { return row["host_id"] == nil }) // what is left of a former node
+	if a.local != "" && slices.ContainsFunc(peers, func(row map[string]any) bool { return row["data_center"] != a.local }) {
+		return errors.New("not every node can be asked for its schema: open the session without session.LocalDC")
+	}
 	for began := time.Now(); ; {
 		nodes, versions := make(map[any]bool), make(map[any]bool)
 		for n := 0; n < 2*(len(peers)+1) && len(nodes) <= len(peers); n++ { // the driver asks one after the other

@@ -329,7 +329,7 @@ func TestStepsRejected(t *testing.T) {
 	})
 }
 
-// A person is asked before what drops or renames something, or alters a type.
+// A person is asked before what drops or renames something, or alters a type or a replication.
 func TestStepsToConfirm(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -385,4 +385,59 @@ func TestApplyOptionsTwice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// While a statement may be under way, its lock stays: who applies at once after Ctrl-C is refused, and later goes on.
+func TestApplyInterruptedKeepsTheLock(t *testing.T) {
+	t.Parallel()
+	const text = "CREATE TABLE shop.orders (id int PRIMARY KEY)"
+	for name, dropped := range map[string][]cassandratest.Step{
+		"lost": {cassandratest.Drop}, "done": {cassandratest.Apply, cassandratest.Drop},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create(applyBefore)
+				s := open(t, c)
+				all := steps(t, s, text)
+				ctx, stop := context.WithCancel(t.Context())
+				rule := c.When(cassandratest.Text(text)).Choose(func(cassandratest.Request) []cassandratest.Step {
+					stop()
+					return dropped
+				})
+				if err := schema.Apply(ctx, s, all, func(schema.Step) {}); err == nil || !strings.Contains(err.Error(), "it may be done") {
+					t.Error(err)
+				}
+				rule.End()
+				other := open(t, c)
+				err := schema.Apply(t.Context(), other, all, func(schema.Step) { t.Error("a second one applies a statement") })
+				if err == nil || !strings.Contains(err.Error(), "another process changes keyspace shop") {
+					t.Errorf("at once: %v", err)
+				}
+				<-time.After(3 * time.Minute)
+				if err := schema.Apply(t.Context(), other, steps(t, other, text), func(schema.Step) {}); err != nil {
+					t.Errorf("later: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// What was changed while the lock was given back for a change of the replication is looked at before the next step.
+func TestApplyPlansAgainAfterAKeyspace(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(applyBefore)
+		s := open(t, c)
+		all := steps(t, s, "ALTER KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}; ALTER TABLE shop.users ADD a int")
+		var got []string
+		err := schema.Apply(t.Context(), s, all, func(st schema.Step) {
+			if got = append(got, st.Text[:11]); len(got) == 1 {
+				c.Create("ALTER TABLE shop.users ADD a int")
+			}
+		})
+		if err != nil || len(got) != 1 {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
 }

@@ -43,7 +43,7 @@ func Steps(ctx context.Context, s *session.Session, sources ...Source) ([]Step, 
 	if err == nil {
 		ctx, cancel := limited(ctx, ensureTimeout)
 		defer cancel()
-		err = (&applier{session: s, reader: newReader(s)}).plan(ctx, steps)
+		err = newApplier(s).plan(ctx, steps)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)

@@ -35,8 +35,9 @@ func newApply(config *config) *cobra.Command {
 		Long: `Run reviewed CQL on a cluster: CREATE, ALTER and DROP of keyspaces, tables, types, indexes and views.
 
 Each statement is sent when all nodes answer and have one schema. What the cluster has already is left out, so after an
-error or SIGINT run the same command again. A file must not drop what it names in another statement. One process at a
-time changes a keyspace, by the lock in its table denorm_schema_lock.
+error or SIGINT run the same command again. Options of CREATE TABLE are not compared with those of a table that is there.
+A file must not drop what it names in another statement. One process at a time changes a keyspace, by the lock in its
+table denorm_schema_lock.
 
 Exit codes: 0 all is applied, 1 with --dry-run: there is something to apply, 2 it could not be done, or not all of it.`,
 		RunE: a.run,
@@ -46,7 +47,7 @@ Exit codes: 0 all is applied, 1 with --dry-run: there is something to apply, 2 i
 	f.StringVar(&a.keyspace, "keyspace", "", "keyspace of names without one; it must exist")
 	a.access.flags(f)
 	f.BoolVar(&a.dryRun, "dry-run", false, "say what would be sent, and send nothing")
-	f.BoolVar(&a.yes, "yes", false, "do not ask before a statement that drops or renames something, or alters a type")
+	f.BoolVar(&a.yes, "yes", false, "do not ask before a statement that drops or renames something, or alters a type or a replication")
 	return c
 }
 
@@ -79,7 +80,7 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	for _, st := range steps {
 		switch {
 		case st.Done:
-			a.say(c, "is there", st)
+			a.say(c, there(st), st)
 			continue
 		case st.Confirm:
 			ask++
@@ -93,7 +94,7 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 		return errFound
 	}
 	if ask > 0 && !a.yes && !a.dryRun {
-		c.PrintErrf("Apply %d statements that drop or rename something, or alter a type? Type yes: ", ask)
+		c.PrintErrf("Apply %d statements that drop or rename something, or alter a type or a replication? Type yes: ", ask)
 		if line, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n'); strings.TrimSpace(line) != "yes" {
 			return errors.New("not confirmed, and nothing is applied: type yes, or pass --yes")
 		}
@@ -102,6 +103,14 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	return schema.Apply(ctx, s, steps, func(st schema.Step) { a.say(c, "applied", st) })
+}
+
+// there says what is so of a step that is done.
+func there(st schema.Step) string {
+	if strings.EqualFold(strings.Fields(st.Text)[0], "DROP") {
+		return "is gone"
+	}
+	return "is there"
 }
 
 // maxShown bounds what is shown of a statement, in bytes.

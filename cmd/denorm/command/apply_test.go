@@ -43,14 +43,14 @@ func TestApply(t *testing.T) {
 	}
 	const plan = "to apply    F:1: CREATE TABLE orders (id int PRIMARY KEY)\nto apply    F:2: ALTER TABLE users ADD name text\n"
 	const ask = "to confirm  F:3: DROP TABLE shop.former\n"
-	const question = ask + "Apply 1 statements that drop or rename something, or alter a type? Type yes: "
+	const question = ask + "Apply 1 statements that drop or rename something, or alter a type or a replication? Type yes: "
 	run(ExitFound, "", plan+ask, "--dry-run")
 	for _, no := range []string{"", "no\n", "y"} {
 		run(ExitError, no, question+"not confirmed, and nothing is applied: type yes, or pass --yes")
 	}
 	applied := strings.NewReplacer("to apply  ", "applied   ", "to confirm", "applied   ").Replace(plan + ask)
 	run(ExitFine, "yes\n", question+applied)
-	there := strings.ReplaceAll(applied, "applied ", "is there")
+	there := strings.NewReplacer("to apply  ", "is there  ", "to confirm", "is gone   ").Replace(plan + ask)
 	run(ExitFine, "", there, "--dry-run")
 	run(ExitFine, "", there)
 

@@ -59,5 +59,5 @@ func TestApplyWithNodeStopped(t *testing.T) {
 	}
 	apply(1, "to apply    "+file+":1: CREATE TABLE orders", "--dry-run")
 	apply(0, "applied     "+file+":2: DROP TABLE former", "--yes")
-	apply(0, "is there    "+file+":2: DROP TABLE former", "--dry-run")
+	apply(0, "is gone     "+file+":2: DROP TABLE former", "--dry-run")
 }
