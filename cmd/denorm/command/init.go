@@ -38,6 +38,11 @@ Exit codes: 0 done, 2 it could not be done.`,
 			case len(s.hosts) == 0 && c.Flags().Changed("sample"):
 				return errors.New("--sample needs --hosts")
 			}
+			if out != "" { // before rows are read
+				if err := initialize.Check(out); err != nil {
+					return err
+				}
+			}
 			found, err := s.tables(c.Context(), files)
 			if err != nil {
 				return err

@@ -23,6 +23,7 @@ type goType struct {
 	text     string
 	real     reflect.Type
 	inferred bool // the CQL type follows from it
+	parts    int  // how many types it is made of
 }
 
 // leaves are the Go types of CQL types without parts.
@@ -38,7 +39,7 @@ var leaves = map[string]goType{
 }
 
 func leaf[T any](text string, inferred bool) goType {
-	return goType{text, reflect.TypeFor[T](), inferred}
+	return goType{text, reflect.TypeFor[T](), inferred, 1}
 }
 
 // imports are the packages that Go types are of, by the text that names them.
@@ -86,7 +87,7 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 		if err != nil {
 			return none, err
 		}
-		return goType{u.text, u.real, c.Frozen}, nil
+		return goType{u.text, u.real, c.Frozen, u.parts}, nil
 	case c.Kind != cql.Collection:
 		return none, fmt.Errorf("no Go type for %s", c)
 	}
@@ -95,7 +96,7 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 		return none, err
 	}
 	if c.Name != "map" {
-		return goType{text: "[]" + elem.text, real: reflect.SliceOf(elem.real)}, nil
+		return goType{text: "[]" + elem.text, real: reflect.SliceOf(elem.real), parts: elem.parts}, nil
 	}
 	key, err := t.goType(keyspace, c.Args[0])
 	if err != nil {
@@ -104,10 +105,13 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 	if !key.real.Comparable() {
 		return none, fmt.Errorf("no Go map has keys of type %s", c.Args[0])
 	}
-	return goType{"map[" + key.text + "]" + elem.text, reflect.MapOf(key.real, elem.real), !c.Frozen && key.inferred && elem.inferred}, nil
+	return goType{
+		"map[" + key.text + "]" + elem.text, reflect.MapOf(key.real, elem.real), !c.Frozen && key.inferred && elem.inferred,
+		key.parts + elem.parts,
+	}, nil
 }
 
-// maxFields bounds user-defined types, which may be nested.
+// maxFields bounds the parts of a user-defined type. Each of a few nested types may double them.
 const maxFields = 1000
 
 func (t *types) userType(id schema.ID) (*userType, error) {
@@ -121,7 +125,7 @@ func (t *types) userType(id schema.ID) (*userType, error) {
 	if i < 0 || !cql.IsTable(id.Name) || len(t.schema.Types[i].Fields) > maxFields {
 		return nil, fmt.Errorf("no type %s is created, or its name needs quotes", id)
 	}
-	u, fields := &userType{ID: id}, newNames()
+	u, fields, parts := &userType{ID: id}, newNames(), 1
 	t.user = append(t.user, u)
 	fail := func(err error) (*userType, error) {
 		t.user = slices.DeleteFunc(t.user, func(o *userType) bool { return o == u })
@@ -131,6 +135,9 @@ func (t *types) userType(id schema.ID) (*userType, error) {
 		of, err := t.of(id.Keyspace, f.Type)
 		if err == nil && !cql.IsColumn(f.Name) {
 			err = fmt.Errorf("field %s has a name that needs quotes", f.Name)
+		}
+		if parts += of.parts; err == nil && parts > maxFields {
+			err = fmt.Errorf("it has more than %d parts", maxFields)
 		}
 		if err != nil {
 			return fail(err)
@@ -146,7 +153,7 @@ func (t *types) userType(id schema.ID) (*userType, error) {
 		row = append(row, reflect.StructField{Name: f.name, Type: f.real, Tag: reflect.StructTag(tag)})
 	}
 	u.name = t.names.take(camel(id.Name))
-	u.goType = goType{u.name, reflect.StructOf(row), true}
+	u.goType = goType{u.name, reflect.StructOf(row), true, parts}
 	t.user = append(slices.DeleteFunc(t.user, func(o *userType) bool { return o == u }), u)
 	return u, nil
 }

@@ -1,6 +1,7 @@
 package initialize_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -178,9 +179,51 @@ func TestEditedFilesStay(t *testing.T) {
 	if err := os.WriteFile(name, changed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want(tables, "sets.go kept migrate.cql unchanged main.go unchanged ADOPT.md unchanged")
+	want(more, "sets.go kept migrate.cql unchanged main.go unchanged ADOPT.md unchanged")
+	other := more + strings.ReplaceAll(more, "order", "visit")
+	want(other, "sets.go kept migrate.cql kept: sets.go was edited main.go unchanged ADOPT.md kept: sets.go was edited")
 	if got, err := os.ReadFile(name); err != nil || string(got) != string(changed) {
 		t.Errorf("%v: %s", err, got)
+	}
+}
+
+// The package is the one of the files that are there. One that cannot be imported is an error, before anything is read.
+func TestPackageOfTheFolder(t *testing.T) {
+	t.Parallel()
+	const tables = "CREATE TABLE a (a_id uuid PRIMARY KEY, b int); CREATE TABLE a_by_b (b int, a_id uuid, PRIMARY KEY (b, a_id))"
+	plan := initialize.New(review(t, "", tables), nil)
+	for name, want := range map[string]string{"orders": `orders "example.org/x/some"`, "os": `ossets "example.org/x/some"`, "main": ""} {
+		root := t.TempDir()
+		folder := filepath.Join(root, "some")
+		for file, text := range map[string]string{
+			"go.mod": "module example.org/x // a comment\n", "some/a.go": "// Package.\npackage " + name + "\n", "some/a_test.go": "package a_test\n",
+			"some/0.go": "//go:build ignore\n\npackage main\n",
+		} {
+			file = filepath.Join(root, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := plan.Write(folder, nil)
+		if want == "" {
+			if fault := initialize.Check(folder); err == nil || fault == nil || !strings.Contains(fault.Error(), "package main") {
+				t.Errorf("package main: %v, %v", err, fault)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		main, err := os.ReadFile(filepath.Join(folder, "denorm", "main.go"))
+		sets, missing := os.ReadFile(filepath.Join(folder, "sets.go"))
+		if err != nil || missing != nil || !strings.Contains(string(main), want) || !strings.Contains(string(sets), "\npackage "+name+"\n") {
+			t.Errorf("%s: %v, %v\n%s\n%s", name, err, missing, main, sets)
+		}
+		steps, err := os.ReadFile(filepath.Join(folder, "ADOPT.md"))
+		if err != nil || !strings.Contains(string(steps), "--hosts HOST --keyspace KEYSPACE;") {
+			t.Errorf("%s: %v\n%s", name, err, steps)
+		}
 	}
 }
 
@@ -197,6 +240,15 @@ func TestNoModule(t *testing.T) {
 	}
 }
 
+// A statement that cannot be read is named with its place: what it would say of the tables is not known.
+func TestUnreadStatement(t *testing.T) {
+	t.Parallel()
+	plan := initialize.New(review(t, "q.cql", "CREATE TABLE a (id int PRIMARY KEY);\nUPDATE a SET b = #x WHERE id = 1;\n"), nil)
+	if f := plan.Findings; len(f) != 1 || f[0].Code != "DN508" || f[0].At != (schema.Position{File: "q.cql", Line: 2}) {
+		t.Errorf("%+v", f)
+	}
+}
+
 // Whatever CQL it is given, what is declared is a schema, and what is written is formatted.
 func FuzzNew(f *testing.F) {
 	for _, text := range corpus(f) {
@@ -206,6 +258,11 @@ func FuzzNew(f *testing.F) {
 	f.Add("CREATE TYPE t (\"type\" int, a tuple<int, text>); CREATE TABLE xs (x_id uuid PRIMARY KEY, a frozen<t>, b text, \"b\n\" text); " +
 		"CREATE TABLE xs_by_b (b text, x_id uuid, \"b\n\" text, PRIMARY KEY (b, x_id))")
 	f.Add("CREATE TABLE func (func_id uuid PRIMARY KEY, _ int, a1 int, a_1 int, string text); CREATE TABLE func_by_a1 (a1 int, func_id uuid, PRIMARY KEY (a1, func_id))")
+	nested := "CREATE TYPE t0 (a int, b int);"
+	for n := range 40 {
+		nested += fmt.Sprintf("CREATE TYPE t%d (a frozen<t%d>, b frozen<t%[2]d>);", n+1, n)
+	}
+	f.Add(nested + "CREATE TABLE xs (x_id uuid PRIMARY KEY, a frozen<t40>, b text); CREATE TABLE xs_by_b (b text, x_id uuid, PRIMARY KEY (b, x_id))")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := schema.Review(schema.Source{Text: text})
 		if err != nil {

@@ -90,6 +90,7 @@ func (p *Plan) names(prefix string) bool {
 func (p *Plan) set(b *strings.Builder, e *Entity) {
 	d := &e.declaration
 	comment(b, "", "%s is a row of entity %s.", e.row, e.Name)
+	comment(b, "", "%s", e.nullable())
 	fmt.Fprintf(b, "type %s struct {\n", e.row)
 	for _, f := range e.fields {
 		fmt.Fprintf(b, "\t%s %s", f.name, f.text)
@@ -137,6 +138,9 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 	}
 	for _, t := range d.Types {
 		option("Type", strconv.Quote(t.Column), strconv.Quote(t.CQL))
+	}
+	if len(d.ReadOnly) > 0 {
+		comment(b, "\t", "A list that is not frozen is only read: sent twice, it has its elements twice. denorm adopt --copy ends that.")
 	}
 	for _, column := range d.ReadOnly {
 		option("ReadOnly", strconv.Quote(column))
@@ -195,6 +199,10 @@ func share(n, of int) string { return fmt.Sprintf("%d of %d rows that were read"
 
 // main is the program that has the commands for the sets of a package.
 func mainText(name, imported string) ([]byte, error) {
+	alias := name
+	if slices.Contains(strings.Fields("command err fmt main os"), name) { // it has another meaning there
+		alias += "sets"
+	}
 	return format.Source([]byte(fmt.Sprintf(`// Command denorm has the commands of denorm for the sets of package %[1]s. Or mount the command in your service's binary.
 package main
 
@@ -204,17 +212,17 @@ import (
 
 	"%[3]s/cmd/denorm/command"
 
-	%[1]s %[2]q
+	%[4]s %[2]q
 )
 
 func main() {
-	err := command.New(command.Declared(%[1]s.Schema)).Execute()
+	err := command.New(command.Declared(%[4]s.Schema)).Execute()
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(os.Stderr, "denorm:", err)
 	}
 	os.Exit(command.ExitCode(err))
 }
-`, name, imported, module)))
+`, name, imported, module, alias)))
 }
 
 // steps is the file that says what is left to do.
@@ -223,8 +231,13 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		hosts = []string{"HOST"}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Adopt the tables\n\nWritten by `denorm init`. Each step is explained in docs/adopt.md of denorm. In a shell:\n\n```sh\n")
-	fmt.Fprintf(&b, "denorm() { go run ./%s/denorm \"$@\" --hosts %s; }\n```\n\n", folder, strings.Join(hosts, ","))
+	fmt.Fprintf(&b, "# Adopt the tables\n\nWritten by `denorm init`. Each step is explained in docs/adopt.md of denorm. In a shell, in the folder of go.mod:\n\n```sh\n")
+	keyspace := ""
+	if slices.ContainsFunc(p.Entities, func(e *Entity) bool { return e.Tables[0].Keyspace == "" }) {
+		keyspace = " --keyspace KEYSPACE"
+	}
+	fmt.Fprintf(&b, "go get %[1]s@latest\ngo mod tidy\ndenorm() { go run ./%[2]s/denorm \"$@\" --hosts %[3]s%[4]s; }\n```\n\n",
+		module, folder, strings.Join(hosts, ","), keyspace)
 	b.WriteString("## 1. Correct the declaration\n\nRead `sets.go`: what is a guess has a comment.\n\n")
 	for _, e := range p.Entities {
 		for _, d := range e.Decisions {

@@ -44,6 +44,10 @@ func (e *Entity) report(line func(format string, args ...any)) {
 	if len(e.ID) > 0 {
 		line("  ID %s: no key is in all keys, so this has to tell entities apart", strings.Join(e.ID, ", "))
 	}
+	if s := e.Sample; s != nil && s.Failed != "" {
+		line("  no rows were read: %s", s.Failed)
+	}
+	line("  %s", e.nullable())
 	if s := e.Sample; s != nil {
 		for _, column := range slices.Sorted(maps.Keys(s.Nulls)) {
 			line("  null in %s: %s", share(s.Nulls[column], s.Rows), column)

@@ -21,10 +21,12 @@ const (
 	sampleTimeout = 10 * time.Second
 )
 
-// A column has few values if the rows of a sample, of which there are enough, have at most so many.
+// A column has few values if the rows of a sample, of which there are enough, have at most so many. Of text there must be
+// many rows for each value: it may be a name.
 const (
-	fewValues  = 8
-	enoughRows = 20
+	fewValues   = 8
+	enoughRows  = 20
+	rowsOfAText = 10
 )
 
 // Samples reads at most so many rows of the base table of each entity. show is told how many base tables were read, of how many.
@@ -42,7 +44,7 @@ func (p *Plan) Samples(ctx context.Context, s *session.Session, rows int, show f
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			return nil, fmt.Errorf("read a sample of %s: %w; --sample 0 does without", e.Tables[0].Name, err)
+			seen = &Sample{Failed: err.Error()}
 		}
 		out[e.Tables[0].ID] = seen
 	}
@@ -80,7 +82,11 @@ func (e *Entity) sample(ctx context.Context, r *sample.Reader) (*Sample, error) 
 		}
 	})
 	for column, known := range values {
-		if len(known) > 0 && len(known) <= fewValues && !known[""] && seen.Rows >= enoughRows {
+		enough := enoughRows
+		if slices.Contains([]string{"text", "varchar", "ascii"}, base.Column(column).Type) {
+			enough = max(enough, rowsOfAText*len(known))
+		}
+		if len(known) > 0 && len(known) <= fewValues && !known[""] && seen.Rows >= enough {
 			for text := range known {
 				seen.Values[column] = append(seen.Values[column], text)
 			}
