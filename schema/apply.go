@@ -18,8 +18,8 @@ import (
 // on is called after each. After an error, or if the process ends, read the steps again by [Steps], and apply those.
 //
 // It holds the lock of [Ensure] in each keyspace of the steps, and fails at once if another process has it. After a
-// process that was killed, or a step that had no answer, the lock is held for two minutes. It ends with ctx: the step that
-// was sent may then be done. Open s without session.LocalDC: each node is asked for its schema version.
+// process that was killed, or a step that had no answer, the lock is held for two minutes. It ends with ctx: the step
+// that was sent may then be done. Open s without session.LocalDC: each node is asked for its schema version.
 func Apply(ctx context.Context, s *session.Session, steps []Step, on func(Step)) error {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return err
@@ -211,7 +211,8 @@ func (a *applier) agree(ctx context.Context) error {
 		return err
 	}
 	peers = slices.DeleteFunc(peers, func(row map[string]any) bool { return row["host_id"] == nil }) // what is left of a former node
-	if a.local != "" && slices.ContainsFunc(peers, func(row map[string]any) bool { return row["data_center"] != a.local }) {
+	remote := func(row map[string]any) bool { return row["data_center"] != a.local }
+	if a.local != "" && slices.ContainsFunc(peers, remote) {
 		return errors.New("not every node can be asked for its schema: open the session without session.LocalDC")
 	}
 	for began := time.Now(); ; {

@@ -33,8 +33,8 @@ type Step struct {
 // schema.
 //
 // The system tables alone say what is done. So a text must not drop what another of its statements names. An index may be
-// dropped and created again. Of a table that is there, columns are compared, and options of CREATE TABLE are not. It ends
-// with ctx, or after 2 minutes if ctx has no deadline.
+// dropped and created again. Of a table that is there, columns are compared, and options of CREATE TABLE are not. It
+// ends with ctx, or after 2 minutes if ctx has no deadline.
 func Steps(ctx context.Context, s *session.Session, sources ...Source) ([]Step, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
@@ -246,8 +246,8 @@ func lenient(s ast.Statement) ast.Statement {
 	return s
 }
 
-// lasting is the statement without the options that a later step sets again, as far as the schema has those of the later
-// one already. So a step that another one has undone is not run again.
+// lasting is the statement without the options that a later step sets again, as far as the schema has those of the
+// later one already. So a step that another one has undone is not run again.
 func (st *Step) lasting(now *Schema, later []Step) ast.Statement {
 	has := func(l *Step, s ast.Statement) bool {
 		after, err := l.on(now, s)

@@ -22,8 +22,10 @@ func FuzzSteps(f *testing.F) {
 		}
 	}
 	f.Add("CREATE TABLE k.t (a int PRIMARY KEY); CREATE TABLE k.t (a int); CREATE TABLE k.t (a int PRIMARY KEY, a int)")
-	f.Add("CREATE TABLE k.t (a int PRIMARY KEY); CREATE INDEX ON k.t (a); CREATE INDEX ON k.t (a); ALTER TABLE k.t ADD b int; DROP INDEX k.x")
-	f.Add("ALTER KEYSPACE k WITH replication = {'class': 'a'}; ALTER KEYSPACE k WITH replication = {'class': 'b'} AND durable_writes = false")
+	f.Add("CREATE TABLE k.t (a int PRIMARY KEY); CREATE INDEX ON k.t (a); CREATE INDEX ON k.t (a); " +
+		"ALTER TABLE k.t ADD b int; DROP INDEX k.x")
+	f.Add("ALTER KEYSPACE k WITH replication = {'class': 'a'}; " +
+		"ALTER KEYSPACE k WITH replication = {'class': 'b'} AND durable_writes = false")
 	f.Add("CREATE MATERIALIZED VIEW k.v AS SELECT * FROM k.t WHERE a IS NOT NULL PRIMARY KEY (a); " +
 		"CREATE MATERIALIZED VIEW k.v AS SELECT * FROM k.t WHERE a IS NOT NULL PRIMARY KEY (a, a)")
 	f.Fuzz(func(_ *testing.T, text string) {

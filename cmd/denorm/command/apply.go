@@ -47,7 +47,8 @@ Exit codes: 0 all is applied, 1 with --dry-run: there is something to apply, 2 i
 	f.StringVar(&a.keyspace, "keyspace", "", "keyspace of names without one; it must exist")
 	a.access.flags(f)
 	f.BoolVar(&a.dryRun, "dry-run", false, "say what would be sent, and send nothing")
-	f.BoolVar(&a.yes, "yes", false, "do not ask before a statement that drops or renames something, or alters a type or a replication")
+	f.BoolVar(&a.yes, "yes", false,
+		"do not ask before a statement that drops or renames something, or alters a type or a replication")
 	return c
 }
 

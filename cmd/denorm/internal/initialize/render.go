@@ -231,7 +231,8 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		hosts = []string{"HOST"}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Adopt the tables\n\nWritten by `denorm init`. Each step is explained in docs/adopt.md of denorm. In a shell, in the folder of go.mod:\n\n```sh\n")
+	b.WriteString("# Adopt the tables\n\nWritten by `denorm init`. Each step is explained in docs/adopt.md of denorm. " +
+		"In a shell, in the folder of go.mod:\n\n```sh\n")
 	keyspace := ""
 	if slices.ContainsFunc(p.Entities, func(e *Entity) bool { return e.Tables[0].Keyspace == "" }) {
 		keyspace = " --keyspace KEYSPACE"
