@@ -2,10 +2,9 @@
 // table are split into buckets, it works out which can hold the rows. It queries these at the same time, and returns
 // the rows in clustering order.
 //
-//		r, err := reader.New(s) // of session.Open
+//	r, err := reader.New(s) // of session.Open
 //	page, next, err := reader.List(ctx, r, "ordersOfUser",
 //		reader.From(Orders, "orders_by_user").Eq("user_id", id).Limit(20)) // next page: .After(next)
-//
 //
 //	newest := reader.From(Logs, "logs").Eq("sensor_id", id).GtOrEq("ts", midnight).Lt("ts", now).OrderBy("ts DESC").Limit(10)
 //	for row, err := range reader.Read(ctx, r, "newestLogs", newest).All() {

@@ -84,7 +84,7 @@
 //	denorm.read.duration          reads
 //	denorm.read.unconfirmed       rows that queries with Confirm left out, as their base rows do not confirm them
 //	denorm.retries                attempts that were followed by another
-//	denorm.retry.rejections         requests that were given up because the retry budget was spent: an outage
+//	denorm.retry.rejections       requests that were given up because the retry budget was spent: an outage
 //	denorm.stragglers             requests that had not ended when the call did
 //	denorm.outcomes               tables of writes, by what is known of them
 //

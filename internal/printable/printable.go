@@ -14,8 +14,7 @@ import (
 )
 
 // Line gives text as one line. Every character that cannot be printed is written as an escape of Go: \n, \x1b, \u2028.
-// So is a
-// # after another, and the first of :: at the beginning. Other text stays as it is.
+// So is a # after another, and the first of :: at the beginning. Other text stays as it is.
 func Line(text string) string { return escaped(text, "", escape) }
 
 // Lines is [Line], but line breaks (\n) and tabs stay.

@@ -18,9 +18,9 @@
 // # Why it converges
 //
 // The versions of a row rise, and one of them is unfinished at a time: the next change waits until the query tables
-// are known to have the last one. Everything that is written to a query
-// table for an entity carries the timestamp of one of its versions, so whatever comes late is covered by what is newer.
-// It takes the version's own bits, not the clock, to say whose a version is.
+// are known to have the last one. Everything that is written to a query table for an entity carries the timestamp of
+// one of its versions, so whatever comes late is covered by what is newer. It takes the version's own bits, not the
+// clock, to say whose a version is.
 //
 // Transactions write version, pending and recent, and nothing else does. Plain writes alone write done: its timestamps
 // are those of versions, and not ballots, so a late one loses.
