@@ -78,9 +78,7 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 // nodes send, and calls the one that cluster has already. Without it, now and then a request is not answered.
 func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
 	policy := hosts.New(next)
-	if local, ok := cluster.HostFilter.(datacentre); ok {
-		policy.Datacentre = local.name
-	}
+	policy.Datacentre = limit(cluster.HostFilter) // Connect looks again
 	cluster.PoolConfig.HostSelectionPolicy = policy
 	cluster.FrameHeaderObserver = policy.Observe(cluster.FrameHeaderObserver)
 }

@@ -72,12 +72,16 @@ var errShared = errors.New("the host selection policy is of another session: cal
 func ownPolicy(config *gocql.ClusterConfig) error {
 	policy, ok := config.PoolConfig.HostSelectionPolicy.(*hosts.Policy)
 	if fresh := policy.Fresh(); ok && fresh != nil {
+		fresh.Datacentre = limit(config.HostFilter) // it may be another one since SelectHosts
 		config.PoolConfig.HostSelectionPolicy = fresh
 		config.FrameHeaderObserver = fresh.Observe(config.FrameHeaderObserver)
 		return nil
 	}
 	if hosts.Taken(config.PoolConfig.HostSelectionPolicy) {
 		return errShared
+	}
+	if ok {
+		policy.Datacentre = limit(config.HostFilter)
 	}
 	return nil
 }

@@ -24,6 +24,12 @@ func inDatacentre(name string, filter gocql.HostFilter) datacentre {
 	return datacentre{name, filter, "Configure"}
 }
 
+// limit is the datacentre that a filter limits a session to, empty if that is not known.
+func limit(filter gocql.HostFilter) string {
+	local, _ := filter.(datacentre)
+	return local.name
+}
+
 // Accept implements gocql.HostFilter.
 func (d datacentre) Accept(host *gocql.HostInfo) bool {
 	return host.DataCenter() == d.name && (d.caller == nil || d.caller.Accept(host))

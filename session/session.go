@@ -146,17 +146,19 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
 	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
-		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): use LocalDC, or Adjust "+
-			"with SelectHosts", p)
+		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): leave it out, and use LocalDC, "+
+			"or Adjust with SelectHosts", p)
 	}
+	var writes, reads string // datacentres
 	var err error
-	if s.writes, err = s.connect(cluster); err != nil {
+	if s.writes, writes, err = s.connect(cluster); err != nil {
 		return nil, err
 	}
-	if s.reads, err = s.connect(cluster); err != nil {
+	if s.reads, reads, err = s.connect(cluster); err != nil {
 		s.writes.Close()
 		return nil, err
 	}
+	s.config.LocalDC = common(writes, reads)
 	if err := s.roles(); err != nil { // not of sessions that are new
 		s.Close()
 		return nil, err
@@ -170,7 +172,16 @@ func replaceable(policy gocql.HostSelectionPolicy) bool {
 	return ok && p.Fresh() != nil
 }
 
-func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
+// common is the datacentre that both the writes and the reads are limited to, empty if there is none.
+func common(writes, reads string) string {
+	if writes != reads {
+		return ""
+	}
+	return reads
+}
+
+// connect opens a session, and says which datacentre it is limited to.
+func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, string, error) {
 	own := *cluster
 	Configure(&own, s.config.LocalDC)
 	if local, ok := own.HostFilter.(datacentre); ok && s.config.LocalDC != "" {
@@ -181,9 +192,10 @@ func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) 
 		f(&own)
 	}
 	if err := usable(own.Keyspace); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return Connect(&own)
+	session, err := Connect(&own)
+	return session, limit(own.HostFilter), err
 }
 
 // usable says why a keyspace cannot be that of a session. Its name goes into CQL without quotes, where MyShop would be
@@ -218,15 +230,16 @@ func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 	if err := s.roles(); err != nil {
 		return nil, err
 	}
+	s.config.LocalDC = hosts.DatacentreOf(reads)
+	if writes != nil {
+		s.config.LocalDC = common(hosts.DatacentreOf(writes), s.config.LocalDC)
+	}
 	return s, nil
 }
 
 func (s *Session) roles() error {
 	if err := errors.Join(note(s.writes, true, errReads), note(s.reads, false, errWrites)); err != nil {
 		return fmt.Errorf("denorm: session: %w", err)
-	}
-	if p := hosts.Of(s.reads); p != nil {
-		s.config.LocalDC = p.Datacentre
 	}
 	return nil
 }

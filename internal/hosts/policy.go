@@ -63,6 +63,14 @@ func Of(session *gocql.Session) *Policy {
 	return nil
 }
 
+// DatacentreOf is the datacentre that all requests of a session go to, empty if that is not known.
+func DatacentreOf(session *gocql.Session) string {
+	if p := Of(session); p != nil {
+		return p.Datacentre
+	}
+	return ""
+}
+
 // Init implements [gocql.HostSelectionPolicy]. As gocql's own policies do, it panics if two sessions share the policy.
 func (p *Policy) Init(session *gocql.Session) {
 	p.mu.Lock()
