@@ -86,8 +86,8 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 
 func (j *job) checkAdopt() error {
 	switch {
-	case j.skewed != nil && !j.dryRun:
-		return j.skewed
+	case j.unfit != nil && !j.dryRun:
+		return j.unfit
 	case j.writers.IsZero():
 		return invalid("Adopt: say with option Writers when the last process that wrote without the library had ended")
 	case j.writers.After(time.Now()):

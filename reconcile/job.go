@@ -35,7 +35,7 @@ type job struct {
 	each    func(context.Context, *unit, *row) error // is called with each row of the base table, and nothing is compared; or nil
 	adopt   int64                                    // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
-	skewed error // what rejects a repair: this clock is too far from a node's
+	unfit error // what rejects a repair: this clock is too far from a node's, or conditions would hold in no certain datacentre
 
 	counts *pieces    // nil unless it is a unit of another engine
 	store  *store     // nil without State
@@ -80,8 +80,8 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 	for _, t := range j.compared() {
 		j.report.table(t.qualified())
 	}
-	if j.repairs && !j.dryRun && j.skewed != nil {
-		return nil, j.skewed
+	if j.repairs && !j.dryRun && j.unfit != nil {
+		return nil, j.unfit
 	}
 	if err := j.begin(ctx); err != nil {
 		return nil, err

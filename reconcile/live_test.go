@@ -95,3 +95,17 @@ func count(t *testing.T, s *session.Session, table string) (n int) {
 	}
 	return n
 }
+
+// A column of a key cannot be added to a table that is there.
+func TestTableOfAnotherKey(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		_, _, r := openSet(t, c, listings, handed)
+		c.Create("DROP TABLE shop.listings_by_depot", "CREATE TABLE shop.listings_by_depot (id text PRIMARY KEY, note text)")
+		_, err := r.Verify(t.Context(), listings)
+		if !errors.Is(err, reconcile.ErrInvalid) ||
+			!strings.Contains(err.Error(), "table shop.listings_by_depot has another key, without column depot: create it anew") {
+			t.Error(err)
+		}
+	})
+}

@@ -110,7 +110,29 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	if err := j.checkNode(ctx); err != nil {
 		return nil, err
 	}
-	return j, j.readSchema(ctx)
+	if err := j.readSchema(ctx); err != nil {
+		return nil, err
+	}
+	if s.LocalSerial && r.shared.LocalDC == "" {
+		return j, j.checkLocalSerial(ctx)
+	}
+	return j, nil
+}
+
+// checkLocalSerial rejects a repair whose conditions would hold in the datacentre of whichever node takes the request.
+func (j *job) checkLocalSerial(ctx context.Context) error {
+	keyspace := j.base().keyspace
+	var replication map[string]string
+	if err := j.do(ctx, points, request.New("", nil), func(ctx context.Context) (err error) {
+		replication, err = catalog.Replication(ctx, j.reads, keyspace)
+		return err
+	}); err != nil {
+		return fmt.Errorf("denorm: reconcile: replication of %s not read: %w", keyspace, err)
+	}
+	if len(catalog.Datacentres(replication)) > 1 {
+		j.unfit = invalid("set %s has LocalSerial, and its keyspace several datacentres: give session.LocalDC (--local-dc)", j.entity)
+	}
+	return nil
 }
 
 // Above the server's own limits, or slow requests would end without its answer.
@@ -164,7 +186,7 @@ func (j *job) checkNode(ctx context.Context) error {
 		return invalid("the partitioner of the cluster is %s: tables can be compared under Murmur3Partitioner alone", name)
 	}
 	if began.Sub(now) > mostSkew || time.Until(now) > mostSkew {
-		j.skewed = invalid("the clocks of this machine and of a node differ by %v: put them right, as a repair writes at the present time",
+		j.unfit = invalid("the clocks of this machine and of a node differ by %v: put them right, as a repair writes at the present time",
 			began.Sub(now).Abs().Round(time.Second))
 	}
 	return nil
@@ -190,6 +212,9 @@ func (j *job) readSchema(ctx context.Context) error {
 		}
 		for _, c := range declared[i].Columns {
 			if !slices.Contains(columns, c.Name) {
+				if c.Kind != "regular" {
+					return invalid("table %s has another key, without column %s: create it anew", t.qualified(), c.Name)
+				}
 				return invalid("table %s has no column %s: ALTER TABLE %s ADD %s %s (ddl --migrate of the command writes all statements)",
 					t.qualified(), c.Name, t.qualified(), cql.Quote(c.Name), c.Type)
 			}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -238,14 +237,6 @@ func (s *Schema) present(now time.Time) *Schema {
 
 // Keyspace returns the keyspace with a name, or nil.
 func (s *Schema) Keyspace(name string) *Keyspace { return named(s.Keyspaces, ID{Name: name}) }
-
-// datacentres are those that have replicas, as far as the replication names them: a live one does.
-func (k *Keyspace) datacentres() []string {
-	if k == nil || !strings.HasSuffix(k.Replication["class"], "NetworkTopologyStrategy") {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(k.Replication)), func(name string) bool { return name == "class" || k.Replication[name] == "0" })
-}
 
 // Column returns the column with a name, or nil.
 func (t *Table) Column(name string) *Column {

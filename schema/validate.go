@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/dialect"
 	rotated "github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/session"
@@ -106,7 +107,10 @@ func (c *comparison) localSerial(local string) {
 		if len(all) == 0 || !all[0].set.Internal().LocalSerial {
 			continue
 		}
-		places := c.live.Keyspace(all[0].id.Keyspace).datacentres()
+		var places []string
+		if k := c.live.Keyspace(all[0].id.Keyspace); k != nil {
+			places = catalog.Datacentres(k.Replication)
+		}
 		switch {
 		case len(places) < 2:
 		case local == "":

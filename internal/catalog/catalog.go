@@ -4,8 +4,11 @@ package catalog
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/driver"
@@ -42,6 +45,24 @@ func Columns(ctx context.Context, session *gocql.Session, keyspace, table string
 		"SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
 		[]any{keyspace, table}, func() { out = append(out, name) }, &name)
 	return out, err
+}
+
+// Replication makes one attempt at reading the replication of a keyspace, nil if there is no such keyspace.
+func Replication(ctx context.Context, session *gocql.Session, keyspace string) (out map[string]string, err error) {
+	var replication map[string]string
+	err = Each(ctx, session, gocql.One, "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?",
+		[]any{keyspace}, func() { out = replication }, &replication)
+	return out, err
+}
+
+// Datacentres are those that a replication gives replicas, as far as it names them: a live one does.
+func Datacentres(replication map[string]string) []string {
+	if !strings.HasSuffix(replication["class"], "NetworkTopologyStrategy") {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(replication)), func(name string) bool {
+		return name == "class" || replication[name] == "0"
+	})
 }
 
 // Each makes one attempt at a statement, and calls row when a row of the answer is in dest.
