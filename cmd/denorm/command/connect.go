@@ -88,8 +88,13 @@ type cluster struct {
 
 func (c *cluster) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
-	f.StringVar(&c.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
+	localDCFlag(f, &c.localDC)
 	c.access.flags(f)
+}
+
+// localDCFlag is the flag of session.LocalDC.
+func localDCFlag(f *pflag.FlagSet, name *string) {
+	f.StringVar(name, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
 }
 
 // mapFlag is the flag of the keyspaces of a tenant.
@@ -130,6 +135,9 @@ func (s *source) connect() (*session.Session, error) {
 	config, err := s.access.cluster(s.hosts)
 	if err != nil {
 		return nil, err
+	}
+	if s.localDC != "" {
+		session.Configure(config, s.localDC)
 	}
 	config.ProtoVersion = driver.Protocol
 	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout

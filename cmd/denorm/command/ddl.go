@@ -49,6 +49,7 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 	}
 	s.flags(c)
 	mapFlag(c.Flags(), &s.mapped)
+	localDCFlag(c.Flags(), &s.localDC)
 	c.Flags().BoolVar(&migrate, "migrate", false, "compare what is declared, in files or the binary, with the cluster of --hosts")
 	return c
 }

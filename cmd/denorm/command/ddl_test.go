@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
@@ -54,6 +55,37 @@ func TestDDLMaps(t *testing.T) {
 		if code != test.code || !strings.Contains(out, test.says) {
 			t.Errorf("%s: exit code %d\n%s", test.args, code, out)
 		}
+	}
+}
+
+// A comparison is made from the datacentre of the service: LocalSerial in several datacentres needs it.
+func TestDDLInADatacentre(t *testing.T) {
+	t.Parallel()
+	type user struct{ ID, Name string }
+	users := tables.Must(tables.New[user]("user", tables.Table{Keyspace: "crm", Name: "users", PartKey: []string{"id"}}))
+	declared := schema.Must(schema.Declare(schema.Sets(users)))
+	c := cassandratest.Listen(t, 1)
+	c.Create(declared.In(map[string]string{}).Statements()...)
+	host := net.JoinHostPort(c.Config().Hosts[0], strconv.Itoa(c.Config().Port))
+	for local, want := range map[string]int{"dc1": ExitFine, "dc9": ExitError} {
+		out, code := ddl(t, declared, "--migrate --local-dc "+local+" --hosts "+host)
+		if code != want || code == ExitError && !strings.Contains(out, local) {
+			t.Errorf("%s: exit code %d\n%s", local, code, out)
+		}
+	}
+	if out, code := ddl(t, declared, "--local-dc dc1"); code != ExitError || !strings.Contains(out, "--local-dc needs --hosts") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	for _, local := range []string{"dc1", ""} {
+		s := source{hosts: []string{host}, localDC: local, timeout: 10 * time.Second}
+		from, err := s.connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := from.Settings().LocalDC; got != local {
+			t.Errorf("datacentre %q, want %q", got, local)
+		}
+		from.Reads().Close()
 	}
 }
 

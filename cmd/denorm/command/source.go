@@ -29,6 +29,7 @@ type source struct {
 	hosts     []string
 	keyspaces []string
 	mapped    map[string]string // of ddl: physical keyspaces of declared ones
+	localDC   string            // of ddl
 	access    access
 	sizes     bool // measures tables of a cluster
 	timeout   time.Duration
@@ -57,9 +58,9 @@ func (s *source) unused(c *cobra.Command) error {
 		empty := f.Value.String() == "" || f.Value.String() == "[]"
 		switch {
 		case err != nil:
-		case empty && (of || f.Name == "hosts" || f.Name == "keyspace" || f.Name == "map"):
+		case empty && (of || slices.Contains([]string{"hosts", "keyspace", "map", "local-dc"}, f.Name)):
 			err = fmt.Errorf("--%s is empty", f.Name)
-		case len(s.hosts) == 0 && (of || f.Name == "timeout" || f.Name == "sizes"):
+		case len(s.hosts) == 0 && (of || slices.Contains([]string{"timeout", "sizes", "local-dc"}, f.Name)):
 			err = fmt.Errorf("--%s needs --hosts", f.Name)
 		}
 	})
