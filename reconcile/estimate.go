@@ -66,7 +66,7 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 			continue
 		}
 		if partitions == 0 {
-			return Estimate{}, fmt.Errorf("%w: no node reports table %s: run nodetool flush and nodetool refreshsizeestimates on each node", ErrUnknown, t.qualified())
+			return Estimate{}, fmt.Errorf("%w: no node reports table %s: it is empty, or run nodetool flush and nodetool refreshsizeestimates on each node", ErrUnknown, t.qualified())
 		}
 		each, err := j.rowsPerPartition(ctx)
 		if err != nil {

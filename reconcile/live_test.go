@@ -41,7 +41,7 @@ func TestTableOfAnotherTTL(t *testing.T) {
 		} {
 			report, err := run()
 			if !errors.Is(err, reconcile.ErrInvalid) || !strings.Contains(err.Error(), "default_time_to_live 1h0m0s") || report != nil ||
-				!strings.Contains(err.Error(), "leave this table out (Tables, --tables; Adopt: of the set)") {
+				!strings.Contains(err.Error(), "leave this table out (Tables, --tables; Adopt, Backfill: of the set)") {
 				t.Errorf("%s: %v\n%v", name, err, report)
 			}
 		}

@@ -225,7 +225,7 @@ func (j *job) readSchema(ctx context.Context) error {
 	base := j.base()
 	for _, t := range j.queries { // a row that has ended in one table alone would be missing there, and a repair would bring it back
 		if t.live.TTL != 0 && t.live.TTL != base.live.TTL {
-			return invalid("table %s has default_time_to_live %v, and the base table %s has %s: make them equal, or leave this table out (Tables, --tables; Adopt: of the set)",
+			return invalid("table %s has default_time_to_live %v, and the base table %s has %s: make them equal, or leave this table out (Tables, --tables; Adopt, Backfill: of the set)",
 				t.qualified(), t.live.TTL, base.qualified(), orNone(base.live.TTL))
 		}
 	}

@@ -156,7 +156,7 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	case err != nil:
 		return err
 	case len(rows) == 0:
-		return invalid("Resume: no run %s to %s set %s in these keyspaces is stored", r.run, j.kind, j.entity)
+		return invalid("Resume: no run %s to %s set %s in these keyspaces and this datacentre (--local-dc) is stored", r.run, j.kind, j.entity)
 	case string(rows[0].plan) != string(plan):
 		return invalid("Resume: run %s was begun with another declaration of set %s, or with other Tables, Lookup, DryRun or, to adopt, Writers or Settle: begin a new run", r.run, j.entity)
 	}

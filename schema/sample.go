@@ -75,7 +75,7 @@ func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out [
 	of := func(n int) string { return fmt.Sprintf("%d of %d rows that were looked at", n, seen.Rows) }
 	if n := seen.Partly; n > 0 {
 		add(Difference{
-			Reason: of(n) + " have a TTL on some columns, which a change would lose, and no expiry fits", Note: l.Set.Expiry >= 0,
+			Reason:     of(n) + " have a TTL on some columns, which a change would lose, and no expiry fits",
 			Impossible: tablerow.Alike,
 		})
 	}

@@ -64,7 +64,7 @@ func TestValidateLooksAtRows(t *testing.T) {
 		},
 		"columns that end in a set with ExpiresAt": {
 			set: rentals(tables.ExpiresAt("until")), then: "UPDATE mall.rentals USING TTL 7200 SET days = 3 WHERE id = ?",
-			note: "no statement fixes it: write their columns alike",
+			error: "and no expiry fits\n\t\tno statement fixes it: write their columns alike",
 		},
 		"columns that end in a set with Compare": {
 			set: rentals(tables.Compare("days")), then: "UPDATE mall.rentals USING TTL 7200 SET days = 3 WHERE id = ?",

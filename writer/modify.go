@@ -286,7 +286,8 @@ func (w *Writer) unkept(ctx context.Context, op string, s *layout.Set) error {
 		return nil
 	}
 	return reject(op, s.Invalid(base, s.Columns[s.Expiry].Name,
-		"the row ends by a TTL and has no expiry, so it would stay: give it one, or adopt the set first"))
+		"the row ends by a TTL and has no expiry, so it would stay: give it one, or adopt the set first "+
+			"(a TTL on some columns only: write them alike, all with a TTL or none)"))
 }
 
 // Load reads the base row under key, at the writer's consistency level. Only the fields of the base key are used from

@@ -187,7 +187,7 @@ func (b *Base) Decode(row Row) (any, error) {
 			return nil, undecoded.As(c.Name, c.CQL.Info(), field)
 		}
 		if c.CQL.Exceeds(data) {
-			return nil, fmt.Errorf("column %s: a value has a field that is not declared, and the write would lose it: declare "+
+			return nil, fmt.Errorf("column %s: a value has a field that is not declared, and a write would lose it: declare "+
 				"the field", c.Name)
 		}
 		if err := undecoded.Decode(c.Name, c.CQL.Info(), data, field); err != nil {

@@ -129,8 +129,8 @@ func (r *Renderer) checkStamp(c Change) error {
 		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp "+
 			"as its stamp (rows from before the library: declare UnstampedRows)")
 	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
-		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: give each write of an "+
-			"entity a timestamp of its own (writer.At)")
+		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: for a repeat (writer.At) "+
+			"pass the first before-image; else give this write a timestamp of its own")
 	}
 	return nil
 }
