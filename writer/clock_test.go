@@ -286,7 +286,8 @@ func TestTwoWritesAtOneTimestamp(t *testing.T) {
 	} {
 		_, err := at.Write(t.Context(), "change", change)
 		if !errors.Is(err, ErrInvalid) ||
-			!strings.Contains(err.Error(), "column updated_at: the before-image was written at the timestamp of this write") {
+			!strings.Contains(err.Error(), "column updated_at: the before-image was written at the timestamp of this write: "+
+				"for a repeat (writer.At) pass the first before-image; else give this write a timestamp of its own") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
