@@ -312,6 +312,20 @@ func TestADatacentreIsLost(t *testing.T) {
 		l.want("dc2 down", "dc1: "+level, writer.NotApplied)
 		l.want("dc2 back", "dc1: "+level, writer.Applied)
 	}
+	for _, level := range []string{"write at `QUORUM`", "write at `EACH_QUORUM`", "write at `ALL`", "condition at `SERIAL`"} {
+		l.want("dc2 unresponsive", "dc1: "+level, writer.Unknown)
+	}
+	for _, level := range []string{"read at `QUORUM`", "read at `EACH_QUORUM`", "read at `ALL`"} {
+		l.want("dc2 unresponsive", "dc1: "+level, writer.NotApplied) // it failed
+	}
+	for _, phase := range []string{"dc2 unresponsive", "dc2 down"} { // its nodes hang in both
+		for _, level := range []string{"LOCAL_QUORUM", "QUORUM", "EACH_QUORUM", "ALL"} {
+			l.want(phase, "dc2: write at `"+level+"`", writer.Unknown)
+			l.want(phase, "dc2: read at `"+level+"`", writer.NotApplied)
+		}
+		l.want(phase, "dc2: condition at `SERIAL`", writer.Unknown)
+		l.want(phase, "dc2: condition at `LOCAL_SERIAL`", writer.Unknown)
+	}
 	t.Log("\n" + l.table())
 	if *figures != "" {
 		if err := os.WriteFile(*figures, []byte(l.table()), 0o600); err != nil {
