@@ -30,8 +30,10 @@ type secondConn struct{ net.Conn }
 
 // The class is shorter by the length of what is added, so that the lengths of the row and the frame are right.
 const (
-	oneDatacentre = "\x00\x00\x00\x02\x00\x00\x00\x05class\x00\x00\x00\x34org.apache.cassandra.locator.NetworkTopologyStrategy"
-	twoDatacentre = "\x00\x00\x00\x03\x00\x00\x00\x03dc2\x00\x00\x00\x011\x00\x00\x00\x05class\x00\x00\x00\x28assandra.locator.NetworkTopologyStrategy"
+	oneDatacentre = "\x00\x00\x00\x02" + "\x00\x00\x00\x05class\x00\x00\x00\x34" +
+		"org.apache.cassandra.locator.NetworkTopologyStrategy"
+	twoDatacentre = "\x00\x00\x00\x03\x00\x00\x00\x03dc2\x00\x00\x00\x011" +
+		"\x00\x00\x00\x05class\x00\x00\x00\x28assandra.locator.NetworkTopologyStrategy"
 )
 
 func (c secondConn) Read(p []byte) (int, error) {

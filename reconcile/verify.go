@@ -46,7 +46,7 @@ func (j *job) runDigest(ctx context.Context) (*Report, error) {
 // column by column.
 //
 // Where the clocks of this machine and of a node differ by more than 10 s, the error matches ErrInvalid, but for a
-// [DryRun].
+// [DryRun]. So it does for a set with LocalSerial in several datacentres, if the session has no LocalDC.
 func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

@@ -146,8 +146,8 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
 	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
-		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): leave it out, and use LocalDC, "+
-			"or Adjust with SelectHosts", p)
+		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): leave it out, and "+
+			"use LocalDC, or Adjust with SelectHosts", p)
 	}
 	var writes, reads string // datacentres
 	var err error
