@@ -97,7 +97,7 @@ var vary = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "ID"},
 	{regexp.MustCompile(`next: \S+`), "next: TOKEN"},
 	{regexp.MustCompile(`\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`), "DATE"},
-	{regexp.MustCompile(`(?m)^DATE gocql: .*\n`), ""}, // the driver says that nodes are slow
+	{regexp.MustCompile(`(?m)^DATE gocql: .*\n`), ""},         // the driver says that nodes are slow
 	{regexp.MustCompile(`(?m)^\w+ order +\d+\.\d %.*\n`), ""}, // the progress of a run that takes ten seconds
 	{regexp.MustCompile(`\b\d+(\.\d+)?m?s\b|\(cached\)`), "TIME"},
 	{regexp.MustCompile(`[ \t]+`), " "},
