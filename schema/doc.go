@@ -62,8 +62,8 @@
 // and reconcile.Backfill has ended; until then it is Hidden.
 //
 //   - A Since that was added is an error until the fingerprint has it. Run the statement that the error names before
-//     the first process that declares the Since starts, and before the time of the Since. From then on Validate fails
-//     in a process that does not declare it.
+//     the first process that declares the Since starts, and before the time of the Since. From that time on Validate
+//     fails in a process that does not declare it.
 //   - A list of values that has grown is a note: older and newer processes both pass.
 //   - A Stamp, ExpiresAt or SweepInserts that was added is a note until it is in the fingerprint. Run the statement
 //     when all processes declare it.
