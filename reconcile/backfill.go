@@ -76,8 +76,8 @@ func (j *job) checkFill() error {
 	case why != "":
 		return invalid("Backfill: table %s cannot be filled: %s", t.Name(), why)
 	case t.live.GCGrace < leastGrace:
-		return invalid("Backfill: gc_grace_seconds of table %s is less than an hour, so what writers remove could be purged before an older "+
-			"row is put: set it to that of the base table", t.Name())
+		return invalid("Backfill: gc_grace_seconds of table %s is less than an hour, so removed rows could come back: set it as in "+
+			"the base table", t.Name())
 	}
 	return nil
 }

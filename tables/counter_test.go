@@ -130,8 +130,7 @@ func TestCounterDeclarations(t *testing.T) {
 	byID := tables.Table{Name: "counts", PartKey: []string{"id", "kind"}}
 	byOwnID := tables.Table{Name: "counts", PartKey: []string{"id"}}
 	n, m := tables.Type("n", "counter"), tables.Type("m", "counter")
-	const alone = "which Cassandra rejects: besides its key, a table has only counters or none. " +
-		"Declare the counters as a set of their own, and write both in one Write"
+	const alone = "which Cassandra rejects: declare the counters as a set of their own, and write both in one Write"
 	const moves = " in a set of counters: a row of counters cannot move, as what it has counted cannot be set elsewhere"
 	runFaultCases(t, []faultCase{
 		{"sound", declaring[count](byID, n, m), nil},
@@ -199,7 +198,7 @@ func TestCounterDeclarations(t *testing.T) {
 			Columns: []string{"id"},
 		}, n, m), []string{
 			"table by_kind: has no counter in it, and all other tables of the set count",
-			"table by_kind: column id: is not a counter, and a table of counters has no other columns besides its key",
+			"table by_kind: column id: is not a counter: outside of its key a table of counters has counters only",
 		}},
 		{"several functions", declaring[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"), tables.Since{Bucket: tables.Hash(8, "id")})), []string{

@@ -71,9 +71,8 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		},
 		{"nothing that is never absent", declaring[absent](tables.Table{Name: "accounts", PartKey: []string{"id"}},
 			versioned), []string{
-			"table accounts: a Versioned set needs a column besides the base key that is never absent (no pointer, time, " +
-				"slice or map): " +
-				"a base row without columns is that of a deleted entity",
+			"table accounts: a Versioned set needs a column outside of the base key that is never absent: add one that " +
+				"is no pointer, time, slice or map",
 		}},
 		{"a column called pending", declaring[own](accounts, versioned), []string{
 			"table accounts: column pending: the base table of a Versioned set has a column of this name of its own",
@@ -127,11 +126,11 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		},
 		{"a Unique table in another keyspace", declaring[account](accounts, versioned,
 			tables.Table{Name: "accounts_by_email", Keyspace: "common", PartKey: []string{"email"}, Unique: true}), []string{
-			`table accounts_by_email: Keyspace is "common", and that of the base table is "": give the Unique table the Keyspace of the base table`,
+			`table accounts_by_email: Keyspace is "common", the base table has "": give the Unique table the same Keyspace`,
 		}},
 		{"a Unique table without the keyspace of the base table", declaring[account](
 			tables.Table{Name: "accounts", Keyspace: "shop", PartKey: []string{"id"}}, versioned, accountsByEmail), []string{
-			`table accounts_by_email: Keyspace is "", and that of the base table is "shop": give the Unique table the Keyspace of the base table`,
+			`table accounts_by_email: Keyspace is "", the base table has "shop": give the Unique table the same Keyspace`,
 		}},
 		{"other rules alongside Versioned", declaring[account](accounts, accountsByLevel, versioned,
 			tables.OneOf[int32]("level", 1, 2),

@@ -227,7 +227,7 @@ func TestPatchRefuses(t *testing.T) {
 		},
 		"expiry": {
 			s.Patch(row, tables.Column("ends")),
-			"column ends: the expiry cannot be edited: it is that of all columns of the row, so Update the row",
+			"column ends: the expiry cannot be edited: all columns of the row share it, so Update the row",
 		},
 		"no expiry": {
 			s.Patch(immortal, tables.Column("note")),
@@ -236,7 +236,7 @@ func TestPatchRefuses(t *testing.T) {
 		},
 		"elements of an expiry": {
 			s.Patch(immortal, tables.Elements("ends")),
-			"column ends: the expiry cannot be edited: it is that of all columns of the row, so Update the row",
+			"column ends: the expiry cannot be edited: all columns of the row share it, so Update the row",
 		},
 		"elements of a text": {
 			s.Patch(row, tables.Elements("note")),

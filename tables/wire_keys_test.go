@@ -44,7 +44,7 @@ type storedClaim struct {
 func TestForgedKeysOfAStoredCondition(t *testing.T) {
 	t.Parallel()
 	when, one := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01"
-	const none, kind = "keys that are not those of a row before the change",
+	const none, kind = "keys that no row before the change has",
 		"an insert with the keys of a row before it, or another change without them"
 	for name, test := range map[string]struct {
 		kind tables.Kind
@@ -109,7 +109,7 @@ func TestForgedClaimsOfAStoredCondition(t *testing.T) {
 		return out
 	}
 	blob := []storedClaim{{"shop", "accounts_by_email", 1, []storedColumn{{"email", 2, "blob", []byte("b"), 0}}}}
-	const not, unclaimed = "a claim that is not that of its row",
+	const not, unclaimed = "a claim of another row",
 		"the key that the row gets in Unique table accounts_by_email is not claimed"
 	for name, test := range map[string]struct {
 		kind             tables.Kind

@@ -65,7 +65,7 @@ func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
 	clock := func(name, what string) {
 		i := source(name, what)
 		if d.Clock >= 0 && d.Clock != i {
-			b.fault("", o.Column, "its functions go by the time of %s and by that of another column: it must be one",
+			b.fault("", o.Column, "its functions go by the times of %s and another column: use one column",
 				b.set.Columns[d.Clock].Name)
 			return
 		}

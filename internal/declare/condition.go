@@ -22,8 +22,7 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 		b.fault(decl.Name, "", "a Unique table cannot rotate: a key would be free again in the next table")
 	}
 	if of := b.Tables[0].Keyspace; decl.Keyspace != of {
-		b.fault(decl.Name, "", "Keyspace is %q, and that of the base table is %q: give the Unique table the Keyspace of "+
-			"the base table", decl.Keyspace, of)
+		b.fault(decl.Name, "", "Keyspace is %q, the base table has %q: give the Unique table the same Keyspace", decl.Keyspace, of)
 	}
 	t.Columns = slices.Clone(t.Key)
 	if len(b.set.Tables) > 0 {
@@ -186,9 +185,8 @@ func (b *builder) checkVersioned() {
 		}
 	}
 	if !slices.ContainsFunc(s.Regular(), func(i int) bool { return s.Columns[i].NeverAbsent() }) {
-		b.fault(base.Name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, "+
-			"time, slice or map): "+
-			"a base row without columns is that of a deleted entity")
+		b.fault(base.Name, "", "a Versioned set needs a column outside of the base key that is never absent: add one that "+
+			"is no pointer, time, slice or map")
 	}
 	for _, t := range s.Tables {
 		if len(t.Follows) > 0 {

@@ -30,9 +30,8 @@ func (b *builder) checkCounters() {
 		case c.Counts() && (c.Go.Kind() != reflect.Int64 || c.Marshals):
 			b.fault("", c.Name, "a counter wants a Go int64, which holds what to add, not %s", c.Go)
 		case !c.Counts() && !c.Key && c.CQL != nil:
-			b.fault("", c.Name, "is in a table with counter %s, which Cassandra rejects: besides its key, a table has only "+
-				"counters or none. "+
-				"Declare the counters as a set of their own, and write both in one Write", s.Columns[first].Name)
+			b.fault("", c.Name, "is in a table with counter %s, which Cassandra rejects: declare the counters as a set of their own, and "+
+				"write both in one Write", s.Columns[first].Name)
 		}
 	}
 	for _, t := range s.Tables {
@@ -54,7 +53,7 @@ func (b *builder) readCounters(t *layout.Table) {
 	declared := slices.IndexFunc(b.Tables, func(d Table) bool { return d.Name == t.Name && d.Keyspace == t.Keyspace })
 	for _, name := range b.Tables[declared].Columns {
 		if i, ok := b.of[name]; ok && !slices.Contains(t.Columns, i) {
-			b.fault(t.Name, name, "is not a counter, and a table of counters has no other columns besides its key")
+			b.fault(t.Name, name, "is not a counter: outside of its key a table of counters has counters only")
 		}
 	}
 	for _, i := range t.Key {

@@ -123,7 +123,7 @@ func checkPatchedExpiry(s *layout.Set, values []cqltype.Value, edits []patched) 
 	return nil
 }
 
-const expiryEdited = "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
+const expiryEdited = "the expiry cannot be edited: all columns of the row share it, so Update the row"
 
 // refuseEdit says why column i cannot be edited so, or "".
 func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {

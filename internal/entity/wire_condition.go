@@ -245,7 +245,7 @@ func (c *Conditional) checkClaims() error {
 				return cqltype.Identical(a.Data, b.Data)
 			})
 			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.By == layout.Transactional && !c.had(k) {
-				return errors.New("a claim that is not that of its row")
+				return errors.New("a claim of another row")
 			}
 			seen[k.name()] = true
 		}
@@ -272,7 +272,7 @@ func checkKeys(s *layout.Set, keys []byte, of map[string]int) error {
 	return cutKeys(keys, func(name string, value []byte) error {
 		i, ok := of[name]
 		if !ok || s.Columns[i].Key || seen[name] || len(value) == 0 || s.Columns[i].CQL.Malformed(value) != "" {
-			return errors.New("keys that are not those of a row before the change")
+			return errors.New("keys that no row before the change has")
 		}
 		seen[name] = true
 		return nil

@@ -298,7 +298,7 @@ func (s *source) tables(ctx context.Context, files []string) (*schema.Schema, er
 	case len(s.keyspaces) == 0:
 		return nil, fmt.Errorf("no table in the cluster at %v: only Cassandra's own keyspaces have any", s.hosts)
 	}
-	return nil, fmt.Errorf("no table in keyspace %s of the cluster: name that of the tables with --keyspace", strings.Join(s.keyspaces, ", "))
+	return nil, fmt.Errorf("no table in keyspace %s of the cluster: name the tables' keyspace with --keyspace", strings.Join(s.keyspaces, ", "))
 }
 
 // schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise what
