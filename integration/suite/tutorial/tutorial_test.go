@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // Each file of the tutorial is written, each edit made and each command given, in one shell. What is printed is what the
 // page says, but for ids, tokens and times.
-func TestTutorialNodeStopped(t *testing.T) {
+func TestTutorialNode(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)
 	cluster.DropAfter(t, "shop")
