@@ -25,4 +25,4 @@ fi
 git -c tag.gpgSign=false tag --force "reconcile/temporal/$version" >/dev/null
 internal/tools/notes.sh "$version"
 cd integration
-go test -count=1 -v ./suite/install -release "$version"
+go test -count=1 -timeout 40m -v ./suite/install -release "$version"
