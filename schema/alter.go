@@ -29,13 +29,13 @@ func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 		switch {
 		case t.Column(d.Name) == nil:
 			t.Columns = append(t.Columns, columnOf(d))
-		case !s.IfNotExists:
+		case !s.IfNotExists && !p.rerun:
 			return p.fail(at, "ALTER TABLE %s: there is a column %s already", id, d.Name)
 		}
 	}
 	for _, name := range s.Drop {
 		switch c := t.Column(name); {
-		case c == nil && !s.IfNotExists, c != nil && c.inKey():
+		case c == nil && !s.IfNotExists && !p.rerun, c != nil && c.inKey():
 			return p.fail(at, "ALTER TABLE %s: there is no column %s alongside the key", id, name)
 		case c != nil:
 			t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Name == name })
@@ -51,13 +51,13 @@ func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 		case c != nil && c.inKey() && t.Column(names[1]) == nil:
 			c.Name = names[1]
 			p.gone[column{id, names[0]}] = len(p.out.Queries)
-		case c != nil || !s.IfNotExists:
+		case c != nil || !s.IfNotExists && !p.rerun:
 			return p.fail(at, "ALTER TABLE %s: column %s cannot be renamed to %s: the first has to be in the primary key, and the second must not be there",
 				id, names[0], names[1])
 		}
 	}
 	t.Options = maps.Clone(t.Options)
-	if s.DropCompact && !t.dropCompact() {
+	if s.DropCompact && !t.dropCompact() && !p.rerun {
 		return p.fail(at, "ALTER TABLE %s: it has no COMPACT STORAGE", id)
 	}
 	p.setOptions(t.Options, s.Options, id, at)
@@ -135,7 +135,7 @@ func (p *parser) alterType(s *ast.CreateType, at int) error {
 		switch {
 		case !known:
 			t.Fields = append(t.Fields, fieldOf(f))
-		case !s.IfNotExists:
+		case !s.IfNotExists && !p.rerun:
 			return p.fail(at, "ALTER TYPE %s: there is a field %s already", id, f.Name)
 		}
 	}
@@ -145,7 +145,7 @@ func (p *parser) alterType(s *ast.CreateType, at int) error {
 		switch i := slices.IndexFunc(t.Fields, is(names[0])); {
 		case i >= 0 && !slices.ContainsFunc(t.Fields, is(names[1])):
 			t.Fields[i].Name = names[1]
-		case i >= 0 || !s.IfNotExists:
+		case i >= 0 || !s.IfNotExists && !p.rerun:
 			return p.fail(at, "ALTER TYPE %s: field %s cannot be renamed to %s: the first must be there, and the second must not", id, names[0], names[1])
 		}
 	}
@@ -171,7 +171,7 @@ func (p *parser) drop(s *ast.Drop, at int) error {
 	out.Types = slices.DeleteFunc(out.Types, func(t Type) bool { return is("TYPE", t.ID) })
 	out.Tables = slices.DeleteFunc(out.Tables, func(t Table) bool { return is("TABLE", t.ID) })
 	out.Keyspaces = slices.DeleteFunc(out.Keyspaces, func(k Keyspace) bool { return s.What == "KEYSPACE" && k.Name == id.Name })
-	if p.created() == before && !s.IfExists {
+	if p.created() == before && !s.IfExists && !p.rerun {
 		return p.missing(false, at, "DROP "+s.What, id)
 	}
 	clear(p.tables)

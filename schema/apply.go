@@ -48,10 +48,7 @@ func (a *applier) run(ctx context.Context, known []Step, on func(Step)) error {
 	if !slices.ContainsFunc(known, func(st Step) bool { return !st.Done }) {
 		return nil
 	}
-	if err := a.agree(ctx); err != nil {
-		return err
-	}
-	live, err := read(ctx, a.reader, keyspacesOf(known))
+	live, err := a.read(ctx, known)
 	if err != nil {
 		return err
 	}
@@ -71,12 +68,11 @@ func (a *applier) run(ctx context.Context, known []Step, on func(Step)) error {
 		if err := a.step(ctx, steps, i); err != nil {
 			return fmt.Errorf("%s: line %d: %w", steps[i].At.File, steps[i].At.Line, err)
 		}
-		all, drops := steps[i].names()
-		whole := len(all[0]) == 1 && len(drops) == 0
-		if whole { // the lock of the keyspace was released, or there was none
-			err = a.lock(ctx, all[0][0])
-		}
 		steps[i].Done = true
+		whole := len(steps[i].all[0]) == 1 && len(steps[i].drops) == 0
+		if whole { // the lock of the keyspace was released, or there was none
+			err = a.lock(ctx, steps[i].all[0][0])
+		}
 		on(steps[i])
 		if whole && err == nil {
 			steps, err = a.again(ctx, steps)
@@ -105,18 +101,20 @@ func (a *applier) again(ctx context.Context, known []Step) ([]Step, error) {
 
 // keyspacesOf gives the keyspaces of steps, each once, in their order.
 func keyspacesOf(steps []Step) []string {
-	return each.Once(each.Of(steps, func(st Step) string {
-		all, _ := st.names()
-		return all[0][0]
-	}))
+	return each.Once(each.Of(steps, func(st Step) string { return st.all[0][0] }))
+}
+
+// read reads the keyspaces of steps, as soon as all nodes have one schema.
+func (a *applier) read(ctx context.Context, steps []Step) (*Schema, error) {
+	if err := a.agree(ctx); err != nil {
+		return nil, err
+	}
+	return read(ctx, a.reader, keyspacesOf(steps))
 }
 
 // plan says which steps are done in the cluster.
 func (a *applier) plan(ctx context.Context, steps []Step) error {
-	if err := a.agree(ctx); err != nil {
-		return err
-	}
-	live, err := read(ctx, a.reader, keyspacesOf(steps))
+	live, err := a.read(ctx, steps)
 	if err != nil {
 		return err
 	}
@@ -160,8 +158,7 @@ func (a *applier) release(ctx context.Context) {
 func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, ensureTimeout)
 	defer cancel()
-	all, _ := steps[i].names()
-	keyspace, whole := all[0][0], len(all[0]) == 1
+	keyspace, whole := steps[i].all[0][0], len(steps[i].all[0]) == 1
 	if l := a.locks[keyspace]; whole && l != nil { // of another replication, not all replicas would have its row
 		l.release(ctx)
 		delete(a.locks, keyspace)
@@ -177,9 +174,13 @@ func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 	case answered && answer.Code() >= gocql.ErrCodeSyntax: // it was rejected
 		return err
 	case err != nil:
-		if err = a.find(ctx, steps, i, err); err != nil { // it may be under way, so its lock ends by itself
-			delete(a.locks, keyspace)
+		if shows(ctx, func() bool {
+			now := slices.Clone(steps)
+			return a.plan(ctx, now) == nil && now[i].Done
+		}) {
+			return nil
 		}
+		delete(a.locks, keyspace) // it may be under way, so its lock ends by itself
 	default:
 		err = a.agree(ctx)
 	}
@@ -187,20 +188,6 @@ func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 		return fmt.Errorf("it may be done: apply again: %w", err)
 	}
 	return nil
-}
-
-// find waits until a step shows whose statement had no answer.
-func (a *applier) find(ctx context.Context, steps []Step, i int, err error) error {
-	for began := time.Now(); time.Since(began) < settle; {
-		now := slices.Clone(steps)
-		if unread := a.plan(ctx, now); unread == nil && now[i].Done {
-			return nil
-		}
-		if waited := request.Sleep(ctx, 500*time.Millisecond); waited != nil {
-			break
-		}
-	}
-	return err
 }
 
 // agree waits until all nodes have one schema version. Each is asked for its own: what others know of a node that is down

@@ -185,16 +185,26 @@ func (e *ensurer) one(ctx context.Context, m create) error {
 	if _, answered := driver.RequestError(err); err == nil || answered {
 		return err
 	}
-	for began := time.Now(); time.Since(began) < settle; {
+	if shows(ctx, func() bool {
 		missing, unread := e.missing(ctx)
-		if unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.what == m.what }) {
-			return nil
-		}
-		if waited := request.Sleep(ctx, 500*time.Millisecond); waited != nil {
-			return errors.Join(err, waited)
-		}
+		return unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.what == m.what })
+	}) {
+		return nil
 	}
 	return err
+}
+
+// shows waits a while until something that had no answer shows.
+func shows(ctx context.Context, done func() bool) bool {
+	for began := time.Now(); time.Since(began) < settle; {
+		if done() {
+			return true
+		}
+		if request.Sleep(ctx, 500*time.Millisecond) != nil {
+			break
+		}
+	}
+	return false
 }
 
 // missing gives the statements for what is declared and does not exist.

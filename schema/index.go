@@ -22,7 +22,7 @@ func (p *parser) createIndex(s *ast.CreateIndex, at int) error {
 	}
 	there, same := named(p.out.Indexes, i.ID) != nil, p.out.indexLike(&i)
 	switch {
-	case s.IfNotExists && (there || same != nil):
+	case (s.IfNotExists || p.rerun) && (there || same != nil):
 		return nil
 	case there:
 		return p.once(there, at, "index", i.ID)

@@ -116,6 +116,7 @@ type parser struct {
 	emptied  map[ID]ast.Span // of each DROP IF EXISTS; of a keyspace without the name of a table
 	review   bool            // goes on after what is not understood
 	absent   string          // why a statement on what is not there is an error
+	rerun    bool            // what a statement makes may be there, and what it drops may be gone
 }
 
 // cqlsh are the commands of that shell which change nothing. They end with the line.
@@ -234,7 +235,7 @@ func (p *parser) createKeyspace(s *ast.CreateKeyspace, at int) error {
 	switch {
 	case s.Alter:
 		return p.alterKeyspace(s, at)
-	case there && s.IfNotExists:
+	case there && (s.IfNotExists || p.rerun):
 		return nil
 	}
 	if len(s.Replication) == 0 && !p.review {
@@ -252,7 +253,7 @@ func (p *parser) createType(s *ast.CreateType, at int) error {
 	switch {
 	case s.Alter:
 		return p.alterType(s, at)
-	case there && s.IfNotExists:
+	case there && (s.IfNotExists || p.rerun):
 		return nil
 	}
 	t.Fields = each.Of(s.Fields, fieldOf)
@@ -283,7 +284,7 @@ func (p *parser) createTable(s *ast.CreateTable, span ast.Span) error {
 	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: make(map[string]string)}
 	p.again(t.ID)
 	_, there := p.tables[t.ID]
-	if there && s.IfNotExists {
+	if there && (s.IfNotExists || p.rerun) {
 		return nil
 	}
 	p.setOptions(t.Options, s.Options, t.ID, span.From)
@@ -384,7 +385,7 @@ func (p *parser) createView(s *ast.CreateView, span ast.Span) error {
 	names := each.Once(slices.Concat(s.Columns, s.Partition, s.Clustering))
 	v.Columns = each.Of(names, func(name string) Column { return Column{Name: name, Kind: Regular} })
 	there := named(p.out.Views, v.ID) != nil
-	if there && s.IfNotExists {
+	if there && (s.IfNotExists || p.rerun) {
 		return nil
 	}
 	p.setOptions(v.Options, s.Options, v.ID, span.From)

@@ -22,9 +22,11 @@ type Step struct {
 	Done    bool // the cluster has what it makes, or lacks what it drops
 	Confirm bool // it drops or renames something, or alters a type or a replication: ask a person
 
-	statement ast.Statement
-	span      ast.Span
-	parser    *parser // of its text
+	statement  ast.Statement
+	span       ast.Span
+	parser     *parser    // of its text
+	all, drops [][]string // what it is about, and what of that it takes away: a keyspace, something in it, or a column
+	made       *Schema    // what CREATE makes
 }
 
 // Steps reads texts of CREATE, ALTER and DROP, and says which statements the cluster has already. It changes nothing.
@@ -70,7 +72,7 @@ func readSteps(keyspace string, sources []Source) (steps []Step, err error) {
 
 func (p *parser) steps() (steps []Step, err error) {
 	for {
-		_, at, more := p.script.Next()
+		first, at, more := p.script.Next()
 		if !more {
 			return steps, nil
 		}
@@ -79,73 +81,71 @@ func (p *parser) steps() (steps []Step, err error) {
 			return nil, err
 		}
 		step := Step{Text: p.script.Text(span), At: p.position(at), statement: s, span: span, parser: p}
-		all, drops := step.names()
-		alter, _ := s.(*ast.CreateType)
+		step.names()
 		use, _ := s.(*ast.Use)
-		keyspace, _ := s.(*ast.CreateKeyspace)
-		replicas := keyspace != nil && keyspace.Alter && len(keyspace.Replication) > 0
-		step.Confirm = len(drops) > 0 || alter != nil && alter.Alter || replicas
 		switch {
 		case use != nil && use.Keyspace == p.keyspace:
 			continue
 		case use != nil:
 			return nil, p.fail(at, "USE is not applied: write the keyspace before each name")
-		case len(all) == 0:
+		case len(step.all) == 0:
 			return nil, p.fail(at, "only CREATE, ALTER and DROP of tables, types, indexes, views and keyspaces are applied")
-		case all[0][0] == "":
+		case step.all[0][0] == "":
 			return nil, p.fail(at, "no keyspace is named: write it before the name")
+		}
+		step.made, err = step.on(&Schema{}, s, false)
+		if err != nil && first == "create" && len(step.made.Unread) == 0 { // Cassandra rejects it, whatever is there
+			return nil, err
 		}
 		steps = append(steps, step)
 	}
 }
 
-// names gives what a statement is about: a keyspace, something in it, or a column of that. drops are those that it takes away.
-func (st *Step) names() (all, drops [][]string) {
-	add := func(what string, n cql.Name, columns ...string) {
+// names finds what the statement is about, and whether a person is to confirm it.
+func (st *Step) names() {
+	add := func(what string, n cql.Name, gone []string, columns ...string) {
 		id := st.parser.id(n)
 		whole := []string{id.Keyspace, what + " " + id.Name}
-		all = append(all, whole)
-		for _, c := range columns {
-			all = append(all, append(slices.Clip(whole), c))
+		st.all = append(st.all, whole)
+		for _, c := range slices.Concat(columns, gone) {
+			st.all = append(st.all, append(slices.Clip(whole), c))
 		}
+		st.drops = st.all[len(st.all)-len(gone):]
 	}
-	columns := func(list []ast.ColumnDefinition) []string {
-		return each.Of(list, func(d ast.ColumnDefinition) string { return d.Name })
+	columns := func(list []ast.ColumnDefinition, more []string) []string {
+		return append(more, each.Of(list, func(d ast.ColumnDefinition) string { return d.Name })...)
 	}
 	switch s := st.statement.(type) {
 	case *ast.CreateKeyspace:
-		all = [][]string{{s.Keyspace}}
+		st.all, st.Confirm = [][]string{{s.Keyspace}}, s.Alter && len(s.Replication) > 0
 	case *ast.CreateType:
 		gone, made := renamed(s.Rename)
-		add("TYPE", s.Type, append(append(made, columns(s.Fields)...), gone...)...)
-		drops = all[len(all)-len(gone):]
+		add("TYPE", s.Type, gone, columns(s.Fields, made)...)
+		st.Confirm = s.Alter
 	case *ast.CreateTable:
-		add("TABLE", s.Table, columns(s.Columns)...)
+		add("TABLE", s.Table, nil, columns(s.Columns, nil)...)
 	case *ast.CreateIndex:
-		add("INDEX", cql.Name{Keyspace: s.Table.Keyspace, Name: s.Index})
-		add("TABLE", s.Table)
+		add("INDEX", cql.Name{Keyspace: s.Table.Keyspace, Name: s.Index}, nil)
+		add("TABLE", s.Table, nil)
 	case *ast.CreateView:
-		add("MATERIALIZED VIEW", s.View)
-		add("TABLE", s.From)
+		add("MATERIALIZED VIEW", s.View, nil)
+		add("TABLE", s.From, nil)
 	case *ast.AlterTable:
 		gone, made := renamed(s.Rename)
-		gone, made = append(gone, s.Drop...), append(made, columns(s.Add)...)
 		what := "TABLE"
 		if s.View {
 			what = "MATERIALIZED VIEW"
 		}
-		add(what, s.Table, append(made, gone...)...)
-		drops = all[len(all)-len(gone):]
-		if s.DropCompact {
-			drops = [][]string{append(slices.Clip(all[0]), ast.CompactStorage)}
+		if add(what, s.Table, append(gone, s.Drop...), columns(s.Add, made)...); s.DropCompact {
+			st.drops = [][]string{append(slices.Clip(st.all[0]), ast.CompactStorage)}
 		}
 	case *ast.Drop:
-		if add(s.What, s.Name); s.What == "KEYSPACE" {
-			all = [][]string{{s.Name.Name}}
+		if add(s.What, s.Name, nil); s.What == "KEYSPACE" {
+			st.all = [][]string{{s.Name.Name}}
 		}
-		drops = all
+		st.drops = st.all
 	}
-	return all, drops
+	st.Confirm = st.Confirm || len(st.drops) > 0
 }
 
 func renamed(names [][2]string) (from, to []string) {
@@ -159,14 +159,12 @@ func renamed(names [][2]string) (from, to []string) {
 // them have run.
 func reversed(steps []Step) error {
 	for i := range steps {
-		_, drops := steps[i].names()
 		for j := range steps {
-			all, _ := steps[j].names()
 			_, index := steps[j].statement.(*ast.CreateIndex)
-			for _, d := range drops {
+			for _, d := range steps[i].drops {
 				within := func(n []string) bool { return len(d) <= len(n) && slices.Equal(d, n[:len(d)]) }
 				again := index && i < j && len(d) == 2 && strings.HasPrefix(d[1], "INDEX ")
-				if i != j && !again && slices.ContainsFunc(all, within) {
+				if i != j && !again && slices.ContainsFunc(steps[j].all, within) {
 					return fmt.Errorf("%s: line %d drops what line %d of %s names: apply them from two files, one after the other",
 						steps[i].At.File, steps[i].At.Line, steps[j].At.Line, steps[j].At.File)
 				}
@@ -188,22 +186,21 @@ func plan(live *Schema, steps []Step) (err error) {
 
 // plan is the schema after the step.
 func (st *Step) plan(now *Schema, later []Step) (*Schema, error) {
-	if all, _ := st.names(); len(all[0]) > 1 && now.Keyspace(all[0][0]) == nil {
-		return nil, st.fail("keyspace %s does not exist", all[0][0])
+	if len(st.all[0]) > 1 && now.Keyspace(st.all[0][0]) == nil {
+		return nil, st.fail("keyspace %s does not exist", st.all[0][0])
 	}
-	after, err := st.on(now, lenient(st.lasting(now, later)))
-	if st.Done = err == nil && reflect.DeepEqual(after, now) || st.outdone(now, later); st.Done {
+	if st.Done = st.done(now, later); st.Done {
 		return now, st.check(now, later)
 	}
-	return st.on(now, st.statement)
+	return st.on(now, st.statement, false)
 }
 
 func (st *Step) fail(format string, args ...any) error {
 	return st.parser.fail(st.span.From, format, args...)
 }
 
-// on is a schema as a statement of the step's text changes it.
-func (st *Step) on(s *Schema, statement ast.Statement) (*Schema, error) {
+// on is a schema as a statement changes it. With rerun, what the statement makes may be there.
+func (st *Step) on(s *Schema, statement ast.Statement, rerun bool) (*Schema, error) {
 	out := *s
 	out.Keyspaces, out.Types, out.Tables = slices.Clone(s.Keyspaces), slices.Clone(s.Types), slices.Clone(s.Tables)
 	out.Indexes, out.Views = slices.Clone(s.Indexes), slices.Clone(s.Views)
@@ -211,6 +208,7 @@ func (st *Step) on(s *Schema, statement ast.Statement) (*Schema, error) {
 		out.Views[i].Options = maps.Clone(out.Views[i].Options)
 	}
 	p := *st.parser
+	p.rerun = rerun
 	p.on(&out)
 	err := p.run(statement, st.span)
 	if err == nil && len(out.Unread) > 0 { // an option that Cassandra rejects
@@ -225,151 +223,102 @@ func (st *Step) on(s *Schema, statement ast.Statement) (*Schema, error) {
 	return &out, err
 }
 
-// lenient is a statement that changes nothing where it is done.
-func lenient(s ast.Statement) ast.Statement {
-	switch s := s.(type) {
-	case *ast.CreateKeyspace: // of ALTER it is IF EXISTS
-		return set(*s, func(s *ast.CreateKeyspace) { s.IfNotExists = s.IfNotExists || !s.Alter })
-	case *ast.CreateType:
-		return set(*s, func(s *ast.CreateType) { s.IfNotExists = true })
-	case *ast.CreateTable:
-		return set(*s, func(s *ast.CreateTable) { s.IfNotExists = true })
-	case *ast.CreateIndex:
-		return set(*s, func(s *ast.CreateIndex) { s.IfNotExists = true })
-	case *ast.CreateView:
-		return set(*s, func(s *ast.CreateView) { s.IfNotExists = true })
-	case *ast.AlterTable: // of its columns
-		return set(*s, func(s *ast.AlterTable) { s.IfNotExists = true })
-	case *ast.Drop:
-		return set(*s, func(s *ast.Drop) { s.IfExists = true })
-	}
-	return s
-}
-
-// lasting is the statement without the options that a later step sets again, as far as the schema has those of the
-// later one already. So a step that another one has undone is not run again.
-func (st *Step) lasting(now *Schema, later []Step) ast.Statement {
-	has := func(l *Step, s ast.Statement) bool {
-		after, err := l.on(now, s)
+// done says whether a schema is as after the step, or as after a later one that goes on from there.
+func (st *Step) done(now *Schema, later []Step) bool {
+	has := func(s ast.Statement) bool {
+		after, err := st.on(now, s, true)
 		return err == nil && reflect.DeepEqual(after, now)
 	}
-	switch s := st.statement.(type) {
-	case *ast.AlterTable:
-		again := func(o ast.Option) bool {
-			return slices.ContainsFunc(later, func(l Step) bool {
-				a, ok := l.statement.(*ast.AlterTable)
-				if !ok || a.View != s.View || l.parser.id(a.Table) != st.parser.id(s.Table) {
-					return false
-				}
-				i := slices.IndexFunc(a.Options, func(other ast.Option) bool { return other.Name == o.Name })
-				return i >= 0 && has(&l, &ast.AlterTable{Table: a.Table, View: a.View, Options: a.Options[i : i+1]})
-			})
-		}
-		return set(*s, func(s *ast.AlterTable) { s.Options = slices.DeleteFunc(slices.Clone(s.Options), again) })
-	case *ast.CreateKeyspace:
-		out := *s
-		for _, l := range later {
-			a, ok := l.statement.(*ast.CreateKeyspace)
-			if !ok || !s.Alter || !a.Alter || a.Keyspace != s.Keyspace {
-				continue
-			}
-			one := ast.CreateKeyspace{Keyspace: a.Keyspace, Alter: true, Replication: a.Replication, KeepDurable: true}
-			if len(a.Replication) > 0 && has(&l, &one) {
-				out.Replication = nil
-			}
-			one.Replication, one.Durable, one.KeepDurable = nil, a.Durable, false
-			if !a.KeepDurable && has(&l, &one) {
-				out.KeepDurable = true
-			}
-		}
-		return &out
-	}
-	return st.statement
-}
-
-func set[T any](s T, change func(*T)) *T {
-	change(&s)
-	return &s
-}
-
-// outdone says whether a step is done although the schema does not show it: the index was created again, or is COMPACT STORAGE gone.
-func (st *Step) outdone(now *Schema, later []Step) bool {
-	switch s := st.statement.(type) {
-	case *ast.AlterTable:
-		t := now.Table(st.parser.id(s.Table))
-		return s.DropCompact && t != nil && t.Options[ast.CompactStorage] == ""
-	case *ast.Drop:
+	if s, ok := st.statement.(*ast.Drop); ok && s.What == "INDEX" { // it may be created again
 		live := named(now.Indexes, st.parser.id(s.Name))
-		return s.What == "INDEX" && live != nil && slices.ContainsFunc(later, func(l Step) bool {
-			made, err := l.on(&Schema{}, l.statement)
-			return err == nil && len(made.Indexes) > 0 && made.Indexes[0].ID == live.ID && live.same(&made.Indexes[0])
-		})
+		if live != nil && slices.ContainsFunc(later, func(l Step) bool {
+			return slices.ContainsFunc(l.made.Indexes, func(i Index) bool { return i.ID == live.ID && live.same(&i) })
+		}) {
+			return true
+		}
 	}
-	return false
+	options := st.options()
+	for name, set := range options { // each may be set again
+		if !has(set) && !slices.ContainsFunc(later, func(l Step) bool {
+			again := l.options()[name]
+			return again != nil && slices.Equal(l.all[0], st.all[0]) && has(again)
+		}) {
+			return false
+		}
+	}
+	return len(options) > 0 || has(st.statement)
+}
+
+// options are what ALTER sets, each by a statement of its own.
+func (st *Step) options() map[string]ast.Statement {
+	out := make(map[string]ast.Statement)
+	switch s := st.statement.(type) {
+	case *ast.AlterTable:
+		for i, o := range s.Options {
+			one := *s
+			one.Options = s.Options[i : i+1]
+			out[o.Name] = &one
+		}
+	case *ast.CreateKeyspace:
+		replication, durable := *s, *s
+		if replication.KeepDurable = true; s.Alter && len(s.Replication) > 0 {
+			out["replication"] = &replication
+		}
+		if durable.Replication = nil; s.Alter && !s.KeepDurable {
+			out["durable_writes"] = &durable
+		}
+	}
+	return out
 }
 
 // check rejects what the schema has in another form than the step says.
 func (st *Step) check(now *Schema, later []Step) error {
-	made, err := st.on(&Schema{}, st.statement) // nothing of ALTER and DROP
 	var found []Difference
 	other := func(column, reason string) { found = append(found, Difference{Column: column, Reason: reason}) }
-	switch s := st.statement.(type) {
-	case *ast.CreateKeyspace:
-		altered := slices.ContainsFunc(later, func(l Step) bool {
-			o, ok := l.statement.(*ast.CreateKeyspace)
-			return ok && o.Alter && o.Keyspace == s.Keyspace
-		})
-		if !s.Alter && !altered && !sameReplication(made.Keyspaces[0].Replication, now.Keyspace(s.Keyspace).Replication) {
-			found = append(found, Difference{Reason: "the replication is another one"})
-		}
-	case *ast.CreateType:
-		live := named(now.Types, st.parser.id(s.Type))
-		if !s.Alter {
-			found = compareFields(nil, "", "", made.Types[0].Fields, live.Fields, true)
-		}
-		for _, f := range s.Fields {
-			if s.Alter && live != nil && !slices.Contains(live.Fields, fieldOf(f)) {
-				other(f.Name, "is another one")
-			}
-		}
-		for _, r := range s.Rename {
-			if live != nil && !slices.ContainsFunc(live.Fields, func(f Field) bool { return f.Name == r[1] }) {
-				other(r[1], "does not exist")
-			}
-		}
-	case *ast.CreateTable:
-		if len(made.Tables) == 0 { // Cassandra rejects it, whatever is there
-			return err
-		}
-		found = compareColumns(nil, &made.Tables[0], now.Table(made.Tables[0].ID))
-	case *ast.CreateIndex:
-		if len(made.Indexes) == 0 {
-			return err
-		}
-		if now.indexLike(&made.Indexes[0]) == nil {
-			found = append(found, Difference{Reason: "the index is another one"})
-		}
-	case *ast.CreateView:
-		if len(made.Views) == 0 {
-			return err
-		}
-		if v := &made.Views[0]; v.shape() != named(now.Views, v.ID).shape() {
-			found = append(found, Difference{Reason: "the view is another one"})
-		}
-	case *ast.AlterTable:
-		t := now.Table(st.parser.id(s.Table))
-		if t == nil { // IF EXISTS
-			return nil
-		}
-		for _, d := range s.Add {
-			if c, want := t.Column(d.Name), columnOf(d); c.Type != want.Type || c.Kind != want.Kind {
+	altered := func(live *Table, added []ast.ColumnDefinition, renamed [][2]string) {
+		for _, d := range added {
+			if c, want := live.Column(d.Name), columnOf(d); c.Type != want.Type || c.Kind != want.Kind {
 				other(d.Name, "is another one")
 			}
 		}
-		for _, r := range s.Rename {
-			if t.Column(r[1]) == nil {
+		for _, r := range renamed {
+			if live.Column(r[1]) == nil {
 				other(r[1], "does not exist")
 			}
+		}
+	}
+	switch s := st.statement.(type) {
+	case *ast.AlterTable:
+		if t := now.Table(st.parser.id(s.Table)); t != nil { // else it has IF EXISTS
+			altered(t, s.Add, s.Rename)
+		}
+	case *ast.CreateType:
+		if t := named(now.Types, st.parser.id(s.Type)); s.Alter && t != nil {
+			altered(&Table{Columns: each.Of(t.Fields, func(f Field) Column {
+				return Column{Name: f.Name, Type: f.Type, Kind: Regular}
+			})}, s.Fields, s.Rename)
+		}
+	}
+	for _, k := range st.made.Keyspaces {
+		alters := func(l Step) bool { return slices.Equal(l.all[0], st.all[0]) }
+		if !slices.ContainsFunc(later, alters) && !sameReplication(k.Replication, now.Keyspace(k.Name).Replication) {
+			other("", "the replication is another one")
+		}
+	}
+	for _, t := range st.made.Types {
+		found = compareFields(nil, "", "", t.Fields, named(now.Types, t.ID).Fields, true)
+	}
+	for _, t := range st.made.Tables {
+		found = compareColumns(nil, &t, now.Table(t.ID))
+	}
+	for _, i := range st.made.Indexes {
+		if now.indexLike(&i) == nil {
+			other("", "the index is another one")
+		}
+	}
+	for _, v := range st.made.Views {
+		if v.shape() != named(now.Views, v.ID).shape() {
+			other("", "the view is another one")
 		}
 	}
 	if found = Breaking(found); len(found) == 0 {

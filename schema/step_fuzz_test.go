@@ -36,7 +36,7 @@ func FuzzSteps(f *testing.F) {
 		live := fuzzed(steps)
 		_ = plan(live, steps)
 		for i := range steps {
-			if after, err := steps[i].on(live, lenient(steps[i].statement)); err == nil {
+			if after, err := steps[i].on(live, steps[i].statement, true); err == nil {
 				live = after
 			}
 			if i == len(steps)/2 || i == len(steps)-1 {
