@@ -4,6 +4,7 @@ package guess
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,10 +54,10 @@ func Entities(s *schema.Schema) []Entity {
 			tables = append(tables, t)
 		}
 	}
-	g := group(tables)
+	join(tables)
 	var out []Entity
 	for _, t := range tables {
-		all := g[t.group]
+		all := t.group.tables
 		slices.SortFunc(all, func(a, b *table) int { return a.at - b.at })
 		if all[0] != t || len(all) == 1 && t.by == "" && !named[schema.ID{Keyspace: t.Keyspace, Name: t.entity}] {
 			continue
@@ -78,16 +79,24 @@ type table struct {
 	columns map[string]string // types by name
 	counts  bool
 	at      int // in the schema
-	group   int
+	group   *group
 	why     string // it is in the group
 }
 
+// group is tables that seem to be of one entity.
+type group struct{ tables []*table }
+
+// version is the end of the name of a table that was made after another one, as in closed_executions_v2.
+var version = regexp.MustCompile(`_v[0-9]+$`)
+
 func newTable(t *schema.Table, i int) *table {
 	holds, by, _ := Cut(t.Name)
+	holds = version.ReplaceAllString(holds, "")
 	out := &table{
 		Table: t, entity: Singular(holds), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
-		at: i, group: i,
+		at: i,
 	}
+	out.group = &group{[]*table{out}}
 	out.head = out.entity[strings.LastIndexByte(out.entity, '_')+1:]
 	if own := out.entity + "_id"; t.Column(own) == nil {
 		for i, c := range out.key {
@@ -172,6 +181,9 @@ func (t *table) sums() bool {
 
 // alike says why two tables of which neither has the key of the other hold the same; "" if they do not.
 func (t *table) alike(other *table) string {
+	if same(t.key, other.key) {
+		return ""
+	}
 	equal := len(t.Columns) == len(other.Columns) && len(other.lacks(t.Columns)) == 0
 	permuted := len(t.key) > 1 && len(t.key) == len(other.key) && len(keyless(t.key, other.key)) == 0
 	if equal && (permuted || len(t.Columns) > 3) && len(t.key) > 0 && t.key[0].Name != other.key[0].Name {
@@ -201,27 +213,26 @@ func keyless(list, key []schema.Column) []schema.Column {
 // most is how many tables are compared with each other, each with each.
 const most = 400
 
-// groups are tables that seem to be of one entity, by their [table.group].
-type groups map[int][]*table
-
-// group makes groups: first of tables of one name whose columns say so too, then of those of one name, then of others that are copies.
-func group(tables []*table) groups {
-	g := make(groups, len(tables))
+// join makes groups: first of tables of one name whose columns say so too, then of those of one name, then of others that are copies.
+func join(tables []*table) {
 	alike, near := make(map[schema.ID][]*table), make(map[string][]*table)
 	for _, t := range tables {
-		g[t.group] = []*table{t}
 		id := schema.ID{Keyspace: t.Keyspace, Name: t.entity}
 		alike[id], near[t.Keyspace] = append(alike[id], t), append(near[t.Keyspace], t)
 	}
 	const name = "it has the same name before _by_"
 	for _, list := range alike {
-		g.join(list, func(t, base *table) string {
-			if why := t.copies(base); why != "" {
+		joinIf(list, func(t, base *table) string {
+			switch why := t.copies(base); {
+			case why == "":
+				return ""
+			case t.by == "" && base.by == "":
+				return "it has the same name but for the version, and " + why
+			default:
 				return name + ", and " + why
 			}
-			return ""
 		})
-		g.join(list, func(t, base *table) string {
+		joinIf(list, func(t, base *table) string {
 			if t.by == "" && base.by == "" {
 				return ""
 			}
@@ -229,13 +240,12 @@ func group(tables []*table) groups {
 		})
 	}
 	for _, list := range near {
-		g.join(list, func(t, base *table) string { return cmp.Or(t.copies(base), t.alike(base)) })
+		joinIf(list, func(t, base *table) string { return cmp.Or(t.copies(base), t.alike(base)) })
 	}
-	return g
 }
 
-// join puts those tables of a list together for which why says why.
-func (g groups) join(list []*table, why func(t, base *table) string) {
+// joinIf puts those tables of a list together for which why says why.
+func joinIf(list []*table, why func(t, base *table) string) {
 	list = list[:min(most, len(list))]
 	for _, base := range list {
 		for _, t := range list {
@@ -243,29 +253,27 @@ func (g groups) join(list []*table, why func(t, base *table) string) {
 				continue
 			}
 			reason := why(t, base)
-			if reason == "" || g.differ(t.group, base.group) {
+			if reason == "" || t.group.differs(base.group) {
 				continue
 			}
 			t.why = cmp.Or(t.why, reason)
-			from := g[t.group]
-			delete(g, t.group)
-			for _, moved := range from {
+			for _, moved := range t.group.tables {
 				moved.group = base.group
+				base.group.tables = append(base.group.tables, moved)
 			}
-			g[base.group] = append(g[base.group], from...)
 		}
 	}
 }
 
-// differ says whether any table of a group differs from one of another group.
-func (g groups) differ(a, b int) bool {
-	return slices.ContainsFunc(g[a], func(t *table) bool { return slices.ContainsFunc(g[b], t.differs) })
+// differs says whether any table of a group differs from one of another group.
+func (g *group) differs(other *group) bool {
+	return slices.ContainsFunc(g.tables, func(t *table) bool { return slices.ContainsFunc(other.tables, t.differs) })
 }
 
 // finish names an entity, and finds its base table: the one whose key all tables have, rather in their keys; else the one that is named like the
 // entity, or found by its id.
 func (e *Entity) finish(tables []*table) {
-	rank := func(t *table) (keys, columns int) { // how many tables have the key of t in their keys, and in their columns
+	rank := func(t *table) (keys, columns, made int) { // how many tables have the key of t in their keys, and in their columns, and can be made of t
 		for _, other := range tables {
 			if len(t.key) > 0 && len(keyless(t.key, other.key)) == 0 {
 				keys++
@@ -273,16 +281,19 @@ func (e *Entity) finish(tables []*table) {
 			if len(t.key) > 0 && len(other.lacks(t.key)) == 0 {
 				columns++
 			}
+			if len(slices.DeleteFunc(t.lacks(other.Columns), spread)) == 0 {
+				made++
+			}
 		}
-		return keys, columns
+		return keys, columns, made
 	}
 	base := slices.MaxFunc(tables, func(a, b *table) int { // the first of equal ones
-		aKeys, aColumns := rank(a)
-		bKeys, bColumns := rank(b)
-		return cmp.Or(aKeys-bKeys, aColumns-bColumns, len(b.key)-len(a.key), len(a.Columns)-len(b.Columns))
+		aKeys, aColumns, aMade := rank(a)
+		bKeys, bColumns, bMade := rank(b)
+		return cmp.Or(aKeys-bKeys, aColumns-bColumns, aMade-bMade, len(b.key)-len(a.key), len(a.Columns)-len(b.Columns))
 	})
 	e.Name, e.Base = base.entity, slices.Index(tables, base)
-	if _, columns := rank(base); columns < len(tables) {
+	if _, columns, _ := rank(base); columns < len(tables) {
 		e.Base = slices.IndexFunc(tables, func(t *table) bool { return t.by == "" })
 		if e.Base < 0 {
 			e.Base = slices.IndexFunc(tables, func(t *table) bool { return t.by == "id" || t.by == t.entity+"_id" })
@@ -291,7 +302,7 @@ func (e *Entity) finish(tables []*table) {
 	if e.Base >= 0 && len(tables) > 1 {
 		tables[e.Base].why = "the base table"
 	}
-	e.Why = each.Of(tables, func(t *table) string { return t.why })
+	e.Why = each.Of(tables, func(t *table) string { return cmp.Or(t.why, "it seems to hold the same") })
 }
 
 // Singular is the name of one of what a table holds.

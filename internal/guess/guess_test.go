@@ -70,6 +70,19 @@ func TestColumns(t *testing.T) {
 			customer_order (customer_id uuid PRIMARY KEY, order_id uuid)`, ""},
 		{"the same columns", `inhotel (hotel text, guest text, room int, cost int, PRIMARY KEY (hotel, room))
 			byguest (guest text, hotel text, room int, cost int, PRIMARY KEY (guest, room))`, "inhotel [inhotel byguest] 0\n"},
+		{
+			"a base table with the longer key", `messages (channel_id uuid, bucket int, message_id timeuuid, author_id uuid, content text, links list<text>, PRIMARY KEY ((channel_id, bucket), message_id))
+			messages_by_author (author_id uuid, message_id timeuuid, channel_id uuid, bucket int, content text, PRIMARY KEY (author_id, message_id))`,
+			"message [messages messages_by_author] 0\n",
+		},
+		{
+			"a version of a table", `open_runs (shard int, started timestamp, run_id uuid, kind text, PRIMARY KEY (shard, started, run_id))
+			closed_runs (shard int, started timestamp, run_id uuid, kind text, closed timestamp, PRIMARY KEY (shard, started, run_id))
+			closed_runs_v2 (shard int, started timestamp, run_id uuid, kind text, closed timestamp, PRIMARY KEY (shard, closed, run_id))`,
+			"closed_run [closed_runs closed_runs_v2] 0\n",
+		},
+		{"a version with the same key", `runs (run_id uuid PRIMARY KEY, kind text, closed timestamp)
+			runs_v2 (run_id uuid PRIMARY KEY, kind text, closed timestamp)`, ""},
 		{"no key in all keys", `open_runs (queue text, opened timestamp, run_id uuid, kind text, PRIMARY KEY (queue, opened, run_id))
 			runs_by_kind (kind text, opened timestamp, run_id uuid, queue text, PRIMARY KEY (kind, opened, run_id))`, "open_run [open_runs runs_by_kind] 0\n"},
 	} {
