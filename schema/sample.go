@@ -22,17 +22,10 @@ const (
 	sampleTimeout = 2 * time.Second
 )
 
-// sampler reads a few rows of base tables, and says what of them a change through the set would damage.
-type sampler struct {
-	reader *sample.Reader
-	live   *Schema
-}
-
 // sampled compares rows of the base tables of sets with what the sets declare. A table with columns that differ is
 // left out.
 func sampled(ctx context.Context, s *session.Session, declared, live *Schema, found []Difference) (out []Difference) {
-	p := sampler{sample.New(s.Reads(), sampleTimeout), live}
-	p.reader.Places, p.reader.Rows = samplePlaces, sampleRows
+	r := &sample.Reader{Reads: s.Reads(), Timeout: sampleTimeout, Places: samplePlaces, Rows: sampleRows}
 	for i := range declared.Entities {
 		e := &declared.Entities[i]
 		if e.set == nil || e.set.Internal().Counts {
@@ -44,7 +37,7 @@ func sampled(ctx context.Context, s *session.Session, declared, live *Schema, fo
 			}) {
 				continue
 			}
-			for _, d := range p.table(ctx, tablerow.Layouts(e.set.Internal())[0], t) {
+			for _, d := range sampledTable(ctx, r, tablerow.Layouts(e.set.Internal())[0], t) {
 				if !slices.Contains(out, d) { // two sets may have one base table
 					out = append(out, d)
 				}
@@ -54,13 +47,13 @@ func sampled(ctx context.Context, s *session.Session, declared, live *Schema, fo
 	return out
 }
 
-// table compares rows of a base table.
-func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out []Difference) {
+// sampledTable says what of rows of a base table a change through the set would damage.
+func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *Table) (out []Difference) {
 	add := func(d Difference) {
 		d.Keyspace, d.Table = t.Keyspace, t.Name
 		out = append(out, d)
 	}
-	seen, err := p.read(ctx, l, t)
+	seen, err := r.Survey(ctx, l, t.Keyspace, t.String(), t.TTL(), func([][]byte) {})
 	code := func(of int) bool {
 		refused, ok := driver.RequestError(err)
 		return ok && refused.Code() == of
@@ -104,16 +97,4 @@ func (p *sampler) table(ctx context.Context, l tablerow.Layout, t *Table) (out [
 		})
 	}
 	return out
-}
-
-// read reads a sample of a table. What was read before an error counts.
-func (p *sampler) read(ctx context.Context, l tablerow.Layout, t *Table) (seen tablerow.Survey, err error) {
-	surveyor := tablerow.NewSurveyor(l)
-	surveyor.Default = t.TTL()
-	err = p.reader.Each(ctx, l, t.Keyspace, t.String(), func(cells [][]byte, now time.Time) {
-		if surveyor.Row(cells) {
-			surveyor.Count(&seen, cells, now)
-		}
-	})
-	return seen, err
 }

@@ -16,45 +16,46 @@ import (
 
 // Reader reads samples.
 type Reader struct {
-	Reads  *gocql.Session
-	Places int           // of the ring, a power of two
-	Rows   int           // of each place, at most
-	Pause  time.Duration // between two places
-
-	retrier request.Retrier
+	Reads   *gocql.Session
+	Timeout time.Duration // of a request, which is sent once
+	Places  int           // of the ring, a power of two
+	Rows    int           // of each place, at most
+	Pause   time.Duration // between two places
 }
 
-// New makes a Reader whose requests may take a time, and are sent once.
-func New(reads *gocql.Session, timeout time.Duration) *Reader {
-	return &Reader{Reads: reads, retrier: request.NewRetrier(retry.Policy{MaxAttempts: 1, AttemptTimeout: timeout}, nil)}
-}
-
-// Each calls row with the cells of each row that is read of a table, as [tablerow.Selected] selects them, until the next call. Before an
-// error it is called with what was read.
-func (r *Reader) Each(ctx context.Context, l tablerow.Layout, keyspace, table string, row func(cells [][]byte, now time.Time)) error {
+// Survey counts what is not as declared in rows of a table, whose default_time_to_live is ttl. It calls row with the cells of each, as
+// [tablerow.Selected] selects them, until the next call. With an error it gives what was read before.
+func (r *Reader) Survey(
+	ctx context.Context, l tablerow.Layout, keyspace, table string, ttl time.Duration, row func(cells [][]byte),
+) (seen tablerow.Survey, err error) {
+	surveyor, retrier := tablerow.NewSurveyor(l), request.NewRetrier(retry.Policy{MaxAttempts: 1, AttemptTimeout: r.Timeout}, nil)
+	surveyor.Default = ttl
 	token := "token(" + strings.Join(l.Partition(), ", ") + ")"
 	text := "SELECT " + strings.Join(tablerow.Selected(l), ", ") + " FROM " + table +
 		" WHERE " + token + " > ? AND " + token + " <= ? LIMIT ?"
 	low, width := int64(-1<<63), uint64(1<<63)/uint64(r.Places)*2
 	for n := range r.Places {
 		if n > 0 && r.Pause > 0 {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(r.Pause):
+			if err := request.Sleep(ctx, r.Pause); err != nil {
+				return seen, err
 			}
 		}
 		high := low + int64(width-1)
-		_, err := request.New(keyspace, nil).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
+		_, err := request.New(keyspace, nil).Do(ctx, &retrier, retry.Partition, func(ctx context.Context) error {
 			q := r.Reads.Query(text, low, high, r.Rows).Consistency(l.Set.Level(gocql.LocalOne))
-			return page(q.RetryPolicy(driver.NoRetry).WithContext(ctx), row)
+			return page(q.RetryPolicy(driver.NoRetry).WithContext(ctx), func(cells [][]byte, now time.Time) {
+				if surveyor.Row(cells) {
+					surveyor.Count(&seen, cells, now)
+					row(cells)
+				}
+			})
 		}, nil)
 		if err != nil {
-			return err
+			return seen, err
 		}
 		low = high + 1
 	}
-	return nil
+	return seen, nil
 }
 
 func page(q *gocql.Query, row func(cells [][]byte, now time.Time)) error {

@@ -80,8 +80,11 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	var ask, open int
 	for _, st := range steps {
 		switch {
+		case st.Done && strings.EqualFold(strings.Fields(st.Text)[0], "DROP"):
+			a.say(c, "is gone", st)
+			continue
 		case st.Done:
-			a.say(c, there(st), st)
+			a.say(c, "is there", st)
 			continue
 		case st.Confirm:
 			ask++
@@ -104,14 +107,6 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	return schema.Apply(ctx, s, steps, func(st schema.Step) { a.say(c, "applied", st) })
-}
-
-// there says what is so of a step that is done.
-func there(st schema.Step) string {
-	if strings.EqualFold(strings.Fields(st.Text)[0], "DROP") {
-		return "is gone"
-	}
-	return "is there"
 }
 
 // maxShown bounds what is shown of a statement, in bytes.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,14 +79,11 @@ func (s *source) sampled(c *cobra.Command, plan *initialize.Plan, found *schema.
 	}
 	defer from.Reads().Close()
 	terminal := s.config.terminal(c.ErrOrStderr())
-	samples, err := plan.Samples(c.Context(), from, rows, func(read, of int) {
+	samples, err := plan.Samples(c.Context(), from, rows, func(text string) {
 		if terminal {
-			fmt.Fprintf(c.ErrOrStderr(), "\rsampled %d of %d base tables\x1b[K", read, of) //nolint:errcheck // nobody may be looking
+			fmt.Fprint(c.ErrOrStderr(), "\r", text, "\x1b[K") //nolint:errcheck // nobody may be looking
 		}
 	})
-	if terminal {
-		fmt.Fprint(c.ErrOrStderr(), "\r\x1b[K") //nolint:errcheck // as above
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,21 +101,17 @@ func writePlan(out io.Writer, plan *initialize.Plan, wrote []initialize.File, fo
 			Files       []initialize.File    `json:"files,omitempty"`
 		}{plan.Entities, plan.Alone, plan.Left, findingsJSON(plan.Findings), wrote})
 	}
-	if _, err := io.WriteString(out, plan.String()); err != nil {
-		return err
-	}
+	var b strings.Builder
+	b.WriteString(plan.String())
 	if len(plan.Findings) > 0 {
-		if _, err := io.WriteString(out, "\nstatements\n"); err != nil {
-			return err
-		}
-		if err := writeFindings(out, plan.Findings, false); err != nil {
+		b.WriteString("\nstatements\n")
+		if err := writeFindings(&b, plan.Findings, false); err != nil {
 			return err
 		}
 	}
 	for _, f := range wrote {
-		if _, err := fmt.Fprintf(out, "%s: %s\n", printable.Line(f.Name), f.State); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "%s: %s\n", printable.Line(f.Name), f.State)
 	}
-	return nil
+	_, err := io.WriteString(out, b.String())
+	return err
 }

@@ -108,7 +108,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := initialize.New(live, nil)
-	samples, err := plan.Samples(t.Context(), s, 100, func(int, int) {})
+	samples, err := plan.Samples(t.Context(), s, 100, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

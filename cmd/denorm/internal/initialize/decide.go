@@ -36,12 +36,16 @@ func (p *Plan) decide(e *Entity) {
 			d.Says = append(d.Says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
 		}
 		if text := e.Tables[0].Column(c.Name).Type; listed[text] {
-			d.Options = []Option{{
-				fmt.Sprintf("tables.OneOf(%q, %s)", c.Name, values), "if these are all its values; the last write wins; a tombstone for each other value",
-			}}
+			d.Options = []Option{
+				{fmt.Sprintf("tables.OneOf(%q, %s)", c.Name, values), "if these are all its values; the last write wins; a tombstone for each other value"},
+				{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"},
+			}
+		}
+		if e.Expires == "" && e.Tables[0].TTL() == 0 { // else Versioned is rejected
+			d.Options = append(d.Options,
+				Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"})
 		}
 		d.Options = append(d.Options,
-			Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"},
 			Option{fmt.Sprintf("tables.SingleWriter(%q)", c.Name), "if one process at a time moves an entity; else a stale row stays"})
 		e.Decisions = append(e.Decisions, d)
 	}
@@ -49,24 +53,16 @@ func (p *Plan) decide(e *Entity) {
 
 // moves says which statements change a column that is in the key of a query table.
 func (p *Plan) moves(e *Entity, column string) (says []string) {
-	deleted := make(map[int]schema.ID) // by batch: the table with the column in its key of which a row is deleted
-	keyed := func(id schema.ID) bool {
-		i := e.index(id)
-		return i >= 0 && inKey(e.Tables[i].Table, column)
-	}
 	for _, q := range p.schema.Queries {
-		if _, ok := q.Statement.(*ast.Delete); ok && q.Batch > 0 && keyed(q.Table) {
-			deleted[q.Batch] = q.Table
-		}
-	}
-	for _, q := range p.schema.Queries {
+		i := e.index(q.Table)
 		update, ok := q.Statement.(*ast.Update)
 		switch {
-		case e.index(q.Table) < 0:
+		case i < 0:
 		case ok && slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return a.Target.Column == column }):
-			says = append(says, "an UPDATE of "+q.Table.Name+" sets it"+at(q.At.File, q.At.Line))
-		case q.Verb == "INSERT" && q.Batch > 0 && deleted[q.Batch] == q.Table:
-			says = append(says, "a batch deletes and inserts a row of "+q.Table.Name+at(q.At.File, q.At.Line))
+			says = append(says, "an UPDATE of "+q.Table.Name+" sets it"+at(q.At))
+		case q.Verb == "INSERT" && q.Batch > 0 && inKey(e.Tables[i].Table, column) && slices.ContainsFunc(p.schema.Queries,
+			func(d schema.Query) bool { return d.Verb == "DELETE" && d.Batch == q.Batch && d.Table == q.Table }):
+			says = append(says, "a batch deletes and inserts a row of "+q.Table.Name+at(q.At))
 		}
 	}
 	return says
@@ -87,7 +83,7 @@ func (p *Plan) findings() {
 		if !slices.Contains(shown, f.Code) || f.Suppressed != "" || !statement {
 			continue
 		}
-		if f.Code == "DN504" || f.Code == "DN502" || f.Code == "DN501" {
+		if slices.Contains([]string{"DN501", "DN502", "DN504"}, f.Code) {
 			f.Fix = p.serves(f)
 		}
 		p.Findings = append(p.Findings, f)
@@ -113,46 +109,33 @@ func (p *Plan) serves(f lint.Finding) string {
 	if of == nil || len(equal) == 0 {
 		return f.Fix
 	}
+	unknown := func(c schema.Column) bool { return !slices.Contains(equal, c.Name) }
 	for _, t := range p.schema.Tables {
-		serves := t.ID != of.ID && t.Keyspace == of.Keyspace && len(t.Of(schema.PartitionKey)) > 0
-		for _, c := range t.Of(schema.PartitionKey) {
-			serves = serves && slices.Contains(equal, c.Name)
-		}
-		if serves && !slices.ContainsFunc(q.Columns, func(name string) bool { return t.Column(name) == nil }) {
+		part := t.Of(schema.PartitionKey)
+		if t.ID != of.ID && t.Keyspace == of.Keyspace && len(part) > 0 && !slices.ContainsFunc(part, unknown) &&
+			!slices.ContainsFunc(q.Columns, func(name string) bool { return t.Column(name) == nil }) {
 			return "read it from " + t.String()
 		}
 	}
-	key := []string{"(" + strings.Join(equal, ", ") + ")"}
-	for _, c := range keyOf(of) {
-		if !slices.Contains(equal, c.Name) {
-			key = append(key, c.Name)
-		}
-	}
-	return "a query table with PRIMARY KEY (" + strings.Join(key, ", ") + ")"
+	rest := slices.DeleteFunc(keyOf(of), func(c schema.Column) bool { return !unknown(c) })
+	return "a query table with PRIMARY KEY (" + strings.Join(append([]string{"(" + strings.Join(equal, ", ") + ")"}, namesOf(rest)...), ", ") + ")"
 }
 
 // oneOfSeveral finds statements that do something in one table of an entity, and no statement does it in another one.
 func (p *Plan) oneOfSeveral(e *Entity) {
 	for _, verb := range []string{"INSERT", "UPDATE", "DELETE"} {
-		first, done := -1, make(map[schema.ID]bool)
-		for i, q := range p.schema.Queries {
-			if q.Verb == verb && e.index(q.Table) >= 0 {
-				done[q.Table] = true
-				if first < 0 {
-					first = i
-				}
-			}
-		}
+		all := slices.DeleteFunc(slices.Clone(p.schema.Queries), func(q schema.Query) bool { return q.Verb != verb || e.index(q.Table) < 0 })
 		var without []string
 		for _, t := range e.Tables {
-			if !done[t.ID] && (verb != "UPDATE" || first >= 0 && t.changes(&p.schema.Queries[first])) {
+			done := slices.ContainsFunc(all, func(q schema.Query) bool { return q.Table == t.ID })
+			if len(all) > 0 && !done && (verb != "UPDATE" || t.changes(&all[0])) {
 				without = append(without, t.Name)
 			}
 		}
-		if first < 0 || len(without) == 0 {
+		if len(without) == 0 {
 			continue
 		}
-		q := p.schema.Queries[first]
+		q := &all[0]
 		p.Findings = append(p.Findings, lint.Finding{
 			Rule: "one-table-of-several", Severity: lint.Warning, Table: q.Table, Query: q.Text, At: q.At,
 			Reason: fmt.Sprintf("no %s is of %s, which is of entity %s too", verb, strings.Join(without, ", "), e.Name), Fix: "one write of the set for all tables",

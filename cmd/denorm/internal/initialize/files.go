@@ -1,17 +1,15 @@
 package initialize
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"go/build"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -35,11 +33,7 @@ func (p *Plan) Write(folder string, hosts []string) (out []File, err error) {
 	if len(p.Entities) == 0 {
 		return nil, nil
 	}
-	imported, relative, err := importPath(folder)
-	if err != nil {
-		return nil, err
-	}
-	name, err := packageOf(folder, imported)
+	imported, relative, name, err := place(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -51,18 +45,13 @@ func (p *Plan) Write(folder string, hosts []string) (out []File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("format main.go: %w", err)
 	}
-	for _, f := range []struct {
-		name, begins string
-		text         []byte
-		ends         string
-		follows      bool // it is of sets.go
-	}{
-		{"sets.go", "// ", sets, "", false},
-		{"migrate.cql", "-- ", []byte(p.Migration()), "", true},
-		{"denorm/main.go", "// ", main, "", false},
-		{"ADOPT.md", "<!-- ", []byte(p.steps(relative, name, hosts)), " -->", true},
+	for _, f := range []struct{ name, begins, text, ends string }{
+		{"sets.go", "// ", string(sets), ""},
+		{"migrate.cql", "-- ", p.Migration(), ""},
+		{"denorm/main.go", "// ", string(main), ""},
+		{"ADOPT.md", "<!-- ", p.steps(relative, name, hosts), " -->"},
 	} {
-		keep := f.follows && out[0].State == edited
+		keep := !strings.HasSuffix(f.name, ".go") && out[0].State == edited
 		state, err := put(filepath.Join(folder, filepath.FromSlash(f.name)), f.begins, f.ends, f.text, keep)
 		if err != nil {
 			return out, err
@@ -73,19 +62,19 @@ func (p *Plan) Write(folder string, hosts []string) (out []File, err error) {
 }
 
 // head is the first line of a file. The sum of what follows tells whether it was edited.
-func head(begins, ends string, text []byte) string {
-	return fmt.Sprintf("%sWritten by denorm init; an edited file is never written again. Sum: %x%s\n\n", begins, sha256.Sum256(text), ends)
+func head(begins, ends, text string) string {
+	return fmt.Sprintf("%sWritten by denorm init; an edited file is never written again. Sum: %x%s\n\n", begins, sha256.Sum256([]byte(text)), ends)
 }
 
 // put writes a file, unless it was edited, or is there and is to be kept.
-func put(file, begins, ends string, text []byte, keep bool) (state string, err error) {
-	text = append([]byte(head(begins, ends, text)), text...)
+func put(file, begins, ends, text string, keep bool) (state string, err error) {
+	text = head(begins, ends, text) + text
 	old, err := os.ReadFile(file) //nolint:gosec // the user names its folder
 	switch {
-	case err == nil && bytes.Equal(old, text):
+	case err == nil && string(old) == text:
 		return unchanged, nil
 	case err == nil:
-		if _, rest, ok := bytes.Cut(old, []byte("\n\n")); !ok || !bytes.HasPrefix(old, []byte(head(begins, ends, rest))) {
+		if _, rest, ok := strings.Cut(string(old), "\n\n"); !ok || string(old) != head(begins, ends, rest)+rest {
 			return edited, nil
 		}
 		if keep {
@@ -102,7 +91,7 @@ func put(file, begins, ends string, text []byte, keep bool) (state string, err e
 		return "", err
 	}
 	defer os.Remove(temporary.Name()) //nolint:errcheck // it is renamed if all is well
-	_, err = temporary.Write(text)
+	_, err = temporary.WriteString(text)
 	if err = errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err != nil {
 		return "", err
 	}
@@ -111,59 +100,52 @@ func put(file, begins, ends string, text []byte, keep bool) (state string, err e
 
 // Check says why files cannot be written into a folder.
 func Check(folder string) error {
-	imported, _, err := importPath(folder)
-	if err == nil {
-		_, err = packageOf(folder, imported)
-	}
+	_, _, _, err := place(folder)
 	return err
 }
 
-// packageOf is the name of the package of Go files in a folder, or of one that is new.
-func packageOf(folder, imported string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		return "", fmt.Errorf("--out %s: %w", folder, err)
-	}
-	for _, file := range files {
-		if built, err := build.Default.MatchFile(folder, filepath.Base(file)); err == nil && !built {
-			continue // of another system, or a program that is run by its name
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
-		switch {
-		case strings.HasSuffix(file, "_test.go"):
-		case err != nil:
-			return "", fmt.Errorf("--out: read the package of its files: %w", err)
-		case parsed.Name.Name == "main":
-			return "", fmt.Errorf("--out %s: it has package main, which cannot be imported: name another folder", folder)
-		default:
-			return parsed.Name.Name, nil
-		}
-	}
-	return packageName(imported), nil
-}
-
-// importPath finds the module that a folder is in, and gives the import path of the folder and its path in the module.
-func importPath(folder string) (imported, relative string, err error) {
+// place finds the module that a folder is in, and gives the import path of the folder, its path in the module, and the
+// name of its package.
+func place(folder string) (imported, relative, name string, err error) {
 	at, err := filepath.Abs(folder)
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
-	for root := at; ; root = filepath.Dir(root) {
-		text, err := os.ReadFile(filepath.Join(root, "go.mod")) //nolint:gosec // as go does
-		if err == nil {
-			relative, err := filepath.Rel(root, at)
-			if err != nil {
-				return "", "", err
-			}
-			for line := range strings.Lines(string(text)) {
-				if words := strings.Fields(line); len(words) > 1 && words[0] == "module" {
-					name := strings.Trim(words[1], "\"`")
-					return path.Join(name, filepath.ToSlash(relative)), filepath.ToSlash(relative), nil
-				}
-			}
-		}
+	root, module := at, moduleOf(at)
+	for ; module == nil; module = moduleOf(root) {
 		if root == filepath.Dir(root) {
-			return "", "", fmt.Errorf("--out %s: no go.mod above it: run go mod init first, or name a folder of a Go module", folder)
+			return "", "", "", fmt.Errorf("--out %s: no go.mod above it: run go mod init first, or name a folder of a Go module", folder)
 		}
+		root = filepath.Dir(root)
 	}
+	if relative, err = filepath.Rel(root, at); err != nil {
+		return "", "", "", err
+	}
+	relative = filepath.ToSlash(relative)
+	imported = path.Join(module[1], relative)
+	if files, _ := filepath.Glob(filepath.Join(folder, "*.go")); len(files) == 0 {
+		return imported, relative, packageName(imported), nil
+	}
+	found, err := build.ImportDir(folder, 0)
+	var none *build.NoGoError
+	switch {
+	case errors.As(err, &none): // all are of another system, or programs that are run by their names
+		return imported, relative, packageName(imported), nil
+	case err != nil:
+		return "", "", "", fmt.Errorf("--out: read the package of its files: %w", err)
+	case found.Name == "main":
+		return "", "", "", fmt.Errorf("--out %s: it has package main, which cannot be imported: name another folder", folder)
+	}
+	return imported, relative, found.Name, nil
+}
+
+var moduleLine = regexp.MustCompile("(?m)^module[ \t]+[\"`]?([^\\s\"`]+)")
+
+// moduleOf has the name of the module whose root a folder is, nil if it is none.
+func moduleOf(folder string) []string {
+	text, err := os.ReadFile(filepath.Join(folder, "go.mod")) //nolint:gosec // as go does
+	if err != nil {
+		return nil
+	}
+	return moduleLine.FindStringSubmatch(string(text))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -22,8 +23,9 @@ import (
 type goType struct {
 	text     string
 	real     reflect.Type
-	inferred bool // the CQL type follows from it
-	parts    int  // how many types it is made of
+	inferred bool        // the CQL type follows from it
+	parts    int         // how many types it is made of
+	user     []*userType // which user-defined ones, each after those that it has
 }
 
 // leaves are the Go types of CQL types without parts.
@@ -39,18 +41,19 @@ var leaves = map[string]goType{
 }
 
 func leaf[T any](text string, inferred bool) goType {
-	return goType{text, reflect.TypeFor[T](), inferred, 1}
+	return goType{text: text, real: reflect.TypeFor[T](), inferred: inferred, parts: 1}
 }
 
-// imports are the packages that Go types are of, by the text that names them.
-var imports = map[string]string{
-	"gocql.": "github.com/gocql/gocql", "big.": "math/big", "net.": "net", "time.": "time", "inf.": "gopkg.in/inf.v0",
+// imports are the packages that Go types are of, by the text that names them, and those of each file.
+var imports = []struct{ prefix, path string }{
+	{"big.", `"math/big"`}, {"net.", `"net"`}, {"time.", `"time"`}, {},
+	{"gocql.", `"github.com/gocql/gocql"`}, {"inf.", `"gopkg.in/inf.v0"`}, {},
+	{"", `"` + module + `/schema"`}, {"", `"` + module + `/tables"`},
 }
 
 // userType is a user-defined type with its struct.
 type userType struct {
 	schema.ID
-	name   string // of the struct
 	fields []field
 	goType
 }
@@ -61,11 +64,11 @@ type field struct {
 	goType
 }
 
-// types makes Go types, and collects the user-defined ones that they need, each after those that it has.
+// types makes Go types.
 type types struct {
 	schema *schema.Schema
 	names  names
-	user   []*userType
+	known  map[schema.ID]*userType // one that is not finished is nil
 }
 
 // of gives the Go type of a CQL type.
@@ -87,7 +90,7 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 		if err != nil {
 			return none, err
 		}
-		return goType{u.text, u.real, c.Frozen, u.parts}, nil
+		return goType{u.text, u.real, c.Frozen, u.parts, u.user}, nil
 	case c.Kind != cql.Collection:
 		return none, fmt.Errorf("no Go type for %s", c)
 	}
@@ -96,7 +99,8 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 		return none, err
 	}
 	if c.Name != "map" {
-		return goType{text: "[]" + elem.text, real: reflect.SliceOf(elem.real), parts: elem.parts}, nil
+		inferred := c.Name == "list" && !c.Frozen && elem.inferred
+		return goType{"[]" + elem.text, reflect.SliceOf(elem.real), inferred, elem.parts, elem.user}, nil
 	}
 	key, err := t.goType(keyspace, c.Args[0])
 	if err != nil {
@@ -107,7 +111,7 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 	}
 	return goType{
 		"map[" + key.text + "]" + elem.text, reflect.MapOf(key.real, elem.real), !c.Frozen && key.inferred && elem.inferred,
-		key.parts + elem.parts,
+		key.parts + elem.parts, append(slices.Clip(key.user), elem.user...),
 	}, nil
 }
 
@@ -115,22 +119,18 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 const maxFields = 1000
 
 func (t *types) userType(id schema.ID) (*userType, error) {
-	if i := slices.IndexFunc(t.user, func(u *userType) bool { return u.ID == id }); i >= 0 {
-		if t.user[i].real == nil {
-			return nil, fmt.Errorf("type %s contains itself", id)
-		}
-		return t.user[i], nil
+	if u, begun := t.known[id]; u != nil {
+		return u, nil
+	} else if begun {
+		return nil, fmt.Errorf("type %s contains itself", id)
 	}
 	i := slices.IndexFunc(t.schema.Types, func(s schema.Type) bool { return s.ID == id })
 	if i < 0 || !cql.IsTable(id.Name) || len(t.schema.Types[i].Fields) > maxFields {
 		return nil, fmt.Errorf("no type %s is created, or its name needs quotes", id)
 	}
 	u, fields, parts := &userType{ID: id}, newNames(), 1
-	t.user = append(t.user, u)
-	fail := func(err error) (*userType, error) {
-		t.user = slices.DeleteFunc(t.user, func(o *userType) bool { return o == u })
-		return nil, fmt.Errorf("type %s: %w", id, err)
-	}
+	var row []reflect.StructField
+	t.known[id] = nil
 	for _, f := range t.schema.Types[i].Fields {
 		of, err := t.of(id.Keyspace, f.Type)
 		if err == nil && !cql.IsColumn(f.Name) {
@@ -140,21 +140,19 @@ func (t *types) userType(id schema.ID) (*userType, error) {
 			err = fmt.Errorf("it has more than %d parts", maxFields)
 		}
 		if err != nil {
-			return fail(err)
+			delete(t.known, id)
+			return nil, fmt.Errorf("type %s: %w", id, err)
 		}
-		u.fields = append(u.fields, field{fields.take(camel(f.Name)), f.Name, f.Type, of})
-	}
-	var row []reflect.StructField
-	for n, f := range u.fields {
-		tag := `cql:"` + f.column + `"`
-		if n == 0 {
+		tag := `cql:"` + f.Name + `"`
+		if len(row) == 0 {
 			tag += ` denorm:"` + id.Name + `"` // two types with the same fields are two Go types
 		}
-		row = append(row, reflect.StructField{Name: f.name, Type: f.real, Tag: reflect.StructTag(tag)})
+		u.fields = append(u.fields, field{fields.take(camel(f.Name)), f.Name, f.Type, of})
+		row = append(row, reflect.StructField{Name: u.fields[len(row)].name, Type: of.real, Tag: reflect.StructTag(tag)})
+		u.user = append(u.user, of.user...)
 	}
-	u.name = t.names.take(camel(id.Name))
-	u.goType = goType{u.name, reflect.StructOf(row), true, parts}
-	t.user = append(slices.DeleteFunc(t.user, func(o *userType) bool { return o == u }), u)
+	u.goType = goType{t.names.take(camel(id.Name)), reflect.StructOf(row), true, parts, each.Once(append(u.user, u))}
+	t.known[id] = u
 	return u, nil
 }
 
@@ -193,10 +191,15 @@ func (n names) take(name string) string {
 // initials are words that Go writes in capitals.
 var initials = cql.WordSet("acl api ascii cpu css dns eof guid html http https id ip json os ram rpc sku sla sql ssh tcp tls ttl udp ui uid uri url utf8 uuid vm xml")
 
+// words are the words of a name.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+}
+
 // camel is a name of CQL as an exported name of Go.
 func camel(name string) string {
 	var b strings.Builder
-	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') || r == '_' }) {
+	for _, word := range words(name) {
 		if initials[word] {
 			word = strings.ToUpper(word)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cmd/denorm/internal/initialize"
+	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -141,6 +142,56 @@ func TestShop(t *testing.T) {
 	}
 }
 
+// What is declared, offered and said follows from columns, statements and rows.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	const tables = `CREATE TABLE k.logins (login_id uuid PRIMARY KEY, state text);
+		CREATE TABLE k.logins_by_state (state text, login_id uuid, PRIMARY KEY (state, login_id));`
+	const ends = "INSERT INTO k.logins (login_id, state) VALUES (?, ?) USING TTL 60;"
+	with := func(column, cql string) string {
+		return strings.Replace(cql, "state text)", "state text, "+column+")", 1)
+	}
+	for _, test := range []struct {
+		what, cql     string
+		rows          tablerow.Survey
+		has, hasNever []string
+	}{
+		{"a key that may change", tables, tablerow.Survey{}, []string{
+			`// tables.OneOf("state", ...),`, "// tables.UnstampedRows(), // with OneOf, until the rows are adopted", "Then remove `tables.UnstampedRows`",
+			`// tables.Versioned("version"),`,
+		}, []string{"microseconds"}},
+		{"a list", with("notes list<text>", tables), tablerow.Survey{}, []string{`tables.ReadOnly("notes")`},
+			[]string{`tables.Type("notes"`}},
+		{"rows that end", tables + ends, tablerow.Survey{}, []string{`tables.ExpiresAt("expires_at")`}, []string{"tables.Versioned"}},
+		{"rows that end, and a column of that name and another type", with("expires_at bigint", tables) + ends, tablerow.Survey{},
+			[]string{`tables.ExpiresAt("ends_at")`, "rows expire: a statement inserts rows with a TTL"}, nil},
+		{"columns that end", tables, tablerow.Survey{Rows: 9, Ending: 5, Partly: 5},
+			[]string{"a TTL on some columns, so no expiry fits: 5 of 9 rows"}, []string{"tables.ExpiresAt", "rows expire"}},
+		{"rows that end by the table", strings.Replace(tables, "login_id));", "login_id)) WITH default_time_to_live = 60;", 1) +
+			"ALTER TABLE k.logins WITH default_time_to_live = 60;", tablerow.Survey{}, []string{"tables.SingleWriter"}, []string{"tables.Versioned"}},
+		{"write times of the service", tables + strings.Replace(ends, "TTL 60", "TIMESTAMP ?", 1), tablerow.Survey{},
+			[]string{"`Logins` may have write times that are not in microseconds."}, nil},
+		{"write times in milliseconds", tables, tablerow.Survey{Rows: 1, Units: map[string]int{"milliseconds": 1}},
+			[]string{"`Logins` may have write times that are not in microseconds."}, nil},
+	} {
+		samples := map[schema.ID]*initialize.Sample{{Keyspace: "k", Name: "logins"}: {Survey: test.rows}}
+		text, err := initialize.New(review(t, "", test.cql), samples).Text()
+		if err != nil {
+			t.Errorf("%s: %v", test.what, err)
+		}
+		for _, want := range test.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %s in\n%s", test.what, want, text)
+			}
+		}
+		for _, never := range test.hasNever {
+			if strings.Contains(text, never) {
+				t.Errorf("%s: %s in\n%s", test.what, never, text)
+			}
+		}
+	}
+}
+
 // Run twice nothing changes, a file that was edited stays, and one that was not is written again for another schema.
 func TestEditedFilesStay(t *testing.T) {
 	t.Parallel()
@@ -196,7 +247,7 @@ func TestPackageOfTheFolder(t *testing.T) {
 		root := t.TempDir()
 		folder := filepath.Join(root, "some")
 		for file, text := range map[string]string{
-			"go.mod": "module example.org/x // a comment\n", "some/a.go": "// Package.\npackage " + name + "\n", "some/a_test.go": "package a_test\n",
+			"go.mod": "module example.org/x // a comment\n", "some/a.go": "// Package.\npackage " + name + "\n", "some/a_test.go": "package " + name + "_test\n",
 			"some/0.go": "//go:build ignore\n\npackage main\n",
 		} {
 			file = filepath.Join(root, file)

@@ -99,36 +99,24 @@ func (e *Entity) nullable() string {
 // New plans the sets of a schema. samples are by the name of the entity's base table.
 func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
 	p := &Plan{schema: s, all: &schema.Schema{}, Entities: []*Entity{}, Alone: []Left{}, Left: []Left{}}
-	types := &types{schema: s, names: newNames("Schema")}
-	guessed := guess.Entities(s)
-	known := make(map[schema.ID]bool) // that something is said of, or that is declared
-	for _, e := range s.Entities {
-		for _, id := range e.Tables {
-			known[id] = true
-		}
-	}
-	for i := range guessed {
-		g := &guessed[i]
+	types := &types{schema: s, names: newNames("Schema"), known: make(map[schema.ID]*userType)}
+	known := slices.Clone(s.Entities) // and guessed ones
+	for _, g := range guess.Entities(s) {
 		if len(g.Tables) < 2 {
 			continue
 		}
-		for _, id := range g.Tables {
-			known[id] = true
-		}
+		known = append(known, g.Entity)
 		b := builder{plan: p, types: types, samples: samples}
-		if e := b.entity(g); e != nil {
+		if e := b.entity(&g); e != nil {
 			p.Entities = append(p.Entities, e)
+			p.user = each.Once(append(p.user, e.userTypes()...))
 		}
 	}
 	for _, t := range s.Tables {
-		if !known[t.ID] {
+		if !slices.ContainsFunc(known, func(e schema.Entity) bool { return slices.Contains(e.Tables, t.ID) }) {
 			p.Alone = append(p.Alone, left(&t, "", "no other table seems to hold the same"))
 		}
 	}
-	used := func(u *userType) bool {
-		return slices.ContainsFunc(p.Entities, func(e *Entity) bool { return slices.Contains(e.userTypes(types.user), u) })
-	}
-	p.user = slices.DeleteFunc(types.user, func(u *userType) bool { return !used(u) })
 	p.findings()
 	return p
 }
@@ -154,32 +142,22 @@ type builder struct {
 	queries []*schema.Table
 	why     map[schema.ID]string
 	sample  *Sample
-	left    map[string]bool // columns that are not declared
-	columns []schema.Column // that are
+	fields  []field // columns of the base table that are declared
 }
 
 // entity makes a set, or says why there is none. It leaves out what the library rejects, one thing after the other.
 func (b *builder) entity(g *guess.Entity) *Entity {
-	b.left, b.why = make(map[string]bool), make(map[schema.ID]string)
-	first := max(g.Base, 0) // if none is known to be the base table, what is left out says so
+	b.base = b.plan.schema.Table(g.Tables[max(g.Base, 0)]) // if none is known to be the base table, what is left out says so
+	b.why = make(map[schema.ID]string)
 	for i, id := range g.Tables {
-		t := b.plan.schema.Table(id)
 		b.why[id] = g.Why[i]
-		switch {
-		case i == first:
-			b.base = t
-		case slices.Contains(b.queries, t): // the schema has two of one name
-		default:
+		if t := b.plan.schema.Table(id); t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
 			b.queries = append(b.queries, t)
 		}
 	}
 	b.why[b.base.ID] = cmp.Or(b.why[b.base.ID], "taken for the base table: the key of no table is in all tables")
-	b.queries = slices.DeleteFunc(b.queries, func(t *schema.Table) bool { return t == b.base })
-	if why := unnamed(b.base); why != "" {
-		return b.none(why)
-	}
 	b.sample = b.samples[b.base.ID]
-	b.readColumns()
+	b.readFields()
 	id := b.identity()
 	b.queries = slices.DeleteFunc(b.queries, func(t *schema.Table) bool { return b.rejected(t, id) })
 	for range len(b.base.Columns) + len(b.queries) + 1 {
@@ -222,19 +200,6 @@ func (b *builder) alone(t *schema.Table, why string) {
 	b.plan.Alone = append(b.plan.Alone, left(t, "", why))
 }
 
-// unnamed says what of the names of a table a declaration cannot have.
-func unnamed(t *schema.Table) string {
-	if !cql.IsTable(t.Name) || t.Keyspace != "" && !cql.IsTable(t.Keyspace) {
-		return "its name needs quotes, and a set has no such table"
-	}
-	for _, c := range keyOf(t) {
-		if !cql.IsColumn(c.Name) {
-			return "key column " + c.Name + " needs quotes, and a set has no such column"
-		}
-	}
-	return ""
-}
-
 func keyOf(t *schema.Table) []schema.Column { return t.Of(schema.PartitionKey, schema.Clustering) }
 
 func inKey(t *schema.Table, name string) bool {
@@ -244,10 +209,10 @@ func inKey(t *schema.Table, name string) bool {
 
 const static = "a static column: it stays as it is, and a row that moves leaves it behind"
 
-// readColumns finds the columns of the base table that can be fields.
-func (b *builder) readColumns() {
+// readFields finds the columns of the base table that can be fields.
+func (b *builder) readFields() {
 	for _, c := range b.base.Columns {
-		_, err := b.types.of(b.base.Keyspace, c.Type)
+		t, err := b.types.of(b.base.Keyspace, c.Type)
 		switch {
 		case c.Kind == schema.Static:
 			b.leave(b.base, c.Name, static)
@@ -256,36 +221,35 @@ func (b *builder) readColumns() {
 		case err != nil:
 			b.leave(b.base, c.Name, err.Error())
 		default:
-			b.columns = append(b.columns, c)
+			if b.sample != nil && b.sample.Nulls[c.Name] > 0 {
+				t.text, t.real = "*"+t.text, reflect.PointerTo(t.real)
+			}
+			b.fields = append(b.fields, field{"", c.Name, c.Type, t})
 		}
 	}
 }
 
 func (b *builder) has(c schema.Column) bool {
-	return slices.ContainsFunc(b.columns, func(o schema.Column) bool { return o.Name == c.Name && o.Type == c.Type && !b.left[c.Name] })
+	return slices.ContainsFunc(b.fields, func(f field) bool { return f.column == c.Name && f.cql == c.Type })
 }
 
-// identity gives what ID has to declare: nothing, if the base key is in as many keys as its ids are; else these ids.
+// identity gives what ID has to declare: nothing, if all tables that have the base key in columns have it in their keys; else
+// the ids in it that they have there.
 func (b *builder) identity() (id []string) {
-	key := keyOf(b.base)
-	tables := slices.DeleteFunc(slices.Clone(b.queries), func(t *schema.Table) bool { // which have the base key in columns
+	key, whole := keyOf(b.base), true
+	tables := slices.DeleteFunc(slices.Clone(b.queries), func(t *schema.Table) bool {
 		return slices.ContainsFunc(key, func(c schema.Column) bool { return t.Column(c.Name) == nil })
 	})
-	keyed := func(columns []string) (n int) { // how many tables have columns in their keys
-		for _, t := range tables {
-			if !slices.ContainsFunc(columns, func(name string) bool { return !inKey(t, name) }) {
-				n++
-			}
-		}
-		return n
-	}
 	for _, c := range key {
 		tells := c.Type == "uuid" || c.Type == "timeuuid" || strings.HasSuffix(c.Name, "id")
-		if tells && keyed([]string{c.Name}) == len(tables) {
+		switch {
+		case slices.ContainsFunc(tables, func(t *schema.Table) bool { return !inKey(t, c.Name) }):
+			whole = false
+		case tells:
 			id = append(id, c.Name)
 		}
 	}
-	if len(id) == 0 || keyed(each.Of(key, func(c schema.Column) string { return c.Name })) == len(tables) {
+	if whole {
 		return nil
 	}
 	return id
@@ -293,20 +257,13 @@ func (b *builder) identity() (id []string) {
 
 // rejected says whether a query table cannot be in the set, and why to the reader.
 func (b *builder) rejected(t *schema.Table, id []string) bool {
-	why := unnamed(t)
-	var foreign, lost []string
-	for _, c := range keyOf(t) {
-		if !b.has(c) {
-			foreign = append(foreign, c.Name)
-		}
-	}
-	for _, c := range keyOf(b.base) {
-		if need := len(id) == 0 || slices.Contains(id, c.Name); t.Column(c.Name) == nil || need && !inKey(t, c.Name) {
-			lost = append(lost, c.Name)
-		}
-	}
+	var why string
+	foreign := namesOf(slices.DeleteFunc(keyOf(t), b.has))
+	lost := namesOf(slices.DeleteFunc(keyOf(b.base), func(c schema.Column) bool {
+		need := len(id) == 0 || slices.Contains(id, c.Name)
+		return inKey(t, c.Name) || !need && t.Column(c.Name) != nil
+	}))
 	switch {
-	case why != "":
 	case t.Keyspace != b.base.Keyspace:
 		why = "it is in another keyspace than " + b.base.String()
 	case len(foreign) > 0:
@@ -337,13 +294,14 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 // leaveOut leaves out what a fault is of, and says whether it could.
 func (b *builder) leaveOut(f layout.Fault) bool {
 	if f.Column != "" && b.base.Column(f.Column) != nil && !inKey(b.base, f.Column) && f.Table == "" {
-		in := slices.DeleteFunc(slices.Clone(b.queries), func(t *schema.Table) bool { return !inKey(t, f.Column) })
-		b.left[f.Column] = true
+		b.fields = slices.DeleteFunc(b.fields, func(of field) bool { return of.column == f.Column })
 		b.leave(b.base, f.Column, f.Reason)
-		for _, t := range in {
-			b.alone(t, "key column "+f.Column+" cannot be declared: "+f.Reason)
-		}
-		b.queries = slices.DeleteFunc(b.queries, func(t *schema.Table) bool { return slices.Contains(in, t) })
+		b.queries = slices.DeleteFunc(b.queries, func(t *schema.Table) bool {
+			if inKey(t, f.Column) {
+				b.alone(t, "key column "+f.Column+" cannot be declared: "+f.Reason)
+			}
+			return inKey(t, f.Column)
+		})
 		return true
 	}
 	i := slices.IndexFunc(b.queries, func(t *schema.Table) bool { return t.Name == f.Table })
@@ -359,41 +317,35 @@ func (b *builder) leaveOut(f layout.Fault) bool {
 func (b *builder) declare(name string, id []string) *Entity {
 	e := &Entity{Name: entityName(b.plan, name), ID: id, Sample: b.sample}
 	d := &e.declaration
-	fields := newNames()
-	add := func(column, cqlType string, t goType) {
-		e.fields = append(e.fields, field{fields.take(camel(column)), column, cqlType, t})
-		if !t.inferred {
-			d.Types = append(d.Types, declare.TypeOption{Column: column, CQL: cqlType})
+	var own []field
+	if !slices.ContainsFunc(b.fields, func(f field) bool { return f.cql == "counter" }) {
+		d.Stamps = []string{b.stamp()}
+		own = append(own, field{"", d.Stamps[0], "bigint", leaves["bigint"]})
+		if e.Expires = b.expires(); e.Expires != "" {
+			d.Expiries = []string{b.expiry()}
+			own = append(own, field{"", d.Expiries[0], "timestamp", leaves["timestamp"]})
 		}
 	}
-	if !slices.ContainsFunc(b.columns, func(c schema.Column) bool { return c.Type == "counter" }) {
-		d.Stamps, d.Expiries = []string{b.stamp()}, b.expiry(e)
-	}
-	for _, c := range b.columns {
-		if b.left[c.Name] || slices.Contains(d.Stamps, c.Name) || slices.Contains(d.Expiries, c.Name) {
-			continue
+	e.fields = append(slices.DeleteFunc(slices.Clone(b.fields), func(f field) bool {
+		return slices.ContainsFunc(own, func(o field) bool { return o.column == f.column })
+	}), own...)
+	names := newNames()
+	for i := range e.fields {
+		f := &e.fields[i]
+		f.name = names.take(camel(f.column))
+		if !f.inferred {
+			d.Types = append(d.Types, declare.TypeOption{Column: f.column, CQL: f.cql})
 		}
-		t, _ := b.types.of(b.base.Keyspace, c.Type)
-		if b.sample != nil && b.sample.Nulls[c.Name] > 0 {
-			t.text, t.real = "*"+t.text, reflect.PointerTo(t.real)
+		if strings.HasPrefix(f.cql, "list<") {
+			d.ReadOnly = append(d.ReadOnly, f.column)
 		}
-		add(c.Name, c.Type, t)
-		if strings.HasPrefix(c.Type, "list<") {
-			d.ReadOnly = append(d.ReadOnly, c.Name)
-		}
-	}
-	for _, stamp := range d.Stamps {
-		add(stamp, "bigint", leaves["bigint"])
-	}
-	for _, expiry := range d.Expiries {
-		add(expiry, "timestamp", leaves["timestamp"])
 	}
 	d.IDs = id
 	for _, t := range append([]*schema.Table{b.base}, b.queries...) {
 		e.Tables = append(e.Tables, Table{t.String(), b.why[t.ID], t})
 		d.Tables = append(d.Tables, b.table(e, t))
 	}
-	for _, u := range e.userTypes(b.types.user) {
+	for _, u := range e.userTypes() {
 		d.UserTypes = append(d.UserTypes, u.declared())
 	}
 	return e
@@ -416,41 +368,36 @@ func (b *builder) free(candidates ...string) string {
 	return candidates[max(i, 0)] // none is free: what checks the declaration says so
 }
 
-// expiry is the column of ExpiresAt where rows expire, by a sample or by statements with a TTL: one that is there, or a new one.
-func (b *builder) expiry(e *Entity) []string {
+// expires says why rows seem to expire, by a sample or by a statement.
+func (b *builder) expires() string {
+	if b.sample != nil && b.sample.Ending > b.sample.Partly {
+		return share(b.sample.Ending-b.sample.Partly, b.sample.Rows) + " end by a TTL"
+	}
+	for _, q := range b.plan.schema.Queries {
+		if q.Table == b.base.ID && q.Verb == "INSERT" && q.TTL != 0 {
+			return "a statement inserts rows with a TTL" + at(q.At)
+		}
+	}
+	return ""
+}
+
+// expiry is the column of ExpiresAt: one that is there, or a new one.
+func (b *builder) expiry() string {
 	const column = "expires_at"
-	inserts := func(q schema.Query) bool { return q.Table == b.base.ID && q.Verb == "INSERT" && q.TTL != 0 }
-	if b.sample != nil && b.sample.Ending > 0 {
-		e.Expires = share(b.sample.Ending, b.sample.Rows) + " end by a TTL"
-	} else if i := slices.IndexFunc(b.plan.schema.Queries, inserts); i >= 0 {
-		q := &b.plan.schema.Queries[i]
-		e.Expires = "a statement inserts rows with a TTL" + at(q.At.File, q.At.Line)
+	if c := b.base.Column(column); c != nil && c.Type == "timestamp" && c.Kind == schema.Regular && b.has(*c) {
+		return column
 	}
-	c := b.base.Column(column)
-	if c != nil && (c.Type != "timestamp" || c.Kind != schema.Regular || b.left[column]) || c == nil && b.free(column, "") != column {
-		e.Expires = ""
-	}
-	if e.Expires == "" {
-		return nil
-	}
-	return []string{column}
+	return b.free(column, "ends_at", "denorm_expires_at")
 }
 
 // table declares one table.
 func (b *builder) table(e *Entity, t *schema.Table) declare.Table {
-	out := declare.Table{Name: t.Name, Keyspace: t.Keyspace}
-	for _, c := range t.Columns {
-		switch {
-		case c.Kind == schema.PartitionKey:
-			out.PartKey = append(out.PartKey, c.Name)
-		case c.Kind == schema.Clustering && c.Desc:
-			out.SortKey = append(out.SortKey, c.Name+" DESC")
-		case c.Kind == schema.Clustering:
-			out.SortKey = append(out.SortKey, c.Name)
+	out := declare.Table{Name: t.Name, Keyspace: t.Keyspace, PartKey: namesOf(t.Of(schema.PartitionKey)), Columns: []string{}}
+	for _, c := range t.Of(schema.Clustering) {
+		if c.Desc {
+			c.Name += " DESC"
 		}
-	}
-	if t == b.base {
-		return out
+		out.SortKey = append(out.SortKey, c.Name)
 	}
 	all := true
 	for _, f := range e.fields {
@@ -464,10 +411,12 @@ func (b *builder) table(e *Entity, t *schema.Table) declare.Table {
 	}
 	if all {
 		out.Columns = nil
-	} else if out.Columns == nil {
-		out.Columns = []string{}
 	}
 	return out
+}
+
+func namesOf(columns []schema.Column) []string {
+	return each.Of(columns, func(c schema.Column) string { return c.Name })
 }
 
 // check makes the set, as the program that is written would.
@@ -494,48 +443,17 @@ func row(name string, fields []field, d declare.Declaration) (*layout.Set, error
 	return declare.New(name, reflect.StructOf(parts), d)
 }
 
-// userTypes are those that fields of the entity need.
-func (e *Entity) userTypes(all []*userType) []*userType {
-	needed := make(map[*userType]bool)
-	var need func(fields []field)
-	need = func(fields []field) {
-		for _, f := range fields {
-			for _, u := range all {
-				if !needed[u] && u.Keyspace == e.Tables[0].Keyspace && uses(f.real, u.real) {
-					needed[u] = true
-					need(u.fields)
-				}
-			}
-		}
+// userTypes are those that fields of the entity need, each after those that it has.
+func (e *Entity) userTypes() (all []*userType) {
+	for _, f := range e.fields {
+		all = append(all, f.user...)
 	}
-	need(e.fields)
-	return slices.DeleteFunc(slices.Clone(all), func(u *userType) bool { return !needed[u] })
-}
-
-// uses says whether a type is made of another one.
-func uses(t, part reflect.Type) bool {
-	switch {
-	case t == part:
-		return true
-	case t.Kind() == reflect.Slice, t.Kind() == reflect.Pointer:
-		return uses(t.Elem(), part)
-	case t.Kind() == reflect.Map:
-		return uses(t.Key(), part) || uses(t.Elem(), part)
-	}
-	return false
+	return each.Once(all)
 }
 
 // entityName is a name that a set can have, and none has.
 func entityName(p *Plan, name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(name))
-	if name = strings.TrimLeft(name, "_0123456789"); name == "" {
-		name = "entity"
-	}
+	name = cmp.Or(strings.TrimLeft(strings.Join(words(name), "_"), "_0123456789"), "entity")
 	taken := newNames(each.Of(p.Entities, func(e *Entity) string { return e.Name })...)
 	return taken.take(name[:min(len(name), 40)])
 }
@@ -552,9 +470,9 @@ func plural(name string) string {
 }
 
 // at says where something is written, after what it is.
-func at(file string, line int) string {
-	if line == 0 {
+func at(p schema.Position) string {
+	if p.Line == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s:%d)", file, line)
+	return fmt.Sprintf(" (%s:%d)", p.File, p.Line)
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"go/format"
 	"go/token"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -20,12 +20,7 @@ const module = "github.com/denorm-go/denorm"
 
 // packageName is the name of the package in a folder.
 func packageName(folder string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(path.Base(folder)))
+	name := strings.Join(words(path.Base(folder)), "")
 	if name == "" || name[0] <= '9' || name == "main" || token.IsKeyword(name) {
 		return "sets" + name
 	}
@@ -41,42 +36,27 @@ func comment(b *strings.Builder, indent, format string, args ...any) {
 func (p *Plan) sets(name string) ([]byte, error) {
 	var body strings.Builder
 	for _, u := range p.user {
-		comment(&body, "", "%s is the user-defined type %s.", u.name, u.ID)
-		fmt.Fprintf(&body, "type %s struct {\n", u.name)
+		comment(&body, "", "%s is the user-defined type %s.", u.text, u.ID)
+		fmt.Fprintf(&body, "type %s struct {\n", u.text)
 		for _, f := range u.fields {
 			fmt.Fprintf(&body, "\t%s %s `cql:%q`\n", f.name, f.text, f.column)
 		}
 		body.WriteString("}\n\n")
 	}
-	for _, e := range p.Entities {
-		p.set(&body, e)
-	}
 	var all []string
 	for _, e := range p.Entities {
+		p.set(&body, e)
 		all = append(all, e.variable)
 	}
 	fmt.Fprintf(&body, "// Schema is what the service declares.\nvar Schema = schema.Must(schema.Declare(schema.Sets(%s)))\n", strings.Join(all, ", "))
 
-	var text strings.Builder
-	text.WriteString("package " + name + "\n\nimport (\n")
-	of := map[string]string{}
-	for prefix, imported := range imports {
-		if strings.Contains(body.String(), prefix) && p.names(prefix) {
-			of[imported] = ""
+	text := "package " + name + "\n\nimport (\n"
+	for _, i := range imports {
+		if i.prefix == "" || p.names(i.prefix) {
+			text += i.path + "\n"
 		}
 	}
-	third := map[bool][]string{}
-	for _, imported := range slices.Sorted(maps.Keys(of)) {
-		dotted := strings.Contains(imported, ".")
-		third[dotted] = append(third[dotted], imported)
-	}
-	for _, group := range [][]string{third[false], third[true], {module + "/schema", module + "/tables"}} {
-		for _, imported := range group {
-			text.WriteString(strconv.Quote(imported) + "\n")
-		}
-		text.WriteString("\n")
-	}
-	return format.Source([]byte(text.String() + ")\n\n" + body.String()))
+	return format.Source([]byte(text + ")\n\n" + body.String()))
 }
 
 // names says whether a field has a type of a package.
@@ -127,7 +107,7 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 	}
 	if len(d.IDs) > 0 {
 		comment(b, "\t", "A guess: no key is in all keys, so this has to tell entities apart. That no two entities have one is your promise.")
-		option("ID", quoted(d.IDs)...)
+		option("ID", each.Of(d.IDs, strconv.Quote)...)
 	}
 	for _, stamp := range d.Stamps {
 		option("Stamp", strconv.Quote(stamp))
@@ -145,12 +125,12 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 	for _, column := range d.ReadOnly {
 		option("ReadOnly", strconv.Quote(column))
 	}
-	for _, u := range e.userTypes(p.user) {
+	for _, u := range e.userTypes() {
 		args := []string{strconv.Quote(u.Name)}
 		for _, t := range u.declared().Fields.Types {
 			args = append(args, fmt.Sprintf("tables.Type(%q, %q)", t.Column, t.CQL))
 		}
-		option("UserType["+u.name+"]", args...)
+		option("UserType["+u.text+"]", args...)
 	}
 	for _, decision := range e.Decisions {
 		decision.write(b)
@@ -179,20 +159,13 @@ func tableText(t declare.Table) string {
 	fmt.Fprintf(&b, "Name: %q", t.Name)
 	list := func(name string, values []string) {
 		if values != nil {
-			fmt.Fprintf(&b, ", %s: []string{%s}", name, strings.Join(quoted(values), ", "))
+			fmt.Fprintf(&b, ", %s: []string{%s}", name, strings.Join(each.Of(values, strconv.Quote), ", "))
 		}
 	}
 	list("PartKey", t.PartKey)
 	list("SortKey", t.SortKey)
 	list("Columns", t.Columns)
 	return b.String() + "}"
-}
-
-func quoted(list []string) (out []string) {
-	for _, s := range list {
-		out = append(out, strconv.Quote(s))
-	}
-	return out
 }
 
 func share(n, of int) string { return fmt.Sprintf("%d of %d rows that were read", n, of) }
@@ -256,6 +229,10 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		for _, t := range e.Tables {
 			fmt.Fprintf(&b, "- [ ] `%s` by `%s`%s\n", t.Name, e.variable, p.statements(t.ID))
 		}
+		timed := func(q schema.Query) bool { return q.Timestamped && e.index(q.Table) >= 0 }
+		if e.Sample != nil && len(e.Sample.Units) > 0 || slices.ContainsFunc(p.schema.Queries, timed) {
+			fmt.Fprintf(&b, "- [ ] `%s` may have write times that are not in microseconds. Then end what writes it by hand before you deploy.\n", e.variable)
+		}
 	}
 	b.WriteString("\n## 4. Note when the last process that wrote by hand has ended\n\n```sh\nWRITERS=$(date -u +%FT%TZ)\n```\n\n## 5. Adopt and verify\n\n" +
 		"Of each set: a dry run, the run, and a comparison.\n\n```sh\n")
@@ -266,7 +243,7 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		}
 		fmt.Fprintf(&b, "denorm adopt %[1]s --writers $WRITERS --dry-run\ndenorm adopt %[1]s --writers $WRITERS --removed removed-%[1]s.jsonl\ndenorm verify %[1]s\n", e.Name)
 	}
-	b.WriteString("```\n")
+	b.WriteString("```\n\nThen remove `tables.UnstampedRows` where a set has it, deploy, and verify again.\n")
 	return b.String()
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/schema"
 )
 
 // String is the plan for people, without what is said of statements.
@@ -28,7 +29,7 @@ func (p *Plan) String() string {
 			if l.Column != "" {
 				column = ", column " + l.Column
 			}
-			line("  %s%s%s: %s", l.Table, column, at(l.File, l.Line), l.Why)
+			line("  %s%s%s: %s", l.Table, column, at(schema.Position{File: l.File, Line: l.Line}), l.Why)
 		}
 	}
 	section("tables alone", p.Alone)
@@ -49,6 +50,9 @@ func (e *Entity) report(line func(format string, args ...any)) {
 	}
 	line("  %s", e.nullable())
 	if s := e.Sample; s != nil {
+		if s.Partly > 0 {
+			line("  a TTL on some columns, so no expiry fits: %s", share(s.Partly, s.Rows))
+		}
 		for _, column := range slices.Sorted(maps.Keys(s.Nulls)) {
 			line("  null in %s: %s", share(s.Nulls[column], s.Rows), column)
 		}

@@ -3,10 +3,14 @@ package initialize
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/sample"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -29,13 +33,13 @@ const (
 	rowsOfAText = 10
 )
 
-// Samples reads at most so many rows of the base table of each entity. show is told how many base tables were read, of how many.
-func (p *Plan) Samples(ctx context.Context, s *session.Session, rows int, show func(read, of int)) (map[schema.ID]*Sample, error) {
+// Samples reads at most so many rows of the base table of each entity. show is told how far it is, and "" at the end.
+func (p *Plan) Samples(ctx context.Context, s *session.Session, rows int, show func(string)) (map[schema.ID]*Sample, error) {
+	defer show("")
 	out := make(map[schema.ID]*Sample)
-	r := sample.New(s.Reads(), sampleTimeout)
-	r.Places, r.Rows, r.Pause = places, (rows+places-1)/places, pause
+	r := &sample.Reader{Reads: s.Reads(), Timeout: sampleTimeout, Places: places, Rows: (rows + places - 1) / places, Pause: pause}
 	for i, e := range p.Entities {
-		show(i, len(p.Entities))
+		show(fmt.Sprintf("sampled %d of %d base tables", i, len(p.Entities)))
 		if e.set.Counts {
 			continue
 		}
@@ -48,7 +52,6 @@ func (p *Plan) Samples(ctx context.Context, s *session.Session, rows int, show f
 		}
 		out[e.Tables[0].ID] = seen
 	}
-	show(len(p.Entities), len(p.Entities))
 	return out, nil
 }
 
@@ -63,54 +66,40 @@ func (e *Entity) sample(ctx context.Context, r *sample.Reader) (*Sample, error) 
 		return nil, err
 	}
 	l := tablerow.Layouts(set)[0]
-	surveyor, columns := tablerow.NewSurveyor(l), l.AllColumns()
-	surveyor.Default = base.TTL()
-	seen := &Sample{Values: make(map[string][]string)}
-	values := make(map[string]map[string]bool)
-	for _, d := range e.Decisions {
-		values[d.Column] = make(map[string]bool)
-	}
-	err = r.Each(ctx, l, base.Keyspace, base.String(), func(cells [][]byte, now time.Time) {
-		if !surveyor.Row(cells) {
-			return
-		}
-		surveyor.Count(&seen.Survey, cells, now)
-		for column, known := range values {
-			if i := slices.Index(columns, column); len(known) <= fewValues && i >= 0 && cells[i] != nil {
-				known[literal(base.Column(column).Type, cells[i])] = true
+	seen, columns := &Sample{Values: make(map[string][]string)}, l.AllColumns()
+	seen.Survey, err = r.Survey(ctx, l, base.Keyspace, base.String(), base.TTL(), func(cells [][]byte) {
+		for _, d := range e.Decisions {
+			i, known := slices.Index(columns, d.Column), seen.Values[d.Column]
+			if i < 0 || cells[i] == nil || len(known) > fewValues {
+				continue
+			}
+			if value := literal(base.Column(d.Column).Type, cells[i]); !slices.Contains(known, value) {
+				seen.Values[d.Column] = append(known, value)
 			}
 		}
 	})
-	for column, known := range values {
+	maps.DeleteFunc(seen.Values, func(column string, values []string) bool {
+		slices.Sort(values)
 		enough := enoughRows
-		if slices.Contains([]string{"text", "varchar", "ascii"}, base.Column(column).Type) {
-			enough = max(enough, rowsOfAText*len(known))
+		if leaves[base.Column(column).Type].text == "string" {
+			enough = max(enough, rowsOfAText*len(values))
 		}
-		if len(known) > 0 && len(known) <= fewValues && !known[""] && seen.Rows >= enough {
-			for text := range known {
-				seen.Values[column] = append(seen.Values[column], text)
-			}
-			slices.Sort(seen.Values[column])
-		}
-	}
+		return len(values) > fewValues || values[0] == "" || seen.Rows < enough
+	})
 	return seen, err
 }
 
 // literal is a value as it is written in Go, of a type of which a column may have few values; else "".
 func literal(cqlType string, data []byte) string {
-	n := int64(0)
-	for i, b := range data {
-		if n = n<<8 | int64(b); i == 0 {
-			n = int64(int8(b))
-		}
+	if !listed[cqlType] {
+		return ""
 	}
-	switch cqlType {
-	case "text", "varchar", "ascii":
-		return strconv.Quote(string(data))
-	case "boolean":
-		return strconv.FormatBool(n != 0)
-	case "tinyint", "smallint", "int", "bigint":
-		return fmt.Sprintf("%s(%d)", leaves[cqlType].text, n)
+	value := reflect.New(leaves[cqlType].real)
+	switch err := gocql.Unmarshal(cqltype.Must(cqlType).Info(), data, value.Interface()); {
+	case err != nil:
+		return ""
+	case value.Elem().CanInt():
+		return fmt.Sprintf("%T(%[1]d)", value.Elem().Interface())
 	}
-	return ""
+	return fmt.Sprintf("%#v", value.Elem().Interface())
 }
