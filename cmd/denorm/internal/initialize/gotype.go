@@ -46,9 +46,15 @@ func leaf[T any](text string, inferred bool) goType {
 
 // imports are the packages that Go types are of, by the text that names them, and those of each file.
 var imports = []struct{ prefix, path string }{
-	{"big.", `"math/big"`}, {"net.", `"net"`}, {"time.", `"time"`}, {},
-	{"gocql.", `"github.com/gocql/gocql"`}, {"inf.", `"gopkg.in/inf.v0"`}, {},
-	{"", `"` + module + `/schema"`}, {"", `"` + module + `/tables"`},
+	{"big.", `"math/big"`},
+	{"net.", `"net"`},
+	{"time.", `"time"`},
+	{},
+	{"gocql.", `"github.com/gocql/gocql"`},
+	{"inf.", `"gopkg.in/inf.v0"`},
+	{},
+	{"", `"` + module + `/schema"`},
+	{"", `"` + module + `/tables"`},
 }
 
 // userType is a user-defined type with its struct.
@@ -81,38 +87,33 @@ func (t *types) of(keyspace, text string) (goType, error) {
 }
 
 func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
-	none := goType{}
+	parts := make([]goType, len(c.Args))
+	for i, arg := range c.Args {
+		var err error
+		if parts[i], err = t.goType(keyspace, arg); err != nil {
+			return goType{}, err
+		}
+	}
 	switch {
 	case c.Kind == cql.Native && leaves[c.Name].real != nil:
 		return leaves[c.Name], nil
 	case c.Kind == cql.UserType:
 		u, err := t.userType(schema.ID{Keyspace: keyspace, Name: c.Name})
 		if err != nil {
-			return none, err
+			return goType{}, err
 		}
 		return goType{u.text, u.real, c.Frozen, u.parts, u.user}, nil
-	case c.Kind != cql.Collection:
-		return none, fmt.Errorf("no Go type for %s", c)
+	case c.Kind == cql.Collection && c.Name != "map":
+		e := parts[0]
+		return goType{"[]" + e.text, reflect.SliceOf(e.real), c.Name == "list" && !c.Frozen && e.inferred, e.parts, e.user}, nil
+	case c.Kind == cql.Collection && parts[0].real.Comparable():
+		k, e := parts[0], parts[1]
+		return goType{
+			"map[" + k.text + "]" + e.text, reflect.MapOf(k.real, e.real), !c.Frozen && k.inferred && e.inferred,
+			k.parts + e.parts, append(slices.Clip(k.user), e.user...),
+		}, nil
 	}
-	elem, err := t.goType(keyspace, c.Args[len(c.Args)-1])
-	if err != nil {
-		return none, err
-	}
-	if c.Name != "map" {
-		inferred := c.Name == "list" && !c.Frozen && elem.inferred
-		return goType{"[]" + elem.text, reflect.SliceOf(elem.real), inferred, elem.parts, elem.user}, nil
-	}
-	key, err := t.goType(keyspace, c.Args[0])
-	if err != nil {
-		return none, err
-	}
-	if !key.real.Comparable() {
-		return none, fmt.Errorf("no Go map has keys of type %s", c.Args[0])
-	}
-	return goType{
-		"map[" + key.text + "]" + elem.text, reflect.MapOf(key.real, elem.real), !c.Frozen && key.inferred && elem.inferred,
-		key.parts + elem.parts, append(slices.Clip(key.user), elem.user...),
-	}, nil
+	return goType{}, fmt.Errorf("no Go type for %s", c)
 }
 
 // maxFields bounds the parts of a user-defined type. Each of a few nested types may double them.

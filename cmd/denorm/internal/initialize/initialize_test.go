@@ -160,19 +160,39 @@ func TestSaid(t *testing.T) {
 			`// tables.OneOf("state", ...),`, "// tables.UnstampedRows(), // with OneOf, until the rows are adopted", "Then remove `tables.UnstampedRows`",
 			`// tables.Versioned("version"),`,
 		}, []string{"microseconds"}},
-		{"a list", with("notes list<text>", tables), tablerow.Survey{}, []string{`tables.ReadOnly("notes")`},
-			[]string{`tables.Type("notes"`}},
+		{
+			"a list", with("notes list<text>", tables),
+			tablerow.Survey{},
+			[]string{`tables.ReadOnly("notes")`},
+			[]string{`tables.Type("notes"`},
+		},
 		{"rows that end", tables + ends, tablerow.Survey{}, []string{`tables.ExpiresAt("expires_at")`}, []string{"tables.Versioned"}},
-		{"rows that end, and a column of that name and another type", with("expires_at bigint", tables) + ends, tablerow.Survey{},
-			[]string{`tables.ExpiresAt("ends_at")`, "rows expire: a statement inserts rows with a TTL"}, nil},
-		{"columns that end", tables, tablerow.Survey{Rows: 9, Ending: 5, Partly: 5},
-			[]string{"a TTL on some columns, so no expiry fits: 5 of 9 rows"}, []string{"tables.ExpiresAt", "rows expire"}},
+		{
+			"rows that end, and a column of that name and another type", with("expires_at bigint", tables) + ends,
+			tablerow.Survey{},
+			[]string{`tables.ExpiresAt("ends_at")`, "rows expire: a statement inserts rows with a TTL"},
+			nil,
+		},
+		{
+			"columns that end", tables,
+			tablerow.Survey{Rows: 9, Ending: 5, Partly: 5},
+			[]string{"a TTL on some columns, so no expiry fits: 5 of 9 rows"},
+			[]string{"tables.ExpiresAt", "rows expire"},
+		},
 		{"rows that end by the table", strings.Replace(tables, "login_id));", "login_id)) WITH default_time_to_live = 60;", 1) +
 			"ALTER TABLE k.logins WITH default_time_to_live = 60;", tablerow.Survey{}, []string{"tables.SingleWriter"}, []string{"tables.Versioned"}},
-		{"write times of the service", tables + strings.Replace(ends, "TTL 60", "TIMESTAMP ?", 1), tablerow.Survey{},
-			[]string{"`Logins` may have write times that are not in microseconds."}, nil},
-		{"write times in milliseconds", tables, tablerow.Survey{Rows: 1, Units: map[string]int{"milliseconds": 1}},
-			[]string{"`Logins` may have write times that are not in microseconds."}, nil},
+		{
+			"write times of the service", tables + strings.Replace(ends, "TTL 60", "TIMESTAMP ?", 1),
+			tablerow.Survey{},
+			[]string{"`Logins` may have write times that are not in microseconds."},
+			nil,
+		},
+		{
+			"write times in milliseconds", tables,
+			tablerow.Survey{Rows: 1, Units: map[string]int{"milliseconds": 1}},
+			[]string{"`Logins` may have write times that are not in microseconds."},
+			nil,
+		},
 	} {
 		samples := map[schema.ID]*initialize.Sample{{Keyspace: "k", Name: "logins"}: {Survey: test.rows}}
 		text, err := initialize.New(review(t, "", test.cql), samples).Text()

@@ -50,13 +50,14 @@ func (p *Plan) sets(name string) ([]byte, error) {
 	}
 	fmt.Fprintf(&body, "// Schema is what the service declares.\nvar Schema = schema.Must(schema.Declare(schema.Sets(%s)))\n", strings.Join(all, ", "))
 
-	text := "package " + name + "\n\nimport (\n"
+	var text strings.Builder
+	text.WriteString("package " + name + "\n\nimport (\n")
 	for _, i := range imports {
 		if i.prefix == "" || p.names(i.prefix) {
-			text += i.path + "\n"
+			text.WriteString(i.path + "\n")
 		}
 	}
-	return format.Source([]byte(text + ")\n\n" + body.String()))
+	return format.Source([]byte(text.String() + ")\n\n" + body.String()))
 }
 
 // names says whether a field has a type of a package.
