@@ -77,24 +77,22 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	var ask, open int
+	ask, open := 0, false
 	for _, st := range steps {
+		open = open || !st.Done
 		switch {
 		case st.Done && strings.EqualFold(strings.Fields(st.Text)[0], "DROP"):
-			a.say(c, "is gone", st)
-			continue
+			say(c, "is gone", st)
 		case st.Done:
-			a.say(c, "is there", st)
-			continue
+			say(c, "is there", st)
 		case st.Confirm:
 			ask++
-			a.say(c, "to confirm", st)
+			say(c, "to confirm", st)
 		case a.dryRun:
-			a.say(c, "to apply", st)
+			say(c, "to apply", st)
 		}
-		open++
 	}
-	if a.dryRun && open > 0 {
+	if a.dryRun && open {
 		return errFound
 	}
 	if ask > 0 && !a.yes && !a.dryRun {
@@ -106,13 +104,13 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return schema.Apply(ctx, s, steps, func(st schema.Step) { a.say(c, "applied", st) })
+	return schema.Apply(ctx, s, steps, func(st schema.Step) { say(c, "applied", st) })
 }
 
 // maxShown bounds what is shown of a statement, in bytes.
 const maxShown = 100
 
-func (a *apply) say(c *cobra.Command, what string, st schema.Step) {
+func say(c *cobra.Command, what string, st schema.Step) {
 	text := st.Text
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + " ..."
