@@ -106,15 +106,15 @@ func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
 			continue
 		}
 		known = append(known, g.Entity)
-		b := builder{plan: p, types: types, samples: samples}
-		if e := b.entity(&g); e != nil {
+		b := builder{Plan: p, types: types, why: make(map[schema.ID]string)}
+		if e := b.entity(&g, samples); e != nil {
 			p.Entities = append(p.Entities, e)
 			p.user = each.Once(append(p.user, e.userTypes()...))
 		}
 	}
 	for _, t := range s.Tables {
 		if !slices.ContainsFunc(known, func(e schema.Entity) bool { return slices.Contains(e.Tables, t.ID) }) {
-			p.Alone = append(p.Alone, left(&t, "", "no other table seems to hold the same"))
+			p.alone(&t, "no other table seems to hold the same")
 		}
 	}
 	p.findings()
@@ -134,10 +134,8 @@ func (p *Plan) Sets() []tables.Described {
 
 // builder makes the set of an entity.
 type builder struct {
-	plan    *Plan
+	*Plan
 	types   *types
-	samples map[schema.ID]*Sample
-
 	base    *schema.Table
 	queries []*schema.Table
 	why     map[schema.ID]string
@@ -146,17 +144,16 @@ type builder struct {
 }
 
 // entity makes a set, or says why there is none. It leaves out what the library rejects, one thing after the other.
-func (b *builder) entity(g *guess.Entity) *Entity {
-	b.base = b.plan.schema.Table(g.Tables[max(g.Base, 0)]) // if none is known to be the base table, what is left out says so
-	b.why = make(map[schema.ID]string)
+func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity {
+	b.base = b.schema.Table(g.Tables[max(g.Base, 0)]) // if none is known to be the base table, what is left out says so
 	for i, id := range g.Tables {
 		b.why[id] = g.Why[i]
-		if t := b.plan.schema.Table(id); t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
+		if t := b.schema.Table(id); t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
 			b.queries = append(b.queries, t)
 		}
 	}
 	b.why[b.base.ID] = cmp.Or(b.why[b.base.ID], "taken for the base table: the key of no table is in all tables")
-	b.sample = b.samples[b.base.ID]
+	b.sample = samples[b.base.ID]
 	b.readFields()
 	id := b.identity()
 	b.queries = slices.DeleteFunc(b.queries, func(t *schema.Table) bool { return b.rejected(t, id) })
@@ -169,7 +166,7 @@ func (b *builder) entity(g *guess.Entity) *Entity {
 		if err == nil {
 			e.row = b.types.names.take(camel(e.Name))
 			e.variable = b.types.names.take(plural(e.row))
-			b.plan.decide(e)
+			b.decide(e)
 			return e
 		}
 		var faults *declare.DeclarationError
@@ -188,16 +185,12 @@ func (b *builder) none(why string) *Entity {
 	return nil
 }
 
-func left(t *schema.Table, column, why string) Left {
-	return Left{t.String(), column, why, t.At.File, t.At.Line}
+func (p *Plan) leave(t *schema.Table, column, why string) {
+	p.Left = append(p.Left, Left{t.String(), column, why, t.At.File, t.At.Line})
 }
 
-func (b *builder) leave(t *schema.Table, column, why string) {
-	b.plan.Left = append(b.plan.Left, left(t, column, why))
-}
-
-func (b *builder) alone(t *schema.Table, why string) {
-	b.plan.Alone = append(b.plan.Alone, left(t, "", why))
+func (p *Plan) alone(t *schema.Table, why string) {
+	p.Alone = append(p.Alone, Left{t.String(), "", why, t.At.File, t.At.Line})
 }
 
 func keyOf(t *schema.Table) []schema.Column { return t.Of(schema.PartitionKey, schema.Clustering) }
@@ -315,7 +308,7 @@ func (b *builder) leaveOut(f layout.Fault) bool {
 
 // declare makes the declaration of what is left.
 func (b *builder) declare(name string, id []string) *Entity {
-	e := &Entity{Name: entityName(b.plan, name), ID: id, Sample: b.sample}
+	e := &Entity{Name: b.entityName(name), ID: id, Sample: b.sample}
 	d := &e.declaration
 	var own []field
 	if !slices.ContainsFunc(b.fields, func(f field) bool { return f.cql == "counter" }) {
@@ -373,7 +366,7 @@ func (b *builder) expires() string {
 	if b.sample != nil && b.sample.Ending > b.sample.Partly {
 		return share(b.sample.Ending-b.sample.Partly, b.sample.Rows) + " end by a TTL"
 	}
-	for _, q := range b.plan.schema.Queries {
+	for _, q := range b.schema.Queries {
 		if q.Table == b.base.ID && q.Verb == "INSERT" && q.TTL != 0 {
 			return "a statement inserts rows with a TTL" + at(q.At)
 		}
@@ -426,11 +419,11 @@ func (b *builder) check(e *Entity) error {
 		return err
 	}
 	e.set = set
-	all, err := schema.Declare(schema.Sets(append(b.plan.Sets(), e)...))
+	all, err := schema.Declare(schema.Sets(append(b.Sets(), e)...))
 	if err != nil {
 		return err
 	}
-	b.plan.all = all
+	b.all = all
 	return nil
 }
 
@@ -452,7 +445,7 @@ func (e *Entity) userTypes() (all []*userType) {
 }
 
 // entityName is a name that a set can have, and none has.
-func entityName(p *Plan, name string) string {
+func (p *Plan) entityName(name string) string {
 	name = cmp.Or(strings.TrimLeft(strings.Join(words(name), "_"), "_0123456789"), "entity")
 	taken := newNames(each.Of(p.Entities, func(e *Entity) string { return e.Name })...)
 	return taken.take(name[:min(len(name), 40)])
