@@ -141,7 +141,7 @@ func place(folder string) (imported, relative, name string, err error) {
 
 var moduleLine = regexp.MustCompile("(?m)^module[ \t]+[\"`]?([^\\s\"`]+)")
 
-// moduleOf has the name of the module whose root a folder is, nil if it is none.
+// moduleOf finds the name of the module whose root a folder is; nil without one.
 func moduleOf(folder string) []string {
 	text, err := os.ReadFile(filepath.Join(folder, "go.mod")) //nolint:gosec // as go does
 	if err != nil {
