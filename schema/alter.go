@@ -12,7 +12,7 @@ import (
 
 // alterTable changes a table that the text has created.
 func (p *parser) alterTable(s *ast.AlterTable, at int) error {
-	id := p.id(s.Table)
+	id := p.there(s.Table)
 	if s.View {
 		return p.alterView(id, s, at)
 	}
@@ -154,7 +154,7 @@ func (p *parser) alterType(s *ast.CreateType, at int) error {
 
 // drop takes away what the text has created.
 func (p *parser) drop(s *ast.Drop, at int) error {
-	id, before := p.id(s.Name), p.created()
+	id, before := p.there(s.Name), p.created()
 	if s.What == "KEYSPACE" {
 		id = ID{Name: s.Name.Name}
 	}

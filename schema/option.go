@@ -296,7 +296,7 @@ func rejected(o ast.Option) (why string, kept bool) {
 		return "Cassandra has removed it in 4.0", false
 	case !known:
 		return "Cassandra does not know it", false
-	case strings.Contains(text, "${") || strings.Contains(text, "{{"): // a template
+	case strings.HasPrefix(text, "$") || strings.Contains(text, "${") || strings.Contains(text, "{{"): // a template
 	case className(o.Map["class"]) == "DateTieredCompactionStrategy": // package lint says so
 	case o.Name == optCompression:
 		for _, old := range []string{"sstable_compression", "chunk_length_kb", "crc_check_chance"} {

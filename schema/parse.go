@@ -171,6 +171,17 @@ func (p *parser) id(n cql.Name) ID {
 	return ID(n)
 }
 
+// there is the name of a table that the text has created. In a review, a keyspace that the text does not create may be the one of tables that were
+// created without naming one, as a tool or a session chose it.
+func (p *parser) there(n cql.Name) ID {
+	id, bare := p.id(n), ID{Name: n.Name}
+	_, known := p.tables[id]
+	if _, unnamed := p.tables[bare]; p.review && !known && unnamed && p.out.Keyspace(id.Keyspace) == nil {
+		return bare
+	}
+	return id
+}
+
 // statement reads one, and says where it was.
 func (p *parser) statement() (ast.Span, error) {
 	s, span, err := p.script.Statement()
@@ -240,6 +251,12 @@ func (p *parser) createKeyspace(s *ast.CreateKeyspace, at int) error {
 	}
 	if len(s.Replication) == 0 && !p.review {
 		p.leftOut(s.Keyspace, at, "keyspace %s, whose replication is not said", s.Keyspace)
+	}
+	for _, name := range s.Unknown {
+		if !p.review {
+			return p.fail(at, "Unknown property '%s'", name)
+		}
+		p.leftOut(name, at, "option %s of %s: Cassandra does not know it", name, s.Keyspace)
 	}
 	p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
 		Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/layout"
@@ -33,7 +34,7 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 			if lists != (name == "list" && (parts || repeats || !whole)) {
 				continue
 			}
-			crowd := hasWord(c.Name, crowdNames)
+			crowd := hasWord(c.Name, crowdNames) || hasWord(c.Name, heapNames)
 			if parts && !lists && !whole && !crowd {
 				continue // it has to be so
 			}
@@ -54,6 +55,9 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 		}
 	}
 }
+
+// heapNames are words for elements that come one by one.
+var heapNames = strings.Fields("hashes items messages events orders posts comments friends contacts history transactions entries logs visits")
 
 // use says whether a column is written as a whole, whether by its elements, and whether an UPDATE names it. repeats says that a whole list is
 // written with a timestamp: when it is written again with the same one, its elements are there twice.

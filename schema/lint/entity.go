@@ -159,8 +159,8 @@ func timeSeries(r *review, t *schema.Table, n map[role]int) {
 	if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
 		return
 	}
-	if n[moment] == len(t.Of(schema.PartitionKey)) {
-		return // DN102 says worse
+	if n[moment] == len(t.Of(schema.PartitionKey)) || lookup(t) {
+		return // DN102 says worse; a partition of one row is no series
 	}
 	r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
 		t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(t.Compaction(), "Strategy"))

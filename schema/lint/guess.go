@@ -35,6 +35,55 @@ var (
 		confirmation reference tracking`)
 )
 
+// Words for what the rows of a table are, in the singular.
+var (
+	// Rows of accountNames are known by a name or an address that is to be one's alone.
+	accountNames = strings.Fields(`user account member customer client profile player employee student author person login
+		credential tenant subscriber guest patient teacher doctor driver seller vendor merchant owner admin operator agent`)
+	// Of referenceNames there are as many as somebody has thought of: they do not grow with use.
+	referenceNames = strings.Fields(`template rate config configuration setting option label translation permission role definition type
+		category country currency language plan tariff parameter variable`)
+	// Of ownedNames one thing has a few, of growingNames more each day.
+	ownedNames = strings.Fields(`alarm playlist list board project channel room team group address card account device sensor photo image picture
+		file attachment setting preference filter wallet profile webhook rule contact pet vehicle site collection album folder client app dashboard`)
+	growingNames = strings.Fields("message event log transaction notification audit entry reading measurement activity")
+)
+
+// rowsOf is the word for what a row of a table is, in the singular: message, of chat_messages_by_user.
+func rowsOf(t *schema.Table) string {
+	thing, _, _ := guess.Cut(t.Name)
+	return guess.Singular(lastWord(thing))
+}
+
+// rowsAre says whether what a row of a table is, is in a list.
+func rowsAre(t *schema.Table, list []string) bool { return slices.Contains(list, rowsOf(t)) }
+
+// reference says whether a table holds what somebody has thought of, and not what happens.
+func reference(t *schema.Table) bool {
+	return rowsAre(t, referenceNames) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return instant(c) || clock(c) })
+}
+
+// isID says whether a column is the id of something, by its name.
+func isID(c schema.Column) bool {
+	return slices.Contains([]string{"id", "uuid", "guid"}, lastWord(c.Name))
+}
+
+// isUUID says whether a column is of uuids.
+func isUUID(c schema.Column) bool { return c.Type == "uuid" || c.Type == "timeuuid" }
+
+// lookup says whether a partition is of one thing, which is found by its name or its token, though the key has its id as well.
+func lookup(t *schema.Table) bool {
+	part := t.Of(schema.PartitionKey)
+	if len(part) != 1 || slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !isID(c) && !hasWord(c.Name, secretNames) }) {
+		return false
+	}
+	own := slices.Contains(words(part[0].Name), rowsOf(t)) && hasWord(part[0].Name, secretNames)
+	return own || slices.Contains(uniqueNames, lastWord(part[0].Name)) && rowsAre(t, accountNames)
+}
+
+// secretNames are words of what is made up for one thing.
+var secretNames = strings.Fields("token code hash secret")
+
 // manyValues is a domain that is no longer small.
 const manyValues = 10_000
 

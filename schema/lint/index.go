@@ -20,9 +20,17 @@ func (r *review) indexes(yield func(*schema.Index, *schema.Table) bool) {
 
 func manyValuesIndexed(r *review, x *schema.Index, t *schema.Table) {
 	if c := t.Column(x.Column()); x.Class == "" && c != nil && numerous(*c) {
-		r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name).
-			at(x.At).Column = c.Name
+		f := r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name).at(x.At)
+		if f.Column = c.Name; r.within(x, t) {
+			f.Severity = Note
+		}
 	}
+}
+
+// within says whether all queries that go by an index name their partition, in which it then is read.
+func (r *review) within(x *schema.Index, t *schema.Table) bool {
+	by := func(q *schema.Query) bool { return q.Verb == "SELECT" && restricted(q, x.Column()) }
+	return r.asks(t, by) && !r.asks(t, func(q *schema.Query) bool { return by(q) && !located(q, t) })
 }
 
 func views(r *review) {
@@ -36,8 +44,11 @@ func views(r *review) {
 // fewValues reports indexes whose entries are of large parts of the table.
 func fewValues(r *review, x *schema.Index, t *schema.Table) {
 	if c := t.Column(x.Column()); c != nil && x.Class == "" && fewIn(*c) {
-		r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key",
-			"index %s on %s, which has few values: the rows of one are a large part of the table", x.Name, c.Name).at(x.At).Column = c.Name
+		f := r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key",
+			"index %s on %s, which has few values: the rows of one are a large part of the table", x.Name, c.Name).at(x.At)
+		if f.Column = c.Name; r.within(x, t) {
+			f.Severity = Note
+		}
 	}
 }
 
@@ -59,8 +70,23 @@ func sasiIndexes(r *review, x *schema.Index, t *schema.Table) {
 	}
 }
 
-// indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
-func indexAlone(r *review, q *schema.Query, t *schema.Table) {
+// indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows. Where no query goes by
+// an index, that is so of any one if a partition has one row.
+func indexAlone(r *review) {
+	for q, t := range r.queries {
+		r.askedAlone(q, t)
+	}
+	for x, t := range r.indexes {
+		c := t.Column(x.Column())
+		by := func(q *schema.Query) bool { return restricted(q, x.Column()) }
+		if c != nil && x.Class == "" && !ast.MultiCellText(c.Type) && c.Kind != schema.PartitionKey && !numerous(*c) && !fewIn(*c) && len(t.Of(schema.Clustering)) == 0 && !r.asks(t, by) {
+			r.finding(t, "a query table whose partition key is "+c.Name, "a query by index %s cannot name a partition, of which each has one row: it asks node "+
+				"after node", x.Name).at(x.At).Column = c.Name
+		}
+	}
+}
+
+func (r *review) askedAlone(q *schema.Query, t *schema.Table) {
 	told := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { // DN401, DN403 or DN405
 		if !restricted(q, x.Column()) {
 			return false

@@ -82,6 +82,13 @@ func aggregates(t *schema.Table) bool {
 
 func missingUnique(r *review) {
 	r.namesakes()
+	for _, t := range r.tables() {
+		c, clustering := t.Column("id"), t.Of(schema.Clustering)
+		if c != nil && c.Kind == schema.Regular && isUUID(*c) && len(clustering) > 0 && !isUUID(clustering[len(clustering)-1]) {
+			f := r.finding(t, "add id to the end of the primary key, in a new table", "the key %s lacks id: two rows that have the key are one", t.Key())
+			f.Column, f.Severity = "id", Warning
+		}
+	}
 	for e, t := range r.members {
 		if missing := e.lacks(t); len(missing) > 0 && (!e.guessed || !r.claimed(t)) {
 			list := strings.Join(missing, ", ")
@@ -168,25 +175,65 @@ func actor(c schema.Column) bool {
 
 // takenOver reports names that are to be unique and are inserted without a condition.
 func takenOver(r *review, t *schema.Table) {
-	of := keyColumns(t)
-	owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
-		return c.Kind == schema.Regular && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
-	})
-	if len(of) != 1 || owner < 0 || !slices.Contains(uniqueNames, lastWord(of[0].Name)) || t.TTL() > 0 || r.alwaysTTL(t) {
+	of := t.Of(schema.PartitionKey)
+	plain := r.plainInsert(t)
+	if plain == nil || len(of) != 1 || t.TTL() > 0 || r.alwaysTTL(t) {
 		return
 	}
-	var plain *schema.Query
-	guarded := false
+	fix := "INSERT ... IF NOT EXISTS into a table with the name alone as its key, before the other tables are written; in Go: tables.Unique"
+	owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
+		return c.Kind != schema.PartitionKey && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
+	})
+	key, reason, severity := lastWord(of[0].Name), "", Warning
+	switch named, sought := slices.Contains(uniqueNames, key), r.soughtName(t); {
+	case sought != "":
+		reason = sought + " finds one " + rowsOf(t) + ", and nothing keeps it unique: two inserts at the same time both succeed"
+	case !named && len(t.Columns) > 2 && (key == "name" || key == "title") && len(t.Of(schema.Clustering)) == 0 && !reference(t):
+		fix = "an id as the key; or INSERT ... IF NOT EXISTS, if two must not have one " + key
+		reason, severity = "two inserts of one "+of[0].Name+" both succeed: the later row replaces the earlier one", Note
+	case owner < 0 || !named:
+		return
+	case len(t.Of(schema.Clustering)) == 0:
+		reason = "two inserts of one " + of[0].Name + " both succeed: the later " + t.Columns[owner].Name + " replaces the earlier one"
+	case lookup(t):
+		reason = "two inserts of one " + of[0].Name + " both succeed, as " + t.Columns[owner].Name + " is in the key too"
+	default:
+		return
+	}
+	if f := r.finding(t, fix, "%s", reason).of(plain); severity == Note || plain.Batch != 0 {
+		f.Severity = Note // who writes all tables in a batch may have asked before
+	}
+}
+
+// plainInsert is an INSERT of a table of which none has a condition, or nil.
+func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 	for _, q := range r.sent[t] {
 		if q.Verb == "INSERT" {
-			guarded = guarded || q.Conditional || q.Transaction
-			plain = q.Query
+			if plain = q.Query; q.Conditional || q.Transaction {
+				return nil
+			}
 		}
 	}
-	if plain != nil && !guarded {
-		r.finding(t, "INSERT ... IF NOT EXISTS before the other tables are written; in Go: tables.Unique",
-			"two inserts of one %s both succeed: the later %s replaces the earlier one", of[0].Name, t.Columns[owner].Name).of(plain)
+	return plain
+}
+
+// soughtName is the column of a name by which queries find an account whose key is its id, where no table is inserted for the name; or empty.
+func (r *review) soughtName(t *schema.Table) string {
+	if key := keyColumns(t); !rowsAre(t, accountNames) || len(key) != 1 || !isID(key[0]) {
+		return ""
 	}
+	for _, c := range t.Of(schema.Regular) {
+		last := lastWord(c.Name)
+		sought := func(q *schema.Query) bool { return q.Verb == "SELECT" && restricted(q, c.Name) }
+		kept := func(t *schema.Table) bool {
+			part := t.Of(schema.PartitionKey)
+			return len(part) == 1 && lastWord(part[0].Name) == last && r.query(t, "INSERT") != nil
+		}
+		if slices.Contains(strings.Fields("email username login nickname handle"), last) && r.asks(t, sought) && !slices.ContainsFunc(r.tables(), kept) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // uniqueNames are names by which people and things are known, each to be one's alone.
@@ -195,6 +242,9 @@ var uniqueNames = strings.Fields("email mail username login nickname handle slug
 // measured says whether rows have numbers alone: what a device has measured at a time is there once.
 func measured(t *schema.Table) bool {
 	regular := t.Of(schema.Regular)
+	if rowsAre(t, strings.Fields("measurement reading sample metric candle datapoint")) {
+		return true
+	}
 	return len(regular) > 0 && !slices.ContainsFunc(regular, func(c schema.Column) bool {
 		return !slices.Contains(numberTypes, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
 	})

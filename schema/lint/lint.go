@@ -44,7 +44,8 @@ func Check(s *schema.Schema) []Finding {
 	return saidOnce(r.found)
 }
 
-// inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of that name.
+// inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of that name. A query whose keyspace
+// the schema does not have is of the only table of that name, if that names none.
 func inKeyspaces(s *schema.Schema) *schema.Schema {
 	in := make(map[string][]string)
 	for _, t := range s.Tables {
@@ -53,11 +54,16 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 	for _, v := range s.Views {
 		in[v.Name] = append(in[v.Name], v.Keyspace)
 	}
+	of := make(map[string]bool)
+	for _, t := range s.Tables {
+		of[t.Keyspace] = true
+	}
 	out := *s
 	out.Queries = slices.Clone(s.Queries)
 	for i := range out.Queries {
-		if id := &out.Queries[i].Table; id.Keyspace == "" && len(in[id.Name]) == 1 {
-			id.Keyspace = in[id.Name][0]
+		id := &out.Queries[i].Table
+		if all := in[id.Name]; len(all) == 1 && (id.Keyspace == "" || all[0] == "" && !of[id.Keyspace] && s.Keyspace(id.Keyspace) == nil) {
+			id.Keyspace = all[0]
 		}
 	}
 	return &out

@@ -38,7 +38,7 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 
 // template says whether a tool fills in the value of an option.
 func template(literal string) bool {
-	return strings.HasPrefix(literal, "${") || strings.HasPrefix(literal, "{{")
+	return strings.HasPrefix(literal, "$") || strings.HasPrefix(literal, "{{")
 }
 
 // written says whether a statement is known that writes the table.
@@ -79,9 +79,13 @@ func timeWindows(r *review, t *schema.Table) {
 	}
 }
 
-func dateTieredCompaction(r *review, t *schema.Table) {
+func deprecated(r *review, t *schema.Table) {
 	if t.Compaction() == dateTiered {
 		r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
+	}
+	if _, compact := t.Options[ast.CompactStorage]; compact {
+		r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
+			"COMPACT STORAGE, which is deprecated: the table cannot have more columns, static ones or collections")
 	}
 }
 
@@ -109,6 +113,35 @@ func (r *review) readByKey(t *schema.Table) bool {
 		}
 	}
 	return !read
+}
+
+// shortNames are words of what ends by itself, lockNames of what has to end when its holder does.
+var (
+	shortNames = strings.Fields("token session otp code verification reset nonce challenge captcha cache refresh lock lease")
+	lockNames  = strings.Fields("lock lease mutex leader semaphore")
+)
+
+// withoutTTL reports tables of what ends at a time that a column has, and of locks, where neither the table nor a statement has a TTL.
+func withoutTTL(r *review, t *schema.Table) {
+	if t.TTL() > 0 || template(t.Options["default_time_to_live"]) || r.asks(t, func(q *schema.Query) bool { return q.TTL != 0 }) {
+		return
+	}
+	ends := func(c schema.Column) bool {
+		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) &&
+			(rowsAre(t, shortNames) || hasWord(c.Name, shortNames))
+	}
+	takes := func(q *schema.Query) bool { return q.Conditional && (q.Verb == "INSERT" || q.Verb == "UPDATE") }
+	i := slices.IndexFunc(t.Columns, ends)
+	switch {
+	case i >= 0:
+		f := r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay forever", t.Columns[i].Name)
+		if f.Column = t.Columns[i].Name; !r.written(t) {
+			f.Severity = Note // the writes may have one
+		}
+	case rowsAre(t, lockNames) && r.asks(t, takes):
+		r.finding(t, "USING TTL in the statement that takes it; and a number that grows each time, which what is locked checks",
+			"a lock without TTL: if its holder is gone, nobody gets it")
+	}
 }
 
 // deletesWithTTL notes tables whose rows expire, and are deleted as well.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/estimate"
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -32,9 +33,15 @@ func rolesOf(t *schema.Table) map[role]int {
 	return n
 }
 
-// clustered gives the tables with more than a row a partition, the roles in their partition key with them.
+// clustered gives the tables and views with more than a row a partition, the roles in their partition key with them.
 func (r *review) clustered(yield func(*schema.Table, map[role]int) bool) {
-	for _, t := range r.tables() {
+	tables := r.tables()
+	for _, v := range r.schema.Views {
+		if t := r.byID[v.ID]; t != nil && len(v.Columns) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	for _, t := range tables {
 		if len(t.Of(schema.Clustering)) > 0 && !yield(t, rolesOf(t)) {
 			return
 		}
@@ -43,6 +50,9 @@ func (r *review) clustered(yield func(*schema.Table, map[role]int) bool) {
 
 func lowCardinality(r *review, t *schema.Table, n map[role]int) {
 	if n[few] > 0 && n[few] == len(partOf(t)) {
+		if reference(t) {
+			return
+		}
 		r.finding(t, "add a bucket to the partition key, a stable hash of the row's id modulo 16 or so, and read the buckets side by side",
 			"the partition key (%s) has few values", key(t))
 	} else if _, told := r.endless(t); told == "" && n[moment]+n[few]+n[spread] == 0 && r.sameAlways(t) {
@@ -96,15 +106,41 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 	if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
 		return "", ""
 	}
+	if lookup(t) || reference(t) || slow(t) {
+		return "", ""
+	}
+	return r.arrives(t)
+}
+
+// arrives says by what the rows of one partition arrive, as their names say.
+func (r *review) arrives(t *schema.Table) (column, reason string) {
+	clustering := t.Of(schema.Clustering)
 	name := words(t.Name)
 	has := func(list []string) int {
 		return slices.IndexFunc(name, func(w string) bool { return slices.Contains(list, w) })
 	}
-	if i := has(crowdNames); i >= 0 && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) {
+	if i := has(crowdNames); i >= 0 && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) && !joined(t) {
 		return "", "gets a row for each of its " + name[i] + " forever"
 	}
-	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clock(c) || r.textOfTime(t, c) }); i >= 0 {
+	owned := isID(clustering[0]) && rowsAre(t, ownedNames)
+	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clock(c) || r.textOfTime(t, c) }); i >= 0 && !owned {
+		if i == len(clustering)-1 && clustering[i].Type != "timeuuid" && interval(clustering[i].Name) {
+			return "", "" // a row a day
+		}
 		return clustering[i].Name, "gets rows by " + clustering[i].Name + " forever"
+	}
+	part := t.Of(schema.PartitionKey)
+	what := ""
+	if len(part) == 1 && hasWord(part[0].Name, tenantNames) {
+		what = firstOf(slices.Concat(growingNames, tradeNames), name...)
+	} else if isID(clustering[0]) {
+		what = firstOf(growingNames, rowsOf(t))
+	}
+	if what != "" && ofOne(t) && roleOf(clustering[0]) == identity {
+		return "", "gets a row for each " + what + " forever"
+	}
+	if len(part) == 1 && slices.Contains(wordNames, lastWord(part[0].Name)) && part[0].Type == "text" && (isUUID(clustering[0]) || isID(clustering[0])) {
+		return "", "has all rows of one " + lastWord(part[0].Name) + ", and a popular one gets large"
 	}
 	piece := slices.Contains(strings.Fields("int bigint varint"), clustering[0].Type) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool {
 		return c.Type == "blob" && slices.Contains(strings.Fields("chunk block part piece segment"), lastWord(c.Name))
@@ -115,9 +151,47 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 	return "", ""
 }
 
+// firstOf is the first of some words that is in a list, in the singular; or empty.
+func firstOf(list []string, names ...string) string {
+	for _, w := range names {
+		if one := guess.Singular(w); slices.Contains(list, one) {
+			return one
+		}
+	}
+	return ""
+}
+
 // briefNames are words of things that come to an end, and their events with them.
 var briefNames = strings.Fields(`order parcel shipment delivery tracking invoice claim ticket trip ride booking reservation payment job run session
-	cart basket match auction poll`)
+	cart basket match auction poll message lease loan contract appointment visit call meeting request transaction transfer incident issue
+	build deployment execution task upload trace survey exam`)
+
+var (
+	// tenantNames are words for those who use a system with all that they have.
+	tenantNames = strings.Fields("tenant org organization organisation company workspace merchant namespace")
+	// tradeNames are words for what they do with it; also in French, Spanish and German.
+	tradeNames = strings.Fields(`order invoice payment booking reservation ticket shipment detail record
+		ecriture mouvement facture commande paiement pedido factura pago movimiento buchung rechnung bestellung zahlung`)
+	// wordNames are words for words, of which some are far more frequent than others.
+	wordNames = strings.Fields("tag hashtag domain genre topic keyword term word")
+)
+
+// slow says whether the rows are the history of a thing that seldom changes, or its versions.
+func slow(t *schema.Table) bool {
+	return hasWord(t.Of(schema.Clustering)[0].Name, []string{"version", "revision"}) || rowsAre(t, strings.Fields("history payment transfer ownership audit version revision")) &&
+		!slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
+			return !isID(c) || !hasWord(c.Name, strings.Fields("product item asset book document property unit article page"))
+		})
+}
+
+// personNouns are words in the names of columns of people.
+var personNouns = strings.Fields("user member customer author follower participant subscriber person player account profile fan viewer reader")
+
+// joined says whether a partition is of a person, and its rows are what that person is a member of.
+func joined(t *schema.Table) bool {
+	person := func(c schema.Column) bool { return hasWord(c.Name, personNouns) }
+	return slices.ContainsFunc(t.Of(schema.PartitionKey), person) && !slices.ContainsFunc(t.Of(schema.Clustering), person)
+}
 
 // Of crowdNames one thing may have any number, unless it is one of smallNames.
 var (

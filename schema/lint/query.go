@@ -88,9 +88,15 @@ func partitionUnused(r *review, q *schema.Query, t *schema.Table) {
 	if len(q.Where) > 0 {
 		reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
 	}
+	if s, ok := q.Statement.(*ast.Select); ok && len(q.Where) == 0 && s.Limit != nil && s.Limit.Text == "1" {
+		return // it looks whether there are rows
+	}
 	f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
 		"a query %s", reason)
-	if f.of(q); len(q.Where) == 0 && len(t.Columns) <= 2 {
+	switch f.of(q); {
+	case len(q.Where) == 0 && reference(t):
+		f.Severity = Note
+	case len(q.Where) == 0 && len(t.Columns) <= 2:
 		f.Severity = Warning // it may be a list of a few names
 	}
 }
@@ -222,7 +228,13 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 	fix := "one query for each partition, side by side"
 	switch n := named(q, t); {
 	case unknown:
-		r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
+		f := r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
+		if few := slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
+			c := t.Column(w.Columns[0])
+			return w.Is("IN") && w.Marked && c != nil && (roleOf(*c) == moment || roleOf(*c) == spread)
+		}); few {
+			f.Severity = Note // the buckets of some time
+		}
 	case longest > largest:
 		r.finding(t, fix, "a query names %d partitions", longest).of(q)
 	case n > largest:

@@ -157,8 +157,11 @@ func (r *review) queue(t *schema.Table) bool {
 		case *ast.Select:
 			forward := len(q.Order) == 0 || len(q.Order) == 1 && !q.Order[0].Descending
 			led := !slices.ContainsFunc(rows[:i], func(c schema.Column) bool { return !exact(q, c.Name) })
-			if s.Limit != nil && located(q, t) && led && forward && !exact(q, column) {
-				first, next = first || !restricted(q, column), next || restricted(q, column)
+			due := restricted(q, column) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool { // all up to a time
+				return slices.Contains(w.Columns, column) && w.Operator != "<" && w.Operator != "<="
+			})
+			if (s.Limit != nil || due) && located(q, t) && led && forward && !exact(q, column) {
+				first, next = first || due || !restricted(q, column), next || restricted(q, column)
 			}
 		case *ast.Delete:
 			if len(s.Columns) == 0 {

@@ -8,6 +8,20 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
+// needless notes conditions on rows whose id has just been made, so that nobody else can have it. A row of its id and one more column may be a claim of it.
+func needless(r *review, x sent) {
+	s, ok := x.Statement.(*ast.Insert)
+	key := keyColumns(x.table)
+	if !ok || !s.IfNotExists || len(s.Columns) < 3 || !r.once(x.table.ID) || slices.ContainsFunc(key, func(c schema.Column) bool { return !isUUID(c) }) {
+		return
+	}
+	own := key[len(key)-1].Name
+	others := slices.ContainsFunc(r.sent[x.table], func(o sent) bool { return o.Conditional && o.Text != x.Text })
+	if (own == "id" || own == rowsOf(x.table)+"_id") && !others {
+		r.finding(x.table, "a plain INSERT", "IF NOT EXISTS of a %s that is made for the row: nobody else has it, and the write costs four round trips", own).of(x.Query)
+	}
+}
+
 // transactional says whether a table takes part in transactions of Cassandra 6.
 func transactional(t *schema.Table) bool {
 	mode, _ := ast.ParseOption(t.Options["transactional_mode"])

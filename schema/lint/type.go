@@ -24,7 +24,7 @@ func words(name string) []string {
 }
 
 // folded matches what was written as createdAt, userId or fullName: without quotes, Cassandra keeps small letters.
-var folded = regexp.MustCompile(`(ed)(at)$|(user|customer|order|product|item|message|session|device|event|account|group|post|task|job)(id)$|` +
+var folded = regexp.MustCompile(`(ed)(at)$|(user|customer|order|product|item|message|session|device|event|account|group|post|task|job|app|client|owner)(id)$|` +
 	`(full|first|last|customer|guest)(name)$`)
 
 // hasWord says whether one of the words of a name is in a list.
@@ -50,20 +50,28 @@ func redundant(r *review, t *schema.Table) {
 	thing, _, _ := guess.Cut(t.Name)
 	clustering := t.Of(schema.Clustering)
 	for i, c := range clustering {
-		if i == len(clustering)-1 || c.Name != guess.Singular(lastWord(thing))+"_id" {
+		if i == len(clustering)-1 || c.Name != "id" && c.Name != guess.Singular(lastWord(thing))+"_id" {
 			continue
 		}
 		next := clustering[i+1]
-		unique := c.Type == "timeuuid" || c.Type == "uuid"
-		of := instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
-		if unique && of { // else it may be one of several
+		of := c.Name == "id" || instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
+		if isUUID(c) && of { // else it may be one of several
 			rest := strings.Join(names(clustering[i+1:]), ", ")
 			r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
 				"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
 			break
 		}
 	}
+	part := t.Of(schema.PartitionKey)
+	if len(part) == 1 && len(clustering) > 0 && isUUID(part[0]) && slices.Contains([]string{"id", rowsOf(t) + "_id", rowsOf(t) + "_uuid"}, part[0].Name) &&
+		slices.Contains(attributeNames, lastWord(clustering[0].Name)) && thing == t.Name {
+		r.finding(t, "the id alone as the key, and "+clustering[0].Name+" outside of it", "%s is in the key behind %s, which is unique: where it changes, "+
+			"the former row stays", clustering[0].Name, part[0].Name).Column = clustering[0].Name
+	}
 }
+
+// attributeNames are words in the names of what a thing has one of, and what may change.
+var attributeNames = strings.Fields("name email username title status state phone price role")
 
 // twoTypes reports columns that have one type in a table of an entity, and another type in most others. That tables are of one entity may be guessed
 // from their names: then it is a warning, and sums and what may be derived do not count.
@@ -221,12 +229,23 @@ func timeAsText(r *review, t *schema.Table) {
 		}
 	}
 	for _, c := range t.Of(schema.Regular) {
-		if r.textOfTime(t, c) {
-			f := r.finding(t, "timestamp", "%s is a time as text, which no function of times takes", c.Name)
-			f.Column, f.Severity = c.Name, Note
+		what, kind := "a time", "timestamp"
+		switch number := c.Type == "text" && slices.Contains(amountWords, lastWord(c.Name)); {
+		case r.textOfTime(t, c):
+		case c.Type == "text" && hasWord(c.Name, strings.Fields("date dob birthday birthdate")):
+			kind = "date"
+		case number:
+			what, kind = "a number", "int, or decimal"
+		default:
+			continue
 		}
+		f := r.finding(t, kind, "%s is %s as text, which neither sorts nor computes as one", c.Name, what)
+		f.Column, f.Severity = c.Name, Note
 	}
 }
+
+// amountWords are words at the end of the names of numbers.
+var amountWords = strings.Fields("count size quantity amount price total balance capacity year age weight height score")
 
 // textOfTime says whether a text holds times, by its name or by a value in a query.
 func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
@@ -234,6 +253,7 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 		return false
 	}
 	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
+		hasWord(c.Name, []string{"time"}) && slices.Contains([]string{"start", "end"}, lastWord(c.Name)) ||
 		slices.ContainsFunc(r.sent[t], func(x sent) bool {
 			return slices.ContainsFunc(valuesOf(x.Query, c.Name), func(v ast.Term) bool {
 				return v.Kind == ast.String && timeText.MatchString(v.Text)

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -244,18 +245,35 @@ func unknownColumn(r *review) {
 	}
 }
 
+var (
+	// optionOf matches what has an option that is not read.
+	optionOf = regexp.MustCompile(`^(option \S+) of [^:]+`)
+	// repeated matches the reasons of statements that are told once.
+	repeated = regexp.MustCompile(`^(option|TRUNCATE|DROP of) |the text does not create it before$`)
+)
+
 func unread(r *review) {
+	of := make(map[string]int) // the first finding for each fault
+	more := make(map[int]int)
 	for _, u := range r.schema.Unread {
-		f := r.finding(&schema.Table{}, "correct the statement, or pass the files that create what it changes before this one", "%s", u.Reason)
-		f.Query, f.At = u.Text, u.At
 		verb, _, _ := strings.Cut(strings.ToUpper(u.Text), " ")
 		_, why, _ := strings.Cut(u.Reason, ": ")
+		fault := optionOf.ReplaceAllString(why, "$1")
+		if first, told := of[fault]; told && repeated.MatchString(why) {
+			more[first]++
+			continue
+		}
+		of[fault] = len(r.found)
+		f := r.finding(&schema.Table{}, "correct the statement, or pass the files that create what it changes before this one", "%s", u.Reason)
+		f.Query, f.At = u.Text, u.At
 		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column")
 		switch {
 		case strings.HasPrefix(why, "DROP of "):
 			f.Fix = "leave it out of what is run on a cluster with rows"
 		case strings.HasPrefix(why, "TRUNCATE "):
 			f.Fix, f.Severity = "another table for each load; or accept it, in tests", Note
+		case strings.HasPrefix(why, "option ") && strings.HasSuffix(why, " in 5.0"): // and has it in 4.1
+			f.Fix = "leave it out, or write it as Cassandra has it"
 		case strings.HasPrefix(why, "option "):
 			f.Fix, f.Severity = "leave it out, or write it as Cassandra has it", Error
 		case strings.HasPrefix(u.Text, "--"):
@@ -263,5 +281,8 @@ func unread(r *review) {
 		case wrong && slices.Contains(strings.Fields("CREATE ALTER DROP SELECT INSERT UPDATE DELETE BEGIN TRUNCATE"), verb):
 			f.Severity = Error // no server reads it either
 		}
+	}
+	for first, n := range more {
+		r.found[first].Reason += fmt.Sprintf(", and %d more like it", n)
 	}
 }

@@ -102,8 +102,8 @@ var values = map[string]Term{
 	"infinity": {Kind: Float, Text: "Infinity"}, "-infinity": {Kind: Float, Text: "-Infinity"},
 }
 
-// template matches a name with what a tool fills in: ${keyspace}, or {{ .Keyspace }}.
-var template = regexp.MustCompile(`^\w*((\$\{[\w.:-]+\}|\{\{-?[ \t]*[.$]?[A-Za-z_][\w.]*[ \t]*-?\}\})\w*)+`)
+// template matches a name with what a tool fills in: ${keyspace}, $KEYSPACE$, or {{ .Keyspace }}.
+var template = regexp.MustCompile(`^\w*((\$\{[\w.:-]+\}|\$[A-Za-z]\w*\$|\{\{-?[ \t]*[.$]?[A-Za-z_][\w.]*[ \t]*-?\}\})\w*)+`)
 
 // templated says whether a template may come: the expression costs more. Each character is looked at once.
 func (l *lexer) templated(rest string) bool {
@@ -112,7 +112,7 @@ func (l *lexer) templated(rest string) bool {
 	}
 	after := strings.TrimLeft(rest, "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 	l.plain = l.At + len(rest) - len(after)
-	return strings.HasPrefix(after, "${") || strings.HasPrefix(after, "{{")
+	return strings.HasPrefix(after, "$") && !strings.HasPrefix(after, "$$") || strings.HasPrefix(after, "{{")
 }
 
 // token cuts off one token, with which the rest of the text begins.

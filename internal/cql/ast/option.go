@@ -121,6 +121,8 @@ func (p *parser) keyspaceAndOptions(s *CreateKeyspace) *CreateKeyspace {
 		case o.Name == "replication" && o.Kind == Mark: // a template
 		case o.Name == "replication", o.Name == "durable_writes":
 			p.refuse("Invalid value for property '" + o.Name + "'")
+		case p.Script:
+			s.Unknown = append(s.Unknown, o.Name)
 		default:
 			p.refuse("Unknown property '" + o.Name + "'")
 		}

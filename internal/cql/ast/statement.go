@@ -151,8 +151,9 @@ type CreateKeyspace struct {
 	IfNotExists bool
 	Alter       bool // and IfNotExists is IF EXISTS
 	Replication map[string]string
-	Durable     bool // DURABLE_WRITES, true without
-	KeepDurable bool // it is not given: ALTER KEYSPACE keeps what was
+	Durable     bool     // DURABLE_WRITES, true without
+	KeepDurable bool     // it is not given: ALTER KEYSPACE keeps what was
+	Unknown     []string // options that Cassandra does not have, in a script
 }
 
 // ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
