@@ -12,7 +12,7 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// wanted reads the "-- want CODE table" lines of a file.
+// wanted reads the "-- want CODE table" lines of a file, some with the severity behind them.
 func wanted(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -45,16 +45,30 @@ func TestCorpus(t *testing.T) {
 			if fires != (kind == "fires") {
 				t.Errorf("%s: the file does not say so", file)
 			}
+			severe := make(map[string]int) // the wants that say so
+			for i, w := range want {
+				if words := strings.Fields(w); len(words) == 3 {
+					want[i] = words[0] + " " + words[1]
+					severe[w]++
+				}
+			}
 			var got []string
 			for _, f := range lint.Check(load(t, file)) {
 				if f.Suppressed == "" {
 					got = append(got, f.Code+" "+f.Table.String())
+					severe[f.Code+" "+f.Table.String()+" "+f.Severity.String()]--
 				}
 				if f.Reason == "" || f.Fix == "" || f.At.Line == 0 || f.Severity == 0 {
 					t.Errorf("%s: incomplete: %+v", file, f)
 				}
 			}
+			for w, n := range severe {
+				if n > 0 {
+					t.Errorf("%s: no %s", file, w)
+				}
+			}
 			slices.Sort(got)
+			slices.Sort(want)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: found\n\t%s\nwant\n\t%s", file, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 			}

@@ -225,9 +225,10 @@ func (r *review) soughtName(t *schema.Table) string {
 	for _, c := range t.Of(schema.Regular) {
 		last := lastWord(c.Name)
 		sought := func(q *schema.Query) bool { return q.Verb == "SELECT" && restricted(q, c.Name) }
-		kept := func(t *schema.Table) bool {
-			part := t.Of(schema.PartitionKey)
-			return len(part) == 1 && lastWord(part[0].Name) == last && r.query(t, "INSERT") != nil
+		kept := func(by *schema.Table) bool {
+			part := by.Of(schema.PartitionKey)
+			same := rowsAre(by, []string{rowsOf(t)}) || by.Column(rowsOf(t)+"_id") != nil
+			return same && len(part) == 1 && lastWord(part[0].Name) == last && r.query(by, "INSERT") != nil
 		}
 		if slices.Contains(strings.Fields("email username login nickname handle"), last) && r.asks(t, sought) && !slices.ContainsFunc(r.tables(), kept) {
 			return c.Name
