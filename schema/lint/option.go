@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -117,7 +118,7 @@ func (r *review) readByKey(t *schema.Table) bool {
 
 // shortNames are words of what ends by itself, lockNames of what has to end when its holder does.
 var (
-	shortNames = strings.Fields("token session otp code verification reset nonce challenge captcha cache refresh lock lease")
+	shortNames = strings.Fields("token session otp code verification reset nonce challenge captcha cache idempotency refresh lock lease")
 	lockNames  = strings.Fields("lock lease mutex leader semaphore")
 )
 
@@ -126,9 +127,10 @@ func withoutTTL(r *review, t *schema.Table) {
 	if t.TTL() > 0 || template(t.Options["default_time_to_live"]) || r.asks(t, func(q *schema.Query) bool { return q.TTL != 0 }) {
 		return
 	}
+	thing, _, _ := guess.Cut(t.Name)
+	short := firstOf(shortNames, words(thing)...)
 	ends := func(c schema.Column) bool {
-		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) &&
-			(rowsAre(t, shortNames) || hasWord(c.Name, shortNames))
+		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && (short != "" || hasWord(c.Name, shortNames))
 	}
 	takes := func(q *schema.Query) bool { return q.Conditional && (q.Verb == "INSERT" || q.Verb == "UPDATE") }
 	i := slices.IndexFunc(t.Columns, ends)
@@ -141,6 +143,9 @@ func withoutTTL(r *review, t *schema.Table) {
 	case rowsAre(t, lockNames) && r.asks(t, takes):
 		r.finding(t, "USING TTL in the statement that takes it; and a number that grows each time, which what is locked checks",
 			"a lock without TTL: if its holder is gone, nobody gets it")
+	case slices.Contains(strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency"), short) &&
+		r.query(t, "INSERT") != nil && r.query(t, "DELETE") == nil:
+		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "neither a TTL nor a DELETE ends a %s", short).Severity = Note
 	}
 }
 

@@ -66,6 +66,14 @@ func hotPartition(r *review, t *schema.Table, n map[role]int) {
 		r.finding(t, "put what the rows are about into the partition key before the time, for example ((sensor_id, day), ts), or a bucket",
 			"the partition key (%s) is only a time and rows arrive in the order of %s: every write of the moment goes to one partition",
 			key(t), t.Of(schema.Clustering)[0].Name)
+		return
+	}
+	part := partOf(t)
+	i := slices.IndexFunc(part, func(c schema.Column) bool { return c.Type == "text" && slices.Contains(wordNames, lastWord(c.Name)) })
+	if i >= 0 && n[moment] > 0 && n[moment]+1 == len(part) && instant(t.Of(schema.Clustering)[0]) {
+		r.finding(t, "add a bucket to the partition key, a hash of the row's id modulo 16 or so",
+			"the partition key (%s) is a %s and a time: all that is written of a popular one at a moment goes to one partition", key(t),
+			lastWord(part[i].Name)).Severity = Note
 	}
 }
 
