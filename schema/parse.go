@@ -171,8 +171,8 @@ func (p *parser) id(n cql.Name) ID {
 	return ID(n)
 }
 
-// there is the name of a table that the text has created. In a review, a keyspace that the text does not create may be the one of tables that were
-// created without naming one, as a tool or a session chose it.
+// there is the name of a table that the text has created. A review takes a keyspace that the text does not create for the one of tables that name
+// none: a tool or a session chose it.
 func (p *parser) there(n cql.Name) ID {
 	id, bare := p.id(n), ID{Name: n.Name}
 	_, known := p.tables[id]

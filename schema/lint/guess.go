@@ -71,7 +71,7 @@ func isID(c schema.Column) bool {
 // isUUID says whether a column is of uuids.
 func isUUID(c schema.Column) bool { return c.Type == "uuid" || c.Type == "timeuuid" }
 
-// lookup says whether a partition is of one thing, which is found by its name or its token, though the key has its id as well.
+// lookup says whether a partition is of one thing, which is found by its name or its token. The key may have its id as well.
 func lookup(t *schema.Table) bool {
 	part := t.Of(schema.PartitionKey)
 	if len(part) != 1 || slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !isID(c) && !hasWord(c.Name, secretNames) }) {

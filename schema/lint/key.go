@@ -184,7 +184,8 @@ func takenOver(r *review, t *schema.Table) {
 	owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
 		return c.Kind != schema.PartitionKey && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
 	})
-	key, reason, severity := lastWord(of[0].Name), "", Warning
+	var reason string
+	key, severity := lastWord(of[0].Name), Warning
 	switch named, sought := slices.Contains(uniqueNames, key), r.soughtName(t); {
 	case sought != "":
 		reason = sought + " finds one " + rowsOf(t) + ", and nothing keeps it unique: two inserts at the same time both succeed"
@@ -217,7 +218,7 @@ func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 	return plain
 }
 
-// soughtName is the column of a name by which queries find an account whose key is its id, where no table is inserted for the name; or empty.
+// soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has the name as its key.
 func (r *review) soughtName(t *schema.Table) string {
 	if key := keyColumns(t); !rowsAre(t, accountNames) || len(key) != 1 || !isID(key[0]) {
 		return ""

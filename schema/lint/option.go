@@ -122,7 +122,7 @@ var (
 	lockNames  = strings.Fields("lock lease mutex leader semaphore")
 )
 
-// withoutTTL reports tables of what ends at a time that a column has, and of locks, where neither the table nor a statement has a TTL.
+// withoutTTL reports tables of locks, and of what ends at a time that a column has. Neither they nor their statements have a TTL.
 func withoutTTL(r *review, t *schema.Table) {
 	if t.TTL() > 0 || template(t.Options["default_time_to_live"]) || r.asks(t, func(q *schema.Query) bool { return q.TTL != 0 }) {
 		return
