@@ -130,14 +130,15 @@ func withoutTTL(r *review, t *schema.Table) {
 	thing, _, _ := guess.Cut(t.Name)
 	short := firstOf(shortNames, words(thing)...)
 	ends := func(c schema.Column) bool {
-		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && (short != "" || hasWord(c.Name, shortNames))
+		mixed := short == "" && (rowsAre(t, accountNames) || !hasWord(c.Name, shortNames)) // the row stays, whatever of it ends
+		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && !mixed
 	}
 	takes := func(q *schema.Query) bool { return q.Conditional && (q.Verb == "INSERT" || q.Verb == "UPDATE") }
 	i := slices.IndexFunc(t.Columns, ends)
 	switch {
 	case i >= 0:
 		f := r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay forever", t.Columns[i].Name)
-		if f.Column = t.Columns[i].Name; !r.written(t) {
+		if f.Column = t.Columns[i].Name; !r.written(t) || short == "" {
 			f.Severity = Note // the writes may have one
 		}
 	case rowsAre(t, lockNames) && r.asks(t, takes):

@@ -42,7 +42,7 @@ func lastWord(name string) string {
 // keyColumns are those of the primary key.
 func keyColumns(t *schema.Table) []schema.Column { return t.Of(schema.PartitionKey, schema.Clustering) }
 
-// redundant reports clustering columns behind the id of the row, if there is one row an id: the order that they seem to give is none.
+// redundant reports clustering columns behind the id of the row, if there is one row an id: they give no order.
 func redundant(r *review, t *schema.Table) {
 	if slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && slices.Contains(e.Tables[1:], t.ID) }) {
 		return // its key has to have that of the entity
