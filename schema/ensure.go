@@ -28,8 +28,8 @@ const ensureTimeout = 2 * time.Minute
 // dies, its lock is held for two more minutes. Ensure uses the keyspaces to which session.Keyspaces of s maps the
 // declared ones. The package documentation says how to create the session's own keyspace.
 //
-// It ends with ctx, or after 2 minutes if ctx has no deadline. While a node is down, nodes do not agree. A statement
-// takes a second or two, and ten or more while others change the schema of several nodes.
+// It ends with ctx, or after 2 minutes if ctx has no deadline. A node that is down, or of another version of Cassandra,
+// does not agree: Ensure changes nothing. A statement takes a second or two, and ten if others change the schema.
 func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
 	if err := missing(ctx, s, declared); err != nil {
 		return err
@@ -90,8 +90,11 @@ func (e *ensurer) run(ctx context.Context) error {
 	}
 }
 
-// prepare makes what the lock of a keyspace needs.
+// prepare makes what the lock of a keyspace needs, once the nodes agree.
 func (e *ensurer) prepare(ctx context.Context, keyspace string, missing []create) (*lock, error) {
+	if err := e.agree(ctx, nil); err != nil {
+		return nil, err
+	}
 	if err := e.keyspaces(ctx, missing); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,22 @@ func TestEnsureCanceled(t *testing.T) {
 	})
 }
 
+// While nodes do not agree on the schema, Ensure sends no statement that changes it: neither a keyspace nor the table of its lock.
+func TestEnsureWithoutAgreement(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := open(t, c)
+		c.When(cassandratest.Table("system.local")).Do(cassandratest.Fail(cassandratest.Overloaded))
+		err := schema.Ensure(t.Context(), s, hotel)
+		if err == nil || !strings.HasPrefix(err.Error(), "schema: Ensure: the nodes do not agree on the schema (see nodetool describecluster)") {
+			t.Errorf("%v", err)
+		}
+		if sent := c.Journal(cassandratest.Text("CREATE")); len(sent) > 0 {
+			t.Errorf("sent: %v", sent[0].Statements)
+		}
+	})
+}
+
 // Two services share tables, and one of them declares a keyspace of its own before theirs. Each table is created by one of
 // the services, while the other waits for the keyspace's lock.
 func TestEnsureOfTwoServices(t *testing.T) {
