@@ -17,10 +17,11 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: unit integration faults ## unit tests, tests on three nodes, short faults; 12 minutes on two cores, 14 from empty caches
 
 .PHONY: proofs
-proofs: platforms drivers race randomised planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults, two datacentres; half an hour
+proofs: platforms drivers race randomised planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults, two datacentres, an upgrade of Cassandra; 40 minutes
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
 	@$(MAKE) regions
+	@$(MAKE) upgrade
 
 .PHONY: planted
 planted: ## tests that find planted bugs, one build for each bug
@@ -96,6 +97,10 @@ FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
 .PHONY: regions
 regions: ## two datacentres of three nodes each: both write, one is lost and comes back; ARGS="-rounds 1000 -figures file"
 	@export DENORM_MODE=jvm; $(CLUSTER) run -dc dc1:3,dc2:3 -volatile -- go test -tags regions -count=1 -timeout 30m -v ./suite/regions $(ARGS)
+
+.PHONY: upgrade
+upgrade: ## three nodes of Cassandra 4.1 become nodes of 5.0, one by one, while services write and read
+	@export CASSANDRA_VERSION=4.1 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags upgrade -count=1 -timeout 30m -v ./suite/upgrade
 
 .PHONY: soak
 soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; SEED=n repeats one), then all other loads at full length

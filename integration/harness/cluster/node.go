@@ -10,6 +10,8 @@ import (
 	"time"
 
 	ps "github.com/shirou/gopsutil/v4/process"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
 // Node is a node of a local cluster that a fault test may take away and bring back.
@@ -100,20 +102,60 @@ func (n *Node) Stop(ctx context.Context) error {
 
 // Start starts a node that was killed or stopped, with the data it had, and waits until it answers CQL.
 func (n *Node) Start(ctx context.Context) error {
-	// Whoever stops the cluster must see the node, or it would stay behind.
-	transition, err := n.harness.transition(ctx)
-	if err != nil {
-		return err
-	}
-	err = n.launch(ctx)
-	transition.close()
-	if err != nil {
+	if err := n.launch(ctx); err != nil {
 		return err
 	}
 	return n.Ready(ctx)
 }
 
+// Upgrade stops the node as an operator does, and starts it with another version of Cassandra, named as in [VersionEnv], and the data it had.
+// Every node that starts later is of this version. It returns at once: [Connected] waits until the nodes reach each other.
+func (n *Node) Upgrade(ctx context.Context, version string) error {
+	if err := n.harness.become(ctx, version); err != nil {
+		return fmt.Errorf("upgrade %s: %w", n, err)
+	}
+	if err := n.Stop(ctx); err != nil {
+		return err
+	}
+	return n.launch(ctx)
+}
+
+// become sets the version of nodes that start. Their cassandra.yaml stays, so it is not for one with other settings.
+func (h *Harness) become(ctx context.Context, version string) error {
+	r, err := findRelease(version)
+	if err != nil {
+		return err
+	}
+	transition, err := h.transition(ctx)
+	if err != nil {
+		return err
+	}
+	defer transition.close()
+	s, err := loadState(h.home)
+	if err == nil && (s == nil || r.accord != s.release().accord) {
+		err = errors.New("the cluster has been stopped, or has other settings")
+	}
+	if err == nil {
+		if lib, ok := r.findJars(h.home); ok {
+			err = verifyJars(lib.dir, r.sums())
+		} else {
+			_, _, err = r.prepareLocal(ctx, h.home, h.log)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.Version = r.version
+	return s.save(h.home)
+}
+
 func (n *Node) launch(ctx context.Context) error {
+	// Whoever stops the cluster must see the node, or it would stay behind.
+	transition, err := n.harness.transition(ctx)
+	if err != nil {
+		return err
+	}
+	defer transition.close()
 	s, err := loadState(n.harness.home)
 	if err != nil {
 		return err
@@ -131,11 +173,34 @@ func (n *Node) Ready(ctx context.Context) error {
 
 // Whole waits until every node answers, sees all others and agrees with them on the schema.
 func Whole(ctx context.Context, nodes []*Node) error {
-	local := make([]localNode, len(nodes))
+	return waitLocal(ctx, locals(nodes), loopbacks(len(nodes)), len(nodes))
+}
+
+// Connected waits until every node reads from all others. Nodes of two versions do, though they do not agree on the schema.
+func Connected(ctx context.Context, nodes []*Node) error {
+	return watch(ctx, locals(nodes), func(ctx context.Context) error {
+		for _, n := range nodes {
+			if err := sleep.Until(ctx, 200*time.Millisecond, func() error {
+				p, err := OpenProbe(ctx, n.Host())
+				if err != nil {
+					return err
+				}
+				defer p.Close()
+				return p.ReadAll(ctx)
+			}); err != nil {
+				return fmt.Errorf("%s does not reach all nodes: %w", n, err)
+			}
+		}
+		return nil
+	})
+}
+
+func locals(nodes []*Node) []localNode {
+	out := make([]localNode, len(nodes))
 	for i, n := range nodes {
-		local[i] = n.local
+		out[i] = n.local
 	}
-	return waitLocal(ctx, local, loopbacks(len(nodes)), len(nodes))
+	return out
 }
 
 func (n *Node) signal(ctx context.Context, sig syscall.Signal) error {

@@ -32,9 +32,11 @@ var releases = []release{
 //go:embed jars-*.sha256
 var jarSums embed.FS
 
-// wantedRelease is the one that the environment names, by the beginning of its version.
-func wantedRelease() (release, error) {
-	wanted := os.Getenv(VersionEnv)
+// wantedRelease is the one that the environment names.
+func wantedRelease() (release, error) { return findRelease(os.Getenv(VersionEnv)) }
+
+// findRelease finds a release by the beginning of its version.
+func findRelease(wanted string) (release, error) {
 	var names []string
 	for _, r := range releases {
 		if wanted == "" || r.version == wanted || strings.HasPrefix(r.version, wanted+".") {
@@ -46,7 +48,7 @@ func wantedRelease() (release, error) {
 		strings.Join(names, ", "), ExternalEnv)
 }
 
-// release is that of the nodes of a cluster.
+// release is that of the nodes of a cluster, or, during an upgrade, of those that start.
 func (s *state) release() release {
 	if i := slices.IndexFunc(releases, func(r release) bool { return r.version == s.Version }); i >= 0 {
 		return releases[i]

@@ -21,7 +21,7 @@ type state struct {
 	Volatile    bool        `json:"volatile,omitempty"`
 	Heap        string      `json:"heap,omitempty"`        // see [Harness.Heap]
 	Datacentres Datacentres `json:"datacentres,omitempty"` // see [Harness.Datacentres]
-	Version     string      `json:"version,omitempty"`     // of the nodes
+	Version     string      `json:"version,omitempty"`     // of nodes that start
 	Started     time.Time   `json:"started"`
 	Compose     string      `json:"compose,omitempty"` // the compose file it was started from
 	Java        string      `json:"java,omitempty"`    // the java it was started with, for starting a node again

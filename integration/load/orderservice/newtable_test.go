@@ -90,7 +90,7 @@ func (s *shop) denorm(args ...string) (*child.Child, func() (code int, text stri
 	s.t.Helper()
 	out := filepath.Join(s.t.TempDir(), "out")
 	args = append(args, "--hosts", strings.Join(cluster.Hosts(s.t), ","), "--keyspace", s.keyspace)
-	c, err := child.Start(told{Command: &Command{Args: args, Out: out}})
+	c, err := child.Start(told{Command: &Command{Stage: Hidden, Args: args, Out: out}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -48,8 +48,9 @@ func Set(s Stage) *tables.Set[orders.Order] {
 
 // Command is a command of denorm, mounted as in the order service, in a process of its own.
 type Command struct {
-	Args []string `json:"args"`
-	Out  string   `json:"out"` // the file of its output
+	Stage Stage    `json:"stage"`
+	Args  []string `json:"args"`
+	Out   string   `json:"out"` // the file of its output
 }
 
 // Run returns the exit code.
@@ -59,7 +60,7 @@ func (c *Command) Run() int {
 		return command.ExitError
 	}
 	root := &cobra.Command{Use: "orderservice"}
-	root.AddCommand(command.New(command.Declared(schema.Must(schema.Declare(schema.Sets(Set(Hidden)))))))
+	root.AddCommand(command.New(command.Declared(schema.Must(schema.Declare(schema.Sets(Set(c.Stage)))))))
 	root.SetArgs(append([]string{"denorm"}, c.Args...))
 	root.SetOut(out)
 	code := command.ExitCode(root.Execute())
@@ -78,13 +79,20 @@ type Process struct {
 	Hosts    []string `json:"hosts"`
 	Keyspace string   `json:"keyspace"`
 	Address  string   `json:"address"` // the file that says where it listens, once it does
+	// Change changes the configuration of the order service's sessions. It may be nil.
+	Change func(*gocql.ClusterConfig) `json:"-"`
 }
 
 // Run serves until the context ends.
 func (p *Process) Run(ctx context.Context) error {
 	s := &server{set: Set(p.Stage)}
 	var err error
-	patient := func(c *gocql.ClusterConfig) { c.ConnectTimeout = 10 * time.Second }
+	patient := func(c *gocql.ClusterConfig) {
+		c.ConnectTimeout = 10 * time.Second
+		if p.Change != nil {
+			p.Change(c)
+		}
+	}
 	cassandra := orderservice.Cassandra{Hosts: p.Hosts, Keyspace: p.Keyspace, Orders: s.set, Change: patient}
 	if s.db, err = cassandra.Open(ctx); err != nil {
 		return err
