@@ -234,20 +234,16 @@ func send(ctx context.Context, s *session.Session, statement string) error {
 // agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.
 func (e *ensurer) agree(ctx context.Context, l *lock) error {
 	for {
-		err := e.session.Reads().AwaitSchemaAgreement(ctx)
-		if err == nil {
+		if e.session.Reads().AwaitSchemaAgreement(ctx) == nil {
 			return nil
 		}
-		if ctx.Err() != nil {
+		if err := request.Sleep(ctx, 200*time.Millisecond); err != nil {
 			return fmt.Errorf("the nodes do not agree on the schema (see nodetool describecluster): %w", err)
 		}
 		if l != nil {
 			if err := l.renew(ctx); err != nil {
 				return err
 			}
-		}
-		if err := request.Sleep(ctx, 200*time.Millisecond); err != nil {
-			return err
 		}
 	}
 }
