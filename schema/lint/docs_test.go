@@ -15,7 +15,7 @@ import (
 const publicSchemas = `
 ## Public schemas
 
-The schemas and the queries of 45 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
+The schemas and the queries of 55 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
 problem is found if a finding names the same table or query for the same cause. Precision counts warnings and errors: first, all that are not in
 the review as false; then only those that are wrong.
 
@@ -26,9 +26,12 @@ the review as false; then only those that are wrong.
 | A, after the rules were corrected by it | 170 of 205 (0.83) | 139 of 157 (0.89) | 261 of 287 (0.91) | 285 of 287 (0.99) |
 | B, once, 2026-11-27 | 52 of 92 (0.57) | 49 of 71 (0.69) | 139 of 153 (0.91) | 145 of 153 (0.95) |
 | C, once, 2026-11-28 | 97 of 167 (0.58) | 89 of 144 (0.62) | 200 of 299 (0.67) | 228 of 299 (0.76) |
+| D, once, 2026-11-29 | 82 of 162 (0.51) | 68 of 103 (0.66) | 133 of 179 (0.74) | 147 of 179 (0.82) |
 
 In 13 schemas of A the queries name no keyspace. Each of these queries was DN506, and no rule looked at it, unless --keyspace was given.
-B was drawn before the rules were corrected by A, and C after that. The rules were corrected by what B and C missed on 2026-11-29.
+B was drawn before the rules were corrected by A, and C after that. The rules were corrected by what B and C missed on 2026-11-29. D was drawn and
+reviewed beside that, and measured once afterwards; its second column has the problems of which the reviewer was sure. Warnings and errors alone
+found 66 of 162 (0.41), and 60 of 103 (0.58). Since then DN503 says nothing of tables that are read in both orders, which were 12 of the 32 wrong.
 
 30 of the 167 problems of C need the order of statements in the code of the service. Without them, recall was 88 of 137 (0.64), and 80 of 118
 (0.68) of errors and warnings. In one schema, ALTER names the keyspace and CREATE does not. That caused 49 of the 71 wrong findings. Without
@@ -48,6 +51,9 @@ B: RobertKowalczewski/BDDS, pbjpuffs/discurd, ByPrice/geoprice-consumer, KieranB
 C: SecureSECO/SearchSECODatabaseAPI, openstack/monasca-api, IFUNMAN1358/CorporateMessenger-Spring,
 Delmat237/Yowyob-ERP-Accounting-Backend, HamdanTariq26/supply-chain-pro, openzipkin/zipkin, temporalio/temporal, uber/peloton,
 sindiazi/munas-property-manager, barudisshu/comic-cloud-oauth2.
+
+D: hawkular/hawkular-metrics, exoscale/pithos, SoftwareHeritage/swh-storage, tes/seguir, tobert/f7u12, wireapp/wire-server,
+leomonteiro92/mini_ledger_rust, dingzheng8866/gamefun, AkshayDawkhar/inventory, oaeproject/Hilary.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.

@@ -81,6 +81,9 @@ func (r *review) cellsExpire() {
 				continue
 			}
 			update, _ := x.Statement.(*ast.Update)
+			if update != nil && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return a.Value.Kind != ast.Null }) {
+				continue // it deletes
+			}
 			switch {
 			case q.TTL == 0 && update == nil:
 				inserts = q

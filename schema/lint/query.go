@@ -196,8 +196,13 @@ func backwards(r *review) {
 			r.finding(t, "a timeuuid, or a time before it in the key", "rows are in the descending order of %s, which is random", c.Name).Severity = Note
 		}
 	}
+	forwards := make(map[*schema.Table]bool) // no order serves a table that is read in both
 	for q, t := range r.queries {
-		if reverse, _ := direction(q, t); q.Verb == "SELECT" && reverse {
+		reverse, ok := direction(q, t)
+		forwards[t] = forwards[t] || q.Verb == "SELECT" && len(q.Order) > 0 && ok && !reverse
+	}
+	for q, t := range r.queries {
+		if reverse, _ := direction(q, t); q.Verb == "SELECT" && reverse && !forwards[t] {
 			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)
 		}
 	}
