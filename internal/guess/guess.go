@@ -89,15 +89,26 @@ type group struct{ tables []*table }
 // version is the end of the name of a table that was made after another one, as in closed_executions_v2.
 var version = regexp.MustCompile(`_v[0-9]+$`)
 
+// one is what a table holds one of, by its name.
+func one(name string) string {
+	holds, _, _ := Cut(name)
+	return Singular(version.ReplaceAllString(holds, ""))
+}
+
+// Head is the last word of what a table holds one of: video, of user_videos.
+func Head(name string) string {
+	entity := one(name)
+	return entity[strings.LastIndexByte(entity, '_')+1:]
+}
+
 func newTable(t *schema.Table, i int) *table {
-	holds, by, _ := Cut(t.Name)
-	holds = version.ReplaceAllString(holds, "")
+	_, by, _ := Cut(t.Name)
 	out := &table{
-		Table: t, entity: Singular(holds), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
+		Table: t, entity: one(t.Name), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
 		at: i,
 	}
 	out.group = &group{[]*table{out}}
-	out.head = out.entity[strings.LastIndexByte(out.entity, '_')+1:]
+	out.head = Head(t.Name)
 	if own := out.entity + "_id"; t.Column(own) == nil {
 		for i, c := range out.key {
 			if c.Name == "id" { // of an order, which other tables call order_id
@@ -119,8 +130,8 @@ func (t *table) lacks(list []schema.Column) []schema.Column {
 // spreads are words in the names of key columns that follow from others: they divide a partition.
 var spreads = strings.Fields("bucket shard date day hour month year week minute yyyymmdd yyyymm slice partition period")
 
-// spread says whether a column may follow from others.
-func spread(c schema.Column) bool {
+// Spreads says whether a column of a key may follow from others.
+func Spreads(c schema.Column) bool {
 	return c.Type == "date" || slices.ContainsFunc(strings.Split(c.Name, "_"), func(w string) bool { return slices.Contains(spreads, w) }) ||
 		slices.ContainsFunc(spreads, func(s string) bool { return len(s) > 3 && strings.HasSuffix(c.Name, s) })
 }
@@ -136,11 +147,11 @@ func same(a, b []schema.Column) bool {
 // copies says why the rows of t may be made of the rows of base, each of one; "" if they cannot be. The two hold the same by their names, or all
 // columns of t have to be in base.
 func (t *table) copies(base *table) string {
-	if len(base.key) == 0 || len(t.lacks(base.key)) > 0 || same(t.key, base.key) || len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0 {
+	if len(base.key) == 0 || len(t.lacks(base.key)) > 0 || same(t.key, base.key) || len(slices.DeleteFunc(base.lacks(t.key), Spreads)) > 0 {
 		return ""
 	}
 	named := t.entity == base.entity
-	if !named && len(slices.DeleteFunc(base.lacks(t.Columns), spread)) > 0 {
+	if !named && len(slices.DeleteFunc(base.lacks(t.Columns), Spreads)) > 0 {
 		return ""
 	}
 	key := "the key of " + base.Name + " (" + names(base.key) + ")"
@@ -160,13 +171,13 @@ func (t *table) differs(other *table) bool {
 	if len(t.Columns) == 0 || len(other.Columns) == 0 {
 		return false
 	}
-	own, others := slices.DeleteFunc(slices.Clone(t.key), spread), slices.DeleteFunc(slices.Clone(other.key), spread)
+	own, others := slices.DeleteFunc(slices.Clone(t.key), Spreads), slices.DeleteFunc(slices.Clone(other.key), Spreads)
 	sums := len(own) < len(t.key) && len(others) < len(other.key) && same(own, others) && t.sums() && other.sums()
 	several := func(t, base *table) bool { // rows of t for one of base
-		return len(keyless(base.key, t.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0
+		return len(keyless(base.key, t.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), Spreads)) > 0
 	}
 	found := func(t, base *table) bool { // t is found by what base does not have: a member of a group, of which a row of base may have many
-		return t.by != "" && base.by == "" && len(t.lacks(base.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), spread)) > 0
+		return t.by != "" && base.by == "" && len(t.lacks(base.key)) == 0 && len(slices.DeleteFunc(base.lacks(t.key), Spreads)) > 0
 	}
 	return t.counts != other.counts || same(t.key, other.key) && (t.entity != other.entity || t.sums()) || sums ||
 		several(t, other) || several(other, t) || found(t, other) || found(other, t)
@@ -190,7 +201,7 @@ func (t *table) alike(other *table) string {
 		return "it has the columns of " + other.Name + ", and another key"
 	}
 	shared := slices.DeleteFunc(slices.Clone(t.key), func(c schema.Column) bool {
-		return len(keyless([]schema.Column{c}, other.key)) > 0 || slices.Contains(vague, c.Name) || spread(c)
+		return len(keyless([]schema.Column{c}, other.key)) > 0 || slices.Contains(vague, c.Name) || Spreads(c)
 	})
 	common := len(t.Columns) - len(other.lacks(t.Columns))
 	if len(shared) == 0 || t.head != other.head || 5*common < 4*max(len(t.Columns), len(other.Columns)) {
@@ -281,7 +292,7 @@ func (e *Entity) finish(tables []*table) {
 			if len(t.key) > 0 && len(other.lacks(t.key)) == 0 {
 				columns++
 			}
-			if len(slices.DeleteFunc(t.lacks(other.Columns), spread)) == 0 {
+			if len(slices.DeleteFunc(t.lacks(other.Columns), Spreads)) == 0 {
 				made++
 			}
 		}

@@ -24,7 +24,7 @@ const (
 	written   = "written"
 	unchanged = "unchanged"
 	edited    = "kept, as it was edited: move it away to have it written again"
-	follows   = "kept: sets.go was edited"
+	follows   = "kept: sets.go was edited; delete it to have it written for the sets above"
 )
 
 // Write writes the files into a folder, which is made if it is missing. A file that was edited since it was written stays. Each file is there as a

@@ -24,7 +24,7 @@ import (
 type Plan struct {
 	Entities []*Entity
 	Alone    []Left         // tables that no set has
-	Left     []Left         // columns of tables that a set has
+	Left     []Left         // columns of tables that a set has, or may have
 	Findings []lint.Finding // about statements
 
 	schema *schema.Schema
@@ -101,7 +101,8 @@ func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
 	p := &Plan{schema: s, all: &schema.Schema{}, Entities: []*Entity{}, Alone: []Left{}, Left: []Left{}}
 	types := &types{schema: s, names: newNames("Schema"), known: make(map[schema.ID]*userType)}
 	known := slices.Clone(s.Entities) // and guessed ones
-	for _, g := range guess.Entities(s) {
+	guessed := guess.Entities(s)
+	for _, g := range guessed {
 		if len(g.Tables) < 2 {
 			continue
 		}
@@ -114,11 +115,26 @@ func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
 	}
 	for _, t := range s.Tables {
 		if !slices.ContainsFunc(known, func(e schema.Entity) bool { return slices.Contains(e.Tables, t.ID) }) {
-			p.alone(&t, "no other table seems to hold the same")
+			p.alone(&t, cmp.Or(p.joins(&t, guessed), "no other table seems to hold the same"))
 		}
 	}
 	p.findings()
 	return p
+}
+
+// joins says which columns the base table of an entity lacks for a table that has its key, and its name; or "".
+func (p *Plan) joins(t *schema.Table, guessed []guess.Entity) string {
+	for _, g := range guessed {
+		base := p.schema.Table(g.Tables[max(g.Base, 0)])
+		foreign := func(c schema.Column) bool { return !inKey(t, c.Name) || t.Column(c.Name).Type != c.Type }
+		lacks := slices.DeleteFunc(slices.Clone(t.Columns), func(c schema.Column) bool { return base.Column(c.Name) != nil })
+		if g.Base >= 0 && base.Keyspace == t.Keyspace && guess.Head(base.Name) == guess.Head(t.Name) && !slices.ContainsFunc(keyOf(base), foreign) &&
+			len(lacks) > 0 && !slices.ContainsFunc(lacks, func(c schema.Column) bool { return c.Type == "counter" }) {
+			return fmt.Sprintf("if it has at most one row for each of %s: add %s there and fill it, and the table can join",
+				base, strings.Join(namesOf(lacks), ", "))
+		}
+	}
+	return ""
 }
 
 // Migration is the CQL that the tables need before the sets are used, for review.
@@ -138,6 +154,7 @@ type builder struct {
 	types   *types
 	base    *schema.Table
 	queries []*schema.Table
+	others  []string // names of queries, before any is left out
 	why     map[schema.ID]string
 	sample  *Sample
 	fields  []field // columns of the base table that are declared
@@ -151,6 +168,9 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 		if t := b.schema.Table(id); t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
 			b.queries = append(b.queries, t)
 		}
+	}
+	for _, t := range b.queries {
+		b.others = append(b.others, t.Name)
 	}
 	b.why[b.base.ID] = cmp.Or(b.why[b.base.ID], "taken for the base table: the key of no table is in all tables")
 	b.sample = samples[b.base.ID]
@@ -180,7 +200,7 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 // none leaves all tables of the entity out. Without a reason, each of its query tables has one already.
 func (b *builder) none(why string) *Entity {
 	for _, t := range append([]*schema.Table{b.base}, b.queries...) {
-		b.alone(t, cmp.Or(why, "no other table can be in a set with it"))
+		b.alone(t, cmp.Or(why, "no set, until one of these tables can join: "+strings.Join(b.others, ", ")))
 	}
 	return nil
 }
@@ -200,7 +220,7 @@ func inKey(t *schema.Table, name string) bool {
 	return c != nil && (c.Kind == schema.PartitionKey || c.Kind == schema.Clustering)
 }
 
-const static = "a static column: it stays as it is, and a row that moves leaves it behind"
+const static = "a static column: no set writes it, your own statements may, and a row that moves leaves it behind"
 
 // readFields finds the columns of the base table that can be fields.
 func (b *builder) readFields() {
@@ -251,7 +271,7 @@ func (b *builder) identity() (id []string) {
 // rejected says whether a query table cannot be in the set, and why to the reader.
 func (b *builder) rejected(t *schema.Table, id []string) bool {
 	var why string
-	foreign := namesOf(slices.DeleteFunc(keyOf(t), b.has))
+	foreign := slices.DeleteFunc(keyOf(t), b.has)
 	lost := namesOf(slices.DeleteFunc(keyOf(b.base), func(c schema.Column) bool {
 		need := len(id) == 0 || slices.Contains(id, c.Name)
 		return inKey(t, c.Name) || !need && t.Column(c.Name) != nil
@@ -260,11 +280,16 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 	case t.Keyspace != b.base.Keyspace:
 		why = "it is in another keyspace than " + b.base.String()
 	case len(foreign) > 0:
-		why = fmt.Sprintf("its key has %s, which %s lacks: if it follows from columns there, such as a bucket, declare tables.Derive",
-			strings.Join(foreign, ", "), b.base.ID)
+		why = fmt.Sprintf("its key has %s, which %s lacks: %s", strings.Join(namesOf(foreign), ", "), b.base.ID, b.gets(foreign))
 	case len(lost) > 0 && !slices.ContainsFunc(lost, func(name string) bool { return t.Column(name) == nil }):
 		why = fmt.Sprintf("its key lacks %s, so two entities can share a row: if no two have one key, declare the set Versioned and the table Unique",
 			strings.Join(lost, ", "))
+		for _, c := range t.Of(schema.Regular) {
+			if !inKey(b.base, c.Name) {
+				b.leave(t, c.Name, fmt.Sprintf("a Unique table holds its key and %s alone: it stays and goes stale: drop it, or read it from %s",
+					strings.Join(namesOf(keyOf(b.base)), ", "), b.base.ID))
+			}
+		}
 	case len(lost) > 0:
 		why = fmt.Sprintf("it lacks %s of the key of %s, so its rows do not lead there", strings.Join(lost, ", "), b.base.ID)
 	case t.TTL() != b.base.TTL():
@@ -272,16 +297,30 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 	default:
 		for _, c := range t.Columns {
 			switch own := b.base.Column(c.Name); {
-			case own == nil || own.Type != c.Type:
-				b.leave(t, c.Name, fmt.Sprintf("%s has no such column of this type, so no write fills it", b.base.ID))
 			case c.Kind == schema.Static:
 				b.leave(t, c.Name, static)
+			case own == nil:
+				b.leave(t, c.Name, fmt.Sprintf("%s lacks it: leave it (new rows have none), or add it there and fill it before you adopt", b.base.ID))
+			case own.Type != c.Type:
+				b.leave(t, c.Name, fmt.Sprintf("in %s it has another type, so no write fills it", b.base.ID))
 			}
 		}
 		return false
 	}
 	b.alone(t, why)
 	return true
+}
+
+// gets says how columns of a key get into the set, which the base table lacks.
+func (b *builder) gets(lacks []schema.Column) string {
+	isTime := func(c schema.Column) bool { return c.Type == "timestamp" || c.Type == "timeuuid" }
+	switch {
+	case slices.ContainsFunc(lacks, func(c schema.Column) bool { return b.base.Column(c.Name) != nil }):
+		return "it has one that is not the same"
+	case slices.ContainsFunc(b.base.Columns, isTime) && !slices.ContainsFunc(lacks, func(c schema.Column) bool { return !guess.Spreads(c) }):
+		return "if it follows from a time there, declare tables.Derive; else add it there and fill it"
+	}
+	return "add it there and fill it, and the table can join"
 }
 
 // leaveOut leaves out what a fault is of, and says whether it could.

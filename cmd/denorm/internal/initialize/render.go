@@ -205,18 +205,24 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		hosts = []string{"HOST"}
 	}
 	var b strings.Builder
-	b.WriteString("# Adopt the tables\n\nWritten by `denorm init`. Each step is explained in docs/adopt.md of denorm. " +
-		"In a shell, in the folder of go.mod:\n\n```sh\n")
+	names := each.Of(p.Entities, func(e *Entity) string { return "`" + e.variable + "`" })
+	b.WriteString("# Adopt the tables\n\nWritten by `denorm init` for the sets " + strings.Join(names, ", ") +
+		". Each step is explained in docs/adopt.md of denorm. In a shell, in the folder of go.mod:\n\n```sh\n")
 	keyspace := ""
 	if slices.ContainsFunc(p.Entities, func(e *Entity) bool { return e.Tables[0].Keyspace == "" }) {
 		keyspace = " --keyspace KEYSPACE"
 	}
-	fmt.Fprintf(&b, "go get %[1]s@latest\ngo mod tidy\ndenorm() { go run ./%[2]s/denorm \"$@\" --hosts %[3]s%[4]s; }\n```\n\n",
-		module, folder, strings.Join(hosts, ","), keyspace)
+	fmt.Fprintf(&b, "go mod tidy\ndenorm() { go build -o adopt-denorm ./%s/denorm && ./adopt-denorm \"$@\" --hosts %s%s; }\n```\n\n",
+		folder, strings.Join(hosts, ","), keyspace)
 	b.WriteString("## 1. Correct the declaration\n\nRead `sets.go`: what is a guess has a comment.\n\n")
 	for _, e := range p.Entities {
 		for _, d := range e.Decisions {
 			fmt.Fprintf(&b, "- [ ] `%s`: may `%s` change?\n", e.variable, d.Column)
+		}
+	}
+	for _, e := range p.Entities {
+		for _, column := range e.declaration.ReadOnly {
+			fmt.Fprintf(&b, "- [ ] `%s`: list `%s` is %s.\n", e.variable, column, readOnly)
 		}
 	}
 	for _, l := range p.Left {
@@ -228,7 +234,11 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 	fmt.Fprintf(&b, "## 3. Deploy\n\nReplace the statements that write these tables by writes of package %s, in every process:\n\n", name)
 	for _, e := range p.Entities {
 		for _, t := range e.Tables {
-			fmt.Fprintf(&b, "- [ ] `%s` by `%s`%s\n", t.Name, e.variable, p.statements(t.ID))
+			replaced, kept := p.statements(e, &t)
+			fmt.Fprintf(&b, "- [ ] `%s` by `%s`%s\n", t.Name, e.variable, replaced)
+			if kept != "" {
+				fmt.Fprintf(&b, "- [ ] `%s` keeps statements that set only what is not declared, or ReadOnly%s\n", t.Name, kept)
+			}
 		}
 		timed := func(q schema.Query) bool { return q.Timestamped && e.index(q.Table) >= 0 }
 		if e.Sample != nil && len(e.Sample.Units) > 0 || slices.ContainsFunc(p.schema.Queries, timed) {
@@ -242,22 +252,32 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 			fmt.Fprintf(&b, "# %s counts, and is not adopted\n", e.Name)
 			continue
 		}
+		for _, column := range e.declaration.ReadOnly {
+			fmt.Fprintf(&b, "# once sets.go has a frozen column for %[1]s, with: --copy %[1]s=COLUMN\n", column)
+		}
 		fmt.Fprintf(&b, "denorm adopt %[1]s --writers $WRITERS --dry-run\ndenorm adopt %[1]s --writers $WRITERS --removed removed-%[1]s.jsonl\ndenorm verify %[1]s\n", e.Name)
 	}
 	b.WriteString("```\n\nThen remove `tables.UnstampedRows` where a set has it, deploy, and verify again.\n")
 	return b.String()
 }
 
-// statements says where a table is written.
-func (p *Plan) statements(id schema.ID) string {
-	var places []string
+// statements says where a table is written: by what the set replaces, and by what sets only columns that it does not write.
+func (p *Plan) statements(e *Entity, t *Table) (replaced, kept string) {
+	written := func(column string) bool {
+		c := t.Column(column)
+		return c != nil && c.Kind != schema.Static && !slices.Contains(e.declaration.ReadOnly, column) &&
+			slices.ContainsFunc(e.fields, func(f field) bool { return f.column == column && f.cql == c.Type })
+	}
 	for _, q := range p.schema.Queries {
-		if q.Table == id && q.Verb != "SELECT" && q.At.Line > 0 {
-			places = append(places, fmt.Sprintf("%s:%d", printable.Line(q.At.File), q.At.Line))
+		if q.Table != t.ID || q.Verb == "SELECT" || q.At.Line == 0 {
+			continue
 		}
+		to, set := &replaced, slices.DeleteFunc(slices.Clone(q.Columns), func(name string) bool { return inKey(t.Table, name) })
+		row := q.Verb == "INSERT" && len(q.Columns)-len(set) == len(keyOf(t.Table)) // not static columns alone
+		if len(set) > 0 && !row && !slices.ContainsFunc(set, written) {
+			to = &kept
+		}
+		*to += fmt.Sprintf("%s %s:%d", map[bool]string{true: ":", false: ","}[*to == ""], printable.Line(q.At.File), q.At.Line)
 	}
-	if len(places) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(places, ", ")
+	return replaced, kept
 }

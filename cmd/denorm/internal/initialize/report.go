@@ -37,6 +37,8 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
+const readOnly = "not frozen, so ReadOnly: a change of it is Invalid; to write it, add a frozen column, and adopt with --copy"
+
 func (e *Entity) report(line func(format string, args ...any)) {
 	line("entity %s (a guess)", e.Name)
 	for _, t := range e.Tables {
@@ -62,6 +64,9 @@ func (e *Entity) report(line func(format string, args ...any)) {
 	}
 	if e.Expires != "" {
 		line("  rows expire: %s", e.Expires)
+	}
+	for _, column := range e.declaration.ReadOnly {
+		line("  list %s: %s", column, readOnly)
 	}
 	for _, d := range e.Decisions {
 		line("  decide: may %s change? It is in the key of %s; as declared, a change of it is Invalid", d.Column, strings.Join(d.Tables, ", "))
