@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -142,6 +143,25 @@ func TestInitWithoutASample(t *testing.T) {
 	} {
 		if !strings.Contains(out, want) || rule.Handled() == 0 {
 			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// The service's code is not read as CQL: that is one error that says what to name, before a node is asked.
+func TestInitOfCode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	code := filepath.Join(dir, "bookings.go")
+	text := "package shop\n\nfunc f() {\n\tfor i := 0; i < 3; i++ {\n\t\tdb.Query(`DELETE FROM a WHERE id = ?`, i)\n\t}\n}\n"
+	if err := os.WriteFile(code, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, files := range [][]string{{code}, {"testdata/clean.cql", code}, {"--hosts", "127.0.0.1:1", code}} {
+		root := New()
+		root.SetArgs(append([]string{"init"}, files...))
+		root.SetOut(io.Discard)
+		if err := root.ExecuteContext(t.Context()); err == nil || err.Error() != code+": is not CQL: copy the statements into a .cql file, ? is fine" {
+			t.Error(err)
 		}
 	}
 }

@@ -97,6 +97,9 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := notCQL(said); err != nil && s.review {
+		return nil, err
+	}
 	isNote := func(u schema.Unread) bool { return strings.HasPrefix(u.Text, "--") }
 	if i := slices.IndexFunc(said.Unread, isNote); i >= 0 && !s.tells {
 		return nil, fmt.Errorf("%s: %s", said.Unread[i].At.File, said.Unread[i].Reason)
@@ -123,6 +126,19 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name another; leave it out")
 	}
 	return out.In(map[string]string{"": s.keyspaces[0]}), nil
+}
+
+// notCQL is an error for a file of another language, such as the service's code: nothing in it is read.
+func notCQL(said *schema.Schema) error {
+	for _, u := range said.Unread {
+		file := u.At.File
+		read := slices.ContainsFunc(said.Tables, func(t schema.Table) bool { return t.At.File == file }) ||
+			slices.ContainsFunc(said.Queries, func(q schema.Query) bool { return q.At.File == file })
+		if !read && !strings.HasSuffix(file, ".cql") && strings.Contains(u.Reason, "want a statement") {
+			return fmt.Errorf("%s: is not CQL: copy the statements into a .cql file, ? is fine", file)
+		}
+	}
+	return nil
 }
 
 // in is the name of a table after [source.known].
