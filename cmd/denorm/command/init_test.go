@@ -147,6 +147,31 @@ func TestInitWithoutASample(t *testing.T) {
 	}
 }
 
+// What a deleted entity leaves in an adopted Versioned set is no row of the sample: nothing in it is null, or expires.
+func TestInitOfVersionedRows(t *testing.T) {
+	t.Parallel()
+	c := cassandratest.Listen(t, 1)
+	c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE shop.orders (order_id uuid PRIMARY KEY, status text, version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)"+
+			" WITH comment = '[denorm:1 versioned version]'",
+		"CREATE TABLE shop.orders_by_status (status text, order_id uuid, PRIMARY KEY (status, order_id)) WITH comment = '[denorm:1 versioned version]'")
+	config := c.Config()
+	config.Keyspace = "shop"
+	db, err := config.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for range 5 {
+		byHand(t, db, "INSERT INTO orders (order_id, status, version) VALUES (?, 'open', ?)", gocql.MustRandomUUID(), gocql.TimeUUID())
+		byHand(t, db, "INSERT INTO orders (order_id, version, done) VALUES (?, ?, ?) USING TTL 3600", gocql.MustRandomUUID(), gocql.TimeUUID(), gocql.TimeUUID())
+	}
+	out := runInit(t, "--hosts", net.JoinHostPort(config.Hosts[0], strconv.Itoa(config.Port)), "--keyspace", "shop")
+	if !strings.Contains(out, "had no null in 5 rows that were read") || strings.Contains(out, "null in 5 of") || strings.Contains(out, "expire") {
+		t.Error(out)
+	}
+}
+
 // The service's code is not read as CQL: that is one error that says what to name, before a node is asked.
 func TestInitOfCode(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ var listed = cql.WordSet("text varchar ascii boolean tinyint smallint int bigint
 
 // decide finds the columns of keys that may change, and what the statements and values say of them.
 func (p *Plan) decide(e *Entity) {
-	if e.set.Counts {
+	if e.set.Counts || len(e.declaration.Versions) > 0 {
 		return
 	}
 	for i, c := range e.set.Columns {

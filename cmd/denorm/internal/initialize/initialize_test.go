@@ -182,6 +182,13 @@ func TestSaid(t *testing.T) {
 		{"rows that end by the table", strings.Replace(tables, "login_id));", "login_id)) WITH default_time_to_live = 60;", 1) +
 			"ALTER TABLE k.logins WITH default_time_to_live = 60;", tablerow.Survey{}, []string{"tables.SingleWriter"}, []string{"tables.Versioned"}},
 		{
+			"a set that is adopted already", with("version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>", tables) +
+				"ALTER TABLE k.logins WITH comment = '[denorm:1 versioned version]';",
+			tablerow.Survey{},
+			[]string{`	tables.Versioned("version"),`},
+			[]string{"Stamp", "may state change", "Pending", "Recent"},
+		},
+		{
 			"a key that may follow from a time", with("day text, at timestamp", tables) + `
 			CREATE TABLE k.logins_by_week (week text, login_id uuid, PRIMARY KEY (week, login_id));
 			CREATE TABLE k.logins_by_day (day date, login_id uuid, state text, PRIMARY KEY (day, login_id));`,

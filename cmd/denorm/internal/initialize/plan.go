@@ -229,6 +229,7 @@ func (b *builder) readFields() {
 		switch {
 		case c.Kind == schema.Static:
 			b.leave(b.base, c.Name, static)
+		case b.recorded("versioned") != "" && slices.Contains(layout.KeptInBase, layout.Kept{Name: c.Name, Type: c.Type}): // denorm's own
 		case !cql.IsColumn(c.Name):
 			b.leave(b.base, c.Name, "its name needs quotes")
 		case err != nil:
@@ -285,7 +286,7 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 		why = fmt.Sprintf("its key lacks %s, so two entities can share a row: if no two have one key, declare the set Versioned and the table Unique",
 			strings.Join(lost, ", "))
 		for _, c := range t.Of(schema.Regular) {
-			if !inKey(b.base, c.Name) {
+			if !inKey(b.base, c.Name) && c.Name != layout.Token.Name {
 				b.leave(t, c.Name, fmt.Sprintf("a Unique table holds its key and %s alone: it stays and goes stale: drop it, or read it from %s",
 					strings.Join(namesOf(keyOf(b.base)), ", "), b.base.ID))
 			}
@@ -350,8 +351,10 @@ func (b *builder) declare(name string, id []string) *Entity {
 	e := &Entity{Name: b.entityName(name), ID: id, Sample: b.sample}
 	d := &e.declaration
 	var own []field
-	if !slices.ContainsFunc(b.fields, func(f field) bool { return f.cql == "counter" }) {
-		d.Stamps = []string{b.stamp()}
+	if version := b.recorded("versioned"); version != "" {
+		d.Versions = []string{version}
+	} else if !slices.ContainsFunc(b.fields, func(f field) bool { return f.cql == "counter" }) {
+		d.Stamps = []string{cmp.Or(b.recorded("stamp"), b.free("updated_at", "stamp", "written_at", "denorm_stamp"))}
 		own = append(own, field{"", d.Stamps[0], "bigint", leaves["bigint"]})
 		if e.Expires = b.expires(); e.Expires != "" {
 			d.Expiries = []string{b.expiry()}
@@ -383,13 +386,13 @@ func (b *builder) declare(name string, id []string) *Entity {
 	return e
 }
 
-// stamp is the column of the stamp: the one that a fingerprint names, as the tables are adopted already, or a new one.
-func (b *builder) stamp() string {
+// recorded is the column that a fingerprint names after a word, as the tables are adopted already; or "".
+func (b *builder) recorded(word string) string {
 	words := strings.FieldsFunc(b.base.Fingerprint, func(r rune) bool { return strings.ContainsRune(" ;[]", r) })
-	if i := slices.Index(words, "stamp") + 1; i > 0 && i < len(words) && b.base.Column(words[i]) != nil {
+	if i := slices.Index(words, word) + 1; i > 0 && i < len(words) && b.base.Column(words[i]) != nil {
 		return words[i]
 	}
-	return b.free("updated_at", "stamp", "written_at", "denorm_stamp")
+	return ""
 }
 
 // free gives the first name that no table of the entity has as a column.

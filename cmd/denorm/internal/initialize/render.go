@@ -113,6 +113,9 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 	for _, stamp := range d.Stamps {
 		option("Stamp", strconv.Quote(stamp))
 	}
+	for _, version := range d.Versions {
+		option("Versioned", strconv.Quote(version))
+	}
 	for _, expiry := range d.Expiries {
 		comment(b, "\t", "A guess: %s.", e.Expires)
 		option("ExpiresAt", strconv.Quote(expiry))

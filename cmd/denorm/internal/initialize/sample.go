@@ -60,7 +60,7 @@ func (e *Entity) sample(ctx context.Context, r *sample.Reader) (*Sample, error) 
 	base, d := e.Tables[0].Table, e.declaration
 	added := func(column string) bool { return base.Column(column) == nil }
 	set, err := row(e.Name, slices.DeleteFunc(slices.Clone(e.fields), func(f field) bool { return added(f.column) }), declare.Declaration{
-		Tables: d.Tables[:1], Types: d.Types, UserTypes: d.UserTypes, ReadOnly: d.ReadOnly, Stamps: slices.DeleteFunc(slices.Clone(d.Stamps), added),
+		Tables: d.Tables[:1], Types: d.Types, UserTypes: d.UserTypes, ReadOnly: d.ReadOnly, Versions: d.Versions, Stamps: slices.DeleteFunc(slices.Clone(d.Stamps), added),
 	})
 	if err != nil {
 		return nil, err
