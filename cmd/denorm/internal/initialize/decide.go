@@ -19,36 +19,57 @@ func (p *Plan) decide(e *Entity) {
 	if e.set.Counts || len(e.declaration.Versions) > 0 {
 		return
 	}
+	var quiet []string
 	for i, c := range e.set.Columns {
 		if !c.Key || e.set.Identifies(i) || slices.Contains(e.set.Tables[0].Key, i) {
 			continue
 		}
-		d := Decision{Column: c.Name}
-		for _, t := range e.set.Tables {
-			if slices.Contains(t.Key, i) {
-				d.Tables = append(d.Tables, t.Name)
-			}
-		}
-		d.Says = append(d.Says, p.moves(e, c.Name)...)
-		values := "..."
+		says := p.moves(e, c.Name)
 		if e.Sample != nil && len(e.Sample.Values[c.Name]) > 0 {
-			values = strings.Join(e.Sample.Values[c.Name], ", ")
-			d.Says = append(d.Says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
+			says = append(says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
 		}
-		if text := e.Tables[0].Column(c.Name).Type; listed[text] {
-			d.Options = []Option{
-				{fmt.Sprintf("tables.OneOf(%q, %s)", c.Name, values), "if these are all its values; the last write wins; a tombstone for each other value"},
-				{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"},
-			}
+		if len(says) > 0 {
+			e.offer([]string{c.Name}, says)
+		} else {
+			quiet = append(quiet, c.Name)
 		}
-		if e.Expires == "" && e.Tables[0].TTL() == 0 { // else Versioned is rejected
-			d.Options = append(d.Options,
-				Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"})
-		}
-		d.Options = append(d.Options,
-			Option{fmt.Sprintf("tables.SingleWriter(%q)", c.Name), "if one process at a time moves an entity; else a stale row stays"})
-		e.Decisions = append(e.Decisions, d)
 	}
+	if len(quiet) > 0 {
+		e.offer(quiet, nil)
+	}
+}
+
+// offer adds the choices for columns of keys.
+func (e *Entity) offer(columns, says []string) {
+	d := Decision{Columns: columns, Says: says}
+	for _, t := range e.Tables[1:] {
+		if slices.ContainsFunc(columns, func(name string) bool { return inKey(t.Table, name) }) {
+			d.Tables = append(d.Tables, t.ID.Name)
+		}
+	}
+	var single []string
+	for _, name := range columns {
+		single = append(single, fmt.Sprintf("tables.SingleWriter(%q)", name))
+		if !listed[e.Tables[0].Column(name).Type] {
+			continue
+		}
+		values := "..."
+		if e.Sample != nil && len(e.Sample.Values[name]) > 0 {
+			values = strings.Join(e.Sample.Values[name], ", ")
+		}
+		d.Options = append(d.Options, Option{
+			fmt.Sprintf("tables.OneOf(%q, %s)", name, values), "if these are all its values; the last write wins; a tombstone for each other value",
+		})
+	}
+	if len(d.Options) > 0 {
+		d.Options = append(d.Options, Option{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"})
+	}
+	if e.Expires == "" && e.Tables[0].TTL() == 0 { // else Versioned is rejected
+		d.Options = append(d.Options,
+			Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"})
+	}
+	d.Options = append(d.Options, Option{strings.Join(single, ", "), "if one process at a time moves an entity; else a stale row stays"})
+	e.Decisions = append(e.Decisions, d)
 }
 
 // moves says which statements change a column that is in the key of a query table.

@@ -67,12 +67,21 @@ type Table struct {
 // Internal makes an entity a [tables.Described].
 func (e *Entity) Internal() *layout.Set { return e.set }
 
-// Decision is about a column in the key of a query table. As declared it never changes.
+// Decision is about a column in the key of a query table, or about all that nothing is said of. As declared they never change.
 type Decision struct {
-	Column  string   `json:"column"`
+	Columns []string `json:"columns"`
 	Tables  []string `json:"tables"`         // that have it in their keys
 	Says    []string `json:"says,omitempty"` // what statements and values say of it
 	Options []Option `json:"options"`
+}
+
+// question asks whether the columns may change.
+func (d *Decision) question() string {
+	columns, tables := strings.Join(d.Columns, ", "), strings.Join(d.Tables, ", ")
+	if len(d.Columns) == 1 {
+		return fmt.Sprintf("may %s change? It is in the key of %s", columns, tables)
+	}
+	return fmt.Sprintf("may one of %s change? They are in keys of %s", columns, tables)
 }
 
 // Option is a choice, as it is written in Go, and what it costs.

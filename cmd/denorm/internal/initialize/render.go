@@ -145,7 +145,7 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 // write writes the choices for a column of a key as a comment, as none of them is certain.
 func (d *Decision) write(b *strings.Builder) {
 	b.WriteString("\n")
-	comment(b, "\t", "Decide: may %s change? It is in the key of %s. As declared here, a change of it is Invalid.", d.Column, strings.Join(d.Tables, ", "))
+	comment(b, "\t", "Decide: %s. As declared here, a change is Invalid.", d.question())
 	for _, says := range d.Says {
 		comment(b, "\t", "  - %s", says)
 	}
@@ -220,7 +220,7 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 	b.WriteString("## 1. Correct the declaration\n\nRead `sets.go`: what is a guess has a comment.\n\n")
 	for _, e := range p.Entities {
 		for _, d := range e.Decisions {
-			fmt.Fprintf(&b, "- [ ] `%s`: may `%s` change?\n", e.variable, d.Column)
+			fmt.Fprintf(&b, "- [ ] `%s`: %s.\n", e.variable, d.question())
 		}
 	}
 	for _, e := range p.Entities {

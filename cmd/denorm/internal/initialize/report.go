@@ -69,7 +69,7 @@ func (e *Entity) report(line func(format string, args ...any)) {
 		line("  list %s: %s", column, readOnly)
 	}
 	for _, d := range e.Decisions {
-		line("  decide: may %s change? It is in the key of %s; as declared, a change of it is Invalid", d.Column, strings.Join(d.Tables, ", "))
+		line("  decide: %s; as declared, a change is Invalid", d.question())
 		for _, says := range d.Says {
 			line("    - %s", says)
 		}

@@ -65,16 +65,20 @@ func (e *Entity) sample(ctx context.Context, r *sample.Reader) (*Sample, error) 
 	if err != nil {
 		return nil, err
 	}
+	var keys []string
+	for _, d := range e.Decisions {
+		keys = append(keys, d.Columns...)
+	}
 	l := tablerow.Layouts(set)[0]
 	seen, columns := &Sample{Values: make(map[string][]string)}, l.AllColumns()
 	seen.Survey, err = r.Survey(ctx, l, base.Keyspace, base.String(), base.TTL(), func(cells [][]byte) {
-		for _, d := range e.Decisions {
-			i, known := slices.Index(columns, d.Column), seen.Values[d.Column]
+		for _, column := range keys {
+			i, known := slices.Index(columns, column), seen.Values[column]
 			if i < 0 || cells[i] == nil || len(known) > fewValues {
 				continue
 			}
-			if value := literal(base.Column(d.Column).Type, cells[i]); !slices.Contains(known, value) {
-				seen.Values[d.Column] = append(known, value)
+			if value := literal(base.Column(column).Type, cells[i]); !slices.Contains(known, value) {
+				seen.Values[column] = append(known, value)
 			}
 		}
 	})
