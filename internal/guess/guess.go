@@ -89,26 +89,15 @@ type group struct{ tables []*table }
 // version is the end of the name of a table that was made after another one, as in closed_executions_v2.
 var version = regexp.MustCompile(`_v[0-9]+$`)
 
-// one is what a table holds one of, by its name.
-func one(name string) string {
-	holds, _, _ := Cut(name)
-	return Singular(version.ReplaceAllString(holds, ""))
-}
-
-// Head is the last word of what a table holds one of: video, of user_videos.
-func Head(name string) string {
-	entity := one(name)
-	return entity[strings.LastIndexByte(entity, '_')+1:]
-}
-
 func newTable(t *schema.Table, i int) *table {
-	_, by, _ := Cut(t.Name)
+	holds, by, _ := Cut(t.Name)
+	holds = version.ReplaceAllString(holds, "")
 	out := &table{
-		Table: t, entity: one(t.Name), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
+		Table: t, entity: Singular(holds), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
 		at: i,
 	}
 	out.group = &group{[]*table{out}}
-	out.head = Head(t.Name)
+	out.head = out.entity[strings.LastIndexByte(out.entity, '_')+1:]
 	if own := out.entity + "_id"; t.Column(own) == nil {
 		for i, c := range out.key {
 			if c.Name == "id" { // of an order, which other tables call order_id

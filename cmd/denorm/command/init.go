@@ -26,8 +26,8 @@ It prints a report. With --out it also writes, into a folder of a Go module: set
 are missing; denorm/main.go, which has the commands for the sets; ADOPT.md with the next steps. What is a guess has a comment. Run again, it
 changes nothing, and leaves files alone that were edited.
 
-Statements of the service in .cql files, with ? for values, one a line and each with a semicolon, are compared with the tables. Of a cluster it also reads a sample of rows of each base table. The report and
-sets.go name the values of a key column that has at most eight.
+Statements of the service in .cql files, with ? for values, one a line and each with a semicolon, are compared with the tables. Of a cluster it
+also reads a sample of rows of each base table. The report and sets.go name the values of a key column that has at most eight.
 
 Exit codes: 0 done, 2 it could not be done.`,
 		RunE: func(c *cobra.Command, files []string) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/lint"
 )
@@ -19,57 +20,46 @@ func (p *Plan) decide(e *Entity) {
 	if e.set.Counts || len(e.declaration.Versions) > 0 {
 		return
 	}
-	var quiet []string
+	quiet := -1 // the decision on all columns that nothing is said of
 	for i, c := range e.set.Columns {
 		if !c.Key || e.set.Identifies(i) || slices.Contains(e.set.Tables[0].Key, i) {
 			continue
 		}
-		says := p.moves(e, c.Name)
-		if e.Sample != nil && len(e.Sample.Values[c.Name]) > 0 {
-			says = append(says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
+		d := Decision{Columns: []string{c.Name}}
+		for _, t := range e.set.Tables {
+			if slices.Contains(t.Key, i) {
+				d.Tables = append(d.Tables, t.Name)
+			}
 		}
-		if len(says) > 0 {
-			e.offer([]string{c.Name}, says)
-		} else {
-			quiet = append(quiet, c.Name)
-		}
-	}
-	if len(quiet) > 0 {
-		e.offer(quiet, nil)
-	}
-}
-
-// offer adds the choices for columns of keys.
-func (e *Entity) offer(columns, says []string) {
-	d := Decision{Columns: columns, Says: says}
-	for _, t := range e.Tables[1:] {
-		if slices.ContainsFunc(columns, func(name string) bool { return inKey(t.Table, name) }) {
-			d.Tables = append(d.Tables, t.ID.Name)
-		}
-	}
-	var single []string
-	for _, name := range columns {
-		single = append(single, fmt.Sprintf("tables.SingleWriter(%q)", name))
-		if !listed[e.Tables[0].Column(name).Type] {
-			continue
-		}
+		d.Says = append(d.Says, p.moves(e, c.Name)...)
 		values := "..."
-		if e.Sample != nil && len(e.Sample.Values[name]) > 0 {
-			values = strings.Join(e.Sample.Values[name], ", ")
+		if e.Sample != nil && len(e.Sample.Values[c.Name]) > 0 {
+			values = strings.Join(e.Sample.Values[c.Name], ", ")
+			d.Says = append(d.Says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
 		}
-		d.Options = append(d.Options, Option{
-			fmt.Sprintf("tables.OneOf(%q, %s)", name, values), "if these are all its values; the last write wins; a tombstone for each other value",
-		})
-	}
-	if len(d.Options) > 0 {
-		d.Options = append(d.Options, Option{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"})
-	}
-	if e.Expires == "" && e.Tables[0].TTL() == 0 { // else Versioned is rejected
+		if text := e.Tables[0].Column(c.Name).Type; listed[text] {
+			d.Options = []Option{
+				{fmt.Sprintf("tables.OneOf(%q, %s)", c.Name, values), "if these are all its values; the last write wins; a tombstone for each other value"},
+				{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"},
+			}
+		}
+		if e.Expires == "" && e.Tables[0].TTL() == 0 { // else Versioned is rejected
+			d.Options = append(d.Options,
+				Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"})
+		}
 		d.Options = append(d.Options,
-			Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"})
+			Option{fmt.Sprintf("tables.SingleWriter(%q)", c.Name), "if one process at a time moves an entity; else a stale row stays"})
+		if len(d.Says) == 0 && quiet >= 0 {
+			q := &e.Decisions[quiet]
+			q.Columns, q.Tables = append(q.Columns, c.Name), each.Once(append(q.Tables, d.Tables...))
+			q.Options = each.Once(append(q.Options, d.Options...))
+			slices.SortFunc(q.Options, func(a, b Option) int { return strings.Compare(a.Go, b.Go) })
+			continue
+		} else if len(d.Says) == 0 {
+			quiet = len(e.Decisions)
+		}
+		e.Decisions = append(e.Decisions, d)
 	}
-	d.Options = append(d.Options, Option{strings.Join(single, ", "), "if one process at a time moves an entity; else a stale row stays"})
-	e.Decisions = append(e.Decisions, d)
 }
 
 // moves says which statements change a column that is in the key of a query table.

@@ -77,11 +77,7 @@ type Decision struct {
 
 // question asks whether the columns may change.
 func (d *Decision) question() string {
-	columns, tables := strings.Join(d.Columns, ", "), strings.Join(d.Tables, ", ")
-	if len(d.Columns) == 1 {
-		return fmt.Sprintf("may %s change? It is in the key of %s", columns, tables)
-	}
-	return fmt.Sprintf("may one of %s change? They are in keys of %s", columns, tables)
+	return fmt.Sprintf("may %s change? In the key of %s", strings.Join(d.Columns, ", "), strings.Join(d.Tables, ", "))
 }
 
 // Option is a choice, as it is written in Go, and what it costs.
@@ -133,12 +129,13 @@ func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
 
 // joins says which columns the base table of an entity lacks for a table that has its key, and its name; or "".
 func (p *Plan) joins(t *schema.Table, guessed []guess.Entity) string {
+	holds, _, _ := guess.Cut(t.Name)
 	for _, g := range guessed {
 		base := p.schema.Table(g.Tables[max(g.Base, 0)])
 		foreign := func(c schema.Column) bool { return !inKey(t, c.Name) || t.Column(c.Name).Type != c.Type }
 		lacks := slices.DeleteFunc(slices.Clone(t.Columns), func(c schema.Column) bool { return base.Column(c.Name) != nil })
-		if g.Base >= 0 && base.Keyspace == t.Keyspace && guess.Head(base.Name) == guess.Head(t.Name) && !slices.ContainsFunc(keyOf(base), foreign) &&
-			len(lacks) > 0 && !slices.ContainsFunc(lacks, func(c schema.Column) bool { return c.Type == "counter" }) {
+		if g.Base >= 0 && base.Keyspace == t.Keyspace && strings.HasSuffix("_"+guess.Singular(holds), "_"+g.Name) && len(lacks) > 0 &&
+			!slices.ContainsFunc(keyOf(base), foreign) && !slices.ContainsFunc(lacks, func(c schema.Column) bool { return c.Type == "counter" }) {
 			return fmt.Sprintf("if it has at most one row for each of %s: add %s there and fill it, and the table can join",
 				base, strings.Join(namesOf(lacks), ", "))
 		}
@@ -163,7 +160,6 @@ type builder struct {
 	types   *types
 	base    *schema.Table
 	queries []*schema.Table
-	others  []string // names of queries, before any is left out
 	why     map[schema.ID]string
 	sample  *Sample
 	fields  []field // columns of the base table that are declared
@@ -177,9 +173,6 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 		if t := b.schema.Table(id); t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
 			b.queries = append(b.queries, t)
 		}
-	}
-	for _, t := range b.queries {
-		b.others = append(b.others, t.Name)
 	}
 	b.why[b.base.ID] = cmp.Or(b.why[b.base.ID], "taken for the base table: the key of no table is in all tables")
 	b.sample = samples[b.base.ID]
@@ -209,7 +202,7 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 // none leaves all tables of the entity out. Without a reason, each of its query tables has one already.
 func (b *builder) none(why string) *Entity {
 	for _, t := range append([]*schema.Table{b.base}, b.queries...) {
-		b.alone(t, cmp.Or(why, "no set, until one of these tables can join: "+strings.Join(b.others, ", ")))
+		b.alone(t, cmp.Or(why, "no set, until one of the tables above can join it"))
 	}
 	return nil
 }

@@ -222,8 +222,6 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		for _, d := range e.Decisions {
 			fmt.Fprintf(&b, "- [ ] `%s`: %s.\n", e.variable, d.question())
 		}
-	}
-	for _, e := range p.Entities {
 		for _, column := range e.declaration.ReadOnly {
 			fmt.Fprintf(&b, "- [ ] `%s`: list `%s` is %s.\n", e.variable, column, readOnly)
 		}
@@ -236,8 +234,8 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		"denorm apply " + folder + "/migrate.cql\n```\n\n")
 	fmt.Fprintf(&b, "## 3. Deploy\n\nReplace the statements that write these tables by writes of package %s, in every process:\n\n", name)
 	for _, e := range p.Entities {
-		for _, t := range e.Tables {
-			replaced, kept := p.statements(e, &t)
+		for i, t := range e.Tables {
+			replaced, kept := p.statements(e, i)
 			fmt.Fprintf(&b, "- [ ] `%s` by `%s`%s\n", t.Name, e.variable, replaced)
 			if kept != "" {
 				fmt.Fprintf(&b, "- [ ] `%s` keeps statements that set only what is not declared, or ReadOnly%s\n", t.Name, kept)
@@ -265,11 +263,10 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 }
 
 // statements says where a table is written: by what the set replaces, and by what sets only columns that it does not write.
-func (p *Plan) statements(e *Entity, t *Table) (replaced, kept string) {
-	written := func(column string) bool {
-		c := t.Column(column)
-		return c != nil && c.Kind != schema.Static && !slices.Contains(e.declaration.ReadOnly, column) &&
-			slices.ContainsFunc(e.fields, func(f field) bool { return f.column == column && f.cql == c.Type })
+func (p *Plan) statements(e *Entity, table int) (replaced, kept string) {
+	t, columns := e.Tables[table], e.set.Names(e.set.Tables[table].Read)
+	written := func(name string) bool {
+		return slices.Contains(columns, name) && !slices.Contains(e.declaration.ReadOnly, name)
 	}
 	for _, q := range p.schema.Queries {
 		if q.Table != t.ID || q.Verb == "SELECT" || q.At.Line == 0 {

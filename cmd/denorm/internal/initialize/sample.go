@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/sample"
 	"github.com/denorm-go/denorm/internal/tablerow"
 	"github.com/denorm-go/denorm/schema"
@@ -60,15 +61,13 @@ func (e *Entity) sample(ctx context.Context, r *sample.Reader) (*Sample, error) 
 	base, d := e.Tables[0].Table, e.declaration
 	added := func(column string) bool { return base.Column(column) == nil }
 	set, err := row(e.Name, slices.DeleteFunc(slices.Clone(e.fields), func(f field) bool { return added(f.column) }), declare.Declaration{
-		Tables: d.Tables[:1], Types: d.Types, UserTypes: d.UserTypes, ReadOnly: d.ReadOnly, Versions: d.Versions, Stamps: slices.DeleteFunc(slices.Clone(d.Stamps), added),
+		Tables: d.Tables[:1], Types: d.Types, UserTypes: d.UserTypes, ReadOnly: d.ReadOnly, Versions: d.Versions,
+		Stamps: slices.DeleteFunc(slices.Clone(d.Stamps), added),
 	})
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
-	for _, d := range e.Decisions {
-		keys = append(keys, d.Columns...)
-	}
+	keys := slices.Concat(each.Of(e.Decisions, func(d Decision) []string { return d.Columns })...)
 	l := tablerow.Layouts(set)[0]
 	seen, columns := &Sample{Values: make(map[string][]string)}, l.AllColumns()
 	seen.Survey, err = r.Survey(ctx, l, base.Keyspace, base.String(), base.TTL(), func(cells [][]byte) {
