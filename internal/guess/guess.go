@@ -302,7 +302,7 @@ func (e *Entity) finish(tables []*table) {
 	if e.Base >= 0 && len(tables) > 1 {
 		tables[e.Base].why = "the base table"
 	}
-	e.Why = each.Of(tables, func(t *table) string { return cmp.Or(t.why, "it seems to hold the same") })
+	e.Why = each.Of(tables, func(t *table) string { return cmp.Or(t.why, t.copies(base), "it seems to hold the same") })
 }
 
 // Singular is the name of one of what a table holds.

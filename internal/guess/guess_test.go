@@ -34,6 +34,21 @@ func entities(s *schema.Schema) (text string) {
 	return text
 }
 
+// Each table has its reason, in whatever order they are: those of a cluster are in the order of their names.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Parse("", `CREATE TABLE stays_by_guest (guest_id uuid, day date, stay_id uuid, PRIMARY KEY (guest_id, day, stay_id));
+		CREATE TABLE stays_by_house (house_id uuid, day date, stay_id uuid, guest_id uuid, PRIMARY KEY (house_id, day, stay_id));
+		CREATE TABLE stays_by_id (stay_id uuid PRIMARY KEY, guest_id uuid, house_id uuid, day date);`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := guess.Entities(s)
+	if len(got) != 1 || got[0].Base != 2 || got[0].Why[0] != "its key has the key of stays_by_id (stay_id)" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Columns add tables of other names, and take away those that hold something else.
 func TestColumns(t *testing.T) {
 	t.Parallel()
