@@ -264,10 +264,8 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 
 // statements says where a table is written: by what the set replaces, and by what sets only columns that it does not write.
 func (p *Plan) statements(e *Entity, table int) (replaced, kept string) {
-	t, columns := e.Tables[table], e.set.Names(e.set.Tables[table].Read)
-	written := func(name string) bool {
-		return slices.Contains(columns, name) && !slices.Contains(e.declaration.ReadOnly, name)
-	}
+	t, columns := e.Tables[table], e.set.Names(e.set.Tables[table].Columns)
+	written := func(name string) bool { return slices.Contains(columns, name) }
 	for _, q := range p.schema.Queries {
 		if q.Table != t.ID || q.Verb == "SELECT" || q.At.Line == 0 {
 			continue
