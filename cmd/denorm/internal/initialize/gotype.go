@@ -87,12 +87,16 @@ func (t *types) of(keyspace, text string) (goType, error) {
 }
 
 func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
-	parts := make([]goType, len(c.Args))
-	for i, arg := range c.Args {
-		var err error
-		if parts[i], err = t.goType(keyspace, arg); err != nil {
+	var parts []goType
+	for _, arg := range c.Args {
+		if c.Kind != cql.Collection {
+			break // of other types they need not be types
+		}
+		part, err := t.goType(keyspace, arg)
+		if err != nil {
 			return goType{}, err
 		}
+		parts = append(parts, part)
 	}
 	switch {
 	case c.Kind == cql.Native && leaves[c.Name].real != nil:

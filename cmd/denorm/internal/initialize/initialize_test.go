@@ -174,10 +174,28 @@ func TestSaid(t *testing.T) {
 			nil,
 		},
 		{
-			"columns that end", tables,
+			"columns that end", tables + ends,
 			tablerow.Survey{Rows: 9, Ending: 5, Partly: 5},
 			[]string{"a TTL on some columns, so no expiry fits: 5 of 9 rows"},
 			[]string{"tables.ExpiresAt", "rows expire"},
+		},
+		{
+			"a vector", with("place vector<float, 3>", tables),
+			tablerow.Survey{},
+			[]string{"no Go type for vector<float, 3>"},
+			nil,
+		},
+		{
+			"a key in quotes", strings.NewReplacer(" state", ` "toState"`, "(state", `("toState"`).Replace(tables),
+			tablerow.Survey{},
+			[]string{"key column toState needs quotes, and a set has no such column"},
+			[]string{"tables.Derive"},
+		},
+		{
+			"a table in quotes", strings.ReplaceAll(tables, "k.", `"K".`),
+			tablerow.Survey{},
+			[]string{"its name needs quotes, and a set has no such table"},
+			[]string{"fault(s)"},
 		},
 		{"rows that end by the table", strings.Replace(tables, "login_id));", "login_id)) WITH default_time_to_live = 60;", 1) +
 			"ALTER TABLE k.logins WITH default_time_to_live = 60;", tablerow.Survey{}, []string{"tables.SingleWriter"}, []string{"tables.Versioned"}},

@@ -176,6 +176,9 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 	}
 	b.why[b.base.ID] = cmp.Or(b.why[b.base.ID], "taken for the base table: the key of no table is in all tables")
 	b.sample = samples[b.base.ID]
+	if why := unnamed(b.base); why != "" {
+		return b.none(why)
+	}
 	b.readFields()
 	id := b.identity()
 	b.queries = slices.DeleteFunc(b.queries, func(t *schema.Table) bool { return b.rejected(t, id) })
@@ -213,6 +216,19 @@ func (p *Plan) leave(t *schema.Table, column, why string) {
 
 func (p *Plan) alone(t *schema.Table, why string) {
 	p.Alone = append(p.Alone, Left{t.String(), "", why, t.At.File, t.At.Line})
+}
+
+// unnamed says what of the names of a table a declaration cannot have.
+func unnamed(t *schema.Table) string {
+	if !cql.IsTable(t.Name) || t.Keyspace != "" && !cql.IsTable(t.Keyspace) {
+		return "its name needs quotes, and a set has no such table"
+	}
+	for _, c := range keyOf(t) {
+		if !cql.IsColumn(c.Name) {
+			return "key column " + c.Name + " needs quotes, and a set has no such column"
+		}
+	}
+	return ""
 }
 
 func keyOf(t *schema.Table) []schema.Column { return t.Of(schema.PartitionKey, schema.Clustering) }
@@ -273,13 +289,14 @@ func (b *builder) identity() (id []string) {
 
 // rejected says whether a query table cannot be in the set, and why to the reader.
 func (b *builder) rejected(t *schema.Table, id []string) bool {
-	var why string
+	why := unnamed(t)
 	foreign := slices.DeleteFunc(keyOf(t), b.has)
 	lost := namesOf(slices.DeleteFunc(keyOf(b.base), func(c schema.Column) bool {
 		need := len(id) == 0 || slices.Contains(id, c.Name)
 		return inKey(t, c.Name) || !need && t.Column(c.Name) != nil
 	}))
 	switch {
+	case why != "":
 	case t.Keyspace != b.base.Keyspace:
 		why = "it is in another keyspace than " + b.base.String()
 	case len(foreign) > 0:
@@ -409,6 +426,9 @@ func (b *builder) free(candidates ...string) string {
 func (b *builder) expires() string {
 	if b.sample != nil && b.sample.Ending > b.sample.Partly {
 		return share(b.sample.Ending-b.sample.Partly, b.sample.Rows) + " end by a TTL"
+	}
+	if b.sample != nil && b.sample.Partly > 0 {
+		return "" // by what statements write, some columns end and others stay
 	}
 	for _, q := range b.schema.Queries {
 		if q.Table == b.base.ID && q.Verb == "INSERT" && q.TTL != 0 {
