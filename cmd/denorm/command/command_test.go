@@ -246,6 +246,26 @@ func TestMounted(t *testing.T) {
 	}
 }
 
+// A file may have more of a declared table than its set, and less of it. Neither is an unknown column.
+func TestMountedWithFiles(t *testing.T) {
+	t.Parallel()
+	declared := schema.Must(schema.Declare(schema.CQL(`CREATE TABLE jobs (id uuid PRIMARY KEY, note text, updated_at bigint);
+		SELECT updated_at FROM jobs WHERE id = ?`)))
+	options := []command.Option{command.Declared(declared)}
+	file := filepath.Join(t.TempDir(), "work.cql")
+	if err := os.WriteFile(file, []byte("CREATE TABLE jobs (id uuid PRIMARY KEY, note text, title text);\n"+
+		"SELECT title FROM jobs WHERE id = ?;\nSELECT titel FROM jobs WHERE id = ?;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--keyspace", "work"}} {
+		out, code, err := run(t, options, append([]string{"lint", file}, flags...)...)
+		unknown := strings.Count(out, "DN507")
+		if code != command.ExitFound || unknown != 1 || !strings.Contains(out, "titel, which the table does not have: did you mean title?") {
+			t.Errorf("%v: exit code %d, %v, %d unknown columns:\n%s", flags, code, err, unknown, out)
+		}
+	}
+}
+
 // In a binary of one's own, what cobra writes of an error is the error alone, of findings nothing, and a misspelt command is no success.
 func TestMountedErrors(t *testing.T) {
 	t.Parallel()

@@ -76,10 +76,6 @@ var errNoSource = errors.New("name a CQL file, or a cluster with --hosts")
 // known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that is one. If --keyspace
 // is for nothing else, there have to be such names, or some of that keyspace.
 func (s *source) known(files []string, only bool) (*schema.Schema, error) {
-	var parts []*schema.Schema
-	if s.config.declared != nil {
-		parts = append(parts, s.config.declared)
-	}
 	sources, err := texts(files)
 	if err != nil {
 		return nil, err
@@ -104,7 +100,14 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if i := slices.IndexFunc(said.Unread, isNote); i >= 0 && !s.tells {
 		return nil, fmt.Errorf("%s: %s", said.Unread[i].At.File, said.Unread[i].Reason)
 	}
-	out := schema.Add(append(parts, said)...)
+	out := said
+	switch declared := s.config.declared; {
+	case declared == nil:
+	case s.tells:
+		out = filled(said, s.named(declared))
+	default:
+		out = schema.Add(declared, said)
+	}
 	if len(s.volumes) > 0 {
 		out.Volumes = append(slices.DeleteFunc(slices.Clone(out.Volumes), func(v schema.Volume) bool {
 			return slices.ContainsFunc(s.volumes, func(by schema.Volume) bool { return s.in(by.Table) == s.in(v.Table) })
@@ -125,7 +128,34 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		!slices.ContainsFunc(out.Queries, func(q schema.Query) bool { return used(q.Table.Keyspace) }) {
 		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name another; leave it out")
 	}
-	return out.In(map[string]string{"": s.keyspaces[0]}), nil
+	return s.named(out), nil
+}
+
+// named puts names without a keyspace into the one of --keyspace.
+func (s *source) named(in *schema.Schema) *schema.Schema {
+	if len(s.keyspaces) != 1 {
+		return in
+	}
+	return in.In(map[string]string{"": s.keyspaces[0]})
+}
+
+// filled is what files say, with what is declared that they lack: a table may have columns that its set does not declare, or has not got
+// from its migration yet.
+func filled(said, declared *schema.Schema) *schema.Schema {
+	out := schema.Add(said, declared)
+	for i := range out.Tables {
+		t, of := &out.Tables[i], declared.Table(out.Tables[i].ID)
+		if of == nil {
+			continue
+		}
+		t.Columns = slices.Clone(t.Columns)
+		for _, c := range of.Columns {
+			if !slices.ContainsFunc(t.Columns, func(has schema.Column) bool { return has.Name == c.Name }) {
+				t.Columns = append(t.Columns, c)
+			}
+		}
+	}
+	return out
 }
 
 // notCQL is an error for a file of another language, such as the service's code: nothing in it is read.
