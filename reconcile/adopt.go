@@ -262,34 +262,42 @@ func (j *job) freeKeys(ctx context.Context, b versionedBase, row tablerow.Row) (
 // stamp gives rows that agree their stamps. Where that would make the base row newer than it is, a look must have begun when no write in flight
 // could be older: next says when that is.
 func (j *job) stamp(ctx context.Context, l repair.Look, began time.Time) (next time.Time, err error) {
+	sent, next, err := j.putStamps(ctx, l, began)
+	if sent {
+		j.report.stamped()
+	}
+	return next, err
+}
+
+// putStamps is stamp, and says whether it gave any, or would have, in place of counting that.
+func (j *job) putStamps(ctx context.Context, l repair.Look, began time.Time) (sent bool, next time.Time, err error) {
 	at, send, err := l.Stamps(j.keyspace)
 	switch settled := time.UnixMicro(at).Add(j.settle); {
 	case err != nil || len(send) == 0:
-		return next, err
+		return false, next, err
 	case at == 0:
-		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: it has a key alone, so nothing says when it was written: Update it through " +
+		return false, next, unstampable("a row of " + j.base().qualified() + " got no stamp: it has a key alone, so nothing says when it was written: Update it through " +
 			"its set, which gives it one")
 	case l.OtherUnit() != "":
-		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: " + l.OtherUnit())
+		return false, next, unstampable("a row of " + j.base().qualified() + " got no stamp: " + l.OtherUnit())
 	case l.Unended(), at > j.ahead(&suspect{}):
-		return next, errUnended
+		return false, next, errUnended
 	case at > l.Base.At && began.Before(settled):
-		return settled, nil
+		return false, settled, nil
 	}
 	if !j.dryRun {
 		if err := j.send(ctx, send); err != nil {
-			return next, err
+			return false, next, err
 		}
 	}
 	j.report.mu.Lock()
 	defer j.report.mu.Unlock()
-	j.report.Stamped++
 	for _, q := range l.Rows {
 		if q.At != l.Base.At {
 			j.report.OtherTimes++
 		}
 	}
-	return next, nil
+	return true, next, nil
 }
 
 // unstampable says why a row cannot get a stamp.

@@ -160,7 +160,7 @@ func TestAdoptFindsWritersByHand(t *testing.T) {
 		create("tickets")
 		<-time.After(time.Minute)
 		adopt(ended, 0, 2, "after the time of Writers")
-		adopt(time.Now(), 1, 2, "")
+		adopt(time.Now(), 2, 2, "")
 		if report, err := d.r.Verify(t.Context(), adopted); err != nil {
 			t.Errorf("%v\n%v", err, report)
 		}

@@ -85,7 +85,11 @@ func (d *digest) add(iter *gocql.Iter, t *table) (seen tablerow.Survey, last []b
 		}
 		var there bool
 		if entity, there = s.entity.Key(entity[:0], values); !there {
-			d.j.report.uncovered(d.j.leadsNowhere(t))
+			at, _ := t.times(values, now)
+			if !s.base {
+				key, _ = s.records[0].key.Key(key[:0], values)
+			}
+			d.j.leadsNowhere(nil, t, string(key), at)
 			return nil
 		}
 		d.j.flawed(t.flaw(values))

@@ -17,7 +17,7 @@ const (
 	Missing   = repair.Missing   // the table lacks the row that the base row should have there
 	Differing = repair.Differing // the row is there, is not newer than the base row, and has other values
 	Ghost     = repair.Ghost     // a row that is not newer than the base row, under a key that the base row does not have
-	Orphan    = repair.Orphan    // a row of an entity that has no base row
+	Orphan    = repair.Orphan    // a row of an entity that has no base row, or a row that leads to none
 	Newer     = repair.Newer     // a row that is newer than the base row
 	Ahead     = repair.Ahead     // the entity has a time more than Settle in the future: see [KeepAhead] and [RemoveAhead]
 	Undatable = repair.Undatable // a row for which nothing says when it was written
@@ -78,8 +78,14 @@ type Finding struct {
 // it out.
 func (f Finding) Key() string { return tablerow.KeyText(f.t.Layout, f.key) }
 
-// Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].
-func (f Finding) Entity() string { return tablerow.KeyText(f.t.Base(), f.entity) }
+// Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key]. It is empty for
+// an orphan whose base key is null.
+func (f Finding) Entity() string {
+	if f.entity == "" {
+		return ""
+	}
+	return tablerow.KeyText(f.t.Base(), f.entity)
+}
 
 // Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key or ID. It is
 // empty for all other findings, and if the process of the run that found it has died.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -47,6 +46,7 @@ type job struct {
 	failing atomic.Int64 // pages in a row that could not be read, of all ranges
 	removed atomic.Int64 // rows removed or put into the base table
 	samples tableSamples
+	keyless keyless
 	stop    context.CancelCauseFunc
 }
 
@@ -116,6 +116,7 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 	}
 	j.queue.close()
 	<-settled
+	j.settleKeyless(ctx)
 	j.report.unsettled(j.queue.len())
 	if j.stored != nil {
 		j.stored.endFindings(ctx, j) // while the lease is renewed
@@ -192,6 +193,8 @@ func (j *job) progress() Progress {
 	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: bound}
 	if paused {
 		p.Waits = "the run is paused"
+	} else if n, until := j.resting(); time.Until(until) > 0 {
+		p.Waits = fmt.Sprintf("until %s to read %d %s again", until.UTC().Format(time.RFC3339), n, plural(n, "row"))
 	}
 	switch {
 	case j.one == nil:
@@ -203,6 +206,19 @@ func (j *job) progress() Progress {
 	defer j.report.mu.Unlock()
 	p.Findings = len(j.report.findings) + j.report.omitted
 	return p
+}
+
+// resting is how many entities or rows are to be read again, and from when on. It is 0 while there is something else to do.
+func (j *job) resting() (n int, until time.Time) {
+	if n, until, done := j.queue.resting(); !done {
+		return n, until
+	}
+	j.keyless.mu.Lock()
+	defer j.keyless.mu.Unlock()
+	if n = len(j.keyless.rows); n > 0 {
+		until = j.keyless.rows[n-1].FirstSeen.Add(j.settle)
+	}
+	return n, until
 }
 
 // scan reads all tables, several ranges at a time.
@@ -263,7 +279,7 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 			return nil
 		}
 		if r.Entity() == "" {
-			j.leave(u, j.leadsNowhere(u.t))
+			j.leadsNowhere(u, u.t, r.Key(), r.At)
 			return nil
 		}
 		if j.flawed(r.flaw) {
@@ -312,15 +328,6 @@ func (j *job) flawed(f *flaw) bool {
 // unversioned says whether a base row of a time has no version, in a set with such: it was noted where the base table
 // was read.
 func (j *job) unversioned(at int64) bool { return j.base().version >= 0 && at == 0 }
-
-// leadsNowhere is the error of a row that names no entity.
-func (j *job) leadsNowhere(t *table) error {
-	if t.Unique() {
-		return versioned.Ownerless(t.qualified())
-	}
-	return fmt.Errorf("a row of %s leads to no row of %s, as a column of the base key is null, or in no bucket: "+
-		"write its entity again, or delete the row", t.qualified(), j.base().qualified())
-}
 
 // together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.
 func (j *job) together(rows []row, f func(*row) error) error {

@@ -103,6 +103,16 @@ func (q *queue) len() int {
 	return len(q.all)
 }
 
+// resting is how many suspects wait, and until when. It is 0 if more may be added, or one is being looked at. done says that none is left.
+func (q *queue) resting() (n int, until time.Time, done bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed && len(q.heap) > 0 && len(q.heap) == len(q.all) {
+		n, until = len(q.heap), q.heap[0].due
+	}
+	return n, until, q.closed && len(q.all) == 0
+}
+
 // take waits for suspects that are due, and gives at most so many. It gives none at the end: when the queue is closed and empty, or ctx has
 // ended.
 func (q *queue) take(ctx context.Context, most int) []*suspect {

@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
 // promotable is the part of gc_grace_seconds below which a row is young enough to be put into the base table: a tombstone that covers it is
@@ -59,8 +60,12 @@ func repairable(l repair.Look) []repair.Finding {
 }
 
 func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (outcome Outcome, reason error) {
-	tried := false
+	tried, would := false, false
+	unstamped := j.adopt != 0 && l.Base != nil && tablerow.HasStamp(l.BaseTable) && l.Base.Stamp() == 0
 	defer func() {
+		if unstamped && (outcome == Repaired || would) {
+			j.report.stamped()
+		}
 		switch end := ctx.Err(); {
 		case end == nil || outcome == Repaired || !errors.Is(reason, end): // or it is of something else
 		case tried:
@@ -102,6 +107,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case err != nil:
 			return Failed, err
 		case j.dryRun:
+			would = true
 			return Found, fmt.Errorf("DryRun: would be repaired with %d statements", sent)
 		}
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
@@ -150,7 +156,7 @@ var errChanged = errors.New("the entity was written meanwhile")
 
 // agreed is what has become of an entity in which nothing differs any more.
 func (j *job) agreed(ctx context.Context, l repair.Look, began time.Time) (Outcome, error) {
-	next, err := j.stamp(ctx, l, began)
+	_, next, err := j.putStamps(ctx, l, began)
 	switch {
 	case err != nil:
 		return Failed, err

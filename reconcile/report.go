@@ -343,6 +343,12 @@ func (r *Report) unadopted() {
 	r.Unadopted++
 }
 
+func (r *Report) stamped() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Stamped++
+}
+
 func (r *Report) inFlight(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -363,7 +369,7 @@ type Progress struct {
 	Findings int
 	Waiting  int // entities to be looked at again
 	InFlight int // requests that may be in flight
-	// Waits says why nothing is read at the moment: the run was paused, or [Reconciler.Backfill] waits for writers.
-	// Otherwise it is empty.
+	// Waits says why nothing is read at the moment: the run was paused, rows are read again later, or
+	// [Reconciler.Backfill] or [Reconciler.Adopt] waits for writers. Otherwise it is empty.
 	Waits string
 }

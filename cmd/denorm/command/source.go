@@ -139,8 +139,8 @@ func (s *source) named(in *schema.Schema) *schema.Schema {
 	return in.In(map[string]string{"": s.keyspaces[0]})
 }
 
-// filled is what files say, with what is declared that they lack: a table may have columns that its set does not declare, or has not got
-// from its migration yet.
+// filled is what files say, with what is declared that they lack. A table may have columns that its set does not declare, and not have all that
+// it does.
 func filled(said, declared *schema.Schema) *schema.Schema {
 	out := schema.Add(said, declared)
 	for i := range out.Tables {
