@@ -20,16 +20,14 @@ type keyless struct {
 
 // leadsNowhere notes a row that names no entity.
 func (j *job) leadsNowhere(u *unit, t *table, key string, at int64) {
-	err := j.namesNone(t)
 	if u != nil {
 		u.unsafe.Store(true)
 	}
-	switch {
-	case t.Unique(), j.counts != nil, t == j.base():
+	if t.Unique() || t == j.base() || j.counts != nil {
 		if u != nil {
 			u.failed.Store(true)
 		}
-		j.report.uncovered(err)
+		j.report.uncovered(j.namesNone(t))
 		return
 	}
 	j.keyless.mu.Lock()

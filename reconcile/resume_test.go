@@ -2,6 +2,8 @@ package reconcile_test
 
 import (
 	"errors"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -157,6 +159,12 @@ func TestProgressSaysWhatItWaitsFor(t *testing.T) {
 		until := "writes that began before Writers may be applied until " + writers.Add(30*time.Second).UTC().Format(time.RFC3339)
 		if waits[until] < 25 || last != "" {
 			t.Errorf("%v, at the end %q", waits, last)
+		}
+		x.differ(x.orders[0])
+		again := regexp.MustCompile(`^until \S+Z to read 1 row again$`)
+		if _, err := x.r.Repair(t.Context(), orders.Orders, progress); err != nil ||
+			!slices.ContainsFunc(slices.Collect(maps.Keys(waits)), again.MatchString) || last != "" {
+			t.Errorf("%v, %v, at the end %q", err, waits, last)
 		}
 		other := x.storing()
 		ended := make(chan error, 1)

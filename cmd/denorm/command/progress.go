@@ -12,13 +12,14 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// progressLine says how far a run is: one line that is written again on a terminal, otherwise a line every 10 s.
+// progressLine says how far a run is: one line that is written again on a terminal, otherwise a line every 10 s, but one of each wait.
 type progressLine struct {
 	out      io.Writer
 	terminal bool
 	what     string
 	began    time.Time
 	last     time.Time // when a line was written
+	waits    string    // why nothing was read then
 }
 
 const betweenLines = 10 * time.Second
@@ -34,8 +35,8 @@ func (l *progressLine) show(p reconcile.Progress) {
 	switch {
 	case l.terminal:
 		fmt.Fprint(l.out, "\r", fitting(l.out, l.text(p, now.Sub(l.began))), "\x1b[K") //nolint:errcheck // nobody may be looking
-	case now.Sub(l.last) >= betweenLines:
-		l.last = now
+	case now.Sub(l.last) >= betweenLines && (p.Waits == "" || p.Waits != l.waits):
+		l.last, l.waits = now, p.Waits
 		fmt.Fprintln(l.out, l.text(p, now.Sub(l.began))) //nolint:errcheck // as above
 	}
 }

@@ -338,7 +338,7 @@ func TestInterruptedRun(t *testing.T) { //nolint:paralleltest // a signal is for
 	}
 }
 
-// Where nobody watches, a line every 10 s is enough.
+// Where nobody watches, a line every 10 s is enough, and one for each wait.
 func TestProgressLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -348,6 +348,10 @@ func TestProgressLines(t *testing.T) {
 			for i := range 25 {
 				<-time.After(time.Second)
 				line.show(reconcile.Progress{Done: float64(i+1) / 50, Rows: 50_000 * (i + 1), Findings: 3, Waiting: 2, InFlight: 24})
+			}
+			for range 65 {
+				<-time.After(time.Second)
+				line.show(reconcile.Progress{Done: 1, Rows: 2_500_000, Findings: 3, Waiting: 2, Waits: "until TIME to read 2 rows again"})
 			}
 			line.end()
 			golden.Check(t, fmt.Sprintf("reconcile/progress_%t.text", terminal), strings.ReplaceAll(out.String(), "\r", "\n"))
