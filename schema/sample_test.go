@@ -174,6 +174,31 @@ func TestValidateNamesNulls(t *testing.T) {
 	})
 }
 
+// Nulls are told of in key columns of query tables, too, and in rows by hand, which have no version.
+func TestValidateNamesNullsInKeys(t *testing.T) {
+	t.Parallel()
+	type stay struct {
+		ID, Host, Month string
+		Day             int64
+		Version         gocql.UUID
+	}
+	set := tables.Must(tables.New[stay]("stay", tables.Versioned("version"),
+		tables.Table{Name: "stays", Keyspace: "mall", PartKey: []string{"id"}},
+		tables.Table{Name: "stays_by_month", Keyspace: "mall", PartKey: []string{"host", "month"}, SortKey: []string{"day", "id"}}))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := mall(t, c, set)
+		if err := s.Writes().Query("INSERT INTO mall.stays (id, host) VALUES ('1', 'a')").Exec(); err != nil {
+			t.Fatal(err)
+		}
+		notes := rowNotes(t, s, set)
+		for _, column := range []string{"month", "day"} {
+			if !strings.Contains(notes, "column "+column+": null in 1 of 1 rows that were looked at, and its field is no pointer") {
+				t.Errorf("not of %s: %s", column, notes)
+			}
+		}
+	})
+}
+
 // A role without permission to read rows, or nodes that do not answer, make no difference: a note says that no row
 // was looked at. What is sent is little, and one request after the other.
 func TestValidateReadsAFewRows(t *testing.T) {

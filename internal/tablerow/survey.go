@@ -98,14 +98,14 @@ func NewSurveyor(l Layout) *Surveyor {
 	return s
 }
 
-// filled says whether null in a column is read as a value that the next write does not write as null.
+// filled says whether null in a column is read as a value that the next write does not write as null: in a key column it may be rejected.
 func filled(s *layout.Set, i int) bool {
 	c := &s.Columns[i]
 	if c.Index == nil || i == s.Stamp || i == s.Version || i == s.Mark {
 		return false
 	}
-	v, err := s.Encode(reflect.New(s.Go).Elem(), i)
-	return err == nil && v.Data != nil
+	v, _ := s.Encode(reflect.New(s.Go).Elem(), i)
+	return v.Data != nil
 }
 
 // Alike is what to do about rows of which some columns end, and others do not.
