@@ -76,9 +76,8 @@ type callCase struct {
 }
 
 const (
-	immutable = "a key column is immutable unless the set says how it may change: OneOf (closed domain, any number of " +
-		"writers) or " +
-		"SingleWriter (one writer at a time)"
+	immutable = "a key column is immutable unless the set says how it may change: OneOf (a list of values), " +
+		"SingleWriter (one writer at a time) or Versioned (any value)"
 	identity   = "the base key identifies the entity and cannot change: Delete the one and Insert the other"
 	noDomain   = "the value is not one of those declared by OneOf"
 	secretText = "s3cr3t"

@@ -93,7 +93,7 @@ func ExampleInvalidError() {
 	}
 	// Output:
 	// order user_id
-	// entity order: column user_id: a key column is immutable unless the set says how it may change: OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)
+	// entity order: column user_id: a key column is immutable unless the set says how it may change: OneOf (a list of values), SingleWriter (one writer at a time) or Versioned (any value)
 }
 
 // A service tests its own logic by looking at the changes it makes.

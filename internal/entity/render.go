@@ -312,7 +312,7 @@ func (r *Renderer) checkKey(i int, c *layout.Column) error {
 				"the other")
 		}
 		return s.Invalid(nil, c.Name, "a key column is immutable unless the set says how it may change: "+
-			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")
+			"OneOf (a list of values), SingleWriter (one writer at a time) or Versioned (any value)")
 	}
 	if c.Rule == layout.SingleWriter && r.Kind == Upsert {
 		return s.Invalid(nil, c.Name, "a SingleWriter column moves by its before-image, which an Upsert does not have")

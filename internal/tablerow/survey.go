@@ -98,7 +98,8 @@ func NewSurveyor(l Layout) *Surveyor {
 	return s
 }
 
-// filled says whether null in a column is read as a value that the next write does not write as null: in a key column it may be rejected.
+// filled says whether null in a column is read as a value that the next write does not write as null. In a key
+// column it may be rejected.
 func filled(s *layout.Set, i int) bool {
 	c := &s.Columns[i]
 	if c.Index == nil || i == s.Stamp || i == s.Version || i == s.Mark {
