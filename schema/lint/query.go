@@ -235,8 +235,10 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 	case unknown:
 		f := r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
 		if few := slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
-			c := t.Column(w.Columns[0])
-			return w.Is("IN") && w.Marked && c != nil && (roleOf(*c) == moment || roleOf(*c) == spread)
+			return w.Is("IN") && w.Marked && slices.ContainsFunc(w.Columns, func(name string) bool {
+				c := t.Column(name)
+				return c != nil && (roleOf(*c) == moment || roleOf(*c) == spread)
+			})
 		}); few {
 			f.Severity = Note // the buckets of some time
 		}
