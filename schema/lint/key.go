@@ -84,7 +84,7 @@ func missingUnique(r *review) {
 	r.namesakes()
 	for _, t := range r.tables() {
 		c, clustering := t.Column("id"), t.Of(schema.Clustering)
-		if c != nil && c.Kind == schema.Regular && isUUID(*c) && len(clustering) > 0 && !isUUID(clustering[len(clustering)-1]) {
+		if c != nil && c.Kind == schema.Regular && isUUID(*c) && len(clustering) > 0 && clock(clustering[len(clustering)-1]) && !r.claimed(t) {
 			f := r.finding(t, "add id to the end of the primary key, in a new table", "the key %s lacks id: two rows that have the key are one", t.Key())
 			f.Column, f.Severity = "id", Warning
 		}
