@@ -73,7 +73,7 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 func apply(s *schema.Schema, rules []Rule) *review {
 	r := &review{
 		schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
-		sent:  make(map[*schema.Table][]sent),
+		sent: make(map[*schema.Table][]sent), bases: make(map[*schema.Table]*schema.Table),
 		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
 		columns: make(map[*schema.Table]map[string]bool), indexesOf: make(map[schema.ID][]*schema.Index), accepts: make(map[*schema.Table]map[string]string),
 	}
@@ -90,7 +90,8 @@ func apply(s *schema.Schema, rules []Rule) *review {
 			continue
 		}
 		if r.byID[v.ID] = nil; len(v.Columns) > 0 {
-			r.byID[v.ID] = &schema.Table{ID: v.ID, Columns: v.Columns, Options: v.Options, At: v.At}
+			t := &schema.Table{ID: v.ID, Columns: v.Columns, Options: v.Options, At: v.At}
+			r.byID[v.ID], r.bases[t] = t, r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]
 		}
 	}
 	for i := range s.Queries {
@@ -173,6 +174,7 @@ type review struct {
 	schema   *schema.Schema
 	rules    []Rule
 	byID     map[schema.ID]*schema.Table
+	bases    map[*schema.Table]*schema.Table // of views, nil if the schema does not have it
 	entities []family
 	// The queries whose table is known, all and by table, and the writes of them that are in batches or transactions.
 	statements []sent

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -96,6 +97,9 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 	}
 }
 
+// source is the table whose statements write a table: of a view its base.
+func (r *review) source(t *schema.Table) *schema.Table { return cmp.Or(r.bases[t], t) }
+
 // endless says why a partition of a table gets rows forever, and by which time; the reason is empty if it does not.
 func (r *review) endless(t *schema.Table) (column, reason string) {
 	clustering, n := t.Of(schema.Clustering), rolesOf(t)
@@ -111,7 +115,10 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 		return len(all) > 0 && slices.Contains(briefNames, all[len(all)-1])
 	})
 	whole := n[spread] == len(partOf(t)) || n[few] == 0 && !brief && r.constant(t)
-	if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
+	if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || r.single(t) || r.stated(t) || r.queue(t) {
+		return "", ""
+	}
+	if from := r.source(t); from.TTL() > 0 || r.alwaysTTL(from) {
 		return "", ""
 	}
 	if lookup(t) || reference(t) || slow(t) {
