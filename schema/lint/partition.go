@@ -193,7 +193,7 @@ var (
 
 // slow says whether the rows are the history of a thing that seldom changes, or its versions.
 func slow(t *schema.Table) bool {
-	return hasWord(t.Of(schema.Clustering)[0].Name, []string{"version", "revision"}) || rowsAre(t, strings.Fields("history payment transfer ownership audit version revision")) &&
+	return hasWord(t.Of(schema.Clustering)[0].Name, []string{"version", "revision"}) || rowsAre(t, strings.Fields("history ownership version revision")) &&
 		!slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
 			return !isID(c) || !hasWord(c.Name, strings.Fields("product item asset book document property unit article page"))
 		})
