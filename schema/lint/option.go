@@ -118,8 +118,8 @@ func (r *review) readByKey(t *schema.Table) bool {
 
 // shortNames are words of what ends by itself, lockNames of what has to end when its holder does.
 var (
-	shortNames = strings.Fields("token session otp code verification reset nonce challenge captcha cache idempotency refresh lock lease")
-	lockNames  = strings.Fields("lock lease mutex leader semaphore")
+	shortNames = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency refresh lock")
+	lockNames  = strings.Fields("lock mutex leader semaphore")
 )
 
 // withoutTTL reports tables of locks, and of what ends at a time that a column has. Neither they nor their statements have a TTL.
@@ -137,8 +137,12 @@ func withoutTTL(r *review, t *schema.Table) {
 	i := slices.IndexFunc(t.Columns, ends)
 	switch {
 	case i >= 0:
-		f := r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay forever", t.Columns[i].Name)
-		if f.Column = t.Columns[i].Name; !r.written(t) || short == "" {
+		stay, deleted := "forever", r.query(t, "DELETE") != nil
+		if deleted {
+			stay = "until a DELETE"
+		}
+		f := r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay %s", t.Columns[i].Name, stay)
+		if f.Column = t.Columns[i].Name; !r.written(t) || short == "" || deleted {
 			f.Severity = Note // the writes may have one
 		}
 	case rowsAre(t, lockNames) && r.asks(t, takes):
