@@ -248,17 +248,17 @@ func unknownColumn(r *review) {
 var (
 	// optionOf matches what has an option that is not read.
 	optionOf = regexp.MustCompile(`^(option \S+) of [^:]+`)
-	// repeated matches the reasons of statements that are told once.
+	// repeated matches the reasons of statements that are told once of a file.
 	repeated = regexp.MustCompile(`^(option|TRUNCATE|DROP of) |the text does not create it before$`)
 )
 
 func unread(r *review) {
-	of := make(map[string]int) // the first finding for each fault
+	of := make(map[string]int) // the first finding for each fault of a file
 	more := make(map[int]int)
 	for _, u := range r.schema.Unread {
 		verb, _, _ := strings.Cut(strings.ToUpper(u.Text), " ")
 		_, why, _ := strings.Cut(u.Reason, ": ")
-		fault := optionOf.ReplaceAllString(why, "$1")
+		fault := u.At.File + "\n" + optionOf.ReplaceAllString(why, "$1")
 		if first, told := of[fault]; told && repeated.MatchString(why) {
 			more[first]++
 			continue

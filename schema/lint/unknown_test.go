@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,27 @@ SELECT c FROM odl WHERE a = ?;`})
 		"error DN506 k.odl: a query of a table that the schema does not have",
 		"error DN508 *: line 2: want \"=\", not \";\"",
 		"note DN506 k.old: no rule looks at a query of it, as the statement that creates the table is not understood",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is told once of several statements is told once of each file, with the place of the first.
+func TestOnceAFile(t *testing.T) {
+	t.Parallel()
+	const text = "ALTER TABLE k.a ADD x int;\nALTER TABLE k.a ADD y int;\n"
+	s, err := schema.Review(schema.Source{File: "1.cql", Text: "\n" + text}, schema.Source{File: "2.cql", Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range lint.Check(s) {
+		got = append(got, fmt.Sprintf("%s:%d %s", f.At.File, f.At.Line, f.Reason))
+	}
+	want := []string{
+		"1.cql:2 line 2: ALTER TABLE k.a: the text does not create it before, and 1 more like it",
+		"2.cql:1 line 1: ALTER TABLE k.a: the text does not create it before, and 1 more like it",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
