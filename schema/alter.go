@@ -12,10 +12,10 @@ import (
 
 // alterTable changes a table that the text has created.
 func (p *parser) alterTable(s *ast.AlterTable, at int) error {
-	id := p.there(s.Table)
 	if s.View {
-		return p.alterView(id, s, at)
+		return p.alterView(s, at)
 	}
+	id := p.there("TABLE", s.Table)
 	i, known := p.tables[id]
 	if !known {
 		return p.missing(s.IfExists, at, "ALTER TABLE", id)
@@ -99,7 +99,8 @@ func (t *Table) dropCompact() bool {
 }
 
 // alterView changes the options of a view that the text has created.
-func (p *parser) alterView(id ID, s *ast.AlterTable, at int) error {
+func (p *parser) alterView(s *ast.AlterTable, at int) error {
+	id := p.there("MATERIALIZED VIEW", s.Table)
 	v := named(p.out.Views, id)
 	if v == nil {
 		return p.missing(s.IfExists, at, "ALTER MATERIALIZED VIEW", id)
@@ -125,7 +126,7 @@ func (p *parser) alterKeyspace(s *ast.CreateKeyspace, at int) error {
 
 // alterType adds fields to a type that the text has created, or renames them.
 func (p *parser) alterType(s *ast.CreateType, at int) error {
-	id := p.id(s.Type)
+	id := p.there("TYPE", s.Type)
 	t := named(p.out.Types, id)
 	if t == nil {
 		return p.missing(s.IfExists, at, "ALTER TYPE", id)
@@ -154,7 +155,7 @@ func (p *parser) alterType(s *ast.CreateType, at int) error {
 
 // drop takes away what the text has created.
 func (p *parser) drop(s *ast.Drop, at int) error {
-	id, before := p.there(s.Name), p.created()
+	id, before := p.there(s.What, s.Name), p.created()
 	if s.What == "KEYSPACE" {
 		id = ID{Name: s.Name.Name}
 	}

@@ -106,3 +106,37 @@ func TestCommandsOfCqlsh(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// A review takes a keyspace that a tool chose for the one of what the text creates without any, whatever it is.
+func TestReviewInAChosenKeyspace(t *testing.T) {
+	t.Parallel()
+	const text = `CREATE TABLE t (a int PRIMARY KEY, b int, c int);
+CREATE TYPE y (b int);
+CREATE INDEX i ON t (b);
+CREATE INDEX j ON t (c);
+CREATE MATERIALIZED VIEW v AS SELECT b, a FROM t WHERE b IS NOT NULL AND a IS NOT NULL PRIMARY KEY (b, a);
+`
+	for change, want := range map[string]string{
+		"ALTER TABLE shop.t ADD d int":                             "",
+		"ALTER TYPE shop.y ADD c int":                              "",
+		"DROP TYPE shop.y":                                         "",
+		"DROP INDEX shop.i":                                        "",
+		"DROP MATERIALIZED VIEW shop.v":                            "",
+		"ALTER MATERIALIZED VIEW shop.v WITH gc_grace_seconds = 5": "",
+		"DROP INDEX shop.t":                                        "line 6: DROP INDEX shop.t: the text does not create it before", // of another kind
+		"ALTER TYPE shop.i ADD c int":                              "line 6: ALTER TYPE shop.i: the text does not create it before",
+		"CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}; DROP INDEX shop.i": "line 6: DROP INDEX shop.i: the text does not create it before",
+	} {
+		s, err := schema.Review(schema.Source{File: "f", Text: text + change})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, u := range s.Unread {
+			got += u.Reason
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", change, got, want)
+		}
+	}
+}

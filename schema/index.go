@@ -12,7 +12,7 @@ import (
 // createIndex gives an index without a name the one that the server would give it after what the text has created before. A second index on the
 // same is an error, as it is to the server: what CQL returns could not be executed.
 func (p *parser) createIndex(s *ast.CreateIndex, at int) error {
-	table := p.there(s.Table)
+	table := p.there("TABLE", s.Table)
 	i := Index{
 		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: targetText(s.Targets), Class: indexClass(s.Using), Options: s.Options,
 		At: p.position(at), unnamed: s.Index == "",

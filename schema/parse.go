@@ -171,15 +171,30 @@ func (p *parser) id(n cql.Name) ID {
 	return ID(n)
 }
 
-// there is the name of a table that the text has created. A review takes a keyspace that the text does not create for the one of tables that name
+// there is the name of a thing that the text has created. A review takes a keyspace that the text does not create for the one of things that name
 // none: a tool or a session chose it.
-func (p *parser) there(n cql.Name) ID {
+func (p *parser) there(what string, n cql.Name) ID {
 	id, bare := p.id(n), ID{Name: n.Name}
-	_, known := p.tables[id]
-	if _, unnamed := p.tables[bare]; p.review && !known && unnamed && p.out.Keyspace(id.Keyspace) == nil {
+	if p.review && !p.has(what, id) && p.has(what, bare) && p.out.Keyspace(id.Keyspace) == nil {
 		return bare
 	}
 	return id
+}
+
+// has says whether the text has created a thing of a kind.
+func (p *parser) has(what string, id ID) bool {
+	switch what {
+	case "TYPE":
+		return named(p.out.Types, id) != nil
+	case "INDEX":
+		return named(p.out.Indexes, id) != nil
+	case "MATERIALIZED VIEW":
+		return named(p.out.Views, id) != nil
+	case "TABLE":
+		_, known := p.tables[id]
+		return known
+	}
+	return false
 }
 
 // statement reads one, and says where it was.
