@@ -48,6 +48,10 @@ ALTER TABLE t ADD d int;`})
 	if got := s.Statements(); len(got) != 1 || got[0] != strings.Join(parse(t, want).Statements(), "") || len(s.Unread) != 4 {
 		t.Errorf("%q, %+v", got, s.Unread)
 	}
+	s, err = schema.Review(schema.Source{File: "f", Text: "ALTER KEYSPACE IF EXISTS k WITH durable_write = false"})
+	if err != nil || len(s.Unread) != 1 || s.Unread[0].Reason != "line 1: option durable_write of k: Cassandra does not know it: leave it out" {
+		t.Errorf("%+v, %v", s, err)
+	}
 	marked := parse(t, "CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'x [denorm:v1]'")
 	if marked.Tables[0].Fingerprint == "" {
 		t.Fatal("the comment has no fingerprint")

@@ -257,6 +257,12 @@ func (p *parser) again(id ID) {
 
 func (p *parser) createKeyspace(s *ast.CreateKeyspace, at int) error {
 	p.again(ID{Keyspace: s.Keyspace})
+	for _, name := range s.Unknown {
+		if !p.review {
+			return p.fail(at, "option %s of %s: Cassandra does not know it: leave it out", name, s.Keyspace)
+		}
+		p.leftOut(name, at, "option %s of %s: Cassandra does not know it: leave it out", name, s.Keyspace)
+	}
 	there := p.out.Keyspace(s.Keyspace) != nil
 	switch {
 	case s.Alter:
@@ -266,12 +272,6 @@ func (p *parser) createKeyspace(s *ast.CreateKeyspace, at int) error {
 	}
 	if len(s.Replication) == 0 && !p.review {
 		p.leftOut(s.Keyspace, at, "keyspace %s, whose replication is not said", s.Keyspace)
-	}
-	for _, name := range s.Unknown {
-		if !p.review {
-			return p.fail(at, "Unknown property '%s'", name)
-		}
-		p.leftOut(name, at, "option %s of %s: Cassandra does not know it", name, s.Keyspace)
 	}
 	p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
 		Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),
