@@ -44,7 +44,7 @@ func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 	}
 	for _, names := range s.Rename {
 		if i := slices.IndexFunc(p.out.Views, func(v View) bool { return v.Keyspace == id.Keyspace && v.Base == id.Name }); i >= 0 {
-			return p.fail(at, "ALTER TABLE %s: materialized view %s is of the table, and its columns are not renamed here: write the text of both as it is afterwards, "+
+			return p.fail(at, "ALTER TABLE %s: columns of its materialized view %s are not renamed here: write the text of both as it is afterwards, "+
 				"for example by denorm ddl --hosts", id, p.out.Views[i].ID)
 		}
 		switch c := t.Column(names[0]); {

@@ -153,7 +153,7 @@ func TestMigrationOfViews(t *testing.T) {
 		t.Errorf("a view that names its columns gets none: %v", found)
 	}
 	renamed := table + all + "; ALTER TABLE k.t RENAME a TO id"
-	if _, err := schema.Parse("f", renamed); err == nil || !strings.Contains(err.Error(), "line 2: ALTER TABLE k.t: materialized view k.v is of the table") {
+	if _, err := schema.Parse("f", renamed); err == nil || !strings.Contains(err.Error(), "line 2: ALTER TABLE k.t: columns of its materialized view k.v are not renamed here") {
 		t.Errorf("%v", err)
 	}
 }
