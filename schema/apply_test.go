@@ -333,6 +333,33 @@ func TestStepsRejected(t *testing.T) {
 	})
 }
 
+// A text is rejected, before anything is sent, where a second run of it would change something.
+func TestStepsOfNoEnd(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(applyBefore)
+		s := open(t, c)
+		const drops, alters = "f: line 2 drops what line 1 of f names: ", "f: line 1 alters what line 2 of f creates: write the ALTER after it"
+		for text, want := range map[string]string{
+			"CREATE INDEX ON shop.users (old);\nDROP INDEX shop.users_old_idx":                                                                                                 drops,
+			"CREATE INDEX IF NOT EXISTS i ON shop.users (name);\nDROP INDEX shop.users_by_name":                                                                                drops,
+			"DROP INDEX IF EXISTS shop.users_old_idx_1;\nCREATE INDEX users_old_idx ON shop.users (older); CREATE INDEX ON shop.users (old)":                                   "f: line 1 drops what line 2 of f names: ",
+			"ALTER KEYSPACE IF EXISTS z WITH durable_writes = false;\nCREATE KEYSPACE z WITH replication = {'class': 'SimpleStrategy'}":                                        alters,
+			"ALTER TABLE IF EXISTS shop.a ADD b int;\nCREATE TABLE shop.a (id int PRIMARY KEY)":                                                                                alters,
+			"ALTER TYPE IF EXISTS shop.a ADD b int;\nCREATE TYPE shop.a (id int)":                                                                                              alters,
+			"ALTER MATERIALIZED VIEW IF EXISTS shop.v WITH comment = 'a';\nCREATE MATERIALIZED VIEW shop.v AS SELECT * FROM shop.legacy WHERE id IS NOT NULL PRIMARY KEY (id)": alters,
+			"ALTER TABLE IF EXISTS shop.users ADD b int;\nCREATE TABLE IF NOT EXISTS shop.users (id int PRIMARY KEY)":                                                          "",
+			"DROP INDEX shop.users_by_name;\nCREATE INDEX IF NOT EXISTS i ON shop.users (name)":                                                                                "",
+			"DROP INDEX IF EXISTS shop.users_old_idx;\nCREATE INDEX ON shop.users (old)":                                                                                       "",
+		} {
+			_, err := schema.Steps(t.Context(), s, schema.Source{File: "f", Text: text})
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s: %v, want %q", text, err, want)
+			}
+		}
+	})
+}
+
 // A person is asked before what drops or renames something, or alters a type or a replication.
 func TestStepsToConfirm(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type Step struct {
 	Confirm bool // it drops or renames something, or alters a type or a replication: ask a person
 
 	statement  ast.Statement
+	creates    bool
 	span       ast.Span
 	parser     *parser    // of its text
 	all, drops [][]string // what it is about, and what of that it takes away: a keyspace, something in it, or a column
@@ -34,9 +35,9 @@ type Step struct {
 // error, and so is what Cassandra would reject, or has in another form. So is a node that does not answer, or has another
 // schema.
 //
-// The system tables alone say what is done. So a text must not drop what another of its statements names. An index may be
-// dropped and created again. Of a table that is there, columns are compared, and options of CREATE TABLE are not. It
-// ends with ctx, or after 2 minutes if ctx has no deadline.
+// The system tables alone say what is done. So a text must not drop what another of its statements names, nor alter what
+// a later one creates. An index may be dropped and created again. Of a table that is there, columns are compared, and
+// options of CREATE TABLE are not. It ends with ctx, or after 2 minutes if ctx has no deadline.
 func Steps(ctx context.Context, s *session.Session, sources ...Source) ([]Step, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (p *parser) steps() (steps []Step, err error) {
 		if err != nil {
 			return nil, err
 		}
-		step := Step{Text: p.script.Text(span), At: p.position(at), statement: s, span: span, parser: p}
+		step := Step{Text: p.script.Text(span), At: p.position(at), statement: s, creates: first == "create", span: span, parser: p}
 		step.names()
 		use, _ := s.(*ast.Use)
 		switch {
@@ -94,7 +95,7 @@ func (p *parser) steps() (steps []Step, err error) {
 			return nil, p.fail(at, "no keyspace is named: write it before the name")
 		}
 		step.made, err = step.on(&Schema{}, s, false)
-		if err != nil && first == "create" && len(step.made.Unread) == 0 { // Cassandra rejects it, whatever is there
+		if err != nil && step.creates && len(step.made.Unread) == 0 { // Cassandra rejects it, whatever is there
 			return nil, err
 		}
 		steps = append(steps, step)
@@ -165,10 +166,38 @@ func reversed(steps []Step) error {
 				within := func(n []string) bool { return len(d) <= len(n) && slices.Equal(d, n[:len(d)]) }
 				again := index && i < j && len(d) == 2 && strings.HasPrefix(d[1], "INDEX ")
 				if i != j && !again && slices.ContainsFunc(steps[j].all, within) {
-					return fmt.Errorf("%s: line %d drops what line %d of %s names: apply them from two files, one after the other",
-						steps[i].At.File, steps[i].At.Line, steps[j].At.Line, steps[j].At.File)
+					return steps[i].reverses(&steps[j])
 				}
 			}
+		}
+	}
+	return nil
+}
+
+func (st *Step) reverses(other *Step) error {
+	return fmt.Errorf("%s: line %d drops what line %d of %s names: apply them from two files, one after the other",
+		st.At.File, st.At.Line, other.At.Line, other.At.File)
+}
+
+// lasting rejects what a second run would do again. Only a schema shows it: now is the one after step i.
+func lasting(now *Schema, steps []Step, i int) error {
+	st := &steps[i]
+	for _, made := range st.made.Indexes {
+		live := now.indexLike(&made) // it may have another name
+		for j := range steps {
+			s, ok := steps[j].statement.(*ast.Drop)
+			if live != nil && ok && s.What == "INDEX" && steps[j].parser.id(s.Name) == live.ID && (j > i || made.ID != live.ID) {
+				return steps[j].reverses(st)
+			}
+		}
+	}
+	if st.creates || !st.Done || len(st.drops) > 0 {
+		return nil
+	}
+	for _, l := range steps[i+1:] { // the step was done as it has IF EXISTS
+		if l.creates && slices.Equal(l.all[0], st.all[0]) && !l.done(now, nil) {
+			return fmt.Errorf("%s: line %d alters what line %d of %s creates: write the ALTER after it",
+				st.At.File, st.At.Line, l.At.Line, l.At.File)
 		}
 	}
 	return nil
@@ -179,6 +208,9 @@ func plan(live *Schema, steps []Step) (err error) {
 	for i := range steps {
 		if live, err = steps[i].plan(live, steps[i+1:]); err != nil {
 			return fmt.Errorf("%s: %w", steps[i].At.File, err)
+		}
+		if err = lasting(live, steps, i); err != nil {
+			return err
 		}
 	}
 	return nil
