@@ -28,8 +28,8 @@ const ensureTimeout = 2 * time.Minute
 // dies, its lock is held for two more minutes. Ensure uses the keyspaces to which session.Keyspaces of s maps the
 // declared ones. The package documentation says how to create the session's own keyspace.
 //
-// It ends with ctx, or after 2 minutes if ctx has no deadline. A node that is down, or of another version of Cassandra,
-// does not agree: Ensure changes nothing. A statement takes a second or two, and ten if others change the schema.
+// It ends with ctx, or after 2 minutes if ctx has no deadline. While nodes have two versions of Cassandra, it changes
+// nothing. While a node is down, it may create some of what is missing, and then waits. A statement takes 1 to 10 s.
 func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
 	if err := missing(ctx, s, declared); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (e *ensurer) run(ctx context.Context) error {
 	}
 }
 
-// prepare makes what the lock of a keyspace needs, once the nodes agree.
+// prepare makes what the lock of a keyspace needs, once the nodes agree, see agree.
 func (e *ensurer) prepare(ctx context.Context, keyspace string, missing []create) (*lock, error) {
 	if err := e.agree(ctx, nil); err != nil {
 		return nil, err
@@ -231,14 +231,20 @@ func send(ctx context.Context, s *session.Session, statement string) error {
 	return request.Shown(s.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 
-// agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.
+// agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one. One node is asked,
+// and of a node that is down it knows the version of before.
 func (e *ensurer) agree(ctx context.Context, l *lock) error {
+	var last error
 	for {
-		if e.session.Reads().AwaitSchemaAgreement(ctx) == nil {
+		err := e.session.Reads().AwaitSchemaAgreement(ctx)
+		if err == nil {
 			return nil
 		}
+		if !errors.Is(err, ctx.Err()) {
+			last = err
+		}
 		if err := request.Sleep(ctx, 200*time.Millisecond); err != nil {
-			return fmt.Errorf("the nodes do not agree on the schema (see nodetool describecluster): %w", err)
+			return fmt.Errorf("wait until the nodes agree on the schema (see nodetool describecluster): %w", errors.Join(err, last))
 		}
 		if l != nil {
 			if err := l.renew(ctx); err != nil {

@@ -138,7 +138,7 @@ func (u *upgrade) refused() {
 		name, want string
 		do         func(context.Context) error
 	}{
-		{"Ensure", "the nodes do not agree on the schema (see nodetool describecluster)", func(ctx context.Context) error {
+		{"Ensure", "wait until the nodes agree on the schema (see nodetool describecluster)", func(ctx context.Context) error {
 			return schema.Ensure(ctx, u.s, schema.Must(schema.Declare(schema.CQL("USE "+u.keyspace+"; "+later))))
 		}},
 		{"Apply", "the nodes have different schemas: see nodetool describecluster", func(ctx context.Context) error {
