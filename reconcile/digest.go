@@ -188,9 +188,13 @@ func (d *digest) compare(ctx context.Context, group []record) {
 	for i := range group {
 		r := &group[i]
 		if !r.ends.IsZero() && !r.ends.After(soon) {
+			if r.base {
+				d.j.leftOut(d.j.base())
+			}
 			return // see job.ending
 		}
 		if r.base && d.j.unversioned(r.at) {
+			d.j.leftOut(d.j.base())
 			return
 		}
 		if r.base {

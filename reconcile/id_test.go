@@ -208,6 +208,33 @@ func TestAdoptWithoutBaseKeys(t *testing.T) {
 	})
 }
 
+// A row that leads to no base row is no orphan while a base row was not compared: it may be its row.
+func TestRowsOfBaseRowsThatWereNotCompared(t *testing.T) {
+	t.Parallel()
+	for name, hide := range map[string]func(*testing.T, *session.Session, *cassandratest.Cluster){
+		"a column of the base row ends soon": func(t *testing.T, s *session.Session, _ *cassandratest.Cluster) {
+			exec(t, s, "UPDATE job_runs USING TTL 25 SET note = 'n' WHERE site = 'x' AND ended = ? AND id = 1", hour)
+		},
+		"the base table cannot be read": func(_ *testing.T, _ *session.Session, c *cassandratest.Cluster) {
+			c.When(cassandratest.Table("job_runs")).Do(cassandratest.Fail(cassandratest.Overloaded))
+		},
+	} {
+		for _, option := range []reconcile.Option{reconcile.Settle(30 * time.Second), reconcile.Lookup()} {
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s, _, r := openSet(t, c, jobRuns, reconcile.Settle(30*time.Second))
+				exec(t, s, "INSERT INTO job_runs (site, ended, id, kind, note, updated_at) VALUES ('x', ?, 1, 'a', 'n', 1)", hour)
+				exec(t, s, "INSERT INTO job_runs_by_kind (kind, id, note) VALUES ('a', 1, 'n')")
+				<-time.After(time.Hour)
+				hide(t, s, c)
+				report, err := r.Verify(t.Context(), jobRuns, option)
+				if found := slices.Collect(report.Findings()); !errors.Is(err, reconcile.ErrIncomplete) || len(found) > 0 {
+					t.Errorf("%s: %v, %v\n%v", name, err, found, report)
+				}
+			})
+		}
+	}
+}
+
 // Rows with ID are backfilled into a new table, and repaired in one.
 func TestBackfillWithID(t *testing.T) {
 	t.Parallel()

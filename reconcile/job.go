@@ -276,6 +276,7 @@ func (j *job) scanners() int {
 func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time) error {
 	return j.together(rows, func(r *row) error {
 		if j.ending(r) {
+			j.leftOut(u.t)
 			return nil
 		}
 		if r.Entity() == "" {
@@ -321,6 +322,9 @@ func (j *job) flawed(f *flaw) bool {
 	}
 	if f.why != nil && j.adopted == 0 {
 		j.report.uncovered(f.why)
+	}
+	if f.why != nil {
+		j.leftOut(j.base())
 	}
 	return f.why != nil
 }

@@ -190,6 +190,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 	todo := slices.DeleteFunc(slices.Collect(maps.Keys(s.places)), func(p place) bool { return p.t.Unique() })
 	if b != nil {
 		if l.Base = &b.Row; j.ending(b) {
+			j.leftOut(j.base())
 			return repair.Look{BaseTable: l.BaseTable}, nil
 		}
 		if todo, err = j.places(b, s.places, todo); err != nil {
