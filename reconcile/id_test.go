@@ -213,6 +213,7 @@ func TestRowsOfBaseRowsThatWereNotCompared(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(*testing.T, *session.Session, *cassandratest.Cluster){
 		"a column of the base row ends soon": func(t *testing.T, s *session.Session, _ *cassandratest.Cluster) {
+			t.Helper()
 			exec(t, s, "UPDATE job_runs USING TTL 25 SET note = 'n' WHERE site = 'x' AND ended = ? AND id = 1", hour)
 		},
 		"the base table cannot be read": func(_ *testing.T, _ *session.Session, c *cassandratest.Cluster) {
