@@ -266,6 +266,22 @@ func TestMountedWithFiles(t *testing.T) {
 	}
 }
 
+// The key of a table is the one of its file, also where the set that declares the table has more columns in the key.
+func TestMountedWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	declared := schema.Must(schema.Declare(schema.CQL(
+		`CREATE TABLE jobs (tenant text, day text, id uuid, note text, PRIMARY KEY (tenant, day, id))`)))
+	file := filepath.Join(t.TempDir(), "work.cql")
+	if err := os.WriteFile(file, []byte("CREATE TABLE jobs (id uuid PRIMARY KEY, note text);\n"+
+		"SELECT note FROM jobs WHERE id = ?;\nSELECT tenant, day FROM jobs WHERE id = ?;\nUPDATE jobs SET note = ? WHERE id = ?;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, code, err := run(t, []command.Option{command.Declared(declared)}, "lint", file)
+	if code != command.ExitFine || err != nil || strings.Contains(out, "work.cql") {
+		t.Errorf("exit code %d, %v:\n%s", code, err, out)
+	}
+}
+
 // In a binary of one's own, what cobra writes of an error is the error alone, of findings nothing, and a misspelt command is no success.
 func TestMountedErrors(t *testing.T) {
 	t.Parallel()

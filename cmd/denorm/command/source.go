@@ -151,6 +151,9 @@ func filled(said, declared *schema.Schema) *schema.Schema {
 		t.Columns = slices.Clone(t.Columns)
 		for _, c := range of.Columns {
 			if !slices.ContainsFunc(t.Columns, func(has schema.Column) bool { return has.Name == c.Name }) {
+				if c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
+					c.Kind, c.Desc = schema.Regular, false // the key is the one of the file
+				}
 				t.Columns = append(t.Columns, c)
 			}
 		}
