@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,6 +111,36 @@ func TestFolderOnTheWayIsNoLink(t *testing.T) {
 		out, code, err := run(t, nil, "lint", file)
 		if strings.Contains(out, "ghp_secret") || code != command.ExitError || err.Error() != "schema: a link: name its target" {
 			t.Errorf("%s: exit code %d, %v\n%s", file, code, err, out)
+		}
+	}
+}
+
+// A statement that begins with a misspelt word is a finding, as long as any other of its file is understood. Else it is an error that names
+// the line, as the file may be no CQL.
+func TestFilesWithAMisspeltWord(t *testing.T) {
+	t.Parallel()
+	for _, other := range []string{
+		"", "-- nothing else", "CREATE TABEL a (b int PRIMARY KEY);", "ALTER TABLE products ADD a text;", "CREATE TYPE a (b int);", "CREATE INDEX ON products (name);",
+		"CREATE MATERIALIZED VIEW v AS SELECT * FROM products WHERE name IS NOT NULL AND product_id IS NOT NULL PRIMARY KEY (name, product_id);", "USE shop;",
+		"CREATE KEYSPACE a WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3};", "SELECT * FROM products WHERE product_id = ?;",
+		"CREATE TABLE a (b int PRIMARY KEY);", "CONSISTENCY ONE\nCREATE TABLE a (b int PRIMARY KEY);",
+	} {
+		understood := other != "" && !strings.HasPrefix(other, "--") && !strings.Contains(other, "TABEL")
+		file := filepath.Join(t.TempDir(), "V7.sql")
+		if err := os.WriteFile(file, []byte("\ufeff"+other+"\nCRATE TABLE b (a int PRIMARY KEY);\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []string{"lint", "diagram", "estimate", "init"} {
+			out, code, err := run(t, nil, c, "testdata/clean.cql", file)
+			if code == command.ExitError == understood {
+				t.Errorf("%s: %s: exit code %d, %v\n%s", other, c, code, err, out)
+			}
+			if says := file + ": is not CQL (line 2: want a statement, not \"CRATE\")"; !understood && !strings.HasPrefix(fmt.Sprint(err), says) {
+				t.Errorf("%s: %s: %v", other, c, err)
+			}
+			if c == "lint" && understood && !strings.Contains(out, ": warning DN508") {
+				t.Errorf("%s:\n%s", other, out)
+			}
 		}
 	}
 }

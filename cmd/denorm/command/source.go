@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/estimate"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/spf13/cobra"
@@ -93,7 +94,7 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := notCQL(said); err != nil && s.review {
+	if err := notCQL(sources, said); err != nil && s.review {
 		return nil, err
 	}
 	isNote := func(u schema.Unread) bool { return strings.HasPrefix(u.Text, "--") }
@@ -161,17 +162,37 @@ func filled(said, declared *schema.Schema) *schema.Schema {
 	return out
 }
 
-// notCQL is an error for a file of another language, such as the service's code: nothing in it is read.
-func notCQL(said *schema.Schema) error {
-	for _, u := range said.Unread {
-		file := u.At.File
-		read := slices.ContainsFunc(said.Tables, func(t schema.Table) bool { return t.At.File == file }) ||
-			slices.ContainsFunc(said.Queries, func(q schema.Query) bool { return q.At.File == file })
-		if !read && !strings.HasSuffix(file, ".cql") && strings.Contains(u.Reason, "want a statement") {
-			return fmt.Errorf("%s: is not CQL: copy the statements into a .cql file, ? is fine", file)
+// code has the ends of names of files in other languages: a statement in one of these is read by chance.
+var code = strings.Fields(".go .java .kt .scala .py .rb .php .js .ts .cs .rs")
+
+// notCQL is an error for a file of another language, such as the service's code: no statement of it is understood.
+func notCQL(sources []schema.Source, said *schema.Schema) error {
+	for _, in := range sources {
+		file, end := in.File, filepath.Ext(in.File)
+		first := slices.IndexFunc(said.Unread, func(u schema.Unread) bool {
+			return u.At.File == file && strings.Contains(u.Reason, "want a statement")
+		})
+		understood := slices.ContainsFunc(said.Tables, func(t schema.Table) bool { return t.At.File == file }) ||
+			slices.ContainsFunc(said.Queries, func(q schema.Query) bool { return q.At.File == file }) || readable(in.Text)
+		if first >= 0 && end != ".cql" && (slices.Contains(code, end) || !understood) {
+			return fmt.Errorf("%s: is not CQL (%s): copy the statements into a .cql file, ? is fine", file, said.Unread[first].Reason)
 		}
 	}
 	return nil
+}
+
+// readable says whether a text has a statement that can be read: one that changes what other files create leaves nothing of its own.
+func readable(text string) bool {
+	script, err := ast.NewScript(strings.TrimPrefix(text, "\ufeff"))
+	for err == nil {
+		if _, _, more := script.Next(); !more {
+			return false
+		}
+		if _, _, err := script.Statement(); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // in is the name of a table after [source.known].
