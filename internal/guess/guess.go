@@ -299,8 +299,11 @@ func (e *Entity) finish(tables []*table) {
 			e.Base = slices.IndexFunc(tables, func(t *table) bool { return t.by == "id" || t.by == t.entity+"_id" })
 		}
 	}
-	if e.Base >= 0 && len(tables) > 1 {
-		tables[e.Base].why = "the base table"
+	if e.Base >= 0 {
+		base = tables[e.Base]
+		if len(tables) > 1 {
+			base.why = "the base table"
+		}
 	}
 	e.Why = each.Of(tables, func(t *table) string { return cmp.Or(t.why, t.copies(base), "it seems to hold the same") })
 }

@@ -49,6 +49,22 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// A reason names the base table, also where most tables have the key of another one.
+func TestReasonsNameTheBase(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Parse("", `CREATE TABLE orders_by_number (number int PRIMARY KEY, order_id uuid, shop_id uuid);
+		CREATE TABLE orders_by_id (order_id uuid PRIMARY KEY, number int, user_id uuid);
+		CREATE TABLE orders_by_user (user_id uuid, order_id uuid, PRIMARY KEY (user_id, order_id));
+		CREATE TABLE orders (shop_id uuid PRIMARY KEY, number int);`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := guess.Entities(s)
+	if len(got) != 1 || got[0].Base != 3 || got[0].Why[0] != "it leads from number to the key of orders (shop_id)" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Columns add tables of other names, and take away those that hold something else.
 func TestColumns(t *testing.T) {
 	t.Parallel()

@@ -194,8 +194,20 @@ func TestSaid(t *testing.T) {
 		{
 			"a table in quotes", strings.ReplaceAll(tables, "k.", `"K".`),
 			tablerow.Survey{},
-			[]string{"its name needs quotes, and a set has no such table"},
+			[]string{
+				`"K".logins (:1): its name needs quotes, and a set has no such table` + "\n",
+				`"K".logins_by_state (:2): its name needs quotes, and a set has no such table` + "\n",
+			},
 			[]string{"fault(s)"},
+		},
+		{
+			"a base table in quotes", strings.Replace(tables, "k.logins", `k."Logins_logins"`, 1),
+			tablerow.Survey{},
+			[]string{
+				`k."Logins_logins" (:1): its name needs quotes, and a set has no such table` + "\n",
+				"k.logins_by_state (:2): no set, until one of the tables above can join it\n",
+			},
+			nil,
 		},
 		{"rows that end by the table", strings.Replace(tables, "login_id));", "login_id)) WITH default_time_to_live = 60;", 1) +
 			"ALTER TABLE k.logins WITH default_time_to_live = 60;", tablerow.Survey{}, []string{"tables.SingleWriter"}, []string{"tables.Versioned"}},

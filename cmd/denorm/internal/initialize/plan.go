@@ -202,10 +202,12 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 	return b.none("too many of its columns cannot be declared")
 }
 
-// none leaves all tables of the entity out. Without a reason, each of its query tables has one already.
+// none leaves all tables of the entity out. The reason is about the base table. The others have one of their own, or wait for the set.
 func (b *builder) none(why string) *Entity {
-	for _, t := range append([]*schema.Table{b.base}, b.queries...) {
-		b.alone(t, cmp.Or(why, "no set, until one of the tables above can join it"))
+	const waits = "no set, until one of the tables above can join it"
+	b.alone(b.base, cmp.Or(why, waits))
+	for _, t := range b.queries {
+		b.alone(t, cmp.Or(unnamed(t), waits))
 	}
 	return nil
 }
