@@ -14,7 +14,8 @@ func is(err error, code int) bool {
 	return errors.As(err, &answer) && answer.Code() == code
 }
 
-// What is on its way to a node, in the batchlog, or left by a transaction when the table is truncated does not come back.
+// What is on its way to a node, in the batchlog, or left by a transaction when the table is truncated does not come
+// back.
 func TestTruncateIsFinal(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Node(3).Stop()
@@ -97,8 +98,8 @@ func TestFrozenThenKilled(t *testing.T) {
 	})
 }
 
-// A node that was away for longer than max_hint_window has no hints of what came after it, and those that it has expire with
-// gc_grace_seconds.
+// A node that was away for longer than max_hint_window has no hints of what came after it, and those that it has expire
+// with gc_grace_seconds.
 func TestHintsEnd(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		if err := s.Query(`ALTER TABLE shop.notes WITH gc_grace_seconds = 7200`).Exec(); err != nil {
@@ -139,8 +140,8 @@ func TestScanNeedsItsLevel(t *testing.T) {
 	})
 }
 
-// The leader of a counter is any replica that is believed to be alive: one that says nothing is asked, too, and then nothing is
-// counted. Levels that are none for counters are rejected.
+// The leader of a counter is any replica that is believed to be alive: one that says nothing is asked, too, and then
+// nothing is counted. Levels that are none for counters are rejected.
 func TestCounterLeaders(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Create(`CREATE TABLE shop.views (id int PRIMARY KEY, n counter)`)
@@ -174,8 +175,8 @@ func TestCounterLeaders(t *testing.T) {
 	})
 }
 
-// A leader that is frozen counts when it goes on, if that is before counter_write_request_timeout has passed. The client has no answer
-// either way: messages of the model are answered at once or not at all.
+// A leader that is frozen counts when it goes on, if that is before counter_write_request_timeout has passed. The
+// client has no answer either way: messages of the model are answered at once or not at all.
 func TestFrozenLeader(t *testing.T) {
 	for name, tt := range map[string]struct {
 		frozen time.Duration
@@ -223,8 +224,8 @@ func TestFrozenLeader(t *testing.T) {
 	}
 }
 
-// A batch at SERIAL is written as at QUORUM, where a statement by itself is rejected. One for which there are too few replicas is not in
-// the batchlog either.
+// A batch at SERIAL is written as at QUORUM, where a statement by itself is rejected. One for which there are too few
+// replicas is not in the batchlog either.
 func TestBatchAtSerial(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		const level = gocql.Consistency(gocql.Serial)

@@ -76,7 +76,8 @@ func (p *processors) begin() (end func()) {
 	}
 }
 
-// opening takes down where a session is opened, when it connects for the first time: gocql does that in the goroutine which opens it.
+// opening takes down where a session is opened, when it connects for the first time: gocql does that in the goroutine
+// which opens it.
 func (c *Cluster) opening(session context.Context) {
 	if c.tb == nil { // nobody will be told
 		return
@@ -88,7 +89,8 @@ func (c *Cluster) opening(session context.Context) {
 	c.hold(func() { c.sessions[session] = cmp.Or(c.sessions[session], at) })
 }
 
-// caller is where a session is being opened, as " at file:line". It is empty where no session is, but a connection of one.
+// caller is where a session is being opened, as " at file:line". It is empty where no session is, but a connection of
+// one.
 func caller() string {
 	callers := make([]uintptr, 100)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])

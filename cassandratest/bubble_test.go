@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A test may end while gocql waits to connect again, in goroutines that Session.Close does not wake: without virtual time for
-// these, after the session and the nodes are closed, the bubble panics.
+// A test may end while gocql waits to connect again, in goroutines that Session.Close does not wake: without virtual
+// time for these, after the session and the nodes are closed, the bubble panics.
 func TestEndOfBubble(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*Cluster){
@@ -29,8 +29,8 @@ func TestEndOfBubble(t *testing.T) {
 	}
 }
 
-// Timers of one bubble that fire on two processors crash the race detector of Go 1.26, and with it the test of a service. Without the
-// race detector this shows nothing.
+// Timers of one bubble that fire on two processors crash the race detector of Go 1.26, and with it the test of a
+// service. Without the race detector this shows nothing.
 func TestTimersUnderTheRaceDetector(t *testing.T) { //nolint:paralleltest // it changes the number of processors
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for range 20 {

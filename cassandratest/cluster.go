@@ -22,8 +22,8 @@ type Cluster struct {
 	wg    sync.WaitGroup
 	local map[string]string // columns of system.local in place of those of Cassandra, in tests of this package
 
-	// turns is held, outside of mu, while a request finds its rule and while it is carried out. Functions of the test are called
-	// with it and without mu.
+	// turns is held, outside of mu, while a request finds its rule and while it is carried out. Functions of the test are
+	// called with it and without mu.
 	turns sync.Mutex
 
 	mu      sync.Mutex // guards what follows, the state of nodes and connections, and orders the journal
@@ -66,7 +66,8 @@ func start(tb TB, nodes int, unclosed func(format string, args ...any)) *Cluster
 	return c
 }
 
-// Listen starts nodes on sockets: 127.0.0.1, 127.0.0.2 and so on, all on one free port. They are closed at the end of the test.
+// Listen starts nodes on sockets: 127.0.0.1, 127.0.0.2 and so on, all on one free port. They are closed at the end of
+// the test.
 func Listen(tb TB, nodes int) *Cluster {
 	tb.Helper()
 	c := New(nodes)
@@ -170,7 +171,8 @@ func (c *Cluster) Close() {
 	c.wg.Wait()
 }
 
-// Node returns a node by its number, counted from 1: node 1 has the address 127.0.0.1. It panics if there is no such node.
+// Node returns a node by its number, counted from 1: node 1 has the address 127.0.0.1. It panics if there is no such
+// node.
 func (c *Cluster) Node(number int) *Node {
 	if number < 1 || number > len(c.nodes) {
 		panic(fmt.Sprintf("cassandratest: no node %d: there are %d, counted from 1", number, len(c.nodes)))

@@ -76,8 +76,8 @@ func TestHalfBatch(t *testing.T) {
 	})
 }
 
-// A transaction that was promised is forgotten; one that a majority has accepted is carried out by the next; one that a single
-// replica has accepted either way, and from then on that way.
+// A transaction that was promised is forgotten; one that a majority has accepted is carried out by the next; one that a
+// single replica has accepted either way, and from then on that way.
 func TestHalfTransactions(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		seen := make(map[string]int)

@@ -87,8 +87,8 @@ func (c *conn) read() {
 	}
 }
 
-// hear writes a request into the journal, and finds what is to be done with it: one request at a time, so that rules see them
-// in the order of the journal. A node that is silent hears nothing.
+// hear writes a request into the journal, and finds what is to be done with it: one request at a time, so that rules
+// see them in the order of the journal. A node that is silent hears nothing.
 func (c *conn) hear(f *frame.Frame) (r *Request, steps []Step, heard bool) {
 	s := c.node.cluster
 	s.turns.Lock()
@@ -101,7 +101,8 @@ func (c *conn) hear(f *frame.Frame) (r *Request, steps []Step, heard bool) {
 	return r, s.script(r), true
 }
 
-// gate is a connection that gives nothing while the node is frozen. What it has taken by then it keeps, as a socket would.
+// gate is a connection that gives nothing while the node is frozen. What it has taken by then it keeps, as a socket
+// would.
 type gate struct{ *conn }
 
 func (g gate) Read(p []byte) (int, error) {

@@ -12,8 +12,9 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Two sets over one table are compared with each other, also where the table has no fingerprint: who holds a unique key is looked up
-// in the base table of one set alone. A fingerprint from before base tables were named passes, and gets its table.
+// Two sets over one table are compared with each other, also where the table has no fingerprint: who holds a unique key
+// is looked up in the base table of one set alone. A fingerprint from before base tables were named passes, and gets
+// its table.
 func TestSetsOverOneTableDoNotStart(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

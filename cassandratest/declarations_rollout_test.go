@@ -11,7 +11,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// While a declaration that has grown is rolled out, older and newer processes start, before the statement is run and after it.
+// While a declaration that has grown is rolled out, older and newer processes start, before the statement is run and
+// after it.
 func TestGrownDeclarationsRollOut(t *testing.T) {
 	t.Parallel()
 	many := slices.Repeat([]string{""}, 60)
@@ -62,9 +63,9 @@ func TestGrownDeclarationsRollOut(t *testing.T) {
 	})
 }
 
-// A Since is put into the fingerprint before a process with it starts, so that none without it starts once it has begun. If it has
-// begun before, its statement is for somebody who knows that no such process has written rows of since then, so a migration has it as
-// a comment.
+// A Since is put into the fingerprint before a process with it starts, so that none without it starts once it has
+// begun. If it has begun before, its statement is for somebody who knows that no such process has written rows of since
+// then, so a migration has it as a comment.
 func TestAddedSince(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -99,7 +100,8 @@ func TestAddedSince(t *testing.T) {
 	}
 }
 
-// A row without an expiry ends by a default_time_to_live, against what ExpiresAt says. A service may mean it, so it stops none.
+// A row without an expiry ends by a default_time_to_live, against what ExpiresAt says. A service may mean it, so it
+// stops none.
 func TestDefaultTTLAndExpiresAt(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -131,8 +133,9 @@ func TestDefaultTTLAndExpiresAt(t *testing.T) {
 	})
 }
 
-// What can be added later is no contradiction where the fingerprint lacks it, be it that a new version of the service declares it, or that
-// the table is of an earlier version of the library. Once it is in there a process without it does not start.
+// What can be added later is no contradiction where the fingerprint lacks it, be it that a new version of the service
+// declares it, or that the table is of an earlier version of the library. Once it is in there a process without it does
+// not start.
 func TestAddedOptionsRollOut(t *testing.T) {
 	t.Parallel()
 	open, stamp := tables.OneOf("status", "open", "done"), tables.Stamp("updated_at")

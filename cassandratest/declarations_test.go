@@ -138,7 +138,8 @@ func (p process) refused(set tables.Described, word string) {
 	}
 }
 
-// passes wants Validate to pass, and gives the notes: the statements of those that have one, by table, and the text of all.
+// passes wants Validate to pass, and gives the notes: the statements of those that have one, by table, and the text of
+// all.
 func (p process) passes(set tables.Described) (statements map[string]string, text string) {
 	p.Helper()
 	declared := mallOf(set)
@@ -251,7 +252,8 @@ func TestLibraryColumnsNeedTheirDeclaration(t *testing.T) {
 	})
 }
 
-// That a set has to be Versioned is said alone: the other differences follow from it, and one that heeds their advice would pass.
+// That a set has to be Versioned is said alone: the other differences follow from it, and one that heeds their advice
+// would pass.
 func TestPlainSetOverVersionedTables(t *testing.T) {
 	t.Parallel()
 	plain := tables.Must(tables.New[review]("review",

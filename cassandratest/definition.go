@@ -44,8 +44,8 @@ func (c *Cluster) create(statements []string) error {
 	return nil
 }
 
-// split gives the statements of a text as they are written, without the semicolons behind them and without comments before
-// them. A text that no statements can be found in is one.
+// split gives the statements of a text as they are written, without the semicolons behind them and without comments
+// before them. A text that no statements can be found in is one.
 func split(text string) (statements []string) {
 	s, err := ast.NewScript(text)
 	if err != nil {
@@ -108,8 +108,8 @@ func (c *Cluster) keyspace(s ast.Statement, used string) error {
 	return err
 }
 
-// announce makes the nodes forget what was prepared for what has changed, and tells the clients that have asked for events. It
-// is called with the lock.
+// announce makes the nodes forget what was prepared for what has changed, and tells the clients that have asked for
+// events. It is called with the lock.
 func (c *Cluster) announce(change *catalog.Change) {
 	if change == nil {
 		return

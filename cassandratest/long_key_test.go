@@ -7,8 +7,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Clustering columns that are too long together are rejected, also in a batch and a DELETE, but not in a lightweight transaction, a SELECT and
-// the DELETE of a range (ModificationStatement.addUpdates, ClusteringPrefix.validate).
+// Clustering columns that are too long together are rejected, also in a batch and a DELETE, but not in a lightweight
+// transaction, a SELECT and the DELETE of a range (ModificationStatement.addUpdates, ClusteringPrefix.validate).
 func TestClusteringTooLong(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Create(`CREATE TABLE shop.files (disk int, dir text, name text, size int, PRIMARY KEY (disk, dir, name))`)

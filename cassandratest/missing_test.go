@@ -31,7 +31,8 @@ func TestNoKeyspace(t *testing.T) {
 	})
 }
 
-// A materialized view in the place of a query table is named as such: nobody can write it, nor create a table of its name.
+// A materialized view in the place of a query table is named as such: nobody can write it, nor create a table of its
+// name.
 func TestViewInPlaceOfTable(t *testing.T) {
 	base := tables.Table{Name: "audit", PartKey: []string{"record_id"}}
 	set := tables.Must(tables.New[record]("record", base,

@@ -72,8 +72,8 @@ func (n *Node) Stop() {
 	n.Cut()
 }
 
-// Skew sets the clock of the node ahead, or back if by is negative. The clock is used for lightweight transactions, TTL, and
-// writes without a timestamp.
+// Skew sets the clock of the node ahead, or back if by is negative. The clock is used for lightweight transactions,
+// TTL, and writes without a timestamp.
 func (n *Node) Skew(by time.Duration) { n.cluster.hold(func() { n.cluster.data.Skew(n.Number, by) }) }
 
 // Restore makes the node healthy again.

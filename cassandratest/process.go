@@ -20,8 +20,8 @@ type answer struct {
 	after   time.Duration
 }
 
-// process carries a request out as a healthy node does, but for what the course says, and gives the answer: none if the node
-// was stopped since it got the request.
+// process carries a request out as a healthy node does, but for what the course says, and gives the answer: none if the
+// node was stopped since it got the request.
 func (c *conn) process(r *Request, course coordinator.Course) answer {
 	s := c.node.cluster
 	s.turns.Lock()
@@ -33,8 +33,9 @@ func (c *conn) process(r *Request, course coordinator.Course) answer {
 	return a
 }
 
-// locked is what process does with the lock: it gives the request as it is then, and who is to be told that it was applied. After a panic the lock is
-// free, because closing the connection takes it, without which the test would hang and not show the panic.
+// locked is what process does with the lock: it gives the request as it is then, and who is to be told that it was
+// applied. After a panic the lock is free, because closing the connection takes it, without which the test would hang
+// and not show the panic.
 func (c *conn) locked(r *Request, course coordinator.Course) (a answer, applied Request, watch []func(Request)) {
 	s := c.node.cluster
 	s.mu.Lock()

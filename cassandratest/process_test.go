@@ -6,8 +6,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 )
 
-// A panic while a request is carried out leaves no lock behind: closing the connection takes it, and then the panic ends the process of the
-// test, which shows where it was.
+// A panic while a request is carried out leaves no lock behind: closing the connection takes it, and then the panic
+// ends the process of the test, which shows where it was.
 func TestPanicLeavesNoLock(t *testing.T) {
 	t.Parallel()
 	s := New(1)

@@ -44,8 +44,8 @@ type Request struct {
 	At     time.Time
 	Kind   Kind
 
-	// Statements has the statements of a batch, or the one statement of another request. It is empty if the kind has none, or if
-	// no such statement was prepared.
+	// Statements has the statements of a batch, or the one statement of another request. It is empty if the kind has none,
+	// or if no such statement was prepared.
 	Statements []Statement
 	// Logged is whether a batch is a logged one.
 	Logged bool
@@ -54,11 +54,12 @@ type Request struct {
 	Consistency gocql.Consistency
 	Serial      gocql.SerialConsistency // 0 if there is none
 	PageSize    int                     // the page size of a read in rows, 0 for all at once
-	// DefaultTimestamp is the default timestamp of the protocol, in microseconds, nil if there is none. It is not the time of
-	// USING TIMESTAMP.
+	// DefaultTimestamp is the default timestamp of the protocol, in microseconds, nil if there is none. It is not the time
+	// of USING TIMESTAMP.
 	DefaultTimestamp *int64
 
-	// Applied is how often the request was applied. It is 0 for requests that apply nothing, such as a PREPARE or a SELECT.
+	// Applied is how often the request was applied. It is 0 for requests that apply nothing, such as a PREPARE or a
+	// SELECT.
 	Applied   int
 	AppliedAt time.Time // when it was first applied
 	// Steps lists what was done with the request, in order.
@@ -88,7 +89,8 @@ type Value struct {
 	Unset  bool
 }
 
-// Value returns the value bound to a column, or to "[timestamp]" and the like. The second result says whether there is one.
+// Value returns the value bound to a column, or to "[timestamp]" and the like. The second result says whether there is
+// one.
 func (s Statement) Value(column string) (Value, bool) {
 	for _, v := range s.Values {
 		if v.Column == column {
@@ -233,9 +235,10 @@ func bind(p *query.Prepared, values []*primitive.Value) Statement {
 	return s
 }
 
-// Journal returns every request so far that all matchers match, in the order in which the nodes received them. Without matchers
-// it returns all requests, heartbeats included. Matchers that no request can match, such as two kinds, are an error of the test;
-// outside of a test, Journal panics. For requests of either of two kinds call it for each, or use [Where].
+// Journal returns every request so far that all matchers match, in the order in which the nodes received them. Without
+// matchers it returns all requests, heartbeats included. Matchers that no request can match, such as two kinds, are an
+// error of the test; outside of a test, Journal panics. For requests of either of two kinds call it for each, or use
+// [Where].
 func (c *Cluster) Journal(matchers ...Matcher) []Request {
 	if err := c.contradiction("call of Journal", matchers); err != nil {
 		if c.tb != nil {
@@ -264,6 +267,6 @@ func (c *Cluster) Journal(matchers ...Matcher) []Request {
 // note adds what was done with a request.
 func (c *Cluster) note(r *Request, step string) { c.hold(func() { r.Steps = append(r.Steps, step) }) }
 
-// Watch makes the cluster call applied each time that it has applied a write, or has begun to, whatever the client is told.
-// applied is called for one request at a time. It may call the cluster, but not Close, and must not wait.
+// Watch makes the cluster call applied each time that it has applied a write, or has begun to, whatever the client is
+// told. applied is called for one request at a time. It may call the cluster, but not Close, and must not wait.
 func (c *Cluster) Watch(applied func(Request)) { c.hold(func() { c.watch = append(c.watch, applied) }) }

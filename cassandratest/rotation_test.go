@@ -92,8 +92,8 @@ func TestPeriodsAreCreated(t *testing.T) {
 	})
 }
 
-// A set that declares another period than that for which its tables were made drops none of them: weeks that rows of the last six
-// days stand in would count as days.
+// A set that declares another period than that for which its tables were made drops none of them: weeks that rows of
+// the last six days stand in would count as days.
 func TestPeriodsOfAnotherDeclaration(t *testing.T) {
 	by := func(period tables.Bucket) tables.Described {
 		return tables.Must(tables.New[record]("record",

@@ -46,7 +46,8 @@ func together() tables.Described {
 		tables.Type("version", "timeuuid")))
 }
 
-// Differences says what the documentation of the server contradicts of what a set relies on, and Validate rejects nothing for it.
+// Differences says what the documentation of the server contradicts of what a set relies on, and Validate rejects
+// nothing for it.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	const untested = ": nothing of this library was tested on it"

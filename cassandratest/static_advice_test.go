@@ -23,8 +23,8 @@ type untiered struct {
 	Tier          string `db:"-"`
 }
 
-// A live column that is static is left out of the table of a set that declares it. So declared Validate passes, and no difference
-// says to name the column after all.
+// A live column that is static is left out of the table of a set that declares it. So declared Validate passes, and no
+// difference says to name the column after all.
 func TestStaticAdvice(t *testing.T) {
 	t.Parallel()
 	base := tables.Table{Name: "stays", Keyspace: "mall", PartKey: []string{"guest"}, SortKey: []string{"stay_id"}}

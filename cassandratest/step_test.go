@@ -243,7 +243,8 @@ func TestCutSockets(t *testing.T) {
 	}
 }
 
-// A node that has forgotten its statements says so, and gocql prepares them again. So it does when the server only says so.
+// A node that has forgotten its statements says so, and gocql prepares them again. So it does when the server only says
+// so.
 func TestUnprepared(t *testing.T) {
 	t.Parallel()
 	Test(t, 1, func(t *testing.T, s *Cluster) {

@@ -13,8 +13,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Package schema and rotation work in the keyspaces that the session maps to, as writers do, and not in the session's own. With
-// StrictKeyspaces what is not mapped is an error.
+// Package schema and rotation work in the keyspaces that the session maps to, as writers do, and not in the session's
+// own. With StrictKeyspaces what is not mapped is an error.
 func TestSchemaOfATenant(t *testing.T) {
 	t.Parallel()
 	plain := tables.Must(tables.New[record]("record", tables.Table{Name: "records", PartKey: []string{"record_id"}}))

@@ -42,8 +42,9 @@ var crates = tables.Must(tables.New[crate]("crate",
 	tables.Table{Name: "crates", Keyspace: "mall", PartKey: []string{"crate_id"}},
 	tables.Type("number", "bigint"), tables.Type("route", "frozen<list<bigint>>"), tables.Stamp("stamped")))
 
-// Where a live column is of another CQL type than follows from the Go type, and the Go type fits it, the advice of Validate
-// is the Type option, and not a migration. It is right: so declared they pass, and a row comes back as it was written.
+// Where a live column is of another CQL type than follows from the Go type, and the Go type fits it, the advice of
+// Validate is the Type option, and not a migration. It is right: so declared they pass, and a row comes back as it was
+// written.
 func TestTypeAdvice(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -98,7 +99,8 @@ type hall struct {
 	Door gocql.UUID `cql:"door"`
 }
 
-// Where the Go type of a field does not fit the live column, the advice is another Go type, for a key as for other columns.
+// Where the Go type of a field does not fit the live column, the advice is another Go type, for a key as for other
+// columns.
 func TestFieldAdvice(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

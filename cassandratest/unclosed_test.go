@@ -20,8 +20,8 @@ func here() string {
 	return fmt.Sprintf("unclosed_test.go:%d", line+1)
 }
 
-// A test that leaves sessions open is told which, and what to do. Without that it ends in a panic, which says neither. The test runs
-// in another process, as it fails.
+// A test that leaves sessions open is told which, and what to do. Without that it ends in a panic, which says neither.
+// The test runs in another process, as it fails.
 func TestUnclosedSession(t *testing.T) {
 	const env = "CASSANDRATEST_UNCLOSED"
 	leave := func(t *testing.T, c *cassandratest.Cluster) {

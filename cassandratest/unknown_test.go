@@ -160,7 +160,8 @@ func TestLostAnswer(t *testing.T) {
 	t.Logf("%v a test", time.Since(began)/tests)
 }
 
-// What is finished too late is rejected, as its deletes may be forgotten by then. Half of the default gc_grace_seconds is five days.
+// What is finished too late is rejected, as its deletes may be forgotten by then. Half of the default gc_grace_seconds
+// is five days.
 func TestTooLate(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	// ErrInvalid says that the query, or an option of [New], is not valid. Nothing was sent. The text names the column that the
-	// query lacks or cannot have.
+	// ErrInvalid says that the query, or an option of [New], is not valid. Nothing was sent. The text names the column
+	// that the query lacks or cannot have.
 	ErrInvalid error = invalidError("denorm: invalid query")
 
-	// ErrToken says that a query cannot continue at its token, because the token is of another query, or is not a token. It comes
-	// with ErrInvalid.
+	// ErrToken says that a query cannot continue at its token, because the token is of another query, or is not a token.
+	// It comes with ErrInvalid.
 	ErrToken = errors.New("denorm: token of another query")
 )
 

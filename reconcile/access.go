@@ -122,7 +122,8 @@ type mark struct {
 	token int64 // of the last row, if there is a state
 }
 
-// page reads one page of the rows whose tokens are in a range, and gives where the next one begins: with no state at the end.
+// page reads one page of the rows whose tokens are in a range, and gives where the next one begins: with no state at
+// the end.
 func (a *access) page(ctx context.Context, t *table, in segment, size int, from mark) (rows []row, next mark, err error) {
 	next, err = a.visit(ctx, t, in, size, from, func(iter *gocql.Iter) (last []byte, err error) {
 		rows, last, err = scan(iter, t)
@@ -131,7 +132,8 @@ func (a *access) page(ctx context.Context, t *table, in segment, size int, from 
 	return rows, next, err
 }
 
-// visit is page for rows that are not kept. read is called again if reading has failed, and gives the partition key of the last row.
+// visit is page for rows that are not kept. read is called again if reading has failed, and gives the partition key of
+// the last row.
 func (a *access) visit(
 	ctx context.Context, t *table, in segment, size int, from mark, read func(*gocql.Iter) (last []byte, err error),
 ) (next mark, err error) {
@@ -254,8 +256,8 @@ func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// eachRow gives f what was read of each row of a page, the columns of the table first. It is valid until f returns. last is the partition key of
-// the last row, also of one that f is not given; nil if there is none.
+// eachRow gives f what was read of each row of a page, the columns of the table first. It is valid until f returns.
+// last is the partition key of the last row, also of one that f is not given; nil if there is none.
 func eachRow(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []byte, err error) {
 	values := make([][]byte, len(t.columns)+2*len(t.timed))
 	dest := make([]any, len(values))

@@ -106,7 +106,8 @@ func (j *job) checkAdopt() error {
 	return j.checkCopies()
 }
 
-// giveVersion gives a base row of a set with Versioned its first version, which claims its unique keys and puts it into all query tables.
+// giveVersion gives a base row of a set with Versioned its first version, which claims its unique keys and puts it into
+// all query tables.
 func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	if r.At != 0 {
 		return nil
@@ -239,7 +240,8 @@ func (j *job) lacks(ctx context.Context, q *table, r *row) (string, error) {
 	return repair.Unwritten(q.Name(), column), nil
 }
 
-// freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or says why it does not.
+// freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or
+// says why it does not.
 func (j *job) freeKeys(ctx context.Context, b versionedBase, row tablerow.Row) (free []versioned.Key, err error) {
 	for _, t := range j.uniques {
 		key, there := row.KeyIn(t.Layout)
@@ -259,8 +261,8 @@ func (j *job) freeKeys(ctx context.Context, b versionedBase, row tablerow.Row) (
 	return free, nil
 }
 
-// stamp gives rows that agree their stamps. Where that would make the base row newer than it is, a look must have begun when no write in flight
-// could be older: next says when that is.
+// stamp gives rows that agree their stamps. Where that would make the base row newer than it is, a look must have begun
+// when no write in flight could be older: next says when that is.
 func (j *job) stamp(ctx context.Context, l repair.Look, began time.Time) (next time.Time, err error) {
 	sent, next, err := j.putStamps(ctx, l, began)
 	if sent {
@@ -308,7 +310,8 @@ func (u unstampable) Error() string { return string(u) }
 const errUnended = unstampable("a row was written without the library after the time of Writers, or by a clock that was ahead: find the process that " +
 	"wrote it, and adopt again")
 
-// stampScanned is stamp of a row that a unit has found. It says whether that is done; else the entity is looked at later.
+// stampScanned is stamp of a row that a unit has found. It says whether that is done; else the entity is looked at
+// later.
 func (j *job) stampScanned(ctx context.Context, u *unit, l repair.Look, began time.Time) (bool, error) {
 	next, err := j.stamp(ctx, l, began)
 	if no := unstampable(""); errors.As(err, &no) { // the rows after it get theirs

@@ -94,7 +94,8 @@ func TestAdoptTimesInMilliseconds(t *testing.T) {
 	})
 }
 
-// An entity is not written again while a replica that may have a newer write of it, as one of another data centre, does not answer.
+// An entity is not written again while a replica that may have a newer write of it, as one of another data centre, does
+// not answer.
 func TestRewriteNeedsAllReplicas(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -134,7 +135,8 @@ func TestRewriteNeedsAllReplicas(t *testing.T) {
 	})
 }
 
-// The stamp of a row whose time is ahead of the clock does not bring back a base row that a write in flight has deleted since it was read.
+// The stamp of a row whose time is ahead of the clock does not bring back a base row that a write in flight has deleted
+// since it was read.
 func TestStampAfterAllWritesThatAreOlder(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

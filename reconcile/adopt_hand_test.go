@@ -11,8 +11,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// byHand is a process that writes tickets without the library: each statement has a timestamp of its own, by a clock that is wrong, and
-// now and then it dies in the middle of a write.
+// byHand is a process that writes tickets without the library: each statement has a timestamp of its own, by a clock
+// that is wrong, and now and then it dies in the middle of a write.
 type byHand struct {
 	*desk
 	*rand.Rand

@@ -32,8 +32,8 @@ func valueOf(lines []string) map[string]string {
 	return out
 }
 
-// misadopted says in what the tables are not equal, or not as the newest writes of tickets that the library has written, or for the others
-// as the base table was.
+// misadopted says in what the tables are not equal, or not as the newest writes of tickets that the library has
+// written, or for the others as the base table was.
 func (d *desk) misadopted(base map[string]string) (out []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,8 +78,8 @@ func (d *desk) misadopted(base map[string]string) (out []string) {
 	return out
 }
 
-// The base row is read, and a moment later that of a query table; in between the ticket is deleted with the library, or another one written.
-// Its stamps, which follow, change nothing.
+// The base row is read, and a moment later that of a query table; in between the ticket is deleted with the library, or
+// another one written. Its stamps, which follow, change nothing.
 func TestStampLosesToNewerWrites(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*desk, ticketRow){
@@ -128,8 +128,8 @@ func TestStampLosesToNewerWrites(t *testing.T) {
 	}
 }
 
-// A row whose time is a moment ahead gets its stamp once no write in flight can be older. One that was written by hand after the last such
-// process was said to have ended gets none, and is not repaired; the error says so.
+// A row whose time is a moment ahead gets its stamp once no write in flight can be older. One that was written by hand
+// after the last such process was said to have ended gets none, and is not repaired; the error says so.
 func TestAdoptFindsWritersByHand(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -265,8 +265,9 @@ func TestAdoptRejects(t *testing.T) {
 	})
 }
 
-// Tables that several processes have written by hand, with every class of difference, are adopted while the service writes with the
-// library, and its requests fail. Afterwards the tables agree; they have what the base table had, or what was written with the library.
+// Tables that several processes have written by hand, with every class of difference, are adopted while the service
+// writes with the library, and its requests fail. Afterwards the tables agree; they have what the base table had, or
+// what was written with the library.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

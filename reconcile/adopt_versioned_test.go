@@ -47,8 +47,9 @@ func TestAdoptVersionedDoesNotBegin(t *testing.T) {
 	})
 }
 
-// A set with Versioned takes over tables that were written by hand: each base row gets a version, and what disagrees with it goes. A process
-// that dies in the middle leaves what the next one does; rows that cannot have a version are named.
+// A set with Versioned takes over tables that were written by hand: each base row gets a version, and what disagrees
+// with it goes. A process that dies in the middle leaves what the next one does; rows that cannot have a version are
+// named.
 func TestAdoptVersioned(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

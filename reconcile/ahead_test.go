@@ -32,8 +32,8 @@ var accounts = tables.Must(tables.New[account]("account",
 	tables.Stamp("updated_at"),
 ))
 
-// fastClock is a write by a client whose clock is an hour ahead, which dies before the write has reached all tables. Another client may then change
-// or delete the entity, which is acknowledged.
+// fastClock is a write by a client whose clock is an hour ahead, which dies before the write has reached all tables.
+// Another client may then change or delete the entity, which is acknowledged.
 type fastClock[T any] struct {
 	set    *tables.Set[T]
 	create T
@@ -42,7 +42,8 @@ type fastClock[T any] struct {
 	then   func(*T)
 	delete bool
 	column string // that the changes are of
-	// What tables have of it ten minutes later, after a repair that leaves the entity, one that keeps the dead write, and one that removes it.
+	// What tables have of it ten minutes later, after a repair that leaves the entity, one that keeps the dead write, and
+	// one that removes it.
 	left, kept, removed map[string]string
 }
 

@@ -57,7 +57,8 @@ func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table s
 	return report, err
 }
 
-// leastGrace is the gc_grace_seconds of a table below which what writers remove could be purged before an older row is put.
+// leastGrace is the gc_grace_seconds of a table below which what writers remove could be purged before an older row is
+// put.
 const leastGrace = time.Hour
 
 func (j *job) checkFill() error {

@@ -226,8 +226,8 @@ func (d *desk) invented(s cassandratest.Statement, at int64) []string {
 	return []string{fmt.Sprintf("%s at %d was put, and is no write's", s.Text, at)}
 }
 
-// A new table is filled while writers create, move, change and delete, and once more after it was stopped half-way. In the end it has the
-// rows of the base table, and no row was put that is not one of a write that was made.
+// A new table is filled while writers create, move, change and delete, and once more after it was stopped half-way. In
+// the end it has the rows of the base table, and no row was put that is not one of a write that was made.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -288,8 +288,8 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// A row that expires by the default of its table ends in the new table when it ends in the base table, and a column that is older than its
-// row is put at its own time. Rows that are put again do not live longer.
+// A row that expires by the default of its table ends in the new table when it ends in the base table, and a column
+// that is older than its row is put at its own time. Rows that are put again do not live longer.
 func TestBackfillKeepsTimes(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -373,7 +373,8 @@ func TestBackfillRejects(t *testing.T) {
 	})
 }
 
-// disturb lets requests fail for two minutes: they are lost, or their answers, or they are applied after the client has given up.
+// disturb lets requests fail for two minutes: they are lost, or their answers, or they are applied after the client has
+// given up.
 func (d *desk) disturb() {
 	var rules []*cassandratest.Rule
 	for n, steps := range [][]cassandratest.Step{

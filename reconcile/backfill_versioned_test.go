@@ -26,7 +26,8 @@ var byText = tables.Must(tables.New[ticket]("ticket",
 	tables.Versioned("version"),
 ))
 
-// versionedDesk makes random writes to 40 tickets of a set with Versioned, some of which their clients leave in the middle.
+// versionedDesk makes random writes to 40 tickets of a set with Versioned, some of which their clients leave in the
+// middle.
 type versionedDesk struct {
 	*writer.Writer
 	t      *testing.T
@@ -71,8 +72,8 @@ func (d *versionedDesk) busy(set *tables.Set[ticket], writers int) (stop func())
 	return func() { close(ended); group.Wait() }
 }
 
-// A new table of a set with Versioned is filled while writers write, of which some die between the transaction and the tables. After repairs
-// next to them the table has the rows of the base table, and readers may use it.
+// A new table of a set with Versioned is filled while writers write, of which some die between the transaction and the
+// tables. After repairs next to them the table has the rows of the base table, and readers may use it.
 func TestBackfillVersioned(t *testing.T) {
 	t.Parallel()
 	for _, dies := range []bool{false, true} {

@@ -30,8 +30,9 @@ func inBuckets(functions ...tables.Bucket) *tables.Set[crate] {
 		tables.OneOf("status", "a", "b", "c"), tables.Stamp("stamp")))
 }
 
-// Rows that are where an earlier bucket function has put them are found and left there, where readers ask for them: a process with that
-// function last may have deleted them under the new one at the time at which they would be put. What is missing or differs is repaired.
+// Rows that are where an earlier bucket function has put them are found and left there, where readers ask for them: a
+// process with that function last may have deleted them under the new one at the time at which they would be put. What
+// is missing or differs is repaired.
 func TestStaleBuckets(t *testing.T) {
 	t.Parallel()
 	few, many := tables.Hash(2, "item_id"), tables.Hash(5, "item_id")

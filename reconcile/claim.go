@@ -59,7 +59,8 @@ func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim,
 	return out, err
 }
 
-// placesOfClaims adds the unique keys of the base row to what is to be read, and says whether there are any that the look has not read.
+// placesOfClaims adds the unique keys of the base row to what is to be read, and says whether there are any that the
+// look has not read.
 func (j *job) placesOfClaims(s *suspect, l *repair.Look) (more bool) {
 	if l.Base == nil {
 		return false
@@ -116,7 +117,8 @@ const heldByTwo = "two base rows have the unique key, and nothing says which is 
 
 var errTaken = left("another entity has the unique key, or has claimed it a moment ago: repair again; what is then shared is left to you")
 
-// reclaim claims unique keys for a base row that has them, and gives it a new version. If another entity has one, the error is errTaken.
+// reclaim claims unique keys for a base row that has them, and gives it a new version. If another entity has one, the
+// error is errTaken.
 func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) error {
 	b := j.baseOf(own)
 	row, _, err := decide.Try(ctx, b, b.Read)

@@ -26,15 +26,16 @@ type RunInfo struct {
 	// Wanted is what the process of the run does, or is about to do: run, pause or stop.
 	Wanted string
 	Rate   int // the bound of requests a second, 0 for none
-	// Done counts the token ranges of tables that are read and settled, or without [Lookup] those that are read, of Ranges in
-	// total. Rows counts the rows read. All are a few seconds old.
+	// Done counts the token ranges of tables that are read and settled, or without [Lookup] those that are read, of Ranges
+	// in total. Rows counts the rows read. All are a few seconds old.
 	Done, Ranges, Rows, Findings int
 	Began, Ended                 time.Time // Ended is zero while it has not
 
 	job string
 }
 
-// Runs returns the stored runs of all sets, the latest first. The error matches ErrInvalid if the Reconciler has no [State].
+// Runs returns the stored runs of all sets, the latest first. The error matches ErrInvalid if the Reconciler has no
+// [State].
 func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 	s, err := r.stored()
 	if err != nil {
@@ -83,7 +84,8 @@ func (r *Reconciler) Continue(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantRun)
 }
 
-// Stop ends a run within some seconds, with [ErrStopped]; the run can be resumed. Stop returns the same errors as [Reconciler.Pause].
+// Stop ends a run within some seconds, with [ErrStopped]; the run can be resumed. Stop returns the same errors as
+// [Reconciler.Pause].
 func (r *Reconciler) Stop(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantStop)
 }

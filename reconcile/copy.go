@@ -125,7 +125,8 @@ func (j *job) countCopy(there bool) {
 	}
 }
 
-// listWritten says when the list of a base row was written, and when the column that gets it was, 0 if that has no value.
+// listWritten says when the list of a base row was written, and when the column that gets it was, 0 if that has no
+// value.
 func (j *job) listWritten(ctx context.Context, r *row, c copied) (as statement.Written, last int64, err error) {
 	t := j.base()
 	values, partition := tablerow.Arguments(t.Layout, r.Entity())
@@ -160,8 +161,8 @@ func (j *job) listWritten(ctx context.Context, r *row, c copied) (as statement.W
 	return as, last, nil
 }
 
-// earliest is when the first of the other columns of a row was written: no write of the row that has the column to is before it. last is when that
-// one was. A row with a version was written as a whole.
+// earliest is when the first of the other columns of a row was written: no write of the row that has the column to is
+// before it. last is when that one was. A row with a version was written as a whole.
 func earliest(r *row, to string) (first statement.Written, last int64) {
 	if len(r.Written) == 0 {
 		return statement.Written{At: r.At}, r.At

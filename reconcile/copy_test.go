@@ -25,7 +25,8 @@ func copying(more ...reconcile.Option) []reconcile.Option {
 
 var copiedSets = map[string]tables.Option{"stamped": tables.Stamp("updated_at"), "versioned": tables.Versioned("version")}
 
-// Lists are copied into other columns of all tables, at the time of the list in the base table. Another run copies nothing.
+// Lists are copied into other columns of all tables, at the time of the list in the base table. Another run copies
+// nothing.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	for name, option := range copiedSets {
@@ -58,7 +59,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// What was written to the column later stays, whether it is a value or none, and the report counts it. A row that is deleted meanwhile stays deleted.
+// What was written to the column later stays, whether it is a value or none, and the report counts it. A row that is
+// deleted meanwhile stays deleted.
 func TestCopyLosesToLaterWrites(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -149,7 +151,8 @@ func TestCopyInterrupted(t *testing.T) {
 	}
 }
 
-// Cassandra 4.1 does not tell the time of a list. It is then copied at the earliest time of the row, so that it covers nothing either.
+// Cassandra 4.1 does not tell the time of a list. It is then copied at the earliest time of the row, so that it covers
+// nothing either.
 func TestCopyWithoutTimes(t *testing.T) {
 	t.Parallel()
 	for name, option := range copiedSets {

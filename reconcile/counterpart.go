@@ -9,7 +9,8 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// A sample of a query table is read in several places of the ring, as rows without counterpart may all be in one partition.
+// A sample of a query table is read in several places of the ring, as rows without counterpart may all be in one
+// partition.
 const (
 	samplePlaces = 8
 	sampleRows   = 16 // of each
@@ -24,8 +25,8 @@ type sample struct {
 	orphans int // of these: there is no base row
 }
 
-// mismatched says whether so many rows without counterpart are more than drift. One row in ten may agree: where the declaration is wrong, the
-// service may have written rows with it already.
+// mismatched says whether so many rows without counterpart are more than drift. One row in ten may agree: where the
+// declaration is wrong, the service may have written rows with it already.
 func (s sample) mismatched(without int) bool {
 	return without >= leastMismatch && 10*without >= 9*s.rows
 }
@@ -40,8 +41,9 @@ func newTableSamples() tableSamples {
 	return tableSamples{make(chan struct{}, 1), make(map[*table]sample)}
 }
 
-// checkSamples ends the run, and says why, if nearly no row of a query table that is about to be changed has a counterpart: that is due to a wrong
-// declaration of a key column more often than to drift, and the run would remove all rows of the table.
+// checkSamples ends the run, and says why, if nearly no row of a query table that is about to be changed has a
+// counterpart: that is due to a wrong declaration of a key column more often than to drift, and the run would remove
+// all rows of the table.
 func (j *job) checkSamples(ctx context.Context, d repair.Repair) error {
 	for _, q := range j.queries {
 		removes := slices.ContainsFunc(d.Removes, func(r repair.Row) bool { return r.Table() == q.Name() })
@@ -54,8 +56,8 @@ func (j *job) checkSamples(ctx context.Context, d repair.Repair) error {
 	return nil
 }
 
-// checkSample is checkSamples for one table. Puts are checked as well as removals: rows that the run has put have counterparts, and a run that
-// continues it could not tell them from others.
+// checkSample is checkSamples for one table. Puts are checked as well as removals: rows that the run has put have
+// counterparts, and a run that continues it could not tell them from others.
 func (j *job) checkSample(ctx context.Context, q *table, removes bool) error {
 	if j.one != nil || j.maxRemovals > 0 {
 		return nil

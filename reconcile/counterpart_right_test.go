@@ -12,7 +12,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// The base table is of a backup from before each ticket has moved: its rows are to get the newer keys, and nothing is declared wrongly.
+// The base table is of a backup from before each ticket has moved: its rows are to get the newer keys, and nothing is
+// declared wrongly.
 func TestBaseTableFromBeforeAllMoves(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -74,7 +75,8 @@ func TestMissingAmongStaleBuckets(t *testing.T) {
 	})
 }
 
-// A part of the ring in which only small pages can be read, as between many tombstones, does not keep a run from what it repairs otherwise.
+// A part of the ring in which only small pages can be read, as between many tombstones, does not keep a run from what
+// it repairs otherwise.
 func TestSampleBetweenTombstones(t *testing.T) {
 	t.Parallel()
 	either(t, func(t *testing.T, x *world, options ...reconcile.Option) {

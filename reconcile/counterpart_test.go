@@ -51,8 +51,9 @@ func days(t *testing.T, s *session.Session) (out []string) {
 	return out
 }
 
-// The table has days as yyyymmdd, and they are declared as days since 1970, or as a column that base rows do not have: a run that would
-// remove all rows ends before it changes the first, unless MaxRemovals is given. Few rows may be drift, and are removed.
+// The table has days as yyyymmdd, and they are declared as days since 1970, or as a column that base rows do not have:
+// a run that would remove all rows ends before it changes the first, unless MaxRemovals is given. Few rows may be
+// drift, and are removed.
 func TestWrongDeclarationOfAKeyColumn(t *testing.T) {
 	t.Parallel()
 	day := tables.Derive("day", tables.Day("starts_at"))

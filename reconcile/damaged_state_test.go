@@ -65,7 +65,8 @@ func TestDamagedFinding(t *testing.T) {
 	}
 }
 
-// The range of a damaged row of denorm_run_segment is read again by the process that resumes the run: a row that was lost there is found.
+// The range of a damaged row of denorm_run_segment is read again by the process that resumes the run: a row that was
+// lost there is found.
 func TestDamagedSegment(t *testing.T) {
 	t.Parallel()
 	for _, damage := range []string{
@@ -110,8 +111,8 @@ func TestDamagedSegment(t *testing.T) {
 	}
 }
 
-// What a run has found itself is in the report of the process that resumes it, whatever the clock of the process that has found it said. What
-// another run has found before it is not.
+// What a run has found itself is in the report of the process that resumes it, whatever the clock of the process that
+// has found it said. What another run has found before it is not.
 func TestSightingsBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]gocql.UUID{"of the run": {}, "of another run": gocql.TimeUUID()} {
@@ -175,7 +176,8 @@ func TestManySightings(t *testing.T) {
 	})
 }
 
-// A run that is resumed looks at so many stored findings again. The others are counted, and a repair that had begun is not believed to be done.
+// A run that is resumed looks at so many stored findings again. The others are counted, and a repair that had begun is
+// not believed to be done.
 func TestMoreSightingsThanAreRestored(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -217,7 +219,8 @@ func TestMoreSightingsThanAreRestored(t *testing.T) {
 	}
 }
 
-// The same of a Watch that continues its pass, and of times in denorm_run that are to come: the next pass comes in time.
+// The same of a Watch that continues its pass, and of times in denorm_run that are to come: the next pass comes in
+// time.
 func TestDamagedStateOfWatch(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -257,8 +260,8 @@ func (x *world) lastRun(job string) (run gocql.UUID) {
 	return run
 }
 
-// Nobody has seen a finding before its row was written: an early first_seen does not make a young row proven. The base row of an order that
-// was acknowledged is gone, as after a restored backup, and a repair puts it back.
+// Nobody has seen a finding before its row was written: an early first_seen does not make a young row proven. The base
+// row of an order that was acknowledged is gone, as after a restored backup, and a repair puts it back.
 func TestFirstSeenBeforeTheRow(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -13,7 +13,8 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// The transactions of a stored run are at LOCAL_SERIAL in a partition of the datacentre, or, of a session without one, at SERIAL.
+// The transactions of a stored run are at LOCAL_SERIAL in a partition of the datacentre, or, of a session without one,
+// at SERIAL.
 func TestStoredRunsOfADatacentre(t *testing.T) {
 	t.Parallel()
 	for job, options := range map[string][]session.Option{

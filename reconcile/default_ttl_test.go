@@ -23,8 +23,8 @@ func memberSet(options ...tables.Option) *tables.Set[member] {
 	}, options...)...))
 }
 
-// Both tables get a default_time_to_live when rows exist: old rows are to stay, and new rows to expire. What repair and backfill put must stay as
-// the base row does.
+// Both tables get a default_time_to_live when rows exist: old rows are to stay, and new rows to expire. What repair and
+// backfill put must stay as the base row does.
 func TestRowsFromBeforeADefaultTTL(t *testing.T) {
 	t.Parallel()
 	by := tables.Table{Name: "members_by_name", PartKey: []string{"name"}, SortKey: []string{"id"}, Hidden: true}

@@ -17,10 +17,11 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// digest compares tables by reading each of them once. A base row gives a record for each row that query tables should have, a row of
-// a query table one for itself; entities with a record that has no equal counterpart are looked at. It agrees with [repair.Look]:
-// there a row is a finding if the base row has no such row, if they differ in a column, or if it is newer. 128 bits of SHA-256 stand for
-// the columns. Where rows were written between the two reads, there is a look too many.
+// digest compares tables by reading each of them once. A base row gives a record for each row that query tables should
+// have, a row of a query table one for itself; entities with a record that has no equal counterpart are looked at. It
+// agrees with [repair.Look]: there a row is a finding if the base row has no such row, if they differ in a column, or
+// if it is newer. 128 bits of SHA-256 stand for the columns. Where rows were written between the two reads, there is a
+// look too many.
 type digest struct {
 	j      *job
 	spool  *spool

@@ -152,7 +152,8 @@ func openSet(t *testing.T, c *cassandratest.Cluster, set tables.Described, optio
 	return s, w, r
 }
 
-// Rows whose counterparts could not be read are not taken for differences: the report is incomplete, and nobody looks at each of them.
+// Rows whose counterparts could not be read are not taken for differences: the report is incomplete, and nobody looks
+// at each of them.
 func TestDigestOfUnreadRanges(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"things", "things_by_status"} {

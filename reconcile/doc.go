@@ -59,8 +59,9 @@
 // Backfill replaces the option Tables, and rejects DryRun: use Verify. A table must have a gc_grace_seconds of an hour
 // or more and the default_time_to_live of the base table, and Writers a time in the past. Sets that take Patch and have
 // ExpiresAt, or maps or sets that are not frozen, are rejected. TTLs that are left are carried along, whatever
-// default_time_to_live the tables have now. [OnProgress] is told of both parts, one after the other. With [State] both are
-// stored, and the report has the run of the first. A call with [Resume] of that run continues there, or verifies again.
+// default_time_to_live the tables have now. [OnProgress] is told of both parts, one after the other. With [State] both
+// are stored, and the report has the run of the first. A call with [Resume] of that run continues there, or verifies
+// again.
 //
 // # Tables from before the library
 //
@@ -76,9 +77,9 @@
 //
 // In a Versioned set each base row gets its first version by a transaction. It also claims the unique keys that
 // nobody else has claimed, and the row is put into all query tables. Until then writers reject updates and deletes
-// of the row. Then the tables are repaired, in a run of its own, of kind repair, with the options of the call. Its findings name
-// the keys that others have. With DryRun the report says how many base rows would get a version, and which rows of query
-// tables would be put. Rows under other keys are not looked for. [Copy] is a run of its own, of
+// of the row. Then the tables are repaired, in a run of its own, of kind repair, with the options of the call. Its
+// findings name the keys that others have. With DryRun the report says how many base rows would get a version, and
+// which rows of query tables would be put. Rows under other keys are not looked for. [Copy] is a run of its own, of
 // kind copy. With DryRun nothing follows it.
 //
 // A set with Compare has nothing to be written: Adopt names the rows that no change can change. They expire, have a
@@ -111,9 +112,10 @@
 // Do not repair while a column is rolled out. A process that does not know the column may have written the row, and the
 // null would remove an older value.
 //
-// Without [MaxRemovals], a run that would change a query table first reads up to 128 rows of it. It ends with ErrTooMuch if
-// at least 5 of them, and 9 in 10, are not under the key that their base row has. Before a removal, rows without a base
-// row count too. A DryRun does so, too. Entity, and sets whose rows take patches, are not checked for other keys.
+// Without [MaxRemovals], a run that would change a query table first reads up to 128 rows of it. It ends with
+// ErrTooMuch if at least 5 of them, and 9 in 10, are not under the key that their base row has. Before a removal, rows
+// without a base row count too. A DryRun does so, too. Entity, and sets whose rows take patches, are not checked for
+// other keys.
 //
 // A run reads all tables once, and [Reconciler.Estimate] says how much that is. The run keeps as many requests in
 // flight as the cluster answers without slowing down ([InFlight], [Target], [Rate]).

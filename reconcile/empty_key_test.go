@@ -15,7 +15,8 @@ import (
 
 const emptyKey = "column owner: a partition key holds 1 to 65535 bytes, in this row 0"
 
-// A row with an empty value in the key of a new table is named, and the other rows are put. It is corrected through the set without the table.
+// A row with an empty value in the key of a new table is named, and the other rows are put. It is corrected through the
+// set without the table.
 func TestBackfillOfAnEmptyKey(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

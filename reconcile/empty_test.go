@@ -34,8 +34,8 @@ type versionedSight struct {
 	Version   gocql.UUID
 }
 
-// The driver sends a zero time.Time as an empty value, which is neither null nor a time. A row that was written by hand with one has no day: a run
-// says so, and a read with Confirm leaves it out.
+// The driver sends a zero time.Time as an empty value, which is neither null nor a time. A row that was written by hand
+// with one has no day: a run says so, and a read with Confirm leaves it out.
 func TestEmptyTimestamp(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -73,7 +73,8 @@ func TestEmptyTimestamp(t *testing.T) {
 	})
 }
 
-// Adopt rejects such a row where a key follows from it, and says so; elsewhere it is a zero time, as the driver reads it.
+// Adopt rejects such a row where a key follows from it, and says so; elsewhere it is a zero time, as the driver reads
+// it.
 func TestAdoptEmptyTimestamp(t *testing.T) {
 	t.Parallel()
 	for name, byDay := range map[string]bool{"in a key": true, "not in a key": false} {

@@ -264,7 +264,8 @@ func TestRowsBeyondTheirExpiryStay(t *testing.T) {
 	}
 }
 
-// A row of which some columns end by a TTL, and others stay, gets no expiry, which would end it as a whole. It is named.
+// A row of which some columns end by a TTL, and others stay, gets no expiry, which would end it as a whole. It is
+// named.
 func TestRowsThatEndInPart(t *testing.T) {
 	t.Parallel()
 	sets := endingSets()

@@ -127,8 +127,9 @@ func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell fu
 	return p.done(), err
 }
 
-// pieces are the parts in which a unit is done, so that what is done of it ends between two tokens: a partition is never left in its middle, as
-// a key would have to say where. What is left of a piece when a process ends is done again.
+// pieces are the parts in which a unit is done, so that what is done of it ends between two tokens: a partition is
+// never left in its middle, as a key would have to say where. What is left of a piece when a process ends is done
+// again.
 type pieces struct {
 	*job
 	in     engine.Unit
@@ -224,8 +225,8 @@ func (p *pieces) uncovered() int {
 	return p.report.Uncovered
 }
 
-// away says whether an error is due to the cluster and not to the place where it was met: too few replicas are alive, or a read of the base table at
-// another place fails as well.
+// away says whether an error is due to the cluster and not to the place where it was met: too few replicas are alive,
+// or a read of the base table at another place fails as well.
 func (p *pieces) away(ctx context.Context, err error) bool {
 	var unavailable *gocql.RequestErrUnavailable
 	if errors.As(err, &unavailable) {
@@ -285,7 +286,8 @@ func tokenOf(t *table, key string) int64 {
 	return murmur3.Token(partition)
 }
 
-// own leaves the findings of rows of this unit: those of others are found by the units which read their rows, and are counted once.
+// own leaves the findings of rows of this unit: those of others are found by the units which read their rows, and are
+// counted once.
 func (p *pieces) own(found []Finding) []Finding {
 	return slices.DeleteFunc(found, func(f Finding) bool {
 		t := f.t

@@ -28,7 +28,8 @@ import (
 
 var errUnitKilled = errors.New("the process was killed")
 
-// byUnits does a run in units, so many a table, each of which is killed so often at a random moment and goes on from what it has told last.
+// byUnits does a run in units, so many a table, each of which is killed so often at a random moment and goes on from
+// what it has told last.
 func byUnits(t *testing.T, r *reconcile.Reconciler, set tables.Described, kind, table string, count, kills int) (sum engine.Done) {
 	t.Helper()
 	run, err := r.Internal(t.Context(), kind, set, table)
@@ -108,7 +109,8 @@ func countsOf(report *reconcile.Report) (rows int64, found engine.Found) {
 	return rows, found
 }
 
-// The units of a verification count what Verify counts: each row and each difference once, however the ring is cut, and wherever a unit is killed.
+// The units of a verification count what Verify counts: each row and each difference once, however the ring is cut, and
+// wherever a unit is killed.
 func TestUnitsCountOnce(t *testing.T) {
 	t.Parallel()
 	for _, cut := range []struct{ units, kills int }{{1, 0}, {7, 0}, {3, 4}} {
@@ -192,7 +194,8 @@ func TestBackfillInUnits(t *testing.T) {
 	})
 }
 
-// What is left of a range that cannot be read is an error, so that it is tried again; a last try leaves it, and counts it.
+// What is left of a range that cannot be read is an error, so that it is tried again; a last try leaves it, and counts
+// it.
 func TestUnitsLeave(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -250,7 +253,8 @@ func TestUnitsEndInTime(t *testing.T) {
 	})
 }
 
-// What is found behind a place that waits is not told yet, or it would be counted twice when the unit is continued from that place.
+// What is found behind a place that waits is not told yet, or it would be counted twice when the unit is continued from
+// that place.
 func TestUnitsTellInOrder(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -291,8 +295,8 @@ func TestUnitsTellInOrder(t *testing.T) {
 	})
 }
 
-// An attempt that goes on where a lost one has ended counts nothing of what lies before, which the lost one has counted, though it meets it again: an
-// order has ghosts on both sides of that place.
+// An attempt that goes on where a lost one has ended counts nothing of what lies before, which the lost one has
+// counted, though it meets it again: an order has ghosts on both sides of that place.
 func TestUnitsGoOn(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

@@ -16,8 +16,8 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// All rows of an entity are found where one of them leads to the others, though there is no base row, and each is handed out before it is
-// removed.
+// All rows of an entity are found where one of them leads to the others, though there is no base row, and each is
+// handed out before it is removed.
 func TestEntity(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -96,7 +96,8 @@ const recordSize = 120
 // sizes are what nodes report of a table.
 type sizes struct {
 	ranges map[[2]string]size // by range of tokens
-	// A node counts partitions by samples, and at least one a file in each of its ranges. Where all ranges have that few, there may be fewer.
+	// A node counts partitions by samples, and at least one a file in each of its ranges. Where all ranges have that few,
+	// there may be fewer.
 	vague bool
 }
 
@@ -151,8 +152,8 @@ func (s sizes) total() (partitions, size float64) {
 // samples is of how many parts of the ring the first page is read.
 const samples = 8
 
-// rowsPerPartition is how many rows a partition of the base table has, by a sample. What a partition has beyond a page is
-// not counted.
+// rowsPerPartition is how many rows a partition of the base table has, by a sample. What a partition has beyond a page
+// is not counted.
 func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
 	t := j.base()
 	if t.key == t.part {

@@ -21,8 +21,8 @@ var parcels = tables.Must(tables.New[parcel]("parcel",
 	tables.Table{Name: "parcels_by_depot", PartKey: []string{"depot"}, SortKey: []string{"parcel_id"}},
 ))
 
-// openParcels gives a cluster in which a parcel is in the base table and not in the query table: the write failed, and nobody has resumed it.
-// A service opens a session to its own: session.Open.
+// openParcels gives a cluster in which a parcel is in the base table and not in the query table: the write failed, and
+// nobody has resumed it. A service opens a session to its own: session.Open.
 func openParcels(ctx context.Context) (s *session.Session, end func()) {
 	cluster := cassandratest.New(3)
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(parcels))).In(map[string]string{"": "post"}).Statements()...)
@@ -48,7 +48,8 @@ func openParcels(ctx context.Context) (s *session.Session, end func()) {
 	}
 }
 
-// Verify compares the tables of a set while services write, and changes nothing. What differs for longer than Settle is a finding.
+// Verify compares the tables of a set while services write, and changes nothing. What differs for longer than Settle is
+// a finding.
 func ExampleReconciler_Verify() {
 	ctx := context.Background()
 	s, end := openParcels(ctx)
@@ -68,7 +69,8 @@ func ExampleReconciler_Verify() {
 	// post.parcels_by_depot missing
 }
 
-// Repair makes the query tables agree with the base table, each row at the timestamp of the write that it was a part of.
+// Repair makes the query tables agree with the base table, each row at the timestamp of the write that it was a part
+// of.
 func ExampleReconciler_Repair() {
 	ctx := context.Background()
 	s, end := openParcels(ctx)

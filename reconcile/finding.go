@@ -78,8 +78,8 @@ type Finding struct {
 // it out.
 func (f Finding) Key() string { return tablerow.KeyText(f.t.Layout, f.key) }
 
-// Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key]. It is empty for
-// an orphan whose base key is null.
+// Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key]. It is empty
+// for an orphan whose base key is null.
 func (f Finding) Entity() string {
 	if f.entity == "" {
 		return ""

@@ -91,9 +91,10 @@ func connsSince(c *cassandratest.Cluster, last int) (numbers []int) {
 	return numbers
 }
 
-// A process is frozen after one of its writes, for longer than its lease. Meanwhile the service writes all that it was to repair, and another
-// process continues the run. In the middle of that, or when it has ended, the first one goes on: it sends what it was sending, and ends. No
-// acknowledged write is undone, no deleted row is back, and what is stored of the run is of the other process.
+// A process is frozen after one of its writes, for longer than its lease. Meanwhile the service writes all that it was
+// to repair, and another process continues the run. In the middle of that, or when it has ended, the first one goes on:
+// it sends what it was sending, and ends. No acknowledged write is undone, no deleted row is back, and what is stored
+// of the run is of the other process.
 func TestFrozenBeyondLease(t *testing.T) {
 	t.Parallel()
 	lookup := []reconcile.Option{reconcile.Lookup()}

@@ -34,8 +34,8 @@ func branches[P any]() *tables.Set[branch[P]] {
 	))
 }
 
-// Where the type of a key gets a field, owners and their unique keys are the same with the old declaration and the new one: claims that
-// are lost are missed, and claimed again, and no others.
+// Where the type of a key gets a field, owners and their unique keys are the same with the old declaration and the new
+// one: claims that are lost are missed, and claimed again, and no others.
 func TestTypeOfAUniqueKeyGrows(t *testing.T) {
 	t.Parallel()
 	for name, declared := range map[string]func() tables.Described{

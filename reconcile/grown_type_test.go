@@ -39,8 +39,8 @@ func locatedSet[P any]() *tables.Set[located[P]] {
 		tables.Table{Name: "located_by_place", PartKey: []string{"chain"}, SortKey: []string{"place", "id"}}))
 }
 
-// Where the type of a clustering key gets a field, rows from before are found under their keys with the new declaration, and with the old one
-// those that are written since.
+// Where the type of a clustering key gets a field, rows from before are found under their keys with the new
+// declaration, and with the old one those that are written since.
 func TestTypeOfAClusteringKeyGrows(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -54,7 +54,8 @@ func TestTypeOfAClusteringKeyGrows(t *testing.T) {
 			}
 		}
 		c.Create("ALTER TYPE shop.place ADD country text")
-		// The next release writes some of them again. It has a session of its own: gocql keeps what it prepared, with the type of then.
+		// The next release writes some of them again. It has a session of its own: gocql keeps what it prepared, with the
+		// type of then.
 		config := c.Config()
 		config.Keyspace = "shop"
 		released := tables.Must(session.Open(config))

@@ -11,7 +11,8 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// A column of a type for which the driver has no Go type, added to denorm_lease, does not end the process of a run that waits for the lease.
+// A column of a type for which the driver has no Go type, added to denorm_lease, does not end the process of a run that
+// waits for the lease.
 func TestLeaseWithAnUnknownColumn(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

@@ -55,8 +55,8 @@ func (j *job) base() *table { return j.tables[0] }
 // segment is a range of tokens: above low, up to high.
 type segment struct{ low, high int64 }
 
-// segments cuts the ring into equal ranges. They do not follow the nodes' own ranges, so that a node that comes or goes changes nothing: a
-// range that several nodes own parts of is read through one that has the last token of it.
+// segments cuts the ring into equal ranges. They do not follow the nodes' own ranges, so that a node that comes or goes
+// changes nothing: a range that several nodes own parts of is read through one that has the last token of it.
 func segments(count int) []segment {
 	width := math.MaxUint64/uint64(count) + 1
 	out := make([]segment, count)
@@ -208,7 +208,8 @@ func (j *job) progress() Progress {
 	return p
 }
 
-// resting is how many entities or rows are to be read again, and from when on. It is 0 while there is something else to do.
+// resting is how many entities or rows are to be read again, and from when on. It is 0 while there is something else to
+// do.
 func (j *job) resting() (n int, until time.Time) {
 	if n, until, done := j.queue.resting(); !done {
 		return n, until
@@ -264,7 +265,8 @@ func (j *job) scanned() []*table {
 	return j.compared()
 }
 
-// scanners is how many ranges are read at a time, as far as the pace allows. Without a digest, each has lookups besides.
+// scanners is how many ranges are read at a time, as far as the pace allows. Without a digest, each has lookups
+// besides.
 func (j *job) scanners() int {
 	if j.digest == nil {
 		return scanners
@@ -272,7 +274,8 @@ func (j *job) scanners() int {
 	return min(j.inFlight, digestScanners)
 }
 
-// compare reads the counterparts of rows, which were read since began, in the other tables, and notes the entities whose rows differ.
+// compare reads the counterparts of rows, which were read since began, in the other tables, and notes the entities
+// whose rows differ.
 func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time) error {
 	return j.together(rows, func(r *row) error {
 		if j.ending(r) {
@@ -333,7 +336,8 @@ func (j *job) flawed(f *flaw) bool {
 // was read.
 func (j *job) unversioned(at int64) bool { return j.base().version >= 0 && at == 0 }
 
-// together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.
+// together calls f of each row, of several at a time, and gives the first error. It counts those of which there is
+// none.
 func (j *job) together(rows []row, f func(*row) error) error {
 	var group sync.WaitGroup
 	room := make(chan struct{}, lookups)

@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 )
 
-// keyless are rows of query tables that name no entity, as a column of the base key is null, or in no bucket. In a set with ID rows by hand are
-// like that until a repair or an adoption has put the base row there. Others are orphans.
+// keyless are rows of query tables that name no entity, as a column of the base key is null, or in no bucket. In a set
+// with ID rows by hand are like that until a repair or an adoption has put the base row there. Others are orphans.
 type keyless struct {
 	mu   sync.Mutex
 	rows []Finding // what they are if no base row turns up
@@ -76,7 +76,8 @@ func (j *job) namesNone(t *table) error {
 		t.qualified(), j.base().qualified(), j.kind)
 }
 
-// settleKeyless makes findings of the rows that name no entity still, and that no base row wants. All entities that differ are settled.
+// settleKeyless makes findings of the rows that name no entity still, and that no base row wants. All entities that
+// differ are settled.
 func (j *job) settleKeyless(ctx context.Context) {
 	if j.keyless.more {
 		j.report.uncovered(errors.New("more rows lead to no base row than are kept: run " + j.kind + " again"))

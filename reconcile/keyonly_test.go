@@ -20,8 +20,8 @@ var listings = tables.Must(tables.New[listing]("listing",
 	tables.Table{Name: "listings_by_depot", PartKey: []string{"depot"}, SortKey: []string{"id"}, Columns: []string{}},
 ))
 
-// A row of a table of keys alone is put back as old as the key is in the base table, and ends with it. So a delete that the base table has not got
-// yet still covers it, even if another column of the base row was written later.
+// A row of a table of keys alone is put back as old as the key is in the base table, and ends with it. So a delete that
+// the base table has not got yet still covers it, even if another column of the base row was written later.
 func TestRepairTableOfKeysAlone(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

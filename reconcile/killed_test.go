@@ -92,7 +92,8 @@ type ward interface {
 	rows() []string
 	// values are what the base table has, without times.
 	values() string
-	// moved are rows that a repair which finishes a move removes, as the write itself would have done: what was there is under another key.
+	// moved are rows that a repair which finishes a move removes, as the write itself would have done: what was there is
+	// under another key.
 	moved() []string
 	set() tables.Described
 }
@@ -154,8 +155,8 @@ func rowKey(table string, values map[string]string) string {
 
 func isWrite(r cassandratest.Request) bool { return !isRead(r) }
 
-// attempt plants, and has a process run that dies at its n-th write, which is applied or not, and others resume. All but the last one may die
-// as well, at the n-th write of after. It gives false if the first process has ended before.
+// attempt plants, and has a process run that dies at its n-th write, which is applied or not, and others resume. All
+// but the last one may die as well, at the n-th write of after. It gives false if the first process has ended before.
 func (m *mortal) attempt(n int, applied bool, after ...int) (died bool) {
 	m.plant()
 	m.handed = nil
@@ -176,9 +177,9 @@ func (m *mortal) attempt(n int, applied bool, after ...int) (died bool) {
 	return died
 }
 
-// process has a process run, or resume the run that there is, until it dies at its n-th write, after which nothing of it reaches the cluster. Reads
-// need no death of their own: what a process has read dies with it, so that one which dies at a read leaves what one leaves that dies at the
-// next write.
+// process has a process run, or resume the run that there is, until it dies at its n-th write, after which nothing of
+// it reaches the cluster. Reads need no death of their own: what a process has read dies with it, so that one which
+// dies at a read leaves what one leaves that dies at the next write.
 func (m *mortal) process(n int, applied bool) (report *reconcile.Report, died bool, err error) {
 	t, c := m.t, m.cluster()
 	run := m.interrupted()
@@ -316,8 +317,8 @@ func (m *mortal) checkTables(before []string) {
 
 var unstamped = newRule("OneOf", rule{moves: true, stamp: true}, tables.OneOf("status", statuses...), tables.UnstampedRows())
 
-// A run is killed at each of its writes, and another process resumes it: all that disagrees is in the report, nothing else is, the tables agree
-// where the run repairs, and no row is removed that was not handed out.
+// A run is killed at each of its writes, and another process resumes it: all that disagrees is in the report, nothing
+// else is, the tables agree where the run repairs, and no row is removed that was not handed out.
 func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	lookup := []reconcile.Option{reconcile.Lookup()}

@@ -68,8 +68,8 @@ const (
 
 var handed = reconcile.OnRemoval(func(reconcile.Removal) error { return nil })
 
-// What is repaired of a set that takes patches has the columns of other tables' keys, expires when it did, and is handed out before it is
-// removed; elements, which have times of their own, are only compared.
+// What is repaired of a set that takes patches has the columns of other tables' keys, expires when it did, and is
+// handed out before it is removed; elements, which have times of their own, are only compared.
 func TestPatchedRows(t *testing.T) {
 	t.Parallel()
 	const base, byOwner = "INSERT INTO notes (id,owner,status,text) VALUES (", "INSERT INTO notes_by_owner (owner,id,status,text) VALUES ("
@@ -192,8 +192,8 @@ func TestKeysAlone(t *testing.T) {
 	})
 }
 
-// A row that is put is put with its nulls as long as an older write, with values there, may be delivered. Of an older row they are left out: they
-// would be tombstones that cover nothing.
+// A row that is put is put with its nulls as long as an older write, with values there, may be delivered. Of an older
+// row they are left out: they would be tombstones that cover nothing.
 func TestNullsOfOldRows(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[pair]("pair", tables.Table{Name: "pairs", PartKey: []string{"id"}},

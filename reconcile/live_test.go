@@ -51,8 +51,8 @@ func TestTableOfAnotherTTL(t *testing.T) {
 	})
 }
 
-// A run to adopt that found a process which still writes by hand cannot be continued with the time at which that one ended: ranges that are done may
-// have rows of it.
+// A run to adopt that found a process which still writes by hand cannot be continued with the time at which that one
+// ended: ranges that are done may have rows of it.
 func TestAdoptResumedWithLaterWriters(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

@@ -163,9 +163,9 @@ func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
 // Rewrite makes [Reconciler.Repair] write an entity again, at a timestamp Settle ago, where a delete of an incomplete
 // write covers its row ([Shadowed]). Writes in flight are newer and win. A write of an earlier time that arrives later
-// loses: resume stored errors first, and import nothing with writer.At. It also puts rows into the base table that are older than 3/4 of gc_grace_seconds,
-// as after a restore. An entity that was deleted so long ago then comes back if one of its rows was left. It waits for
-// all replicas of the base row, and does not apply to Versioned sets.
+// loses: resume stored errors first, and import nothing with writer.At. It also puts rows into the base table that are
+// older than 3/4 of gc_grace_seconds, as after a restore. An entity that was deleted so long ago then comes back if one
+// of its rows was left. It waits for all replicas of the base row, and does not apply to Versioned sets.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // KeepAhead makes a run carry out writes whose time is more than [Settle] in the future ([Ahead]), over other changes

@@ -7,7 +7,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// A sighting has the millisecond of its time: one of the run itself, in the millisecond in which the run began, is not of before.
+// A sighting has the millisecond of its time: one of the run itself, in the millisecond in which the run began, is not
+// of before.
 func TestOutdatedSightings(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 1, 1, 0, 0, 0, 1_500_000, time.UTC)

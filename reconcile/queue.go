@@ -47,8 +47,8 @@ func newQueue() *queue {
 	return &queue{all: make(map[string]*suspect), wake: make(chan struct{}, 1), room: make(chan struct{})}
 }
 
-// add adds an entity, with the place of a row that is to be looked at, found by a unit, which may be nil. It waits while the queue is full,
-// until ctx ends.
+// add adds an entity, with the place of a row that is to be looked at, found by a unit, which may be nil. It waits
+// while the queue is full, until ctx ends.
 func (q *queue) add(ctx context.Context, entity string, p place, u *unit) {
 	for {
 		q.mu.Lock()
@@ -103,7 +103,8 @@ func (q *queue) len() int {
 	return len(q.all)
 }
 
-// resting is how many suspects wait, and until when. It is 0 if more may be added, or one is being looked at. done says that none is left.
+// resting is how many suspects wait, and until when. It is 0 if more may be added, or one is being looked at. done says
+// that none is left.
 func (q *queue) resting() (n int, until time.Time, done bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,8 +114,8 @@ func (q *queue) resting() (n int, until time.Time, done bool) {
 	return n, until, q.closed && len(q.all) == 0
 }
 
-// take waits for suspects that are due, and gives at most so many. It gives none at the end: when the queue is closed and empty, or ctx has
-// ended.
+// take waits for suspects that are due, and gives at most so many. It gives none at the end: when the queue is closed
+// and empty, or ctx has ended.
 func (q *queue) take(ctx context.Context, most int) []*suspect {
 	for {
 		q.mu.Lock()

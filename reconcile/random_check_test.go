@@ -88,8 +88,8 @@ func (x *random) differences() []string {
 	return out
 }
 
-// check compares the tables with what was written: they agree, and have of each column of each entity the newest acknowledged write, or a
-// newer one that was attempted.
+// check compares the tables with what was written: they agree, and have of each column of each entity the newest
+// acknowledged write, or a newer one that was attempted.
 func (x *random) check() {
 	x.t.Helper()
 	if left := x.differences(); len(left) > 0 {
@@ -118,7 +118,8 @@ func (x *random) check() {
 	}
 }
 
-// columns are what is checked: the row as a whole, but each column by itself of sets that take patches, which are repaired so.
+// columns are what is checked: the row as a whole, but each column by itself of sets that take patches, which are
+// repaired so.
 func (x *random) columns() []column {
 	values := func(s stored) string { return s.values() }
 	if x.moves {

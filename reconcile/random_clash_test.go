@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// clash makes writes of one item at the same time, whose processes pause in the middle, and then send everything: repairs meet creates, moves
-// and deletes that are in flight, of which they see a part or nothing.
+// clash makes writes of one item at the same time, whose processes pause in the middle, and then send everything:
+// repairs meet creates, moves and deletes that are in flight, of which they see a part or nothing.
 func (x *random) clash() {
 	if x.versioned { // whose rows are sent after a transaction only
 		return
@@ -50,8 +50,9 @@ func (x *random) clash() {
 	}
 }
 
-// unreachable creates items whose base rows only one replica has, as after writes that another data centre has acknowledged, and repairs
-// while that replica is gone, for longer than the horizon. A row that can only be removed is, when that has passed.
+// unreachable creates items whose base rows only one replica has, as after writes that another data centre has
+// acknowledged, and repairs while that replica is gone, for longer than the horizon. A row that can only be removed is,
+// when that has passed.
 func (x *random) unreachable() {
 	for _, table := range []string{"items", "items_by_owner", "items_by_status"} {
 		x.Create("ALTER TABLE shop." + table + " WITH gc_grace_seconds = 7200")

@@ -13,7 +13,8 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// drift plants what writers leave that die, compares what is found with what is there, and repairs it: at first by repairs that are killed.
+// drift plants what writers leave that die, compares what is found with what is there, and repairs it: at first by
+// repairs that are killed.
 func (x *random) drift() {
 	x.plantAll()
 	const settle = 30 * time.Second
@@ -116,8 +117,8 @@ func (x *random) sendSome(l *logged, is func(statement.Mutation) bool) {
 	}
 }
 
-// plantOutside plants rows under another status than statuses has. OneOf lists no more, so that nobody can tell what a row there is that
-// no other table has: for that, see unreachable.
+// plantOutside plants rows under another status than statuses has. OneOf lists no more, so that nobody can tell what a
+// row there is that no other table has: for that, see unreachable.
 func (x *random) plantOutside() {
 	l := x.created()
 	x.sendSome(l, func(statement.Mutation) bool { return true })

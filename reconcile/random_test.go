@@ -134,9 +134,10 @@ type tally struct {
 	longest int // repairs until nothing was left
 }
 
-// Worlds of all kinds are written under faults, some writes are given up, and others are resumed late, while two repairs at a time run and
-// are killed; then drift of each class is planted. All drift that has settled is found, and nothing else; no acknowledged write is undone, no
-// deleted entity is back, and repairs that go on make the tables agree. While all writes end within Settle, nothing is found.
+// Worlds of all kinds are written under faults, some writes are given up, and others are resumed late, while two
+// repairs at a time run and are killed; then drift of each class is planted. All drift that has settled is found, and
+// nothing else; no acknowledged write is undone, no deleted entity is back, and repairs that go on make the tables
+// agree. While all writes end within Settle, nothing is found.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	all := &tally{planted: make(map[string]map[reconcile.Class]int), done: make(map[reconcile.Outcome]int)}

@@ -59,7 +59,8 @@ func (r rule) remove(o item) tables.Change {
 	return r.set.Delete(o)
 }
 
-// toldVersion notes when a write was made, and what the next one starts from. It says whether another writer came first.
+// toldVersion notes when a write was made, and what the next one starts from. It says whether another writer came
+// first.
 func (x *random) toldVersion(l *logged, res writer.Result, err error) (conflict bool) {
 	var failed *writer.Error
 	next := l.row

@@ -113,7 +113,8 @@ func (x *random) id() (u gocql.UUID) {
 	return u
 }
 
-// clock gives a timestamp of which there is one only, by a clock that is wrong by up to half a second, above that of a row.
+// clock gives a timestamp of which there is one only, by a clock that is wrong by up to half a second, above that of a
+// row.
 func (x *random) clock(above int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,7 +154,8 @@ func (x *random) created() *logged {
 	return l
 }
 
-// changed is a write of an item, or of the one that is given, which for a set of a single writer must not be busy; it then is.
+// changed is a write of an item, or of the one that is given, which for a set of a single writer must not be busy; it
+// then is.
 func (x *random) changed(of *item) *logged {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -322,7 +324,8 @@ func (x *random) plant() {
 	delete(x.busy, l.row.ID)
 }
 
-// next is a write of a new item or of one that is there, nil if that is busy. Of an item that is given, it is a write of that one.
+// next is a write of a new item or of one that is there, nil if that is busy. Of an item that is given, it is a write
+// of that one.
 func (x *random) next(of *item) *logged {
 	if of == nil && x.number(2) == 0 {
 		return x.created()

@@ -128,8 +128,8 @@ func reasons(r *reconcile.Report) (out []string) {
 	return out
 }
 
-// Lists of the base table and of a query table that differ are found and left, and what else differs is repaired. A row with a list is not put
-// where it is missing, and one without a list is.
+// Lists of the base table and of a query table that differ are found and left, and what else differs is repaired. A row
+// with a list is not put where it is missing, and one without a list is.
 func TestRepairLeavesLists(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]tables.Option{
@@ -232,7 +232,8 @@ func TestPromoteLeavesLists(t *testing.T) {
 	})
 }
 
-// Rows by hand that agree are adopted with their lists. A base row that would be put into a query table without its list gets no version.
+// Rows by hand that agree are adopted with their lists. A base row that would be put into a query table without its
+// list gets no version.
 func TestAdoptKeepsLists(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]tables.Option{"stamped": tables.Stamp("updated_at"), "versioned": tables.Versioned("version")} {

@@ -168,10 +168,12 @@ func (j *job) choose() error {
 	return nil
 }
 
-// mostSkew is how far the clock of a run that repairs may be from a node's: writers reject versions that are further ahead.
+// mostSkew is how far the clock of a run that repairs may be from a node's: writers reject versions that are further
+// ahead.
 const mostSkew = 10 * time.Second
 
-// checkNode rejects clusters whose tokens are not those that ranges of the ring are made of here, and compares the clocks.
+// checkNode rejects clusters whose tokens are not those that ranges of the ring are made of here, and compares the
+// clocks.
 func (j *job) checkNode(ctx context.Context) error {
 	var name string
 	var began, now time.Time // the latter by the node's clock

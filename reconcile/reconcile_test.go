@@ -164,8 +164,8 @@ func (x *world) rows(o orders.Order) map[string][]string {
 	return out
 }
 
-// Tables that agree are found to agree, each class of difference is found once, with no false alarm, and repaired. A second verification
-// finds what could not be repaired, and nothing else.
+// Tables that agree are found to agree, each class of difference is found once, with no false alarm, and repaired. A
+// second verification finds what could not be repaired, and nothing else.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -231,7 +231,8 @@ func TestClasses(t *testing.T) {
 	})
 }
 
-// A delete from the future, by a client whose clock is an hour ahead, covers a row also after Rewrite has written it again, once.
+// A delete from the future, by a client whose clock is an hour ahead, covers a row also after Rewrite has written it
+// again, once.
 func TestRewriteUnderADeleteFromTheFuture(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

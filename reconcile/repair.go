@@ -16,8 +16,8 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// promotable is the part of gc_grace_seconds below which a row is young enough to be put into the base table: a tombstone that covers it is
-// not purged yet.
+// promotable is the part of gc_grace_seconds below which a row is young enough to be put into the base table: a
+// tombstone that covers it is not purged yet.
 const promotable = 0.75
 
 // rounds bounds how often one repair leads to another: a row that completes a move shows rows under former keys.
@@ -189,7 +189,8 @@ func (j *job) unrepairable(l repair.Look) error {
 	return nil
 }
 
-// step carries out what the rules say of a look. It gives how many statements were sent, or would be. A [leftError] says why nothing is done.
+// step carries out what the rules say of a look. It gives how many statements were sent, or would be. A [leftError]
+// says why nothing is done.
 func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.Rules) (sent int, err error) {
 	d, err := repair.Decide(l, rules)
 	if d.ReadAll {
@@ -296,7 +297,8 @@ func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, err err
 	return l, err
 }
 
-// handOut gives the rows that are about to be removed, or to lose values, to the caller, or says why they cannot be removed.
+// handOut gives the rows that are about to be removed, or to lose values, to the caller, or says why they cannot be
+// removed.
 func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 	classes := make(map[[2]string]repair.Class)
 	for _, f := range l.Findings() {
@@ -341,7 +343,8 @@ func (j *job) brake(rows int64) error {
 	return leftError{error: err}
 }
 
-// writeAgain writes the base row to all tables at a time Settle before it was read: all writes of before then, it shows.
+// writeAgain writes the base row to all tables at a time Settle before it was read: all writes of before then, it
+// shows.
 func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) error {
 	at := then.UnixMicro()
 	if expires(l.Base) {

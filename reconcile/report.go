@@ -49,9 +49,9 @@ type Report struct {
 	// [Reconciler.Adopt] gives them one. In a set with Versioned they were not compared, and Err matches [ErrIncomplete].
 	// If a run was continued, it counts the last process only.
 	Unadopted int
-	// Copied counts the lists that [Copy] has put into another column, or with [DryRun] would. Kept counts those that it has
-	// not put there, because that column was written later, with another value or with none. If a run was continued, both
-	// count the last process only.
+	// Copied counts the lists that [Copy] has put into another column, or with [DryRun] would. Kept counts those that it
+	// has not put there, because that column was written later, with another value or with none. If a run was continued,
+	// both count the last process only.
 	Copied, Kept int
 	// Uncovered counts what could not be read or looked at again: token ranges, entities that differed, and rows of which
 	// writers reject each change. Err says why.

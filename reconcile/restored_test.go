@@ -18,9 +18,9 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// A query table that was truncated is rebuilt while writers write, and a base table that was restored from an older backup gets back what
-// was written since, from the query tables. What was deleted since is Shadowed: a delete in the query tables covers it, and the service
-// deletes it again.
+// A query table that was truncated is rebuilt while writers write, and a base table that was restored from an older
+// backup gets back what was written since, from the query tables. What was deleted since is Shadowed: a delete in the
+// query tables covers it, and the service deletes it again.
 func TestTablesThatWereTruncatedOrRestored(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(*desk, []ticketRow){
@@ -118,8 +118,8 @@ func TestRestoredBaseTableNeedsMaxRemovals(t *testing.T) {
 	})
 }
 
-// A base table of a set with Versioned was restored, and lacks rows and later versions: the rows of the query table are the only copies, so a
-// repair leaves them, and says how to write them through the set.
+// A base table of a set with Versioned was restored, and lacks rows and later versions: the rows of the query table are
+// the only copies, so a repair leaves them, and says how to write them through the set.
 func TestRestoredVersioned(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -208,7 +208,8 @@ func TestRestoredVersioned(t *testing.T) {
 	})
 }
 
-// Rows that are too old to be put into a restored base table stay for as long as nobody says what they are. Rewrite puts them there.
+// Rows that are too old to be put into a restored base table stay for as long as nobody says what they are. Rewrite
+// puts them there.
 func TestRestoredOldRows(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -237,7 +238,8 @@ func TestRestoredOldRows(t *testing.T) {
 	})
 }
 
-// Rewrite is how a restored base table gets its rows back, so it removes no row that nothing proves deleted, whatever MaxRemovals allows.
+// Rewrite is how a restored base table gets its rows back, so it removes no row that nothing proves deleted, whatever
+// MaxRemovals allows.
 func TestRewriteRemovesNothingUnproven(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -266,7 +268,8 @@ func TestRewriteRemovesNothingUnproven(t *testing.T) {
 	})
 }
 
-// The option of an adoption, among the defaults of a process, makes no repair remove what a restored base table of a Versioned set has lost.
+// The option of an adoption, among the defaults of a process, makes no repair remove what a restored base table of a
+// Versioned set has lost.
 func TestWritersInARepair(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

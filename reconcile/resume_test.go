@@ -41,7 +41,8 @@ func (x *world) differ(o orders.Order) {
 	x.remove("orders_by_status", o, o.UpdatedAt+9)
 }
 
-// A run that is resumed keeps what an earlier process has found, except for rows that it reads again and that agree by now.
+// A run that is resumed keeps what an earlier process has found, except for rows that it reads again and that agree by
+// now.
 func TestResumedRunForgetsWhatAgrees(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

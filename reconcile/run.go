@@ -37,8 +37,8 @@ func State(keyspace string) Option { return func(c *config) { c.state = keyspace
 // same [Writers] and [Settle], or the error matches [ErrInvalid]. The run keeps its [Rate] unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
-// storedRun is a run in the tables of StateSchema. A range is stored once all that differed in it is settled: if it were stored when it was read, a
-// process that dies would lose its suspects.
+// storedRun is a run in the tables of StateSchema. A range is stored once all that differed in it is settled: if it
+// were stored when it was read, a process that dies would lose its suspects.
 type storedRun struct {
 	lease
 	began   time.Time
@@ -175,8 +175,8 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 // startOf is when a run began, by its id: the time that is stored may be damaged.
 func startOf(run gocql.UUID) time.Time { return run.Time().Truncate(time.Millisecond) }
 
-// load stores the run as running, and reads what an earlier process has done. The plan of the run is this one row: its segments follow from it,
-// so there is none of which a part is stored.
+// load stores the run as running, and reads what an earlier process has done. The plan of the run is this one row: its
+// segments follow from it, so there is none of which a part is stored.
 func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
 	wanted := wantRun
 	if r.paused {
@@ -294,7 +294,8 @@ func (r *storedRun) obey(ctx context.Context, j *job) {
 	}
 }
 
-// tell stores how far the run is. It says whether the run is this process's still: the lease may be free again after another one has ended the run.
+// tell stores how far the run is. It says whether the run is this process's still: the lease may be free again after
+// another one has ended the run.
 func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) (mine bool, err error) {
 	p, done := j.progress(), r.ended.Load()
 	if j.digest != nil {

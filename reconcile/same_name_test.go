@@ -19,8 +19,8 @@ type twin struct {
 	Stamp            int64
 }
 
-// Two tables of a set have one name, in two keyspaces. Verify counted the row that b.twins lacks as missing in a.twins, the base table,
-// and said that b.twins agrees.
+// Two tables of a set have one name, in two keyspaces. Verify counted the row that b.twins lacks as missing in a.twins,
+// the base table, and said that b.twins agrees.
 func TestTablesOfOneName(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[twin]("twin",

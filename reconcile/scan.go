@@ -14,9 +14,11 @@ import (
 const (
 	// calmPages is after how many pages a smaller one grows again.
 	calmPages = 4
-	// mostHalvings bounds how often a range is halved: few tables have so many partitions that two of them are in the least part.
+	// mostHalvings bounds how often a range is halved: few tables have so many partitions that two of them are in the
+	// least part.
 	mostHalvings = 20
-	// mostFailures in a row end the scan of a range: one partition that cannot be read causes fewer, by halving the page and then the range.
+	// mostFailures in a row end the scan of a range: one partition that cannot be read causes fewer, by halving the page
+	// and then the range.
 	mostFailures = 32
 	// failurePause, times the failures in a row, goes before the next page.
 	failurePause = 100 * time.Millisecond
@@ -36,7 +38,8 @@ func (s *stretch) rest() segment {
 	return segment{s.at.token - 1, s.in.high}
 }
 
-// split cuts what is left: after the partition of the mark, else into halves not narrower than least. It gives none where that cannot be done.
+// split cuts what is left: after the partition of the mark, else into halves not narrower than least. It gives none
+// where that cannot be done.
 func (s *stretch) split(least uint64) []stretch {
 	width := uint64(s.in.high) - uint64(s.in.low)
 	switch {
@@ -49,8 +52,9 @@ func (s *stretch) split(least uint64) []stretch {
 	return []stretch{{in: segment{s.in.low, middle}}, {in: segment{middle, s.in.high}}}
 }
 
-// scanSegment reads a range. Where a page cannot be read, as replicas meet too many tombstones or take too long, a smaller one is tried, down to
-// one row, then smaller ranges. What cannot be read even so is noted, and the rest is read.
+// scanSegment reads a range. Where a page cannot be read, as replicas meet too many tombstones or take too long, a
+// smaller one is tried, down to one row, then smaller ranges. What cannot be read even so is noted, and the rest is
+// read.
 func (j *job) scanSegment(ctx context.Context, u *unit) (unread error) {
 	var gaps []gap
 	defer func() {

@@ -75,7 +75,8 @@ func either(t *testing.T, test func(t *testing.T, x *world, options ...reconcile
 	}
 }
 
-// Where a replica meets too many tombstones for a page, or answers too late, the scan takes smaller ones and misses nothing.
+// Where a replica meets too many tombstones for a page, or answers too late, the scan takes smaller ones and misses
+// nothing.
 func TestScanOfTombstonesByPage(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]cassandratest.Step{
@@ -101,8 +102,8 @@ func TestScanOfTombstonesByPage(t *testing.T) {
 	}
 }
 
-// A partition that cannot be read row by row either is named, and the rest of its range is read. The run is incomplete; once the partition can
-// be read, it is resumed and finds what is there.
+// A partition that cannot be read row by row either is named, and the rest of its range is read. The run is incomplete;
+// once the partition can be read, it is resumed and finds what is there.
 func TestScanOfTombstonesByRange(t *testing.T) {
 	t.Parallel()
 	for _, pages := range []int{0, 4} { // that can be read before the tombstones

@@ -177,9 +177,9 @@ func (j *job) table(name string) *table {
 	return j.tables[slices.IndexFunc(j.tables, func(t *table) bool { return t.Name() == name })]
 }
 
-// look reads what all tables have of an entity: the base row, at a level of its own, the rows that a scan has found, and those that may be
-// where these rows say, also under the other values of columns that are OneOf. The next look reads all of these, too: once the entity has
-// moved, no row may say where it was.
+// look reads what all tables have of an entity: the base row, at a level of its own, the rows that a scan has found,
+// and those that may be where these rows say, also under the other values of columns that are OneOf. The next look
+// reads all of these, too: once the entity has moved, no row may say where it was.
 func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (repair.Look, error) {
 	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt, Ahead: j.ahead(s)}
 	b, err := j.row(ctx, j.base(), s.entity, base)
@@ -227,8 +227,8 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 	return l, err
 }
 
-// lookAtNamesake notes that another base row, r or the one that r leads to, has the ID of an entity with a base row. r is
-// at p.
+// lookAtNamesake notes that another base row, r or the one that r leads to, has the ID of an entity with a base row. r
+// is at p.
 func (j *job) lookAtNamesake(ctx context.Context, l *repair.Look, p place, r *row) (err error) {
 	other := r.Entity()
 	if l.Base == nil || other == "" {
@@ -249,7 +249,8 @@ func (j *job) lookAtNamesake(ctx context.Context, l *repair.Look, p place, r *ro
 	return nil
 }
 
-// places adds the places in which query tables may have rows of the entity of a row to those that are known, and to be read.
+// places adds the places in which query tables may have rows of the entity of a row to those that are known, and to be
+// read.
 func (j *job) places(r *row, known map[place]bool, todo []place) ([]place, error) {
 	for _, q := range j.queries {
 		keys, err := r.Places(q.Layout)
@@ -266,8 +267,8 @@ func (j *job) places(r *row, known map[place]bool, todo []place) ([]place, error
 	return todo, nil
 }
 
-// ahead is a time, in microseconds, that no clock which is right has reached, or had when an earlier run saw the entity. What is later is left,
-// unless a person has decided to keep it.
+// ahead is a time, in microseconds, that no clock which is right has reached, or had when an earlier run saw the
+// entity. What is later is left, unless a person has decided to keep it.
 func (j *job) ahead(s *suspect) int64 {
 	at := time.Now().Add(j.settle).UnixMicro()
 	switch {
@@ -279,8 +280,8 @@ func (j *job) ahead(s *suspect) int64 {
 	return at
 }
 
-// lookSoon is look, and says when it began. One that took so long, as in a run that was paused, is repeated: what it has read first may have been
-// deleted since, and the tombstones be purged.
+// lookSoon is look, and says when it began. One that took so long, as in a run that was paused, is repeated: what it
+// has read first may have been deleted since, and the tombstones be purged.
 func (j *job) lookSoon(ctx context.Context, s *suspect, base gocql.Consistency) (l repair.Look, began time.Time, err error) {
 	for {
 		began = time.Now()

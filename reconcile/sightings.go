@@ -48,7 +48,8 @@ func scanSighting(s gocql.Scanner, f *sighting) error {
 	return err
 }
 
-// finding is what repair says of a row, and of no use if another version of the library has stored a class that this one does not know.
+// finding is what repair says of a row, and of no use if another version of the library has stored a class that this
+// one does not know.
 func (s *sighting) finding() repair.Finding {
 	return repair.Finding{
 		Class: named(s.class, repair.Missing, repair.Shared), Table: s.table, Key: string(s.key), BaseAt: s.baseAt, RowAt: s.rowAt, Column: s.differs,
@@ -68,7 +69,8 @@ func named[T interface {
 	return 0
 }
 
-// recall gives a suspect the time when an earlier run saw it first in the same state, and with it another certainty. What was ahead then, is.
+// recall gives a suspect the time when an earlier run saw it first in the same state, and with it another certainty.
+// What was ahead then, is.
 func (j *job) recall(ctx context.Context, s *suspect, l *repair.Look, began time.Time, c repair.Certainty) (repair.Certainty, error) {
 	var same []repair.Finding
 	var first time.Time
@@ -106,7 +108,8 @@ func (j *job) compares(name string) bool {
 	return slices.ContainsFunc(j.compared()[1:], func(t *table) bool { return t.Name() == name })
 }
 
-// A finding is stored when its repair begins, if it is repaired, and when that is done. The steps are microseconds of its timestamp.
+// A finding is stored when its repair begins, if it is repaired, and when that is done. The steps are microseconds of
+// its timestamp.
 type step int64
 
 const (
@@ -166,8 +169,8 @@ type earlier struct {
 	todo   map[string][]place   // by entity: rows to be looked at first
 }
 
-// restore adds to the report what the run has found, and what others have since it began, except for rows that the run reads again. Those beyond
-// a bound are only counted.
+// restore adds to the report what the run has found, and what others have since it began, except for rows that the run
+// reads again. Those beyond a bound are only counted.
 func (j *job) restore(ctx context.Context, r *storedRun) error {
 	r.earlier = earlier{report: make(map[string][]place), gone: make(map[spot]bool), begun: make(map[string][]Finding), todo: make(map[string][]place)}
 	kept := 0
@@ -216,8 +219,8 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 	})
 }
 
-// again says whether the run reads a range again in which it finds a row that disagrees still, or only maybe: from the base row those are seen that
-// are under the key which it has. A digest reads all of them again.
+// again says whether the run reads a range again in which it finds a row that disagrees still, or only maybe: from the
+// base row those are seen that are under the key which it has. A digest reads all of them again.
 func (r *storedRun) again(j *job, f *sighting) (again, maybe bool) {
 	base := !r.covers(j.base(), string(f.entity), j.ranges)
 	class := named(f.class, repair.Missing, repair.Shared)
@@ -253,8 +256,8 @@ func (r *storedRun) looked(report *Report, entity string, found []Finding) {
 	}
 }
 
-// lookFirst has entities looked at of which no range that is read again says all: one that a repair had begun may have a new base row, in a range
-// that is done.
+// lookFirst has entities looked at of which no range that is read again says all: one that a repair had begun may have
+// a new base row, in a range that is done.
 func (r *storedRun) lookFirst(ctx context.Context, j *job) {
 	for entity, places := range r.earlier.todo {
 		for _, p := range places {
@@ -279,8 +282,8 @@ func (r *storedRun) finished(entity string, found []Finding) (repaired []Finding
 	return repaired
 }
 
-// forget deletes what no longer differs: the run has read everything since it began, and has not seen it. The timestamp leaves what another
-// run has seen meanwhile.
+// forget deletes what no longer differs: the run has read everything since it began, and has not seen it. The timestamp
+// leaves what another run has seen meanwhile.
 func (j *job) forget(ctx context.Context, r *storedRun) error {
 	return j.sightings(ctx, func(slice int16, f *sighting) error {
 		if !r.outdated(f) && !r.earlier.gone[spot{place{j.table(f.table), string(f.key)}, string(f.entity)}] {
@@ -292,6 +295,6 @@ func (j *job) forget(ctx context.Context, r *storedRun) error {
 	})
 }
 
-// outdated says whether a sighting is of before the run. What the run has seen itself is not, whatever the clocks say: stored times are in
-// milliseconds.
+// outdated says whether a sighting is of before the run. What the run has seen itself is not, whatever the clocks say:
+// stored times are in milliseconds.
 func (r *storedRun) outdated(f *sighting) bool { return f.run != r.run && f.last.Before(r.began) }

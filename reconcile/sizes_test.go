@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A node reports the ranges that are its own. Those of nodes that do not answer are taken to have as much as the others.
+// A node reports the ranges that are its own. Those of nodes that do not answer are taken to have as much as the
+// others.
 func TestSizesOfAllNodes(t *testing.T) {
 	t.Parallel()
 	const least, quarter, half = "-9223372036854775808", "-4611686018427387904", "0"

@@ -9,7 +9,8 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// A machine whose clock is far from the nodes' repairs and adopts nothing: what it writes at the present time would shut out writers until then.
+// A machine whose clock is far from the nodes' repairs and adopts nothing: what it writes at the present time would
+// shut out writers until then.
 func TestRepairByASkewedClock(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

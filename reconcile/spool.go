@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// spool keeps records in partitions by hash, in memory up to a bound and beyond it in a file. add is safe for concurrent use. The file has
-// mode 0600 and no name once it is open, so that nothing is left of it when the process dies; where the system does not allow that, as on
-// Windows, the next spool in the folder removes it.
+// spool keeps records in partitions by hash, in memory up to a bound and beyond it in a file. add is safe for
+// concurrent use. The file has mode 0600 and no name once it is open, so that nothing is left of it when the process
+// dies; where the system does not allow that, as on Windows, the next spool in the folder removes it.
 type spool struct {
 	dir   string
 	level int // of spools within spools
@@ -45,8 +45,8 @@ const (
 	spoolName  = "denorm-spool-"
 )
 
-// newSpool makes a spool in a folder, and removes what others have left there. The file of a live process has no name, or cannot be
-// removed.
+// newSpool makes a spool in a folder, and removes what others have left there. The file of a live process has no name,
+// or cannot be removed.
 func newSpool(dir string, chunk int) *spool {
 	left, _ := filepath.Glob(filepath.Join(dir, spoolName+"*"))
 	for _, name := range left {
@@ -111,8 +111,8 @@ func (s *spool) close() {
 	}
 }
 
-// each gives f the records of each partition, all those of a hash at once, and releases them. What f is given is valid until it returns.
-// A partition of more than whole bytes is spread over another spool before. Nobody may add any more.
+// each gives f the records of each partition, all those of a hash at once, and releases them. What f is given is valid
+// until it returns. A partition of more than whole bytes is spread over another spool before. Nobody may add any more.
 func (s *spool) each(whole int64, f func(records []byte) error) error {
 	var all []byte
 	for i := range s.parts {

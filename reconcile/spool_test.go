@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// What is added comes back once, records of one hash together, whether it is in memory, in the file, or in partitions that are split.
+// What is added comes back once, records of one hash together, whether it is in memory, in the file, or in partitions
+// that are split.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -137,9 +137,10 @@ func visit[T any](ctx context.Context, s *store, row func(gocql.Scanner, *T) err
 	return nil
 }
 
-// A lease keeps a second process from doing the same work. It is a matter of economy: all that a run writes may be written by two.
-// So it is at LOCAL_SERIAL: a datacentre that is down does not keep the others from verifying. The job has the name of the datacentre, as
-// transactions of one partition at LOCAL_SERIAL in two datacentres can block it. A session without a datacentre uses SERIAL.
+// A lease keeps a second process from doing the same work. It is a matter of economy: all that a run writes may be
+// written by two. So it is at LOCAL_SERIAL: a datacentre that is down does not keep the others from verifying. The job
+// has the name of the datacentre, as transactions of one partition at LOCAL_SERIAL in two datacentres can block it. A
+// session without a datacentre uses SERIAL.
 type lease struct {
 	*store
 	job        string
@@ -188,7 +189,8 @@ func (l *lease) release(ctx context.Context) error {
 	return err
 }
 
-// cas runs a lightweight transaction. One that was applied although its answer was lost is told by the owner when it is sent again.
+// cas runs a lightweight transaction. One that was applied although its answer was lost is told by the owner when it is
+// sent again.
 func (l *lease) cas(ctx context.Context, statement string, values ...any) (held bool, run gocql.UUID, err error) {
 	err = l.do(ctx, retry.Swap, func(ctx context.Context) error {
 		row := make(map[string]any)

@@ -48,8 +48,8 @@ func TestManyFindingsOfFormerRuns(t *testing.T) {
 	})
 }
 
-// What was deleted while a run was paused is not sent again, although the run has read the base row before: the tombstone may be purged, which
-// the in-process Cassandra does not do.
+// What was deleted while a run was paused is not sent again, although the run has read the base row before: the
+// tombstone may be purged, which the in-process Cassandra does not do.
 func TestDeletedWhilePaused(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -33,7 +33,8 @@ func (x *world) soon() {
 	}
 }
 
-// What nothing can prove is removed when an earlier run has seen it so long ago that nothing of it can still be delivered.
+// What nothing can prove is removed when an earlier run has seen it so long ago that nothing of it can still be
+// delivered.
 func TestFirstSightingsOutliveRuns(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []bool{false, true} {

@@ -27,7 +27,8 @@ func newThrottle(c pace.Config, rate int) *throttle {
 	return t
 }
 
-// set admits no more requests than rate a second, 0 for no bound, or none while it is paused. It is also for those that wait already.
+// set admits no more requests than rate a second, 0 for no bound, or none while it is paused. It is also for those that
+// wait already.
 func (t *throttle) set(paused bool, rate int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

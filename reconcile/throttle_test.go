@@ -66,8 +66,8 @@ func TestPaceChangesForThoseThatWait(t *testing.T) {
 	})
 }
 
-// A run keeps as many requests in flight as a server answers at once, and not many more: the target is of requests that did not wait for
-// each other.
+// A run keeps as many requests in flight as a server answers at once, and not many more: the target is of requests that
+// did not wait for each other.
 func TestPaceLeavesRoom(t *testing.T) {
 	t.Parallel()
 	for at, most := range map[int]int{1: 3, 64: 3*64 + 32} {

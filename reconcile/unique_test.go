@@ -134,8 +134,8 @@ func foundClaims(report *reconcile.Report) []string {
 
 var methods = map[string][]reconcile.Option{"digest": nil, "lookup": {reconcile.Lookup()}}
 
-// Unique keys that are not claimed for the row which has them are found and claimed for it, unless another row has them too; claims that
-// no row holds are counted.
+// Unique keys that are not claimed for the row which has them are found and claimed for it, unless another row has them
+// too; claims that no row holds are counted.
 func TestUniqueKeys(t *testing.T) {
 	t.Parallel()
 	for name, method := range methods {
@@ -244,7 +244,8 @@ func TestReadsAtSerialKeepThePace(t *testing.T) {
 	})
 }
 
-// A row of a table of unique keys that names no entity, as other code has made it, is named as what it is, and nothing else is left out for it.
+// A row of a table of unique keys that names no entity, as other code has made it, is named as what it is, and nothing
+// else is left out for it.
 func TestClaimOfNobody(t *testing.T) {
 	t.Parallel()
 	for name, method := range methods {
@@ -279,7 +280,8 @@ func TestClaimOfNobody(t *testing.T) {
 	}
 }
 
-// Adopt claims the unique keys of the rows that it gives a version. Rows that share one get a version, too, or they could not be changed.
+// Adopt claims the unique keys of the rows that it gives a version. Rows that share one get a version, too, or they
+// could not be changed.
 func TestAdoptClaimsUniqueKeys(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -17,8 +17,8 @@ import (
 
 var seeds = flag.Uint64("unique-seeds", 3, "how many runs of TestUniqueKeysNextToWriters")
 
-// Users take, swap and release addresses, some of their clients die on the way, and claims are late: no finding is false, claims that are
-// lost are found and made again, and no address gets two owners.
+// Users take, swap and release addresses, some of their clients die on the way, and claims are late: no finding is
+// false, claims that are lost are found and made again, and no address gets two owners.
 func TestUniqueKeysNextToWriters(t *testing.T) {
 	t.Parallel()
 	for seed := range *seeds {
@@ -95,7 +95,8 @@ func nextToWriters(t *testing.T, c *cassandratest.Cluster, seed uint64) {
 		}
 		<-time.After(3 * time.Second)
 	}
-	// Claims that are lost, of rows that are written all the time: no second user may get such an address once it is claimed again.
+	// Claims that are lost, of rows that are written all the time: no second user may get such an address once it is
+	// claimed again.
 	for _, id := range []int{901, 902} {
 		x.insert(id, fmt.Sprint("mine", id))
 		x.free(fmt.Sprint("mine", id))

@@ -46,7 +46,8 @@ func (j *job) settled(ctx context.Context, s *suspect, inFlight bool, err error)
 	}
 }
 
-// release is called for everything that a unit waited for. What a unit of a digest read is lost with the process, so none is stored.
+// release is called for everything that a unit waited for. What a unit of a digest read is lost with the process, so
+// none is stored.
 func (j *job) release(ctx context.Context, u *unit) {
 	if u.open.Add(-1) == 0 && !u.failed.Load() && !u.unsafe.Load() && j.stored != nil && j.digest == nil {
 		j.stored.done(ctx, u)

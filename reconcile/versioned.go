@@ -86,9 +86,9 @@ func (j *job) baseOf(key string) versionedBase {
 	return j.versionedBase(tablerow.BaseRow(j.base().Layout, key, j.keyspace))
 }
 
-// lookVersioned completes a look whose rows have been read: the claims of unique keys are read after them, and then the base row of a set with
-// Versioned, at SERIAL. As nobody has a key before its claim, and the base row is read last, a version of it that two looks have seen has
-// lacked a claim if there was none between them.
+// lookVersioned completes a look whose rows have been read: the claims of unique keys are read after them, and then the
+// base row of a set with Versioned, at SERIAL. As nobody has a key before its claim, and the base row is read last, a
+// version of it that two looks have seen has lacked a claim if there was none between them.
 func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) error {
 	b := j.baseOf(s.entity)
 	for _, u := range j.uniques {

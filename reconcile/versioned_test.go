@@ -32,8 +32,9 @@ var tickets = tables.Must(tables.New[ticket]("ticket",
 	tables.Versioned("version"),
 ))
 
-// Tables of a set with Versioned are verified next to transactions, and repaired: writes that their clients have left are finished, rows
-// that are missing are put at the version, and rows that the base table explains are removed. Of what it does not remember, a person decides.
+// Tables of a set with Versioned are verified next to transactions, and repaired: writes that their clients have left
+// are finished, rows that are missing are put at the version, and rows that the base table explains are removed. Of
+// what it does not remember, a person decides.
 func TestVersioned(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

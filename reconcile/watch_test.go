@@ -61,8 +61,8 @@ func (x *world) stored() []reconcile.RunInfo {
 	return runs
 }
 
-// One of two replicas works, at a pace that lasts for the period. When it is canceled, the other one continues its pass, finds what comes to
-// disagree between two passes, and goes on after a pass that has failed.
+// One of two replicas works, at a pace that lasts for the period. When it is canceled, the other one continues its
+// pass, finds what comes to disagree between two passes, and goes on after a pass that has failed.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -139,7 +139,8 @@ func TestWatchStopped(t *testing.T) {
 	})
 }
 
-// A pass that is paused stays so when its process ends and another one continues it, and one that was to be stopped does not go on.
+// A pass that is paused stays so when its process ends and another one continues it, and one that was to be stopped
+// does not go on.
 func TestWatchStaysPaused(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -28,8 +28,8 @@ func newServed(t *testing.T, c *cassandratest.Cluster, r rule, plants []wreck) *
 	return &served{mortal: m, items: m.ward.(*killedItems)} //nolint:forcetypeassert // it is
 }
 
-// serve makes acknowledged writes of all items: updates, moves, deletes and creates, or where it finishes what it has planted, half of them are these
-// writes.
+// serve makes acknowledged writes of all items: updates, moves, deletes and creates, or where it finishes what it has
+// planted, half of them are these writes.
 func (f *served) serve(n int, finishes bool) {
 	base, set := f.items.read(base), f.items.rule.set
 	f.acked = make(map[gocql.UUID]string)
@@ -96,8 +96,8 @@ func (f *served) checkServed() {
 	}
 }
 
-// At each request of a repair, between what it reads or writes and the answer, the service writes all that disagrees, or finishes the writes that have
-// left it so. No acknowledged write is undone, no deleted row is back.
+// At each request of a repair, between what it reads or writes and the answer, the service writes all that disagrees,
+// or finishes the writes that have left it so. No acknowledged write is undone, no deleted row is back.
 func TestWrittenAtEveryStep(t *testing.T) {
 	t.Parallel()
 	lookup := []reconcile.Option{reconcile.Lookup()}

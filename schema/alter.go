@@ -69,8 +69,8 @@ func (p *parser) alterTable(s *ast.AlterTable, at int) error {
 	return nil
 }
 
-// dropCompact takes COMPACT STORAGE away, and says whether it was there. As in Cassandra, the internal columns of a table without clustering columns
-// show from then on.
+// dropCompact takes COMPACT STORAGE away, and says whether it was there. As in Cassandra, the internal columns of a
+// table without clustering columns show from then on.
 func (t *Table) dropCompact() bool {
 	_, compact := t.Options[ast.CompactStorage]
 	delete(t.Options, ast.CompactStorage)
@@ -195,8 +195,8 @@ func (p *parser) created() int {
 	return len(p.out.Indexes) + len(p.out.Views) + len(p.out.Types) + len(p.out.Tables) + len(p.out.Keyspaces)
 }
 
-// rights are words that statements begin with which are about no table; others of these are about what follows one of changes, and ours are not.
-// begins are reserved words that other statements begin with.
+// rights are words that statements begin with which are about no table; others of these are about what follows one of
+// changes, and ours are not. begins are reserved words that other statements begin with.
 var (
 	rights  = strings.Fields("GRANT REVOKE LIST")
 	changes = strings.Fields("CREATE ALTER DROP ADD")
@@ -220,7 +220,8 @@ func (p *parser) passes(span ast.Span) bool {
 // code matches the beginning of a statement that creates code, with its name.
 var code = regexp.MustCompile(`(?i)^CREATE (?:OR REPLACE )?(?:FUNCTION|AGGREGATE|TRIGGER) (?:IF NOT EXISTS )?[\w."]+`)
 
-// maxUnread bounds what is shown of a statement that is not understood, in bytes: it may be a text that is no CQL, and nobody else's business.
+// maxUnread bounds what is shown of a statement that is not understood, in bytes: it may be a text that is no CQL, and
+// nobody else's business.
 const maxUnread = 120
 
 // unread takes down a statement that is not understood.

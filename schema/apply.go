@@ -190,8 +190,8 @@ func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 	return nil
 }
 
-// agree waits until all nodes have one schema version. Each is asked for its own: what others know of a node that is down
-// is of before.
+// agree waits until all nodes have one schema version. Each is asked for its own: what others know of a node that is
+// down is of before.
 func (a *applier) agree(ctx context.Context) error {
 	peers, err := a.reader.rows(ctx, `SELECT * FROM system.peers`)
 	if err != nil {

@@ -78,8 +78,9 @@ func lives(t *testing.T, s *session.Session) string {
 	return live.CQL()
 }
 
-// A process that applies a text is killed at any of its statements, before the cluster has done it or before it has answered. A second
-// one, when the lock of the first has ended, does the rest and nothing twice: the schema is as without the kill.
+// A process that applies a text is killed at any of its statements, before the cluster has done it or before it has
+// answered. A second one, when the lock of the first has ended, does the rest and nothing twice: the schema is as
+// without the kill.
 func TestApplyKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	want := ""
@@ -257,8 +258,8 @@ func TestApplyGoesOnAfterAnError(t *testing.T) {
 	})
 }
 
-// A statement without an answer is looked for: what the cluster has done is not sent again, and the rest follows. Of one
-// that it has not done, the error does not say so: it may be under way.
+// A statement without an answer is looked for: what the cluster has done is not sent again, and the rest follows. Of
+// one that it has not done, the error does not say so: it may be under way.
 func TestApplyWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	const text = "CREATE TABLE shop.orders (id int PRIMARY KEY); ALTER TABLE shop.orders ADD note text;"
@@ -380,7 +381,8 @@ func TestStepsToConfirm(t *testing.T) {
 	})
 }
 
-// An option that a text sets twice is not set again by a second run of the text. A run that was stopped in between goes on.
+// An option that a text sets twice is not set again by a second run of the text. A run that was stopped in between goes
+// on.
 func TestApplyOptionsTwice(t *testing.T) {
 	t.Parallel()
 	all := []string{

@@ -109,8 +109,8 @@ func (c *comparison) keyspace(k *Keyspace) {
 	}
 }
 
-// alterReplication changes the replication of a keyspace from what it is. A factor for all datacentres leaves those alone
-// that have one already, so they are named.
+// alterReplication changes the replication of a keyspace from what it is. A factor for all datacentres leaves those
+// alone that have one already, so they are named.
 func alterReplication(keyspace string, to, from map[string]string) string {
 	if all, ok := to["replication_factor"]; ok && to["class"] == "NetworkTopologyStrategy" && from["class"] == to["class"] {
 		to = maps.Clone(to)
@@ -124,8 +124,8 @@ func alterReplication(keyspace string, to, from map[string]string) string {
 	return "ALTER KEYSPACE " + cql.Quote(keyspace) + " WITH replication = " + mapLiteral(to)
 }
 
-// sameReplication compares what a declaration says with what the server made of it: a factor for all datacentres becomes
-// one for each.
+// sameReplication compares what a declaration says with what the server made of it: a factor for all datacentres
+// becomes one for each.
 func sameReplication(declared, live map[string]string) bool {
 	all, ok := declared["replication_factor"]
 	if !ok || declared["class"] != "NetworkTopologyStrategy" {
@@ -304,7 +304,8 @@ func (c *comparison) index(i *Index) {
 	}
 }
 
-// otherName is the live index that is the declared one under a name which is not declared, nil if there is none. Cassandra takes no second one.
+// otherName is the live index that is the declared one under a name which is not declared, nil if there is none.
+// Cassandra takes no second one.
 func (c *comparison) otherName(i *Index) *Index {
 	other := c.live.indexLike(i)
 	if other == nil || named(c.live.Indexes, i.ID) != nil || named(c.declared.Indexes, other.ID) != nil {
@@ -391,8 +392,8 @@ func (c *comparison) extra(id ID, reason, fix string, destroys bool) {
 	}
 }
 
-// moreOfTables tells which views and indexes the live tables have alongside what is declared. It comes before the tables: as long as a column has
-// one, or a table a view, Cassandra does not drop it.
+// moreOfTables tells which views and indexes the live tables have alongside what is declared. It comes before the
+// tables: as long as a column has one, or a table a view, Cassandra does not drop it.
 func (c *comparison) moreOfTables() {
 	for _, v := range c.live.Views {
 		if named(c.declared.Views, v.ID) == nil && c.declared.Table(v.ID) == nil {
@@ -408,7 +409,8 @@ func (c *comparison) moreOfTables() {
 	}
 }
 
-// more tells which tables and types the live keyspaces have alongside what is declared, those that others are made of last.
+// more tells which tables and types the live keyspaces have alongside what is declared, those that others are made of
+// last.
 func (c *comparison) more() {
 	for _, t := range c.live.Tables {
 		pattern := func(o Table) bool { return o.Keyspace == t.Keyspace && o.Rotates(t.Name) }

@@ -61,8 +61,8 @@ func (c *comparison) set(e *Entity) {
 	}
 }
 
-// declaresTTL says whether a set with a table declares the TTL of any of its tables. Each TTL is then compared by itself, see options, and else
-// all of a set together.
+// declaresTTL says whether a set with a table declares the TTL of any of its tables. Each TTL is then compared by
+// itself, see options, and else all of a set together.
 func (c *comparison) declaresTTL(id ID) bool {
 	return slices.ContainsFunc(c.declared.Entities, func(e Entity) bool {
 		return e.set != nil && slices.Contains(e.Tables, id) && slices.ContainsFunc(e.Tables, func(id ID) bool {
@@ -72,7 +72,8 @@ func (c *comparison) declaresTTL(id ID) bool {
 	})
 }
 
-// lives are the live tables that a declared one stands for: several if it rotates. There are none of a table that an entity has and its schema lacks.
+// lives are the live tables that a declared one stands for: several if it rotates. There are none of a table that an
+// entity has and its schema lacks.
 func (s *Schema) lives(t *Table) []*Table {
 	switch {
 	case t == nil:
@@ -119,7 +120,8 @@ func (c *comparison) expiry(t declared, live, base *Table) {
 	}
 }
 
-// mode compares the option transactional_mode of a live table: writes of a Transactional set are transactions, and no others may be.
+// mode compares the option transactional_mode of a live table: writes of a Transactional set are transactions, and no
+// others may be.
 func (c *comparison) mode(t declared, live *Table) {
 	mode, migrating := live.mode, ""
 	if live.migratesFrom != "" && live.migratesFrom != "none" {
@@ -176,8 +178,8 @@ func (c *comparison) alike(later, before []declared) {
 	}
 }
 
-// alikeTables adds the query tables of a base table that one set declares and another does not. The fingerprint of the base table says
-// which tables of unique keys there are.
+// alikeTables adds the query tables of a base table that one set declares and another does not. The fingerprint of the
+// base table says which tables of unique keys there are.
 func (c *comparison) alikeTables(has, lacks []declared) {
 	for _, t := range has[1:] {
 		if t.table.Unique || slices.ContainsFunc(lacks, func(o declared) bool { return o.id == t.id }) {

@@ -69,7 +69,8 @@ const (
 	grace      = "gc_grace_seconds"
 )
 
-// altered is a live schema as declared, where some tables have other options. Those that rotate are there for two months.
+// altered is a live schema as declared, where some tables have other options. Those that rotate are there for two
+// months.
 func altered(declared *schema.Schema, option string, values map[string]string) *schema.Schema {
 	out := &schema.Schema{Keyspaces: slices.Clone(declared.Keyspaces), Types: declared.Types}
 	for _, t := range declared.Tables {

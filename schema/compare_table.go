@@ -12,8 +12,9 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// compact says by the flags of a table in system_schema.tables whether it is WITH COMPACT STORAGE, and which of its columns are internal, as Cassandra's own
-// DESCRIBE does. With allStatic, its clustering and regular columns are, and its static ones are its regular columns. Otherwise, a column of type empty is.
+// compact says by the flags of a table in system_schema.tables whether it is WITH COMPACT STORAGE, and which of its
+// columns are internal, as Cassandra's own DESCRIBE does. With allStatic, its clustering and regular columns are, and
+// its static ones are its regular columns. Otherwise, a column of type empty is.
 func compact(flags []string) (yes, allStatic bool) {
 	has := func(flag string) bool { return slices.Contains(flags, flag) }
 	allStatic = flags != nil && !has("compound") && !has("dense") && !has("super") // servers that do not know the flags have none
@@ -153,8 +154,8 @@ func direction(desc bool) string {
 	return "ascending"
 }
 
-// compareFields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
-// everything is, whether it says so or not.
+// compareFields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are
+// frozen, and inside of these everything is, whether it says so or not.
 func compareFields(set *layout.Set, id, name string, declared, live []Field, frozen bool) []Difference {
 	var found []Difference
 	add := func(field, fix, impossible, reason string, args ...any) {

@@ -49,7 +49,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// The text of a migration changes nothing by itself that it should not: what would lose data, or keep it for good, is a comment.
+// The text of a migration changes nothing by itself that it should not: what would lose data, or keep it for good, is a
+// comment.
 func TestMigrationDestroysNothing(t *testing.T) {
 	t.Parallel()
 	text := schema.Migration(schema.Compare(parse(t, declaredText), parse(t, liveText)))
@@ -95,8 +96,8 @@ func TestCompareByHand(t *testing.T) {
 	}
 }
 
-// The statements of a migration can be executed in their order, those that are comments too: what is made of something else is created after it,
-// and dropped before it.
+// The statements of a migration can be executed in their order, those that are comments too: what is made of something
+// else is created after it, and dropped before it.
 func TestMigrationIsInTheOrderOfDependence(t *testing.T) {
 	t.Parallel()
 	const inner, outer = "CREATE TYPE k.zip (code text);", "CREATE TYPE k.address (zip frozen<zip>);"

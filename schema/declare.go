@@ -61,7 +61,8 @@ func Declare(parts ...Declaration) (*Schema, error) {
 	return s, nil
 }
 
-// unusedKeyspaces rejects keyspaces of [Keyspaces] in which nothing is declared: most likely misspelt, they would be created for nothing.
+// unusedKeyspaces rejects keyspaces of [Keyspaces] in which nothing is declared: most likely misspelt, they would be
+// created for nothing.
 func (s *Schema) unusedKeyspaces(parts []Declaration) []error {
 	// The first is that of the session.
 	used := append([]string{""}, (&Schema{Tables: s.Tables, Types: s.Types}).names()...)
@@ -189,7 +190,8 @@ func (s *Schema) set(set tables.Described) error {
 	return errors.Join(shared...)
 }
 
-// share adds what another set declares of a table that is declared already: its key must be the same, and columns of one name have one type.
+// share adds what another set declares of a table that is declared already: its key must be the same, and columns of
+// one name have one type.
 func (t *Table) share(other *Table) error {
 	for _, c := range other.Columns {
 		known := t.Column(c.Name)
@@ -359,8 +361,8 @@ func parseID(s string) ID {
 	return ID{Name: s}
 }
 
-// declareType adds a type, unless it is declared already. With other fields that is an error: there can be only one of them, and values of the
-// other would lose fields, or be rejected.
+// declareType adds a type, unless it is declared already. With other fields that is an error: there can be only one of
+// them, and values of the other would lose fields, or be rejected.
 func (s *Schema) declareType(t Type) error {
 	known := named(s.Types, t.ID)
 	if known == nil {

@@ -182,7 +182,8 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 }
 
-// A keyspace is used by a table of any declaration. The empty one is the session's, and keyspaces alone are to be created.
+// A keyspace is used by a table of any declaration. The empty one is the session's, and keyspaces alone are to be
+// created.
 func TestKeyspacesThatAreUsed(t *testing.T) {
 	t.Parallel()
 	of := func(name string) schema.Declaration { return schema.Keyspaces(schema.Keyspace{Name: name}) }

@@ -35,7 +35,8 @@ func homes[T any](name, keyspace string) schema.Declaration {
 		tables.Table{Name: name + "_by_id", Keyspace: keyspace, PartKey: []string{"id"}}, tables.UserType[T]("address"))))
 }
 
-// Two declarations of one type with other fields are an error: one of them was left out without a word, and values of the other lost fields.
+// Two declarations of one type with other fields are an error: one of them was left out without a word, and values of
+// the other lost fields.
 func TestTypeDeclaredTwice(t *testing.T) {
 	t.Parallel()
 	const do = ": declare the same ones, or another name"

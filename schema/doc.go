@@ -52,8 +52,8 @@
 //     not pointers.
 //
 // A live column that is not declared is not an error: writes leave it alone. Ensure and Validate do not create the
-// keyspace of the cluster's configuration. If it does not exist, and tables name no keyspace, open the session without it. Give it
-// session.Keyspaces(map[string]string{"": "shop"}), and declare a [Keyspace] without a Name.
+// keyspace of the cluster's configuration. If it does not exist, and tables name no keyspace, open the session without
+// it. Give it session.Keyspaces(map[string]string{"": "shop"}), and declare a [Keyspace] without a Name.
 //
 // # During a rolling deployment
 //

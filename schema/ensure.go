@@ -138,8 +138,8 @@ func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
 // settle is how long a node may lag behind the one that another process has spoken to.
 const settle = 10 * time.Second
 
-// validate is [Validate], but a node that has not heard yet of what there is has a while to do so. Agreement is what one
-// node believes of the others, and it may have heard of a change as late as they.
+// validate is [Validate], but a node that has not heard yet of what there is has a while to do so. Agreement is what
+// one node believes of the others, and it may have heard of a change as late as they.
 func (e *ensurer) validate(ctx context.Context) error {
 	for began := time.Now(); ; {
 		differ, _, err := differences(ctx, e.session, e.declared)
@@ -181,8 +181,8 @@ func (e *ensurer) create(ctx context.Context, l *lock) error {
 	return nil
 }
 
-// one creates one thing. A statement without an answer may still be under way: sent again too early it would be executed
-// by two nodes at once, so it has a while to show what it did.
+// one creates one thing. A statement without an answer may still be under way: sent again too early it would be
+// executed by two nodes at once, so it has a while to show what it did.
 func (e *ensurer) one(ctx context.Context, m create) error {
 	err := send(ctx, e.session, m.text)
 	if _, answered := driver.RequestError(err); err == nil || answered {
@@ -231,8 +231,8 @@ func send(ctx context.Context, s *session.Session, statement string) error {
 	return request.Shown(s.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 
-// agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one. One node is asked,
-// and of a node that is down it knows the version of before.
+// agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one. One node is
+// asked, and of a node that is down it knows the version of before.
 func (e *ensurer) agree(ctx context.Context, l *lock) error {
 	var last error
 	for {

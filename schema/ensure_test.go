@@ -27,8 +27,8 @@ func TestEnsureCanceled(t *testing.T) {
 	})
 }
 
-// While nodes do not agree on the schema, Ensure sends no statement that changes it: neither a keyspace nor the table of its lock. Its
-// error says what the driver saw last.
+// While nodes do not agree on the schema, Ensure sends no statement that changes it: neither a keyspace nor the table
+// of its lock. Its error says what the driver saw last.
 func TestEnsureWithoutAgreement(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -52,8 +52,8 @@ func TestEnsureWithoutAgreement(t *testing.T) {
 	})
 }
 
-// Two services share tables, and one of them declares a keyspace of its own before theirs. Each table is created by one of
-// the services, while the other waits for the keyspace's lock.
+// Two services share tables, and one of them declares a keyspace of its own before theirs. Each table is created by one
+// of the services, while the other waits for the keyspace's lock.
 func TestEnsureOfTwoServices(t *testing.T) {
 	t.Parallel()
 	const shared = `CREATE TABLE shop.things (id int PRIMARY KEY); CREATE TABLE shop.things_by_kind (kind text PRIMARY KEY);`
@@ -125,7 +125,8 @@ func ensureAfter(t *testing.T, before, declared string) {
 	})
 }
 
-// Cassandra keeps the names of indexes, types and tables apart, so that one of another kind is no reason not to create a table.
+// Cassandra keeps the names of indexes, types and tables apart, so that one of another kind is no reason not to create
+// a table.
 func TestIndexAndTableOfOneName(t *testing.T) {
 	t.Parallel()
 	before := `CREATE TABLE k.orders (id int PRIMARY KEY, status text); CREATE INDEX orders_by_status ON k.orders (status);`

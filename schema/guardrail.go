@@ -71,8 +71,8 @@ func thresholdOf(text string) time.Duration {
 	return d
 }
 
-// guarded says which guardrails of one node reject what the library sends. It says nothing where a server rejects the question: it has no such table, or the
-// role may not read it. A difference names the first table, and is of all.
+// guarded says which guardrails of one node reject what the library sends. It says nothing where a server rejects the
+// question: it has no such table, or the role may not read it. A difference names the first table, and is of all.
 func guarded(ctx context.Context, r reader, declared *Schema) ([]Difference, error) {
 	if len(declared.Tables) == 0 {
 		return nil, nil

@@ -27,8 +27,8 @@ func hostilePairs(t *testing.T, check func(declared, live *schema.Schema)) {
 	}
 }
 
-// Without its comments a migration is nothing but the statements it means, for whoever reads it, and each of these is one
-// statement of its kind.
+// Without its comments a migration is nothing but the statements it means, for whoever reads it, and each of these is
+// one statement of its kind.
 func TestMigrationOfHostileNamesIsNothingButItsStatements(t *testing.T) {
 	t.Parallel()
 	statements, comments := 0, 0

@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/internal/each"
 )
 
-// createIndex gives an index without a name the one that the server would give it after what the text has created before. A second index on the
-// same is an error, as it is to the server: what CQL returns could not be executed.
+// createIndex gives an index without a name the one that the server would give it after what the text has created
+// before. A second index on the same is an error, as it is to the server: what CQL returns could not be executed.
 func (p *parser) createIndex(s *ast.CreateIndex, at int) error {
 	table := p.there("TABLE", s.Table)
 	i := Index{
@@ -59,7 +59,8 @@ func (s *Schema) indexLike(i *Index) *Index {
 	return nil
 }
 
-// same says whether two indexes of a keyspace differ in nothing but their names. An index on a collection as it is is one on its values.
+// same says whether two indexes of a keyspace differ in nothing but their names. An index on a collection as it is is
+// one on its values.
 func (i *Index) same(o *Index) bool {
 	target := func(i *Index) string {
 		if strings.HasPrefix(i.Target, "values(") {
@@ -72,7 +73,8 @@ func (i *Index) same(o *Index) bool {
 	return i.Table == o.Table && i.Class == o.Class && target(i) == target(o) && maps.Equal(i.Options, o.Options)
 }
 
-// addIndex adds an index, unless it is there. One that was created without a name gets the one that it would have in this schema.
+// addIndex adds an index, unless it is there. One that was created without a name gets the one that it would have in
+// this schema.
 func (s *Schema) addIndex(i Index) {
 	if i.unnamed {
 		if s.indexLike(&i) != nil {
@@ -121,7 +123,8 @@ func indexTargets(target string) []string {
 	})
 }
 
-// indexTarget takes a target apart; function is empty for an index on the column as it is. Both are empty for several columns.
+// indexTarget takes a target apart; function is empty for an index on the column as it is. Both are empty for several
+// columns.
 func indexTarget(target string) (function, column string) {
 	if len(indexTargets(target)) > 1 {
 		return "", ""

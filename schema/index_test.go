@@ -38,8 +38,8 @@ func byName(indexes []schema.Index) map[string]string {
 	return out
 }
 
-// An index without a name gets the one that the server would give it, so that two of a column are two: what is declared can be executed, is
-// created by Ensure, and is then what there is.
+// An index without a name gets the one that the server would give it, so that two of a column are two: what is declared
+// can be executed, is created by Ensure, and is then what there is.
 func TestIndexesAreNamedAsByTheServer(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -103,7 +103,8 @@ func TestIndexesOfSeveralTexts(t *testing.T) {
 	}
 }
 
-// The server has an index on a collection as one on its values, and no other: that is no difference, which no statement would remove.
+// The server has an index on a collection as one on its values, and no other: that is no difference, which no statement
+// would remove.
 func TestIndexOnCollection(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -177,8 +178,8 @@ CREATE INDEX d ON k.t (d);
 	})
 }
 
-// A custom index, such as one of Lucene, may be on no column, or on several. It is read, printed and read again, and no rule takes it for one of a
-// column that the table does not have.
+// A custom index, such as one of Lucene, may be on no column, or on several. It is read, printed and read again, and no
+// rule takes it for one of a column that the table does not have.
 func TestCustomIndexesOfNoneAndOfSeveralColumns(t *testing.T) {
 	t.Parallel()
 	s := parse(t, `CREATE TABLE k.tweets (id int PRIMARY KEY, body text, tags set<text>, "B,c" int);
@@ -212,8 +213,8 @@ CREATE CUSTOM INDEX one ON k.tweets ("B,c") USING 'x.Y'`)
 	}
 }
 
-// Cassandra rejects a second index on the same, and with IF NOT EXISTS creates none. So an index without a name is there if one on the same is,
-// whatever it is called, and one of another name is no index that could be created.
+// Cassandra rejects a second index on the same, and with IF NOT EXISTS creates none. So an index without a name is
+// there if one on the same is, whatever it is called, and one of another name is no index that could be created.
 func TestIndexThatIsThereUnderAnotherName(t *testing.T) {
 	t.Parallel()
 	const table = "CREATE TABLE k.t (id int PRIMARY KEY, a int, m map<text, int>);"

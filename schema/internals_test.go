@@ -7,8 +7,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// DESCRIBE ... WITH INTERNALS, and schema.cql in a snapshot, say which columns were dropped: in the table from Cassandra 4.0 on, before that by
-// statements after it. These columns are not there.
+// DESCRIBE ... WITH INTERNALS, and schema.cql in a snapshot, say which columns were dropped: in the table from
+// Cassandra 4.0 on, before that by statements after it. These columns are not there.
 func TestDroppedColumnsOfDescribe(t *testing.T) {
 	t.Parallel()
 	got := parse(t, `

@@ -14,7 +14,8 @@ type seat struct {
 	Version gocql.UUID
 }
 
-// Conditions that hold within one datacentre need one: without session.LocalDC they are an error where the keyspace has two, and with it a note.
+// Conditions that hold within one datacentre need one: without session.LocalDC they are an error where the keyspace has
+// two, and with it a note.
 func TestLocalSerialInSeveralDatacentres(t *testing.T) {
 	t.Parallel()
 	declare := func(options ...tables.Option) *Schema {

@@ -31,9 +31,9 @@ func newLock(session *gocql.Session, keyspace string) *lock {
 	return &lock{session: session, table: ID{keyspace, lockTable}, owner: gocql.MustRandomUUID()}
 }
 
-// create makes the lock's table. Its id is given, the same whoever creates it, so that two nodes that do so at once make
-// one table. For other tables that would be wrong: dropped and made again under the same id they could get rows back from
-// a commit log.
+// create makes the lock's table. Its id is given, the same whoever creates it, so that two nodes that do so at once
+// make one table. For other tables that would be wrong: dropped and made again under the same id they could get rows
+// back from a commit log.
 func (l *lock) create(ctx context.Context) error {
 	return request.Shown(l.session.Query(fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (name text PRIMARY KEY, owner uuid) WITH id = %s
 		AND comment = 'serialises schema changes by denorm'`, l.table, l.id())).
@@ -48,8 +48,8 @@ func (l *lock) id() gocql.UUID {
 	return id
 }
 
-// try takes the lock if it is free. It looks first, because many transactions at once keep each other from ending. Whether
-// one that failed took the lock after all, the next try finds out.
+// try takes the lock if it is free. It looks first, because many transactions at once keep each other from ending.
+// Whether one that failed took the lock after all, the next try finds out.
 func (l *lock) try(ctx context.Context) (bool, error) {
 	var owner gocql.UUID
 	err := l.session.Query(`SELECT owner FROM ` + l.table.String() + ` WHERE name = 'schema'`).WithContext(ctx).

@@ -24,8 +24,8 @@ type Options struct {
 	// Compaction is the option of that name: [TimeWindow] for time series, or {"class": "LeveledCompactionStrategy"} for
 	// tables that are read much more than written.
 	Compaction map[string]string
-	// Compression is the option of that name. {"enabled": "false"} turns it off. Small chunks suit small rows that are read
-	// one by one: {"class": "LZ4Compressor", "chunk_length_in_kb": "4"}.
+	// Compression is the option of that name. {"enabled": "false"} turns it off. Small chunks suit small rows that are
+	// read one by one: {"class": "LZ4Compressor", "chunk_length_in_kb": "4"}.
 	Compression map[string]string
 	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is
 	// compared with the live table even if it is 0. A query table may have a shorter TTL than the base table of its set,
@@ -174,8 +174,8 @@ func quotable(o ast.Option) bool {
 // latency matches what one of the options with a policy waits for: a percentile, or milliseconds.
 var latency = regexp.MustCompile(`(?i)([0-9.]+) *(percentile|p|ms)\b`)
 
-// policy is the value of speculative_retry or additional_write_policy as the server gives it back: 99p for 99PERCENTILE, which it has been since
-// Cassandra 4.0, NEVER for NONE, and MIN(99p,50ms) for min(50.0ms, 99PERCENTILE).
+// policy is the value of speculative_retry or additional_write_policy as the server gives it back: 99p for
+// 99PERCENTILE, which it has been since Cassandra 4.0, NEVER for NONE, and MIN(99p,50ms) for min(50.0ms, 99PERCENTILE).
 func policy(text string) string {
 	text = strings.ToUpper(strings.Join(strings.Fields(text), ""))
 	if text == "NONE" {
@@ -223,7 +223,8 @@ var impliedOptions = map[string]map[string]string{
 	optCompression: {"chunk_length_in_kb": "16", "enabled": "true"},
 }
 
-// className is the name of a class without the package, if it is one of Cassandra's: there the server looks for a name without any.
+// className is the name of a class without the package, if it is one of Cassandra's: there the server looks for a name
+// without any.
 func className(name string) string {
 	if strings.HasPrefix(name, "org.apache.cassandra.") {
 		return name[strings.LastIndex(name, ".")+1:]
@@ -231,8 +232,8 @@ func className(name string) string {
 	return name
 }
 
-// normalOption brings the value of a map option into the form in which it is compared: classes without Cassandra's package,
-// and without entries that say what would be so anyway.
+// normalOption brings the value of a map option into the form in which it is compared: classes without Cassandra's
+// package, and without entries that say what would be so anyway.
 func normalOption(option string, m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
 	if class, ok := m["sstable_compression"]; ok && class == "" { // how compression was turned off before Cassandra 3.0
@@ -281,7 +282,8 @@ var serverDefaults = func() map[string]string {
 	return all
 }()
 
-// since4 are options that Cassandra 4.0 has removed, and others the options of single versions that have no default here.
+// since4 are options that Cassandra 4.0 has removed, and others the options of single versions that have no default
+// here.
 var (
 	since4  = []string{"read_repair_chance", "dclocal_read_repair_chance"}
 	others6 = []string{"id", "fast_path", "auto_repair", "transactional_migration_from", "security_label", ast.CompactStorage}

@@ -22,8 +22,8 @@ import (
 //
 // ALTER and DROP change what the text has created before. A template, as ${keyspace} or {{keyspace}}, may stand for a
 // name, an option or a value. What the text has and Cassandra would reject, functions and triggers go to Unread.
-// Anything else is an error that names its line: see the package documentation. More texts are read after the first, as [Review]
-// does.
+// Anything else is an error that names its line: see the package documentation. More texts are read after the first, as
+// [Review] does.
 func Parse(file, source string, more ...Source) (*Schema, error) {
 	return parse(false, append([]Source{{File: file, Text: source}}, more...)...)
 }
@@ -76,7 +76,8 @@ type column struct {
 	column string
 }
 
-// maxExpanded bounds the columns that views have by SELECT *: a small text could have many views of a table with many columns.
+// maxExpanded bounds the columns that views have by SELECT *: a small text could have many views of a table with many
+// columns.
 const maxExpanded = 100_000
 
 // expanded fails if views have more columns than that.
@@ -94,7 +95,8 @@ func (p *parser) expanded() error {
 	return nil
 }
 
-// forget leaves out queries of what the text drops or renames after them: they ran before, as statements of a migration.
+// forget leaves out queries of what the text drops or renames after them: they ran before, as statements of a
+// migration.
 func (p *parser) forget() {
 	n := -1
 	p.out.Queries = slices.DeleteFunc(p.out.Queries, func(q Query) bool {
@@ -171,8 +173,8 @@ func (p *parser) id(n cql.Name) ID {
 	return ID(n)
 }
 
-// there is the name of a thing that the text has created. A review takes a keyspace that the text does not create for the one of things that name
-// none: a tool or a session chose it.
+// there is the name of a thing that the text has created. A review takes a keyspace that the text does not create for
+// the one of things that name none: a tool or a session chose it.
 func (p *parser) there(what string, n cql.Name) ID {
 	id, bare := p.id(n), ID{Name: n.Name}
 	if p.review && !p.has(what, id) && p.has(what, bare) && p.out.Keyspace(id.Keyspace) == nil {
@@ -433,7 +435,8 @@ func (p *parser) createView(s *ast.CreateView, span ast.Span) error {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// resolve gives columns the domains that notes state, and views the columns and types of their base tables, as far as these are here.
+// resolve gives columns the domains that notes state, and views the columns and types of their base tables, as far as
+// these are here.
 func (s *Schema) resolve() {
 	if len(s.Domains)+len(s.Views) == 0 {
 		return

@@ -119,7 +119,8 @@ func (q *Query) names(columns ...string) {
 	q.Columns = append(q.Columns, columns...)
 }
 
-// terms takes down the columns in terms of a selection. Other names in these are of functions, fields, types and aliases.
+// terms takes down the columns in terms of a selection. Other names in these are of functions, fields, types and
+// aliases.
 func (q *Query) terms(terms ...ast.Term) {
 	for _, t := range terms {
 		if t.Kind == ast.Column {

@@ -99,7 +99,8 @@ func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema
 	return found, nil
 }
 
-// readCode names the functions and aggregates, which a [Schema] does not have. A server that rejects the question has none.
+// readCode names the functions and aggregates, which a [Schema] does not have. A server that rejects the question has
+// none.
 func readCode(ctx context.Context, r reader, keyspaces []string) (code []Unread, err error) {
 	for _, keyspace := range keyspaces {
 		for _, kind := range []string{"function", "aggregate"} {
@@ -211,7 +212,8 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	return nil
 }
 
-// transactionalModes are the options transactional_mode of the tables of a keyspace by table, which Cassandra 6 tells in DESCRIBE alone.
+// transactionalModes are the options transactional_mode of the tables of a keyspace by table, which Cassandra 6 tells
+// in DESCRIBE alone.
 func transactionalModes(ctx context.Context, r reader, keyspace string, tables []map[string]any) (map[string][2]string, error) {
 	if len(tables) == 0 || tables[0]["fast_path"] == nil { // an option that came with transactional_mode
 		return nil, nil
@@ -227,8 +229,8 @@ func transactionalModes(ctx context.Context, r reader, keyspace string, tables [
 	return modes, err
 }
 
-// byPlace brings the columns of a table into the order that [Table] promises. What is not in the key comes by name, as the server
-// keeps it.
+// byPlace brings the columns of a table into the order that [Table] promises. What is not in the key comes by name, as
+// the server keeps it.
 func byPlace(a, b map[string]any) int {
 	rank := func(row map[string]any) int {
 		return slices.Index([]Kind{PartitionKey, Clustering, Static, Regular}, Kind(value[string](row, "kind")))
@@ -246,8 +248,8 @@ func (s *Schema) sort() {
 	slices.SortFunc(s.Views, func(a, b View) int { return by(a.ID, b.ID) })
 }
 
-// liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise. What is no type
-// becomes text in quotes, so that it cannot be more than that in a statement; no server takes such a statement.
+// liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise. What is
+// no type becomes text in quotes, so that it cannot be more than that in a statement; no server takes such a statement.
 func liveType(text string) string {
 	if t, err := cql.ParseType(text); err == nil {
 		return ast.Canonical(t).String()
@@ -255,7 +257,8 @@ func liveType(text string) string {
 	return cql.Literal(text)
 }
 
-// liveClause is the restrictions of a view, in the way of [liveType]. Cassandra does not double the quotes within their texts.
+// liveClause is the restrictions of a view, in the way of [liveType]. Cassandra does not double the quotes within their
+// texts.
 func liveClause(text string) string {
 	clause, err := ast.Clause(text)
 	if err != nil {
@@ -274,8 +277,8 @@ func liveTarget(target string) string {
 	return targetText(targets)
 }
 
-// notOptions are the columns of system_schema.tables and views that say nothing of how a table is made, or are gone since
-// Cassandra 4, or are read on their own.
+// notOptions are the columns of system_schema.tables and views that say nothing of how a table is made, or are gone
+// since Cassandra 4, or are read on their own.
 var notOptions = []string{
 	"keyspace_name", "table_name", "id", "flags", "dclocal_read_repair_chance", "read_repair_chance",
 	"fast_path", "auto_repair", // of Cassandra 6, and left to the server

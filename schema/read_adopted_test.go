@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// DESCRIBE of a live table, declared as it is, is no different from what Read tells of the table, although that does not tell of these options.
+// DESCRIBE of a live table, declared as it is, is no different from what Read tells of the table, although that does
+// not tell of these options.
 func TestDescribedOptionsThatReadLeavesOut(t *testing.T) {
 	t.Parallel()
 	rows := fakeReader{

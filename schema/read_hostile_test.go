@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
-// What a cluster says of its schema stands in the statements written of it as names, types and texts, and as nothing else.
+// What a cluster says of its schema stands in the statements written of it as names, types and texts, and as nothing
+// else.
 func TestLiveSchemaAddsNoStatements(t *testing.T) {
 	t.Parallel()
 	for _, hostile := range []string{

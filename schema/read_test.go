@@ -62,7 +62,8 @@ func liveRows() fakeReader {
 	}
 }
 
-// The internal columns of COMPACT STORAGE, which only the schema tables show, are none of the table. Rows as of Cassandra 5.0.
+// The internal columns of COMPACT STORAGE, which only the schema tables show, are none of the table. Rows as of
+// Cassandra 5.0.
 func TestReadCompactStorage(t *testing.T) {
 	t.Parallel()
 	column := func(table, name, kind string, position int, order, typ string) map[string]any {

@@ -8,7 +8,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Options as schemas of Jaeger, Cadence and KillrVideo, and DESCRIBE of Cassandra 3.11, have them, and as Cassandra 4 and 5 give them back.
+// Options as schemas of Jaeger, Cadence and KillrVideo, and DESCRIBE of Cassandra 3.11, have them, and as Cassandra 4
+// and 5 give them back.
 func TestOptionsThatTheServerSpellsOtherwise(t *testing.T) {
 	t.Parallel()
 	for declared, live := range map[string]string{
@@ -38,8 +39,8 @@ func TestOptionsThatTheServerSpellsOtherwise(t *testing.T) {
 	}
 }
 
-// Without its package, Cassandra looks for a class of someone else among its own, and does not find it. What turned compression off in the texts of
-// old turns it off.
+// Without its package, Cassandra looks for a class of someone else among its own, and does not find it. What turned
+// compression off in the texts of old turns it off.
 func TestClassesOfOthersKeepTheirPackage(t *testing.T) {
 	t.Parallel()
 	s := parse(t, `CREATE KEYSPACE k WITH replication = {'class': 'com.example.Everywhere'};

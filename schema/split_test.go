@@ -2,12 +2,12 @@ package schema
 
 import "strings"
 
-// The characters that a reader of CQL may take for the end of a line: Cassandra's lexer, the lines of a text file, and those of
-// Python, in which cqlsh is written.
+// The characters that a reader of CQL may take for the end of a line: Cassandra's lexer, the lines of a text file, and
+// those of Python, in which cqlsh is written.
 var LineEnds = []string{"\n\r", "\n", "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"}
 
-// SplitStatements cuts CQL text into statements by quotes, semicolons and comments alone; it has nothing in common with what
-// writes or parses CQL otherwise.
+// SplitStatements cuts CQL text into statements by quotes, semicolons and comments alone; it has nothing in common with
+// what writes or parses CQL otherwise.
 func SplitStatements(text, lineEnds string) []string {
 	var out []string
 	var b strings.Builder

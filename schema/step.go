@@ -32,12 +32,12 @@ type Step struct {
 
 // Steps reads texts of CREATE, ALTER and DROP, and says which statements the cluster has already. It changes nothing.
 // Names without a keyspace are in the session's; the Keyspace of a Source is ignored. Other statements in a text are an
-// error, and so is what Cassandra would reject, or has in another form. So is a node that does not answer, or has another
-// schema.
+// error, and so is what Cassandra would reject, or has in another form. So is a node that does not answer, or has
+// another schema.
 //
-// The system tables alone say what is done. So a text must not drop what another of its statements names, nor alter what
-// a later one creates. An index may be dropped and created again. Of a table that is there, columns are compared, and
-// options of CREATE TABLE are not. It ends with ctx, or after 2 minutes if ctx has no deadline.
+// The system tables alone say what is done. So a text must not drop what another of its statements names, nor alter
+// what a later one creates. An index may be dropped and created again. Of a table that is there, columns are compared,
+// and options of CREATE TABLE are not. It ends with ctx, or after 2 minutes if ctx has no deadline.
 func Steps(ctx context.Context, s *session.Session, sources ...Source) ([]Step, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err

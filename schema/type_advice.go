@@ -13,10 +13,11 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// typeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that, for example
-// follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it names one that does. userType is
-// empty, or names the user-defined type that column is a field of. The advice is empty where a Type option has chosen the declared type, and
-// where neither would do: for a collection, or a column that has to be of its type, such as a Stamp.
+// typeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that,
+// for example follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it
+// names one that does. userType is empty, or names the user-defined type that column is a field of. The advice is empty
+// where a Type option has chosen the declared type, and where neither would do: for a collection, or a column that has
+// to be of its type, such as a Stamp.
 func typeAdvice(s *layout.Set, userType, column, live string) string {
 	d, ok := s.Declaration.(declare.Declaration)
 	if !ok {
@@ -86,7 +87,8 @@ func structOf(types []declare.UserType, live string) string {
 	return fmt.Sprintf("S, a struct with the fields of this type, with tables.UserType[S](%q)", name)
 }
 
-// sourceOf is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
+// sourceOf is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set
+// would take another.
 func sourceOf(s *layout.Set, userType, column string) (text string, free bool) {
 	goType := func(t reflect.Type) string { return fmt.Sprintf("Go type %s", t) }
 	for i := range s.Columns {

@@ -99,8 +99,8 @@ func (c *comparison) noPresent() {
 	}
 }
 
-// localSerial adds the sets with LocalSerial whose conditions would not hold, or may not, as their keyspace has replicas in several datacentres.
-// local is the datacentre of the session.
+// localSerial adds the sets with LocalSerial whose conditions would not hold, or may not, as their keyspace has
+// replicas in several datacentres. local is the datacentre of the session.
 func (c *comparison) localSerial(local string) {
 	for i := range c.declared.Entities {
 		all := c.declared.tablesOf(&c.declared.Entities[i])
@@ -203,8 +203,8 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	return declared.In(in), nil
 }
 
-// stray rejects a map of keyspaces that names one in which nothing is declared, while something is declared in one that it does not name: a
-// name is misspelt, or the empty one is missing.
+// stray rejects a map of keyspaces that names one in which nothing is declared, while something is declared in one that
+// it does not name: a name is misspelt, or the empty one is missing.
 func stray(keyspaces map[string]string, declared []string) error {
 	slices.Sort(declared)
 	declared = slices.Compact(declared)

@@ -44,8 +44,8 @@ func view(s *schema.Schema, name string) (selected string, v schema.View) {
 	return "none", v
 }
 
-// Views are read back from the CQL that is written of them, and from a cluster, with their columns, options and SELECT *, which
-// covers the columns that the base table got later, but not static ones.
+// Views are read back from the CQL that is written of them, and from a cluster, with their columns, options and SELECT
+// *, which covers the columns that the base table got later, but not static ones.
 func TestViewsAreWrittenAndReadBack(t *testing.T) {
 	t.Parallel()
 	s := parse(t, withViews)
@@ -125,7 +125,8 @@ func TestAlterView(t *testing.T) {
 	parse(t, strings.Replace(none, "VIEW", "VIEW IF EXISTS", 1))
 }
 
-// A migration says which views get a column that it adds, and tells views apart by what they select and by their options.
+// A migration says which views get a column that it adds, and tells views apart by what they select and by their
+// options.
 func TestMigrationOfViews(t *testing.T) {
 	t.Parallel()
 	const table = "CREATE TABLE k.t (a int PRIMARY KEY, b int);\n"
@@ -178,7 +179,8 @@ func TestDomainOfATableElsewhere(t *testing.T) {
 	}
 }
 
-// A view that is created twice is an error, as to the server, and with IF NOT EXISTS it is there once: Schema.CQL cannot be executed otherwise.
+// A view that is created twice is an error, as to the server, and with IF NOT EXISTS it is there once: Schema.CQL
+// cannot be executed otherwise.
 func TestViewCreatedTwice(t *testing.T) {
 	t.Parallel()
 	const table = "CREATE TABLE k.t (a int PRIMARY KEY, b int);\n"

@@ -1,5 +1,5 @@
-// Package accounts is an example: users who are created once, under their e-mail address. Where the address has to change, or is not
-// what identifies the user, see package users.
+// Package accounts is an example: users who are created once, under their e-mail address. Where the address has to
+// change, or is not what identifies the user, see package users.
 package accounts
 
 import (
@@ -19,8 +19,8 @@ type User struct {
 	ChangeID gocql.UUID // filled by the library: which change made the row
 }
 
-// Users are written by lightweight transactions only: an insert applies if there is no row. By ChangeID a write whose answer was lost
-// knows its own row.
+// Users are written by lightweight transactions only: an insert applies if there is no row. By ChangeID a write whose
+// answer was lost knows its own row.
 var Users = tables.Must(tables.New[User]("account",
 	tables.Table{Name: "users", PartKey: []string{"email"}},
 	tables.Compare("name"),
@@ -30,8 +30,8 @@ var Users = tables.Must(tables.New[User]("account",
 // Schema is the table.
 var Schema = schema.Must(schema.Declare(schema.Sets(Users)))
 
-// Create is INSERT ... IF NOT EXISTS. Whoever comes second gets an error that matches writer.ErrConflict, of which writer.Current gives
-// the row that is there.
+// Create is INSERT ... IF NOT EXISTS. Whoever comes second gets an error that matches writer.ErrConflict, of which
+// writer.Current gives the row that is there.
 func Create(ctx context.Context, w *writer.Writer, email, name string) error {
 	_, err := w.Write(ctx, "createAccount", Users.Insert(User{Email: email, Name: name}))
 	return err

@@ -1,5 +1,5 @@
-// Package baskets is an example: the basket of a customer is one row with a map, whose products are put and removed one by
-// one, without reading the row and without two browser tabs losing each other's clicks.
+// Package baskets is an example: the basket of a customer is one row with a map, whose products are put and removed one
+// by one, without reading the row and without two browser tabs losing each other's clicks.
 package baskets
 
 import (

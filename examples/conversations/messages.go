@@ -20,8 +20,8 @@ type Message struct {
 	Content        string
 }
 
-// SmallerSince is when conversations had become so busy that ten days were too much for one partition. A message of an earlier
-// time is where it always was, whenever it is written.
+// SmallerSince is when conversations had become so busy that ten days were too much for one partition. A message of an
+// earlier time is where it always was, whenever it is written.
 var SmallerSince = time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC)
 
 var (
@@ -43,8 +43,8 @@ var Messages = tables.Must(tables.New[Message]("message", table,
 // Schema is the table.
 var Schema = schema.Must(schema.Declare(schema.Sets(Messages)))
 
-// Before gives the newest messages of a conversation before a time, but not before its beginning, and a token for those before
-// them.
+// Before gives the newest messages of a conversation before a time, but not before its beginning, and a token for those
+// before them.
 func Before(
 	ctx context.Context, r *reader.Reader, conversation gocql.UUID, began, before time.Time, count int, token reader.Token,
 ) ([]Message, reader.Token, error) {

@@ -47,8 +47,8 @@ var Addresses = tables.Must(tables.New[CustomerAddress]("address",
 	tables.UserType[Address]("address_type"),
 ))
 
-// UnfrozenAddresses is Addresses for a table that was made with a cell for every field of an address. An address that is
-// written replaces the one before as a whole, at the cost of a range tombstone, which a frozen one does not need.
+// UnfrozenAddresses is Addresses for a table that was made with a cell for every field of an address. An address that
+// is written replaces the one before as a whole, at the cost of a range tombstone, which a frozen one does not need.
 var UnfrozenAddresses = tables.Must(tables.New[CustomerAddress]("unfrozen_address",
 	tables.Table{
 		Name: "customer_addresses_unfrozen", Keyspace: "customer", PartKey: []string{"customer_id"}, SortKey: []string{"address_key"},

@@ -1,4 +1,5 @@
-// Package events is an example: events of sensors in a table a month, which is dropped as a whole when its time is over.
+// Package events is an example: events of sensors in a table a month, which is dropped as a whole when its time is
+// over.
 package events
 
 import (
@@ -39,8 +40,8 @@ func Tables(s *session.Session) (*rotation.Tables, error) {
 	return rotation.New(s, "", Events, "events")
 }
 
-// Between gives the events of a sensor from a time on and before another one, the newest first. An error names the month
-// whose table does not exist.
+// Between gives the events of a sensor from a time on and before another one, the newest first. An error names the
+// month whose table does not exist.
 func Between(ctx context.Context, r *reader.Reader, sensor gocql.UUID, from, to time.Time) iter.Seq2[Event, error] {
 	q := reader.From(Events, "events").Eq("sensor_id", sensor).GtOrEq("event_time", from).Lt("event_time", to)
 	return reader.Read(ctx, r, "eventsBetween", q).All()

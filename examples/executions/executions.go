@@ -56,9 +56,9 @@ func by(name, part, sort string, columns ...string) tables.Table {
 // Runs has those that have not ended.
 var Runs = tables.Must(tables.New[Run]("run", by("open_executions", "domain_partition", "start_time")))
 
-// Executions has those that have ended. The base table has them by their end, the others by their start. What the key of
-// a table lacks of the base key, it has in other columns: so its rows lead to their base rows. Start and end of a run
-// never change.
+// Executions has those that have ended. The base table has them by their end, the others by their start. What the key
+// of a table lacks of the base key, it has in other columns: so its rows lead to their base rows. Start and end of a
+// run never change.
 var Executions = tables.Must(tables.New[Closed]("execution",
 	by("closed_executions", "domain_partition", "close_time"),
 	by("closed_by_type", "workflow_type_name", "start_time"),

@@ -34,8 +34,8 @@ var Schema = schema.Must(schema.Declare(schema.Sets(Logs)))
 // replicas busy with every write of the day.
 const Flawed = `CREATE TABLE logs_bad (date date, ts timeuuid, sensor_id text, message text, PRIMARY KEY (date, ts))`
 
-// Between gives the logs of a sensor from a time on and before another one, the oldest first. They are read as they are ranged
-// over, however many they are.
+// Between gives the logs of a sensor from a time on and before another one, the oldest first. They are read as they are
+// ranged over, however many they are.
 func Between(ctx context.Context, r *reader.Reader, sensor string, from, to time.Time) iter.Seq2[Log, error] {
 	q := reader.From(Logs, "logs_by_hour").Eq("sensor_id", sensor).GtOrEq("ts", from).Lt("ts", to)
 	return reader.Read(ctx, r, "logsBetween", q).All()

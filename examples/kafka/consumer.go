@@ -1,4 +1,5 @@
-// Package kafka keeps the query tables of shipments up to date with a topic: a consumer that writes what it polls with bulk.WriteAll.
+// Package kafka keeps the query tables of shipments up to date with a topic: a consumer that writes what it polls with
+// bulk.WriteAll.
 package kafka
 
 import (
@@ -45,8 +46,8 @@ type Event struct {
 	Gone     bool      `json:"gone,omitempty"`
 }
 
-// Options are what the client of a consumer needs: partitions move to other consumers between two polls only, and offsets are committed by
-// Consume.
+// Options are what the client of a consumer needs: partitions move to other consumers between two polls only, and
+// offsets are committed by Consume.
 func Options(group, topic string) []kgo.Opt {
 	return []kgo.Opt{kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll()}
 }
@@ -56,12 +57,14 @@ const written = "written"
 
 const op = "projectShipment"
 
-// polled is how many records are written between two polls at most: so many are written well within the group's session timeout.
+// polled is how many records are written between two polls at most: so many are written well within the group's session
+// timeout.
 const polled = 2_000
 
-// Consume writes the records of the topic until ctx ends, and commits the offsets below which all of a partition are written. Its error is
-// why not: then the process ends, and the one that takes its place begins at the committed offsets. Each event has its own timestamp, so what
-// is written again changes nothing, be it by two consumers that both take a partition for theirs.
+// Consume writes the records of the topic until ctx ends, and commits the offsets below which all of a partition are
+// written. Its error is why not: then the process ends, and the one that takes its place begins at the committed
+// offsets. Each event has its own timestamp, so what is written again changes nothing, be it by two consumers that both
+// take a partition for theirs.
 func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slog.Logger) error {
 	for {
 		fetches := client.PollRecords(ctx, polled)
@@ -88,8 +91,9 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 	}
 }
 
-// items are the changes of the records. A record that is no event is left out, and so is one that no writer takes, such as one without a customer:
-// as an item that fails it would keep its partition at the offset before it, in each process that begins there.
+// items are the changes of the records. A record that is no event is left out, and so is one that no writer takes, such
+// as one without a customer: as an item that fails it would keep its partition at the offset before it, in each process
+// that begins there.
 func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[bulk.Item, error] {
 	return func(yield func(bulk.Item, error) bool) {
 		for record := range fetches.RecordsAll() {
@@ -117,9 +121,10 @@ func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[bu
 	}
 }
 
-// commit commits the offset after a record's. That a group rejects it because this consumer is not in it, or not yet, is no error, which would end
-// the run: the consumer may get its partitions again, and then it goes on after the records that it has polled, so that all of these have to be
-// written. A later commit is of them too. A consumer that has got the partitions meanwhile writes them once more.
+// commit commits the offset after a record's. That a group rejects it because this consumer is not in it, or not yet,
+// is no error, which would end the run: the consumer may get its partitions again, and then it goes on after the
+// records that it has polled, so that all of these have to be written. A later commit is of them too. A consumer that
+// has got the partitions meanwhile writes them once more.
 func commit(client *kgo.Client, fetches kgo.Fetches, log *slog.Logger) func(context.Context, string, int64) error {
 	topic := ""
 	fetches.EachTopic(func(t kgo.FetchTopic) { topic = t.Topic })

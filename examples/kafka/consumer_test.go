@@ -71,8 +71,8 @@ func (p *process) run(ctx context.Context) error {
 	return nil
 }
 
-// Two consumers share a topic. One is killed three times and started again: partitions move each time, and records are written twice. In the
-// end the tables are as if each record had come once, in order.
+// Two consumers share a topic. One is killed three times and started again: partitions move each time, and records are
+// written twice. In the end the tables are as if each record had come once, in order.
 func TestConsumersAreKilled(t *testing.T) {
 	keyspace := cluster.Keyspace(t, 3, Schema.Statements()...)
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topic))
@@ -128,8 +128,8 @@ func TestConsumersAreKilled(t *testing.T) {
 	}
 }
 
-// compareJournals finds that every record was written, that each process which was killed has given its partitions to others, and that
-// records were written twice.
+// compareJournals finds that every record was written, that each process which was killed has given its partitions to
+// others, and that records were written twice.
 func compareJournals(t *testing.T, journals []string) {
 	t.Helper()
 	writers := make(map[note]int)                    // of each record

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// journal logs to stderr, and notes each record that was written in a file, which a process that is killed leaves behind.
+// journal logs to stderr, and notes each record that was written in a file, which a process that is killed leaves
+// behind.
 type journal struct {
 	slog.Handler
 	file *os.File

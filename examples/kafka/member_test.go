@@ -55,8 +55,8 @@ func begin(t *testing.T, broker *kfake.Cluster, w *writer.Writer) (end func() er
 	return end
 }
 
-// The group puts a consumer out while it writes, as after a pause of the process, and takes it in again with the same partitions. It goes on
-// after the records that it had polled, so all of these have to be written.
+// The group puts a consumer out while it writes, as after a pause of the process, and takes it in again with the same
+// partitions. It goes on after the records that it had polled, so all of these have to be written.
 func TestConsumerIsPutOut(t *testing.T) {
 	const some = 3_000
 	was := *records
@@ -109,8 +109,8 @@ func TestConsumerIsPutOut(t *testing.T) {
 	}
 }
 
-// A record that decodes and that no writer takes is left out like one that does not decode: no later consumer would write it either, and the
-// records after it wait.
+// A record that decodes and that no writer takes is left out like one that does not decode: no later consumer would
+// write it either, and the records after it wait.
 func TestConsumerLeavesOutWhatCannotBeWritten(t *testing.T) {
 	_, s, w := nodes(t)
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))

@@ -16,7 +16,8 @@ import (
 	"github.com/denorm-go/denorm/writer/bulk"
 )
 
-// An event that is ahead of this clock is not left out: it holds its partition until it is written. One before 1990 is written by nobody.
+// An event that is ahead of this clock is not left out: it holds its partition until it is written. One before 1990 is
+// written by nobody.
 func TestEventOfAnotherClock(t *testing.T) {
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create(Schema.In(map[string]string{"": "shop"}).Statements()...)

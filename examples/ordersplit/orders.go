@@ -1,5 +1,5 @@
-// Package ordersplit is an example: the orders of a customer, which were one partition each until some customers had too many,
-// split in three ways.
+// Package ordersplit is an example: the orders of a customer, which were one partition each until some customers had
+// too many, split in three ways.
 package ordersplit
 
 import (
@@ -38,14 +38,14 @@ type Order struct {
 
 // Orders has three query tables, one for each way. A service would choose one.
 //
-// By status: every query names the status, and an order moves to another partition with it. It splits as well as orders spread over
-// statuses: that of orders that are done grows on.
+// By status: every query names the status, and an order moves to another partition with it. It splits as well as orders
+// spread over statuses: that of orders that are done grows on.
 //
-// By month: it bounds a partition whoever the customer is, and every query names a stretch of time. The month is 2024-01, not 1: by its
-// number alone the Januaries of all years would share a partition.
+// By month: it bounds a partition whoever the customer is, and every query names a stretch of time. The month is
+// 2024-01, not 1: by its number alone the Januaries of all years would share a partition.
 //
-// By a second table for what is large: the list of orders keeps its partition, and is small; the amounts are asked for order
-// by order.
+// By a second table for what is large: the list of orders keeps its partition, and is small; the amounts are asked for
+// order by order.
 var Orders = tables.Must(tables.New[Order]("order",
 	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 	tables.Table{
@@ -73,8 +73,8 @@ func InStatus(ctx context.Context, r *reader.Reader, customer gocql.UUID, status
 	return reader.Read(ctx, r, "ordersInStatus", q).All()
 }
 
-// Between gives a customer's orders from a time on and before another one, the newest first, over as many months as that
-// takes.
+// Between gives a customer's orders from a time on and before another one, the newest first, over as many months as
+// that takes.
 func Between(ctx context.Context, r *reader.Reader, customer gocql.UUID, from, to time.Time) iter.Seq2[Order, error] {
 	q := reader.From(Orders, "orders_by_customer_month").Eq("customer_id", customer).
 		GtOrEq("submission_time", from).Lt("submission_time", to)

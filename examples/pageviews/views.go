@@ -1,5 +1,5 @@
-// Package pageviews is an example: the views of a page, counted forever and by day, and alongside them who has seen what, in one
-// logical write.
+// Package pageviews is an example: the views of a page, counted forever and by day, and alongside them who has seen
+// what, in one logical write.
 package pageviews
 
 import (
@@ -46,20 +46,21 @@ var Visits = tables.Must(tables.New[Visit]("visit",
 
 var smallChunks = map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": "4"}
 
-// Schema creates the tables in the keyspace of the session. A counter is read before it is written, a few bytes out of a
-// chunk that has to be decompressed: so the chunks are small.
+// Schema creates the tables in the keyspace of the session. A counter is read before it is written, a few bytes out of
+// a chunk that has to be decompressed: so the chunks are small.
 var Schema = schema.Must(schema.Declare(
 	schema.Sets(Counts, Visits),
 	schema.With("page_views", schema.Options{Compression: smallChunks}),
 	schema.With("page_views_by_day", schema.Options{Compression: smallChunks}),
 ))
 
-// Flawed is how the option is often written: Cassandra rejects it, as it does not say which compressor the chunks are for.
+// Flawed is how the option is often written: Cassandra rejects it, as it does not say which compressor the chunks are
+// for.
 const Flawed = `CREATE TABLE page_views (page_id uuid PRIMARY KEY, view_count counter) WITH compression = {'chunk_length_in_kb': 4}`
 
-// View keeps a visit and counts it, in one logical write. The error is that of the visit, which may be repeated. What is known
-// of the count is told alongside it, and is the end of the matter: a view that was lost, or counted without an answer, is not
-// counted again, because that would be two.
+// View keeps a visit and counts it, in one logical write. The error is that of the visit, which may be repeated. What
+// is known of the count is told alongside it, and is the end of the matter: a view that was lost, or counted without an
+// answer, is not counted again, because that would be two.
 func View(ctx context.Context, w *writer.Writer, v Visit) (counted writer.Outcome, err error) {
 	_, err = w.Write(ctx, "viewPage", Visits.Insert(v), Counts.Add(Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: 1}))
 	var failed *writer.Error

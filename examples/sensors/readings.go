@@ -1,5 +1,5 @@
-// Package sensors is an example: readings of sensors that end after a month, a partition a day, and the last 24 hours of one,
-// which as a rule lie in two partitions.
+// Package sensors is an example: readings of sensors that end after a month, a partition a day, and the last 24 hours
+// of one, which as a rule lie in two partitions.
 package sensors
 
 import (

@@ -1,5 +1,6 @@
-// Package slots is an example: delivery slots of a supermarket, each of which is reserved for a customer for a while, and
-// then confirmed or free again. Whoever finds the slot as it was read gets it, and everybody else learns who has it.
+// Package slots is an example: delivery slots of a supermarket, each of which is reserved for a customer for a while,
+// and then confirmed or free again. Whoever finds the slot as it was read gets it, and everybody else learns who has
+// it.
 package slots
 
 import (
@@ -27,8 +28,8 @@ type Slot struct {
 	ChangeID          gocql.UUID // filled by the library: which change made the row
 }
 
-// Slots are changed by lightweight transactions only: a change applies if these columns are as they were read. Confirmed
-// is never absent, so a slot that was never planned cannot pass for a free one.
+// Slots are changed by lightweight transactions only: a change applies if these columns are as they were read.
+// Confirmed is never absent, so a slot that was never planned cannot pass for a free one.
 var Slots = tables.Must(tables.New[Slot]("slot",
 	tables.Table{
 		Name: "delivery_timeslots", Keyspace: "order_delivery",
@@ -86,8 +87,8 @@ func (s Slot) has(customer gocql.UUID, until time.Time) bool {
 	return s.CustomerID != nil && *s.CustomerID == customer && s.ReservationExpiry != nil && s.ReservationExpiry.Equal(until)
 }
 
-// Confirm makes a reservation last. It is a change and no write, for a write that confirms the slot and does the rest of
-// an order with it.
+// Confirm makes a reservation last. It is a change and no write, for a write that confirms the slot and does the rest
+// of an order with it.
 func Confirm(reserved Slot) tables.Change {
 	confirmed := reserved
 	confirmed.Confirmed, confirmed.ReservationExpiry = true, nil
@@ -105,9 +106,10 @@ func Release(ctx context.Context, w *writer.Writer, slot Slot, customer gocql.UU
 	})
 }
 
-// Move gives the customer of one slot another of the same day in its place, both as they were read: both change, or neither. A day is
-// one partition, so one transaction can hold the conditions of both. Let no two moves have the same until: then a move never finds the
-// slots as an earlier one did, and one whose answer was lost is not made a second time, see [tables.Compare].
+// Move gives the customer of one slot another of the same day in its place, both as they were read: both change, or
+// neither. A day is one partition, so one transaction can hold the conditions of both. Let no two moves have the same
+// until: then a move never finds the slots as an earlier one did, and one whose answer was lost is not made a second
+// time, see [tables.Compare].
 func Move(ctx context.Context, w *writer.Writer, from, to Slot, until time.Time) error {
 	moved, left := to, from
 	moved.CustomerID, moved.Confirmed, moved.ReservationExpiry = from.CustomerID, from.Confirmed, &until

@@ -1,5 +1,6 @@
-// Package supermarket is an example: an order of a supermarket is submitted as one logical write over two keyspaces. The
-// delivery slot is confirmed under a condition; only then the order goes into its two tables, and the basket is cleared.
+// Package supermarket is an example: an order of a supermarket is submitted as one logical write over two keyspaces.
+// The delivery slot is confirmed under a condition; only then the order goes into its two tables, and the basket is
+// cleared.
 package supermarket
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Order is a submitted order. Its amounts of money are double, as the tables have them; in a new table decimal is right.
+// Order is a submitted order. Its amounts of money are double, as the tables have them; in a new table decimal is
+// right.
 type Order struct {
 	CustomerID          gocql.UUID
 	OrderID             gocql.UUID
@@ -37,9 +39,9 @@ type Order struct {
 	Remarks             string
 }
 
-// Orders are kept for the customer and for the team that delivers them. In orders_by_customer the orders of a customer come in the order
-// of their ids; orders_by_customer_newest has them newest first. The key of the team's table ends with that of the first: without it
-// (Flawed), two orders for one team and time would be one row.
+// Orders are kept for the customer and for the team that delivers them. In orders_by_customer the orders of a customer
+// come in the order of their ids; orders_by_customer_newest has them newest first. The key of the team's table ends
+// with that of the first: without it (Flawed), two orders for one team and time would be one row.
 var Orders = tables.Must(tables.New[Order]("order",
 	tables.Table{
 		Name: "orders_by_customer", Keyspace: "order_delivery",
@@ -58,16 +60,18 @@ var Orders = tables.Must(tables.New[Order]("order",
 	tables.Type("start_time", "time"),
 ))
 
-// Flawed is the team's table as it is often made: the order's id is not in its key, so a second order for the slot replaces the first.
+// Flawed is the team's table as it is often made: the order's id is not in its key, so a second order for the slot
+// replaces the first.
 const Flawed = `CREATE TABLE orders_by_delivery_date (delivery_date date, delivery_team_id uuid, start_time time, order_id uuid,
 	submission_time timestamp, customer_id uuid, delivery_address_key text, status text, products map<uuid, int>, remarks text,
 	PRIMARY KEY ((delivery_date, delivery_team_id), start_time))`
 
-// Schema creates the tables of the keyspace order_delivery; those of customer are in the packages baskets and customers.
+// Schema creates the tables of the keyspace order_delivery; those of customer are in the packages baskets and
+// customers.
 var Schema = schema.Must(schema.Declare(schema.Sets(Orders, slots.Slots)))
 
-// Submit makes an order of a basket, for a slot that is reserved for the customer. Nothing is written unless the slot is
-// still as it was read: otherwise the error matches writer.ErrConflict. An error that matches writer.ErrPartial or
+// Submit makes an order of a basket, for a slot that is reserved for the customer. Nothing is written unless the slot
+// is still as it was read: otherwise the error matches writer.ErrConflict. An error that matches writer.ErrPartial or
 // writer.ErrUnknown is finished with Resume; see docs/ref/guarantees.md for what readers may see until then.
 func Submit(ctx context.Context, w *writer.Writer, o Order, basket baskets.Basket, reserved slots.Slot) (writer.Result, error) {
 	o.CustomerID, o.Products = basket.CustomerID, basket.Products
@@ -86,7 +90,8 @@ func OfTeam(ctx context.Context, r *reader.Reader, day time.Time, team gocql.UUI
 	return reader.Read(ctx, r, "ordersOfTeam", q).All()
 }
 
-// DeliveryAddress is where an order goes: the address of its customer under the key that the order has, nil if there is none any more.
+// DeliveryAddress is where an order goes: the address of its customer under the key that the order has, nil if there is
+// none any more.
 func DeliveryAddress(ctx context.Context, r *reader.Reader, o Order) (*customers.Address, error) {
 	return customers.Get(ctx, r, o.CustomerID, o.DeliveryAddressKey)
 }

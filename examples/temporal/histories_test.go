@@ -28,7 +28,8 @@ var histories = flag.String("histories", "", "existing folder in which TestHisto
 // identity has the name of the machine.
 var identity = regexp.MustCompile(`"identity": "[^"]*"`)
 
-// pretends registers a unit that reads nothing. How long it takes, and whether it fails, depends on the number of ranges of the run.
+// pretends registers a unit that reads nothing. How long it takes, and whether it fails, depends on the number of
+// ranges of the run.
 type pretends struct {
 	worker.Registry
 	held atomic.Bool
@@ -70,8 +71,8 @@ func (p *pretends) RegisterActivityWithOptions(a any, options activity.RegisterO
 	p.Registry.RegisterActivityWithOptions(a, options)
 }
 
-// The server's histories of runs: one that is paused, resumed and given rates and whose long unit is cut; a backfill that waits for Writers; one whose units
-// fail; one that is stopped; both executions of one that continues as new.
+// The server's histories of runs: one that is paused, resumed and given rates and whose long unit is cut; a backfill
+// that waits for Writers; one whose units fail; one that is stopped; both executions of one that continues as new.
 func TestHistories(t *testing.T) {
 	folder := *histories
 	if folder == "" {

@@ -1,4 +1,5 @@
-// Command temporal is the order service's part in runs on Temporal. Any number of workers, on any machines, share the work:
+// Command temporal is the order service's part in runs on Temporal. Any number of workers, on any machines, share the
+// work:
 //
 //	temporal worker --hosts 10.0.0.1 --keyspace shop --temporal 10.0.0.9:7233 &
 //	temporal worker --hosts 10.0.0.1 --keyspace shop --temporal 10.0.0.9:7233 &

@@ -25,7 +25,8 @@ import (
 
 var segments = flag.Int("segments", 2_000, "ranges of two tables together")
 
-// Temporal's own limits of a workflow, at which it warns: it ends one at 51,200 events or 50 MiB, and rejects a payload of 2 MiB.
+// Temporal's own limits of a workflow, at which it warns: it ends one at 51,200 events or 50 MiB, and rejects a payload
+// of 2 MiB.
 const (
 	warnEvents  = 10_240
 	warnBytes   = 10 << 20

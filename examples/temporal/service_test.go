@@ -205,8 +205,9 @@ func (x *shop) history(id string) {
 	}
 }
 
-// Three workers fill a table and compare all tables, while one of them is killed, one stopped for a minute, and the server started again. The new table then is equal
-// to the others at ALL, and what is counted is what the embedded verification counts. Either part can be run alone, as a million orders take each an hour or two.
+// Three workers fill a table and compare all tables, while one of them is killed, one stopped for a minute, and the
+// server started again. The new table then is equal to the others at ALL, and what is counted is what the embedded
+// verification counts. Either part can be run alone, as a million orders take each an hour or two.
 func TestThreeWorkers(t *testing.T) {
 	cluster.Alone(t)
 	x := open(t, "orders_by_id", "orders_by_status")

@@ -158,7 +158,8 @@ func (x *shop) firstRun(id string) string {
 	return d.GetWorkflowExecutionInfo().GetFirstRunId()
 }
 
-// secrets are texts of rows and keys, in the ways in which they may be written: of some orders, as all would take too long.
+// secrets are texts of rows and keys, in the ways in which they may be written: of some orders, as all would take too
+// long.
 func (x *shop) secrets() (out []string) {
 	for i := 0; i < *count; i += max(1, *count/50) {
 		o := drift.Order(i, x.at)

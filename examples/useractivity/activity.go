@@ -1,5 +1,5 @@
-// Package useractivity is an example: what users did, a partition a user and day, with a map of details that need not be
-// there, can be added to, and costs no tombstones unless something is deleted.
+// Package useractivity is an example: what users did, a partition a user and day, with a map of details that need not
+// be there, can be added to, and costs no tombstones unless something is deleted.
 package useractivity
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Activity is something that a user did. Two of one user in one millisecond would be one row: where that can be, give the key
-// an id as well.
+// Activity is something that a user did. Two of one user in one millisecond would be one row: where that can be, give
+// the key an id as well.
 type Activity struct {
 	UserID       gocql.UUID
 	ActivityTime time.Time
@@ -33,8 +33,8 @@ var Activities = tables.Must(tables.New[Activity]("activity",
 // Schema is the table.
 var Schema = schema.Must(schema.Declare(schema.Sets(Activities)))
 
-// Record writes a new activity. Where there are details they are put one by one: an INSERT of the map would replace whatever
-// was there, which is nothing, and leave a range tombstone in every row for doing so.
+// Record writes a new activity. Where there are details they are put one by one: an INSERT of the map would replace
+// whatever was there, which is nothing, and leave a range tombstone in every row for doing so.
 func Record(a Activity) tables.Change {
 	if len(a.Details) == 0 {
 		return Activities.Insert(a) // nothing is sent for what is absent

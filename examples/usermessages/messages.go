@@ -25,8 +25,8 @@ type Message struct {
 	ExpiresAt   time.Time
 }
 
-// Messages are kept by user. That is one partition for as long as they live: right where a user has some thousands a year, and
-// wrong for more; see package conversations.
+// Messages are kept by user. That is one partition for as long as they live: right where a user has some thousands a
+// year, and wrong for more; see package conversations.
 var Messages = tables.Must(tables.New[Message]("message",
 	tables.Table{Name: "user_messages", PartKey: []string{"user_id"}, SortKey: []string{"message_time DESC", "message_id"}},
 	tables.ExpiresAt("expires_at"),

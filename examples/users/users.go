@@ -1,5 +1,5 @@
-// Package users is an example: users with an e-mail address that no two of them share. Rows are versioned, so no update is
-// lost, and the addresses are a Unique table, so an address has one owner whatever is lost or dies on the way.
+// Package users is an example: users with an e-mail address that no two of them share. Rows are versioned, so no update
+// is lost, and the addresses are a Unique table, so an address has one owner whatever is lost or dies on the way.
 package users
 
 import (
@@ -29,14 +29,15 @@ var Users = tables.Must(tables.New[User]("user",
 	tables.Versioned("version"),
 ))
 
-// Schema creates the tables in the keyspace of the session. The columns pending, done, recent and claim are the library's own.
+// Schema creates the tables in the keyspace of the session. The columns pending, done, recent and claim are the
+// library's own.
 var Schema = schema.Must(schema.Declare(schema.Sets(Users)))
 
 // ErrTaken is returned to whoever wants an address that somebody has.
 var ErrTaken = errors.New("the e-mail address is taken")
 
-// SignUp creates the user once: an answer that is lost on the way counts as what it was. Signing up again under the same
-// id is writer.ErrConflict.
+// SignUp creates the user once: an answer that is lost on the way counts as what it was. Signing up again under the
+// same id is writer.ErrConflict.
 func SignUp(ctx context.Context, w *writer.Writer, u User) (User, error) {
 	result, err := w.Write(ctx, "signUp", Users.Insert(u))
 	u.Version = result.Version
@@ -69,8 +70,8 @@ func Leave(ctx context.Context, w *writer.Writer, u User) error {
 	return err
 }
 
-// ByEmail gives the id of the user who has the address, or has claimed it and is being created. The truth is in the row of
-// the user.
+// ByEmail gives the id of the user who has the address, or has claimed it and is being created. The truth is in the row
+// of the user.
 func ByEmail(ctx context.Context, session *gocql.Session, email string) (id gocql.UUID, err error) {
 	stmt, _ := qb.Select("users_by_email").Columns("user_id").Where(qb.Eq("email")).ToCql()
 	err = session.Query(stmt, email).WithContext(ctx).Consistency(gocql.LocalQuorum).Scan(&id)

@@ -16,7 +16,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// A write has time for three attempts of 2.5 s, as the first two may meet a node that is silent; by default it has for two.
+// A write has time for three attempts of 2.5 s, as the first two may meet a node that is silent; by default it has for
+// two.
 const (
 	lastAttempt  = 6 * time.Second // begins no later than this
 	writeTimeout = 9 * time.Second
@@ -29,7 +30,8 @@ type Cassandra struct {
 	LocalDC  string // empty: all nodes are equally near
 	// Orders is the set whose tables have to be there. Nil is orders.Orders.
 	Orders *tables.Set[orders.Order]
-	// CreateSchema creates keyspace and tables if they are not there. A keyspace with other replicas is an error. For development.
+	// CreateSchema creates keyspace and tables if they are not there. A keyspace with other replicas is an error. For
+	// development.
 	CreateSchema bool
 	// Trace is told of the writes. It may be nil.
 	Trace session.Tracer

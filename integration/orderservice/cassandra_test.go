@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
-// Keyspace and tables are created where they are missing, with up to three replicas, and taken as they are where they exist.
+// Keyspace and tables are created where they are missing, with up to three replicas, and taken as they are where they
+// exist.
 func TestCreateSchema(t *testing.T) {
 	t.Parallel()
 	for nodes, replicas := range map[int]string{1: "1", 3: "3", 4: "3"} {

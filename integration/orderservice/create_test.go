@@ -78,8 +78,8 @@ func TestCreateRepeatedAfterChange(t *testing.T) {
 	}
 }
 
-// Two requests that differ are two orders, even with one key. Were the key the id, a client could write over an order by
-// taking its id for a key, and leave a row under each user.
+// Two requests that differ are two orders, even with one key. Were the key the id, a client could write over an order
+// by taking its id for a key, and leave a row under each user.
 func TestCreateDiffers(t *testing.T) {
 	t.Parallel()
 	s := newShop()

@@ -1,5 +1,5 @@
-// Package orderservice is a small HTTP service for orders that embeds denorm: the example to start from. An order is kept
-// in three query tables (package orders), and every write of it reaches all of them at one timestamp.
+// Package orderservice is a small HTTP service for orders that embeds denorm: the example to start from. An order is
+// kept in three query tables (package orders), and every write of it reaches all of them at one timestamp.
 //
 //	POST /orders                {"user_id": "...", "total": "19.95"}     201 and the order
 //	GET  /orders/{id}                                                    200 and the order
@@ -41,34 +41,37 @@
 // What is not known is never reported as failed: that is what 202 is for, which HTTP defines as a request that might or
 // might not be acted upon. No answer at all means the same. The repeat finishes it, in any instance of the service.
 //
-// An answer speaks of its own try. Once a try of a key was unknown, a later refusal or "not applied" does not settle the
-// earlier try; only 2xx does, and 409 with the reason "superseded", as a newer change has then replaced this one.
-// A client that repeats 202, 503 and lost answers with the same key until it gets something else needs to know no more.
+// An answer speaks of its own try. Once a try of a key was unknown, a later refusal or "not applied" does not settle
+// the earlier try; only 2xx does, and 409 with the reason "superseded", as a newer change has then replaced this one. A
+// client that repeats 202, 503 and lost answers with the same key until it gets something else needs to know no more.
 //
 // # It has no authentication
 //
-// Whoever reaches the port may read, make and change every order of every user. The command listens on the loopback address unless
-// told otherwise, and logs a warning where it is told. Before anybody else can reach it, put a handler around [Service.Handler] that
-// lets known callers through and checks that a user asks for their own orders, and put TLS in front of it:
+// Whoever reaches the port may read, make and change every order of every user. The command listens on the loopback
+// address unless told otherwise, and logs a warning where it is told. Before anybody else can reach it, put a handler
+// around [Service.Handler] that lets known callers through and checks that a user asks for their own orders, and put
+// TLS in front of it:
 //
 //	orderservice.Serve(ctx, listener, authenticated(service.Handler(), token), log)
 //
-// The example has such a handler for a token. Cassandra's side is different: the command takes credentials and certificates.
+// The example has such a handler for a token. Cassandra's side is different: the command takes credentials and
+// certificates.
 //
-// A browser that is led to another site's page cannot be used to change orders (http.CrossOriginProtection); programs, which say
-// nothing of a site, are let through. A site that makes its own name resolve to the service's address is not distinguished by that.
+// A browser that is led to another site's page cannot be used to change orders (http.CrossOriginProtection); programs,
+// which say nothing of a site, are let through. A site that makes its own name resolve to the service's address is not
+// distinguished by that.
 //
 // # What it does not promise
 //
-// Rows win as a whole and by timestamp (tables.OneOf). Of two clients that change one order at the same moment both may be
-// told 200, and the change with the later key is what remains. And a change that was answered with 202 may, when it is
-// repeated, be rejected because of another client's change with an earlier key, and still come into effect by its first
-// try. Where several actors change one order at once and no change may be lost, the set has to be Versioned.
+// Rows win as a whole and by timestamp (tables.OneOf). Of two clients that change one order at the same moment both may
+// be told 200, and the change with the later key is what remains. And a change that was answered with 202 may, when it
+// is repeated, be rejected because of another client's change with an earlier key, and still come into effect by its
+// first try. Where several actors change one order at once and no change may be lost, the set has to be Versioned.
 //
 // # Where to look
 //
-// service.go is the routes and what they need; write.go is the writes, read.go the reads; key.go is the idempotency key and
-// outcome.go the table above. cassandra.go opens sessions and writer, server.go runs, stops and answers probes,
-// observe.go joins the spans of the writes to that of the request. The command is in integration/cmd/orderservice.
-// The clients in integration/load/orderservice do as they are told here, and check what they are told.
+// service.go is the routes and what they need; write.go is the writes, read.go the reads; key.go is the idempotency key
+// and outcome.go the table above. cassandra.go opens sessions and writer, server.go runs, stops and answers probes,
+// observe.go joins the spans of the writes to that of the request. The command is in integration/cmd/orderservice. The
+// clients in integration/load/orderservice do as they are told here, and check what they are told.
 package orderservice

@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
-// authenticated lets only requests through that bring a token, and those of probes. It compares sums of equal length, so that the
-// time it takes tells nothing of the token.
+// authenticated lets only requests through that bring a token, and those of probes. It compares sums of equal length,
+// so that the time it takes tells nothing of the token.
 func authenticated(next http.Handler, token string) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -53,8 +53,8 @@ func (s *Service) newKey(stamp int64) key {
 	return key{gocql.UUIDFromTime(time.UnixMicro(max(s.now().UnixMicro(), stamp+1)))}
 }
 
-// orderID is the id of the order that a request with this key creates: a time UUID with the time of the key. The rest is
-// a hash of all that the order is made of.
+// orderID is the id of the order that a request with this key creates: a time UUID with the time of the key. The rest
+// is a hash of all that the order is made of.
 func (k key) orderID(user gocql.UUID, total *inf.Dec) gocql.UUID {
 	made := append(k.Bytes(), user.Bytes()...)
 	if total != nil {

@@ -49,8 +49,8 @@ func decode(w http.ResponseWriter, r *http.Request, v any) *Problem {
 	return malformed("the body is not the JSON object that is wanted: %v", err)
 }
 
-// isJSON says whether a Content-Type can be that of JSON. None can, and so can that of a form, which is what curl -d says of
-// any body. It protects from nothing: what browsers send for other sites never gets here.
+// isJSON says whether a Content-Type can be that of JSON. None can, and so can that of a form, which is what curl -d
+// says of any body. It protects from nothing: what browsers send for other sites never gets here.
 func isJSON(contentType string) bool {
 	if contentType == "" {
 		return true

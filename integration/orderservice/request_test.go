@@ -53,7 +53,8 @@ func with(t *testing.T, method, path, body string, headers ...string) *http.Requ
 	return r
 }
 
-// A body without a type is JSON, and what curl -d says of one is taken as such; other types are rejected with what to say.
+// A body without a type is JSON, and what curl -d says of one is taken as such; other types are rejected with what to
+// say.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s := newShop()
@@ -76,7 +77,8 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
-// A browser on a page of another site changes nothing, whatever its request says of its body. Programs say nothing of a site.
+// A browser on a page of another site changes nothing, whatever its request says of its body. Programs say nothing of a
+// site.
 func TestOtherSites(t *testing.T) {
 	t.Parallel()
 	s := newShop()

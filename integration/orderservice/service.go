@@ -77,8 +77,8 @@ func (s Service) Handler() http.Handler {
 	return all
 }
 
-// sameSite turns away what a browser sends for a page of another site, other than reads: it would be sent with the rights of
-// whoever sits at the browser, or of its network.
+// sameSite turns away what a browser sends for a page of another site, other than reads: it would be sent with the
+// rights of whoever sits at the browser, or of its network.
 func sameSite(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(handler(func(http.ResponseWriter, *http.Request) *Problem {

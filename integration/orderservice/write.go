@@ -134,8 +134,8 @@ func allowed(current orders.Order, to orders.Status, timestamp int64) *Problem {
 	return nil
 }
 
-// write carries out a change at the timestamp of the key. It tells the client the key in any case, as a request that came
-// without one can be repeated with it.
+// write carries out a change at the timestamp of the key. It tells the client the key in any case, as a request that
+// came without one can be repeated with it.
 func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string, change tables.Change) *Problem {
 	w.Header().Set(KeyHeader, k.String())
 	// A client that hangs up does not interrupt the write: it would leave it half done, with nobody to repeat it. The
@@ -149,7 +149,7 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string
 	case outcome == writer.NotApplied && change.Internal().StampOf() != k.timestamp():
 		return notApplied
 	}
-	// Some tables have it, or may have it: from this try, or from an earlier one, whose timestamp the row has. The set has no conditions,
-	// so it is no conflict.
+	// Some tables have it, or may have it: from this try, or from an earlier one, whose timestamp the row has. The set has
+	// no conditions, so it is no conflict.
 	return unknown
 }

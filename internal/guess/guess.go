@@ -1,5 +1,5 @@
-// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names and columns. It is for packages
-// lint and diagram and for denorm init, which say that it is a guess.
+// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names and
+// columns. It is for packages lint and diagram and for denorm init, which say that it is a guess.
 package guess
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese and German.
+// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish,
+// Portuguese and German.
 var between = []string{"_by_", "_for_", "_por_", "_nach_"}
 
 // Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
@@ -34,9 +35,9 @@ type Entity struct {
 
 // Entities gives the entities that names and columns of tables suggest. What is declared of an entity is in none.
 //
-// Tables of one name before _by_ are of one entity, and so is the table of that name alone, in the singular or the plural, unless their columns say
-// otherwise. So is a table that can be filled from one of them by its columns, and whose name ends alike. A table that is alone and not called x_by_y is
-// in no entity.
+// Tables of one name before _by_ are of one entity, and so is the table of that name alone, in the singular or the
+// plural, unless their columns say otherwise. So is a table that can be filled from one of them by its columns, and
+// whose name ends alike. A table that is alone and not called x_by_y is in no entity.
 func Entities(s *schema.Schema) []Entity {
 	declared, named := make(map[schema.ID]bool), make(map[schema.ID]bool)
 	for _, e := range s.Entities {
@@ -133,8 +134,8 @@ func same(a, b []schema.Column) bool {
 	return slices.EqualFunc(a, b, func(a, b schema.Column) bool { return a.Name == b.Name && a.Type == b.Type })
 }
 
-// copies says why the rows of t may be made of the rows of base, each of one; "" if they cannot be. The two hold the same by their names, or all
-// columns of t have to be in base.
+// copies says why the rows of t may be made of the rows of base, each of one; "" if they cannot be. The two hold the
+// same by their names, or all columns of t have to be in base.
 func (t *table) copies(base *table) string {
 	if len(base.key) == 0 || len(t.lacks(base.key)) > 0 || same(t.key, base.key) || len(slices.DeleteFunc(base.lacks(t.key), Spreads)) > 0 {
 		return ""
@@ -213,7 +214,8 @@ func keyless(list, key []schema.Column) []schema.Column {
 // most is how many tables are compared with each other, each with each.
 const most = 400
 
-// join makes groups: first of tables of one name whose columns say so too, then of those of one name, then of others that are copies.
+// join makes groups: first tables of one name whose columns say so too, then tables of one name, then others
+// that are copies.
 func join(tables []*table) {
 	alike, near := make(map[schema.ID][]*table), make(map[string][]*table)
 	for _, t := range tables {
@@ -270,8 +272,8 @@ func (g *group) differs(other *group) bool {
 	return slices.ContainsFunc(g.tables, func(t *table) bool { return slices.ContainsFunc(other.tables, t.differs) })
 }
 
-// finish names an entity, and finds its base table: the one whose key all tables have, rather in their keys; else the one that is named like the
-// entity, or found by its id.
+// finish names an entity, and finds its base table: the one whose key all tables have, rather in their keys; else the
+// one that is named like the entity, or found by its id.
 func (e *Entity) finish(tables []*table) {
 	rank := func(t *table) (keys, columns, made int) { // how many tables have the key of t in their keys, and in their columns, and can be made of t
 		for _, other := range tables {

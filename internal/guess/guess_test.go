@@ -9,7 +9,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Tables of one name before _by_ are of one entity, with the table of that name alone, in one keyspace; declared ones are left out.
+// Tables of one name before _by_ are of one entity, with the table of that name alone, in one keyspace; declared ones
+// are left out.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s := &schema.Schema{Entities: []schema.Entity{{Name: "user", Tables: []schema.ID{{Name: "users_by_email"}}}}}
@@ -34,7 +35,7 @@ func entities(s *schema.Schema) (text string) {
 	return text
 }
 
-// Each table has its reason, in whatever order they are: those of a cluster are in the order of their names.
+// Each table has its reason, in any order: tables of a cluster come in the order of their names.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Parse("", `CREATE TABLE stays_by_guest (guest_id uuid, day date, stay_id uuid, PRIMARY KEY (guest_id, day, stay_id));

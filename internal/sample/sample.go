@@ -23,8 +23,8 @@ type Reader struct {
 	Pause   time.Duration // between two places
 }
 
-// Survey counts what is not as declared in rows of a table, whose default_time_to_live is ttl. It calls row with the cells of each, as
-// [tablerow.Selected] selects them, until the next call. With an error it gives what was read before.
+// Survey counts what is not as declared in rows of a table, whose default_time_to_live is ttl. It calls row with the
+// cells of each, as [tablerow.Selected] selects them, until the next call. With an error it gives what was read before.
 func (r *Reader) Survey(
 	ctx context.Context, l tablerow.Layout, keyspace, table string, ttl time.Duration, row func(cells [][]byte),
 ) (seen tablerow.Survey, err error) {

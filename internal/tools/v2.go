@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command v2 prints all errors of the type checker in the packages of the main module that go list -deps -export -json gives it. The compiler and
-// go vet stop at the first package with errors, and all others import it.
+// Command v2 prints all errors of the type checker in the packages of the main module that go list -deps -export -json
+// gives it. The compiler and go vet stop at the first package with errors, and all others import it.
 package main
 
 import (

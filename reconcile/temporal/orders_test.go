@@ -17,9 +17,9 @@ import (
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
-// holding has units that end half a second after what [fake.when] does, unless they are told to end, and at once if they begin later. Temporal's test
-// environment does not wait for units that are canceled, and drops what they have done, so that all of it is done again: what the server does is
-// tested in examples/temporal.
+// holding has units that end half a second after what [fake.when] does, unless they are told to end, and at once if
+// they begin later. Temporal's test environment does not wait for units that are canceled, and drops what they have
+// done, so that all of it is done again: what the server does is tested in examples/temporal.
 func holding() *fake {
 	f := new(fake)
 	over := func() bool {
@@ -106,7 +106,8 @@ func TestContinuesPaused(t *testing.T) {
 	}
 }
 
-// A rate is shared among the units, each of which has at least one request a second. Another rate ends those that have a share of the old one.
+// A rate is shared among the units, each of which has at least one request a second. Another rate ends those that have
+// a share of the old one.
 func TestRateIsShared(t *testing.T) {
 	f := holding()
 	env := environment(t, f)
@@ -143,7 +144,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A worker with which a run is not valid pauses it, and says why. When it is gone, the run is resumed, and nothing of it is lost.
+// A worker with which a run is not valid pauses it, and says why. When it is gone, the run is resumed, and nothing of
+// it is lost.
 func TestOtherWorkerPauses(t *testing.T) {
 	f := new(fake)
 	other := true

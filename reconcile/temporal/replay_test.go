@@ -16,8 +16,9 @@ import (
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
-// A run that is under way goes on when workers have a later version of this package: the workflow does the same as in histories of a real server. A change that it
-// would not survive needs workflow.GetVersion. TestHistories of examples/temporal makes the histories; those of a release stay.
+// A run that is under way goes on when workers have a later version of this package: the workflow does the same as in
+// histories of a real server. A change that it would not survive needs workflow.GetVersion. TestHistories of
+// examples/temporal makes the histories; those of a release stay.
 func TestReplay(t *testing.T) {
 	histories, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json.gz"))
 	if err != nil || len(histories) < 6 {

@@ -29,7 +29,8 @@ const (
 type Run struct {
 	Kind string `json:"kind"` // Verify or Backfill
 	Set  string `json:"set"`  // the name of a set that the workers have registered
-	// Table is the query table that a backfill fills. Writers is when the last process that did not write it had ended: see [reconcile.Writers].
+	// Table is the query table that a backfill fills. Writers is when the last process that did not write it had ended:
+	// see [reconcile.Writers].
 	Table   string    `json:"table,omitempty"`
 	Writers time.Time `json:"writers,omitzero"`
 	// Tables are the query tables that a verification compares; empty: all.
@@ -38,12 +39,14 @@ type Run struct {
 	Settle time.Duration `json:"settle,omitempty"`
 	// PageSize is as in [reconcile.PageSize]; 0: 1000.
 	PageSize int `json:"pageSize,omitempty"`
-	// Segments is the number of ranges that each table is cut into: at most 1,000,000; 0: 256. A range should be read in some minutes.
+	// Segments is the number of ranges that each table is cut into: at most 1,000,000; 0: 256. A range should be read in
+	// some minutes.
 	Segments int `json:"segments,omitempty"`
 	// Units is the number of activities at a time, of all workers together: at most 1,000; 0: 16.
 	Units int `json:"units,omitempty"`
-	// Rate bounds the requests a second of all workers together; 0: no bound. Each unit gets an equal share of it, and of InFlight, which bounds the
-	// requests in flight of all workers together; 0: 256. Within its share each worker sends fewer where the cluster is slow.
+	// Rate bounds the requests a second of all workers together; 0: no bound. Each unit gets an equal share of it, and of
+	// InFlight, which bounds the requests in flight of all workers together; 0: 256. Within its share each worker sends
+	// fewer where the cluster is slow.
 	Rate     int `json:"rate,omitempty"`
 	InFlight int `json:"inFlight,omitempty"`
 }
@@ -89,10 +92,10 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", reconcile.ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// Start starts a run on the workers of a task queue. The id of its workflow is made of the queue, the kind and the set, as in denorm-verify-order, so
-// there is one of a kind at a time: if it is running already, the error matches [reconcile.ErrRunning]. The error matches [reconcile.ErrInvalid]
-// if the run is not valid; what only a worker can tell, such as an unknown set, is the error of the workflow. The result of the workflow is a
-// [Report].
+// Start starts a run on the workers of a task queue. The id of its workflow is made of the queue, the kind and the set,
+// as in denorm-verify-order, so there is one of a kind at a time: if it is running already, the error matches
+// [reconcile.ErrRunning]. The error matches [reconcile.ErrInvalid] if the run is not valid; what only a worker can
+// tell, such as an unknown set, is the error of the workflow. The result of the workflow is a [Report].
 func Start(ctx context.Context, c client.Client, taskQueue string, run Run) (client.WorkflowRun, error) {
 	run, err := run.withDefaults()
 	if err != nil {
@@ -111,8 +114,8 @@ func Start(ctx context.Context, c client.Client, taskQueue string, run Run) (cli
 	return started, err
 }
 
-// Report is the result of a run. It has counts, and no findings as [reconcile.Report] has, because Temporal is told no keys. An embedded verification lists
-// them.
+// Report is the result of a run. It has counts, and no findings as [reconcile.Report] has, because Temporal is told no
+// keys. An embedded verification lists them.
 type Report struct {
 	Kind  string    `json:"kind"`
 	Set   string    `json:"set"`
@@ -120,15 +123,16 @@ type Report struct {
 	Ended time.Time `json:"ended"`
 	// Tables are the tables that were compared, the base table first.
 	Tables []Table `json:"tables"`
-	// InFlight counts entities whose tables differed at first and later agreed or were written again, once for each table that was read.
+	// InFlight counts entities whose tables differed at first and later agreed or were written again, once for each table
+	// that was read.
 	InFlight int64 `json:"inFlight"`
 	Put      int64 `json:"put"` // rows that a backfill has put into its table
 	// Uncovered counts ranges and entities that were not compared. Gaps has the first ten ranges with any of them. The
 	// logs of the workers say why.
 	Uncovered int64 `json:"uncovered"`
 	Gaps      []Gap `json:"gaps,omitempty"`
-	// Stopped says that the run was canceled before all was read. Then the error of the workflow is a CanceledError of Temporal's SDK, with the report
-	// as its details.
+	// Stopped says that the run was canceled before all was read. Then the error of the workflow is a CanceledError of
+	// Temporal's SDK, with the report as its details.
 	Stopped bool `json:"stopped,omitempty"`
 }
 

@@ -24,7 +24,8 @@ func (s span) halves() []span {
 	return []span{{s.Table, middle, s.High}, {s.Table, s.Low, middle}}
 }
 
-// planned returns the range with a number. The tables of a phase are cut into equal ranges, which are numbered one table after the other.
+// planned returns the range with a number. The tables of a phase are cut into equal ranges, which are numbered one
+// table after the other.
 func planned(number, segments int) span {
 	low := func(i int) int64 {
 		q, _ := bits.Div64(uint64(i), 0, uint64(segments))

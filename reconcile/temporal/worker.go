@@ -22,11 +22,12 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Register makes a worker take part in runs over sets, on the cluster and in the keyspaces of the session. The session must have reads and writes, and
-// outlive the worker. The options apply to all runs, such as [reconcile.Consistency], [reconcile.Target] and
-// [reconcile.OldTimestamps]; a [Run] overrides those for which it has a field. Runs are told to the tracer of the session. All workers of a task queue must have the same sets and options. Call Register
-// before the worker runs. The error matches [reconcile.ErrInvalid] if an option is not valid, or if two sets have one name. With option
-// [reconcile.State] runs fail, because Temporal stores them.
+// Register makes a worker take part in runs over sets, on the cluster and in the keyspaces of the session. The session
+// must have reads and writes, and outlive the worker. The options apply to all runs, such as [reconcile.Consistency],
+// [reconcile.Target] and [reconcile.OldTimestamps]; a [Run] overrides those for which it has a field. Runs are told to
+// the tracer of the session. All workers of a task queue must have the same sets and options. Call Register before the
+// worker runs. The error matches [reconcile.ErrInvalid] if an option is not valid, or if two sets have one name. With
+// option [reconcile.State] runs fail, because Temporal stores them.
 func Register(to worker.Registry, s *session.Session, sets []tables.Described, options ...reconcile.Option) error {
 	if _, err := reconcile.New(s, options...); err != nil {
 		return err
@@ -257,8 +258,8 @@ func (w *runner) opening(ctx context.Context, run Run) (*opened, error) {
 	return &opened{Run: on}, nil
 }
 
-// failure makes an error for Temporal, which stores its text. Only the text that says why a run is not valid is passed on, because it has names and settings
-// only. Any other goes to the log of the worker.
+// failure makes an error for Temporal, which stores its text. Only the text that says why a run is not valid is passed
+// on, because it has names and settings only. Any other goes to the log of the worker.
 func (w *runner) failure(ctx context.Context, err error) error {
 	if errors.Is(err, reconcile.ErrInvalid) {
 		return temporal.NewNonRetryableApplicationError(err.Error(), invalidType, nil)

@@ -233,7 +233,8 @@ func (a activities) RegisterActivityWithOptions(do any, options activity.Registe
 	a.on.RegisterActivityWithOptions(do, options)
 }
 
-// What cannot be read of a range is left at a try with a number, where only those count at which the cluster answered. What was told last is known to the next try.
+// What cannot be read of a range is left at a try with a number, where only those count at which the cluster answered.
+// What was told last is known to the next try.
 func TestTries(t *testing.T) {
 	o := newOffice(t, 3)
 	const last = mostTries - 1

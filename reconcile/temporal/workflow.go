@@ -13,17 +13,19 @@ import (
 )
 
 const (
-	// mostEvents is the length of a history at which a workflow continues as new. The server suggests the same by default, and ends a workflow at 51,200.
+	// mostEvents is the length of a history at which a workflow continues as new. The server suggests the same by default,
+	// and ends a workflow at 51,200.
 	mostEvents = 4096
-	// heartbeatTimeout is how long a worker may be silent before another one takes over. The SDK sends a heartbeat, and learns of a cancellation, after
-	// 4/5 of it.
+	// heartbeatTimeout is how long a worker may be silent before another one takes over. The SDK sends a heartbeat, and
+	// learns of a cancellation, after 4/5 of it.
 	heartbeatTimeout = 15 * time.Second
-	// longUnit bounds an attempt of an activity. An entity that is written all the time is read at most twenty times, Settle apart.
+	// longUnit bounds an attempt of an activity. An entity that is written all the time is read at most twenty times,
+	// Settle apart.
 	longUnit = 24 * time.Hour
 )
 
-// lastUnits is how long the workflow waits for running units before it continues as new. Then it ends them, and begins their rest again. Tests do not
-// wait that long.
+// lastUnits is how long the workflow waits for running units before it continues as new. Then it ends them, and begins
+// their rest again. Tests do not wait that long.
 var lastUnits = 5 * time.Minute
 
 // input is the argument of the workflow: a run, and the state in which its previous execution ended.
@@ -156,7 +158,8 @@ func (e *execution) setRate(rate *int) {
 	}
 }
 
-// obeyAll does what the signals order that listen has not received yet, because they would be lost when the execution ends.
+// obeyAll does what the signals order that listen has not received yet, because they would be lost when the execution
+// ends.
 func (e *execution) obeyAll(ctx workflow.Context) {
 	for c := workflow.GetSignalChannel(ctx, names.Resume); c.ReceiveAsync(nil); {
 		e.pause(false)
@@ -173,8 +176,8 @@ func (e *execution) obeyAll(ctx workflow.Context) {
 	}
 }
 
-// phase does the units of a phase. The error may be that the workflow is to continue as new. An order ends the running units: each returns what it
-// has done, and the rest is begun again under the new order.
+// phase does the units of a phase. The error may be that the workflow is to continue as new. An order ends the running
+// units: each returns what it has done, and the rest is begun again under the new order.
 func (e *execution) phase(ctx workflow.Context) error {
 	rest, _ := workflow.NewDisconnectedContext(ctx)
 	for {

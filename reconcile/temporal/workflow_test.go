@@ -177,7 +177,8 @@ func TestLongUnitsAreCut(t *testing.T) {
 	}
 }
 
-// The history of an execution stays short: the workflow continues as new with a state that has no list of ranges, and what is counted goes with it.
+// The history of an execution stays short: the workflow continues as new with a state that has no list of ranges, and
+// what is counted goes with it.
 func TestContinuesAsNew(t *testing.T) {
 	in := input{Run: Run{Kind: Verify, Set: "order", Segments: 100_000, Units: 8}}
 	f := new(fake)

@@ -15,8 +15,8 @@ type bucketedMessage struct {
 	Text   string
 }
 
-// TestBucketOfTheKey: a hash divides a partition that grows forever into several that do, and one of columns of the partition key does not even
-// do that. A bucket of time ends it.
+// TestBucketOfTheKey: a hash divides a partition that grows forever into several that do, and one of columns of the
+// partition key does not even do that. A bucket of time ends it.
 func TestBucketOfTheKey(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -14,7 +14,8 @@ func kept(c schema.Column) bool {
 	return slices.Contains(layout.KeptInBase, layout.Kept{Name: c.Name, Type: c.Type})
 }
 
-// notFrozen reports columns that are stored as several cells, lists or others, and what to do unless they are to be frozen.
+// notFrozen reports columns that are stored as several cells, lists or others, and what to do unless they are to be
+// frozen.
 func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 	return func(r *review, t *schema.Table) {
 		uses := r.usesOf(t)
@@ -59,11 +60,13 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 // heapNames are words for elements that come one by one.
 var heapNames = strings.Fields("hashes items messages events orders posts comments friends contacts history transactions entries logs visits")
 
-// use says whether a column is written as a whole, whether by its elements, and whether an UPDATE names it. repeats says that a whole list is
-// written with a timestamp: when it is written again with the same one, its elements are there twice.
+// use says whether a column is written as a whole, whether by its elements, and whether an UPDATE names it. repeats
+// says that a whole list is written with a timestamp: when it is written again with the same one, its elements are
+// there twice.
 type use struct{ whole, parts, repeats, updated bool }
 
-// usesOf are those of the columns of a table. A set of the library writes all columns as a whole, with a timestamp: that of no name.
+// usesOf are those of the columns of a table. A set of the library writes all columns as a whole, with a timestamp:
+// that of no name.
 func (r *review) usesOf(t *schema.Table) map[string]use {
 	out := make(map[string]use)
 	if slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) }) {

@@ -121,8 +121,8 @@ func TestSuppressed(t *testing.T) {
 	}
 }
 
-// A code that is no rule's would suppress nothing, and the finding would stay. The error lists the rules, of which package schema
-// has a list of its own.
+// A code that is no rule's would suppress nothing, and the finding would stay. The error lists the rules, of which
+// package schema has a list of its own.
 func TestOnlyRulesAreAccepted(t *testing.T) {
 	t.Parallel()
 	accept := func(code string) error {

@@ -11,7 +11,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// publicSchemas are the figures of schemas that were not written for this project. They were measured by hand, once, and stay as they were.
+// publicSchemas are the figures of schemas that were not written for this project. They were measured by hand, once,
+// and stay as they were.
 const publicSchemas = `
 ## Public schemas
 

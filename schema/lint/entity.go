@@ -71,7 +71,8 @@ func ttlDiffers(r *review) {
 	}
 }
 
-// cellsExpire reports tables of whose rows some cells expire and others stay, as some statements have a TTL and others none.
+// cellsExpire reports tables of whose rows some cells expire and others stay, as some statements have a TTL and others
+// none.
 func (r *review) cellsExpire() {
 	for _, t := range r.tables() {
 		var inserts, short, forever, part *schema.Query

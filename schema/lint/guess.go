@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// This file guesses from names and types what a column is for, and package guess which tables are of one entity. A schema that says so is
-// believed: see Column.Domain.
+// This file guesses from names and types what a column is for, and package guess which tables are of one entity. A
+// schema that says so is believed: see Column.Domain.
 
 // role is what a column of a partition key does for it.
 type role uint8
@@ -26,7 +26,8 @@ var (
 	fewNames = strings.Fields(`status state type kind category country gender level priority severity flag active enabled
 		deleted language currency role color colour class grade stage phase region confirmed`)
 	momentNames = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period`)
-	// Abbreviations, and words of other languages, which may be English words of something else: they have to be the whole name.
+	// Abbreviations, and words of other languages, which may be English words of something else: they have to be the whole
+	// name.
 	fewWhole    = strings.Fields(`zustand kategorie land sprache estado tipo categoria pais idioma situacao statut etat categorie pays langue`)
 	momentWhole = strings.Fields(`yr mon mth wk dy hr hh dd yyyy datum stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee
 		jahr_monat anio ano ano_mes annee_mois`)
@@ -71,7 +72,8 @@ func isID(c schema.Column) bool {
 // isUUID says whether a column is of uuids.
 func isUUID(c schema.Column) bool { return c.Type == "uuid" || c.Type == "timeuuid" }
 
-// lookup says whether a partition is of one thing, which is found by its name or its token. The key may have its id as well.
+// lookup says whether a partition is of one thing, which is found by its name or its token. The key may have its id as
+// well.
 func lookup(t *schema.Table) bool {
 	part := t.Of(schema.PartitionKey)
 	if len(part) != 1 || slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !isID(c) && !hasWord(c.Name, secretNames) }) {
@@ -180,7 +182,8 @@ func (r *review) families() []family {
 	return out
 }
 
-// identify takes a column of UUIDs that alone is the key of a table for what tells the entities apart, if all tables have it.
+// identify takes a column of UUIDs that alone is the key of a table for what tells the entities apart, if all tables
+// have it.
 func (f *family) identify() {
 	var id string
 	for _, t := range f.tables {

@@ -70,8 +70,8 @@ func sasiIndexes(r *review, x *schema.Index, t *schema.Table) {
 	}
 }
 
-// indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows. Where no query goes by
-// an index, that is so of any one if a partition has one row.
+// indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find
+// enough rows. Where no query goes by an index, that is so of any one if a partition has one row.
 func indexAlone(r *review) {
 	for q, t := range r.queries {
 		r.askedAlone(q, t)
@@ -113,7 +113,8 @@ func mapValues(r *review, x *schema.Index, t *schema.Table) {
 	}
 }
 
-// leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning to its end.
+// leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning
+// to its end.
 func leadingWildcard(r *review, x sent) {
 	s, ok := x.Statement.(*ast.Select)
 	if !ok || r.like(x.Query, x.table) != "" {

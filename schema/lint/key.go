@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// called gives the names under which a table has a column of the entity: an id may be called id in the table of the entity itself, and x_id
-// elsewhere.
+// called gives the names under which a table has a column of the entity: an id may be called id in the table of the
+// entity itself, and x_id elsewhere.
 func (f *family) called(t *schema.Table, name string) []string {
 	out := []string{name}
 	own, _, _ := guess.Cut(f.Tables[0].Name)
@@ -33,9 +33,10 @@ func (f *family) has(t *schema.Table, name string) bool {
 	return slices.ContainsFunc(f.called(t, name), func(name string) bool { return t.Column(name) != nil })
 }
 
-// lacks gives the columns of the entity's identity that are not in the key of a table of it. Of an entity that is only guessed, some other table
-// must have them in its key: under another name only if this one has the column too. A table with one row a key that names the entity in it is no
-// fault but a guard of uniqueness, such as users_by_email (email) with the user's id; and what is counted or summed up by key is not the entity.
+// lacks gives the columns of the entity's identity that are not in the key of a table of it. Of an entity that is only
+// guessed, some other table must have them in its key: under another name only if this one has the column too. A table
+// with one row a key that names the entity in it is no fault but a guard of uniqueness, such as users_by_email (email)
+// with the user's id; and what is counted or summed up by key is not the entity.
 func (f *family) lacks(t *schema.Table) []string {
 	var missing []string
 	for _, name := range f.identity {
@@ -71,7 +72,8 @@ var sumNames = strings.Fields("count counts total totals sum sums avg average mi
 // numberTypes are those of numbers that a statement can set.
 var numberTypes = strings.Fields("tinyint smallint int bigint varint decimal float double")
 
-// aggregates says whether a table has nothing but numbers alongside its key, and these are called what numbers over several rows are.
+// aggregates says whether a table has nothing but numbers alongside its key, and these are called what numbers over
+// several rows are.
 func aggregates(t *schema.Table) bool {
 	rest := t.Of(schema.Regular, schema.Static)
 	return len(rest) > 0 && !slices.ContainsFunc(rest, func(c schema.Column) bool {
@@ -218,7 +220,8 @@ func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 	return plain
 }
 
-// soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has the name as its key.
+// soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has
+// the name as its key.
 func (r *review) soughtName(t *schema.Table) string {
 	if key := keyColumns(t); !rowsAre(t, accountNames) || len(key) != 1 || !isID(key[0]) {
 		return ""
@@ -290,7 +293,8 @@ func incomplete(r *review, e *family, t *schema.Table) {
 	}
 }
 
-// namesColumns says whether all queries that read a table name the columns that they need: of one that it does not have DN507 tells.
+// namesColumns says whether all queries that read a table name the columns that they need: of one that it does not have
+// DN507 tells.
 func (r *review) namesColumns(t *schema.Table) bool {
 	reads, all := false, false
 	for _, x := range r.sent[t] {
@@ -301,7 +305,8 @@ func (r *review) namesColumns(t *schema.Table) bool {
 	return reads && !all
 }
 
-// interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one row.
+// interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one
+// row.
 func interval(name string) bool {
 	return slices.Contains(momentNames, lastWord(name)) ||
 		hasWord(name, strings.Fields("interval slot window"))

@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// A file may be of whoever sends a change for review. The time for it grows with its size: with eight times of it less than 24 times.
+// A file may be of whoever sends a change for review. The time for it grows with its size: with eight times of it less
+// than 24 times.
 func TestLargeFiles(t *testing.T) {
 	const table = "CREATE TABLE k.t (a int PRIMARY KEY);\n"
 	for name, text := range map[string]func(n int) string{

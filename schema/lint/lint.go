@@ -44,8 +44,8 @@ func Check(s *schema.Schema) []Finding {
 	return saidOnce(r.found)
 }
 
-// inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of that name. A query whose keyspace
-// the schema does not have is of the only table of that name, if that names none.
+// inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of
+// that name. A query whose keyspace the schema does not have is of the only table of that name, if that names none.
 func inKeyspaces(s *schema.Schema) *schema.Schema {
 	in := make(map[string][]string)
 	for _, t := range s.Tables {
@@ -204,8 +204,8 @@ func (r *review) finding(t *schema.Table, fix, reason string, args ...any) *Find
 	return &r.found[len(r.found)-1]
 }
 
-// accepted gives the reason for which the rule at hand is accepted for a table, from the schema or from a comment of the
-// table, which is all that a live one can carry.
+// accepted gives the reason for which the rule at hand is accepted for a table, from the schema or from a comment of
+// the table, which is all that a live one can carry.
 func (r *review) accepted(t *schema.Table) string {
 	reason := ""
 	for _, name := range []string{cmp.Or(t.Name, t.Keyspace), ""} { // a finding of a keyspace has no name

@@ -18,8 +18,8 @@ func impreciseKey(r *review, t *schema.Table) {
 	}
 }
 
-// partOfEntity reports batches and transactions that insert, delete or change an entity in some of its tables, and leave others out. One that does
-// several of these may move a row.
+// partOfEntity reports batches and transactions that insert, delete or change an entity in some of its tables, and
+// leave others out. One that does several of these may move a row.
 func partOfEntity(r *review) {
 	apart(r)
 	for _, b := range r.batches {
@@ -46,8 +46,9 @@ func (f *family) within(b batch) bool {
 	return len(f.tables) > 1 && !slices.ContainsFunc(f.tables, func(t *schema.Table) bool { return !b.writes(t) })
 }
 
-// leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is
-// written by a condition, on its own, unless a batch writes it with all the others. A change is of tables that have what is changed.
+// leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which
+// is one row a key, is written by a condition, on its own, unless a batch writes it with all the others. A change is of
+// tables that have what is changed.
 func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query) {
 	if !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return by[t.ID] != nil }) {
 		return
@@ -85,7 +86,8 @@ func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query)
 	}
 }
 
-// keyspaceAtRisk reports keyspaces that lose rows with a node, or with its memory. A datacentre of one replica next to others is a copy for reports.
+// keyspaceAtRisk reports keyspaces that lose rows with a node, or with its memory. A datacentre of one replica next to
+// others is a copy for reports.
 func keyspaceAtRisk(r *review) {
 	for _, k := range r.schema.Keyspaces {
 		at := &schema.Table{ID: schema.ID{Keyspace: k.Name}, At: k.At}
@@ -134,7 +136,8 @@ func deletes(window bool) func(*review, *schema.Query, *schema.Table) {
 }
 
 const (
-	// mostTables is where Cassandra 4.0 and later warn by default when one more table is created (table_count_warn_threshold), its own 40 or so counted.
+	// mostTables is where Cassandra 4.0 and later warn by default when one more table is created
+	// (table_count_warn_threshold), its own 40 or so counted.
 	mostTables = 150
 	// mostColumns is far above what an entity has, and far below what Cassandra takes.
 	mostColumns = 100

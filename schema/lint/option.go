@@ -122,7 +122,8 @@ var (
 	lockNames  = strings.Fields("lock mutex leader semaphore")
 )
 
-// withoutTTL reports tables of locks, and of what ends at a time that a column has. Neither they nor their statements have a TTL.
+// withoutTTL reports tables of locks, and of what ends at a time that a column has. Neither they nor their statements
+// have a TTL.
 func withoutTTL(r *review, t *schema.Table) {
 	if t.TTL() > 0 || template(t.Options["default_time_to_live"]) || r.asks(t, func(q *schema.Query) bool { return q.TTL != 0 }) {
 		return

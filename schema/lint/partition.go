@@ -239,7 +239,8 @@ func (r *review) constant(t *schema.Table) bool {
 // constantText matches a value that code has as a constant, and no user enters.
 var constantText = regexp.MustCompile(`^[a-z_]+$`)
 
-// sameAlways says whether all that inserts into a table names the same partition by its text, and the rest of the row by marks.
+// sameAlways says whether all that inserts into a table names the same partition by its text, and the rest of the row
+// by marks.
 func (r *review) sameAlways(t *schema.Table) bool {
 	partition := ""
 	for _, x := range r.sent[t] {
@@ -256,7 +257,8 @@ func (r *review) sameAlways(t *schema.Table) bool {
 	return partition != ""
 }
 
-// hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of either kind.
+// hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of
+// either kind.
 func hashed(c schema.Column) bool {
 	return strings.HasPrefix(c.Derived, "hash") ||
 		hasWord(c.Name, strings.Fields("shard hash slice"))

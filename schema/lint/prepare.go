@@ -94,8 +94,8 @@ func prepare(on *catalog.Schema, text, keyspace string) (err error) {
 	switch {
 	case !errors.As(err, &no):
 	case no.Code == gocql.ErrCodeSyntax, no.Reason != 0:
-		// The statement was read before, in the text that it is from, and its table is known, perhaps by another name. What has a reason is what
-		// the engine cannot judge.
+		// The statement was read before, in the text that it is from, and its table is known, perhaps by another name. What
+		// has a reason is what the engine cannot judge.
 		return nil
 	}
 	return err

@@ -170,8 +170,8 @@ func alongside(q *schema.Query, a, b string) bool {
 	})
 }
 
-// direction says whether an ORDER BY goes with the table, and whether it wants the reverse. Columns that the query names a value of do not
-// matter.
+// direction says whether an ORDER BY goes with the table, and whether it wants the reverse. Columns that the query
+// names a value of do not matter.
 func direction(q *schema.Query, t *schema.Table) (reverse, ok bool) {
 	rest := t.Of(schema.Clustering)
 	for i, o := range q.Order {
@@ -249,7 +249,8 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 	}
 }
 
-// named is how many partitions a query names by several lists, none of which is too long by itself; 0 if there is one list.
+// named is how many partitions a query names by several lists, none of which is too long by itself; 0 if there is one
+// list.
 func named(q *schema.Query, t *schema.Table) int {
 	n, lists := 1, 0
 	for _, w := range q.Where {

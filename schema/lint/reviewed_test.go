@@ -70,8 +70,8 @@ func (e expectation) meets(f lint.Finding) bool {
 		(name == f.Table.String() || strings.EqualFold(name, f.Table.Name) || strings.Contains(f.Reason, name))
 }
 
-// reviewed compares the rules with the expectations in the schemas of testdata/reviewed. It gives what differs, and the tally of each rule, and
-// of all under the empty name. Notes that reviewers do not have are not mistaken.
+// reviewed compares the rules with the expectations in the schemas of testdata/reviewed. It gives what differs, and the
+// tally of each rule, and of all under the empty name. Notes that reviewers do not have are not mistaken.
 func reviewed(t *testing.T) (text string, rules map[string]*tally) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/reviewed/*.cql")
@@ -121,8 +121,8 @@ func reviewed(t *testing.T) (text string, rules map[string]*tally) {
 	return b.String(), rules
 }
 
-// TestReviewed compares the rules with what reviewers found who had not seen them. The golden file says what they found and no rule does, and what
-// a rule finds and they did not.
+// TestReviewed compares the rules with what reviewers found who had not seen them. The golden file says what they found
+// and no rule does, and what a rule finds and they did not.
 func TestReviewed(t *testing.T) {
 	t.Parallel()
 	text, rules := reviewed(t)

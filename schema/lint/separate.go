@@ -8,7 +8,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// separate reports tables whose rows could be in partitions of another table's key. What it proposes is reviewed by the other rules first.
+// separate reports tables whose rows could be in partitions of another table's key. What it proposes is reviewed by the
+// other rules first.
 func separate(r *review) {
 	for i := range r.entities {
 		e := &r.entities[i]
@@ -63,7 +64,8 @@ func (r *review) bound(e *family, t *schema.Table) bool {
 	return transaction || counting(t) || len(t.Of(schema.Static)) > 0 || r.conditional(t) || r.derives(t)
 }
 
-// mayShare says whether nothing but queries and sizes is against it that t has the partition key of another table of the entity.
+// mayShare says whether nothing but queries and sizes is against it that t has the partition key of another table of
+// the entity.
 func mayShare(t, to *schema.Table) bool {
 	part := to.Of(schema.PartitionKey)
 	if t == to || t.Keyspace != to.Keyspace || slices.Equal(names(t.Of(schema.PartitionKey)), names(part)) {
@@ -136,7 +138,8 @@ func (r *review) alwaysNames(t, to *schema.Table) bool {
 	return true
 }
 
-// bounded says whether it is known how large the partitions of a table become: what comes of it is said by the rules on size.
+// bounded says whether it is known how large the partitions of a table become: what comes of it is said by the rules on
+// size.
 func (r *review) bounded(t *schema.Table) bool {
 	return len(t.Of(schema.Clustering)) == 0 || r.stated(t)
 }
@@ -204,7 +207,8 @@ func known(own, others map[string]float64, t *schema.Table) map[string]float64 {
 	return out
 }
 
-// asGood says whether no rule finds more in the schema with another form of t, and none finds anything in the partitions of both tables.
+// asGood says whether no rule finds more in the schema with another form of t, and none finds anything in the
+// partitions of both tables.
 func (r *review) asGood(t, to, proposed *schema.Table, volumes []schema.Volume) bool {
 	s := *r.schema
 	s.Volumes, s.Tables = volumes, slices.Clone(s.Tables)

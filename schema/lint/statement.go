@@ -42,8 +42,9 @@ type sent struct {
 	table *schema.Table // that it names, or that stands for several which rotate
 }
 
-// partitionOf is what a statement names its partition by: the keyspace and the values of the partition key, as text. Tables of one keyspace share
-// what has the same values. fixed says that no value is bound. The name is empty if the statement does not name one partition.
+// partitionOf is what a statement names its partition by: the keyspace and the values of the partition key, as text.
+// Tables of one keyspace share what has the same values. fixed says that no value is bound. The name is empty if the
+// statement does not name one partition.
 func partitionOf(q *schema.Query, t *schema.Table) (name string, fixed bool) {
 	values := make(map[string]ast.Term)
 	if s, ok := q.Statement.(*ast.Insert); ok {
@@ -138,8 +139,8 @@ func queues(r *review, t *schema.Table) {
 	}
 }
 
-// queue says whether a table is one: a SELECT takes the first rows, and they are deleted. One that begins where it knows, as the pages of a list do,
-// takes from a queue only if all before it are deleted.
+// queue says whether a table is one: a SELECT takes the first rows, and they are deleted. One that begins where it
+// knows, as the pages of a list do, takes from a queue only if all before it are deleted.
 func (r *review) queue(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
 	i := slices.IndexFunc(rows, func(c schema.Column) bool {
@@ -175,7 +176,8 @@ func (r *review) queue(t *schema.Table) bool {
 // workNames are words in the names of tables of what is still to be done.
 var workNames = strings.Fields("queue unread pending outbox inbox backlog todo waiting unsent undelivered retries")
 
-// comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to its end.
+// comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to
+// its end.
 func (r *review) comesAndGoes(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
 	if !hasWord(t.Name, workNames) {
@@ -217,7 +219,8 @@ func batchesOf(statements []sent) []batch {
 	return each.Of(slices.Sorted(maps.Keys(by)), func(n int) batch { return by[n] })
 }
 
-// partitions says how many partitions a batch writes by the text of its statements; with fixed, by those that name theirs by values alone.
+// partitions says how many partitions a batch writes by the text of its statements; with fixed, by those that name
+// theirs by values alone.
 func (b batch) partitions(fixed bool) int {
 	different := make(map[string]bool)
 	for _, x := range b {
@@ -228,8 +231,8 @@ func (b batch) partitions(fixed bool) int {
 	return len(different)
 }
 
-// repeated is a statement of a batch that is in it twice with values that are bound, as a loop over rows makes it; or -1. Best is one whose
-// table has a row each partition.
+// repeated is a statement of a batch that is in it twice with values that are bound, as a loop over rows makes it; or
+// -1. Best is one whose table has a row each partition.
 func (b batch) repeated() int {
 	found := -1
 	for i, x := range b {
@@ -274,8 +277,8 @@ const largeBatch = 5
 // manyTablesOfBatch is how many tables a logged batch may well write.
 const manyTablesOfBatch = 3
 
-// looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several partitions, and logged ones that
-// load a table.
+// looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several
+// partitions, and logged ones that load a table.
 func looseBatches(logged bool) func(*review, batch) {
 	return func(r *review, b batch) {
 		q, t := b[0].Query, b[0].table

@@ -8,7 +8,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// needless notes conditions on rows whose id has just been made, so that nobody else can have it. A row of its id and one more column may be a claim of it.
+// needless notes conditions on rows whose id has just been made, so that nobody else can have it. A row of its id and
+// one more column may be a claim of it.
 func needless(r *review, x sent) {
 	s, ok := x.Statement.(*ast.Insert)
 	key := keyColumns(x.table)

@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// The statements of a transaction are reviewed as others are, and rules on batches say of transactions only what is so of them.
+// The statements of a transaction are reviewed as others are, and rules on batches say of transactions only what is so
+// of them.
 func TestTransactions(t *testing.T) {
 	t.Parallel()
 	const tables = `-- denorm:entity pet pets owners

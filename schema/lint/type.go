@@ -73,8 +73,8 @@ func redundant(r *review, t *schema.Table) {
 // attributeNames are words in the names of what a thing has one of, and what may change.
 var attributeNames = strings.Fields("name email username title status state phone price role")
 
-// twoTypes reports columns that have one type in a table of an entity, and another type in most others. That tables are of one entity may be guessed
-// from their names: then it is a warning, and sums and what may be derived do not count.
+// twoTypes reports columns that have one type in a table of an entity, and another type in most others. That tables are
+// of one entity may be guessed from their names: then it is a warning, and sums and what may be derived do not count.
 func twoTypes(r *review) {
 	for i := range r.entities {
 		e := &r.entities[i]
@@ -220,7 +220,8 @@ func collectionInKey(r *review, t *schema.Table) {
 	}
 }
 
-// timeAsText reports times in keys that are kept as text, whose order is that of their digits. A day or an hour as text is a bucket.
+// timeAsText reports times in keys that are kept as text, whose order is that of their digits. A day or an hour as text
+// is a bucket.
 func timeAsText(r *review, t *schema.Table) {
 	for _, c := range keyColumns(t) {
 		if r.textOfTime(t, c) {
@@ -279,8 +280,8 @@ func valuesOf(q *schema.Query, column string) (out []ast.Term) {
 	return out
 }
 
-// amountNames are words in the names of columns that hold money. Those of quantities as well have to be the whole name, or its end behind one of
-// the others.
+// amountNames are words in the names of columns that hold money. Those of quantities as well have to be the whole name,
+// or its end behind one of the others.
 var (
 	amountNames = strings.Fields("price prices fee fees cost costs salary wage vat tax discount subtotal revenue payment postage fare deduction " +
 		"bid bids preis betrag saldo precio importe ganancia ingreso ingresos costo monto tarifa preco custo valor prix montant cout")

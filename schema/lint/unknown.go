@@ -11,7 +11,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// table gives the table or the view that a query names, nil for a view without columns. One of several tables that rotate stands for all of them.
+// table gives the table or the view that a query names, nil for a view without columns. One of several tables that
+// rotate stands for all of them.
 func (r *review) table(id schema.ID) (t *schema.Table, known bool) {
 	if t, known := r.byID[id]; known {
 		return t, true
@@ -29,7 +30,8 @@ func own(keyspace string) bool {
 	return keyspace == "system" || keyspace == "dse_system" || strings.HasPrefix(keyspace, "system_")
 }
 
-// described says whether the schema has anything of a keyspace. That of the session, whose name is empty, it has to have.
+// described says whether the schema has anything of a keyspace. That of the session, whose name is empty, it has to
+// have.
 func (r *review) described(keyspace string) bool {
 	_, known := r.names[keyspace]
 	return known || keyspace == ""
@@ -39,7 +41,8 @@ func (r *review) described(keyspace string) bool {
 var creates = regexp.MustCompile(
 	`(?i)^CREATE (?:TABLE|COLUMNFAMILY|MATERIALIZED VIEW) (?:IF NOT EXISTS )?(?:"?(\w+)"? ?\. ?)?"?(\w+)"?`)
 
-// createUnread says whether the statement that creates a table or a view of this name was not understood: the server may well have the table.
+// createUnread says whether the statement that creates a table or a view of this name was not understood: the server
+// may well have the table.
 func (r *review) createUnread(id schema.ID) bool {
 	keyspace, name := strings.ToLower(id.Keyspace), strings.ToLower(id.Name)
 	return r.unread[schema.ID{Keyspace: keyspace, Name: name}] || r.unread[schema.ID{Name: name}]
@@ -185,7 +188,8 @@ func (r *review) similar(name string, in ...*schema.Table) string {
 	return cql.Meant(name, all)
 }
 
-// meant says which table may be meant by a name that none has: one of this name in another keyspace, or of a similar one in the same.
+// meant says which table may be meant by a name that none has: one of this name in another keyspace, or of a similar
+// one in the same.
 func (r *review) meant(id schema.ID) string {
 	if other, known := r.called[id.Name]; known {
 		return ": did you mean " + other.String() + "?"

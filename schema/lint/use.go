@@ -31,7 +31,8 @@ func wholePartition(r *review, x sent) {
 	}
 }
 
-// broughtBack notes plain UPDATEs of tables whose rows are deleted: an UPDATE after the DELETE makes a row of its columns alone.
+// broughtBack notes plain UPDATEs of tables whose rows are deleted: an UPDATE after the DELETE makes a row of its
+// columns alone.
 func broughtBack(r *review) {
 	deleted := make(map[*schema.Table]bool)
 	for _, x := range r.statements {
@@ -52,7 +53,8 @@ func broughtBack(r *review) {
 	}
 }
 
-// countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be done once.
+// countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be
+// done once.
 var (
 	countNames = strings.Fields("count counts attempts quantity stock remaining balance points credits max min highest lowest best seq sequence version")
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent")
@@ -207,7 +209,8 @@ func staleCopies(r *review) {
 	}
 }
 
-// rewritten says whether rows are read by their key and inserted as a whole, and never updated: an INSERT is then the change as well.
+// rewritten says whether rows are read by their key and inserted as a whole, and never updated: an INSERT is then the
+// change as well.
 func (r *review) rewritten(t *schema.Table) bool {
 	byKey := func(q *schema.Query) bool {
 		return q.Verb == "SELECT" && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) })
@@ -222,7 +225,8 @@ func (r *review) writtenTogether(t, other *schema.Table) bool {
 		slices.ContainsFunc(r.batches, func(b batch) bool { return b.writes(t) && b.writes(other) })
 }
 
-// deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row wins.
+// deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row
+// wins.
 func deleteWins(r *review, b batch) {
 	for _, x := range b {
 		_, inserts := x.Statement.(*ast.Insert)

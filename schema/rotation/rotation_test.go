@@ -182,7 +182,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A table that was made for another rotation, as its fingerprint says, is not planned around: it would be dropped too early, or stay.
+// A table that was made for another rotation, as its fingerprint says, is not planned around: it would be dropped too
+// early, or stay.
 func TestTableOfAnotherRotation(t *testing.T) {
 	t.Parallel()
 	const day = "events_2024_01_04" // the first of a week, too
@@ -331,7 +332,8 @@ func in(keyspace string) func(string) (string, error) {
 	return func(logical string) (string, error) { return cmp.Or(logical, keyspace), nil }
 }
 
-// A set may have tables of one name in two keyspaces, which rotate by different periods: the keyspace says which is meant.
+// A set may have tables of one name in two keyspaces, which rotate by different periods: the keyspace says which is
+// meant.
 func TestRotationTwoKeyspaces(t *testing.T) {
 	t.Parallel()
 	rotates := func(keyspace string, by tables.Bucket) tables.Table {

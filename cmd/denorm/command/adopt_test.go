@@ -18,8 +18,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Orders that were written by hand, each table with a time of its own, are adopted. A row that the base row does not name is removed once
-// there is a file for it; then the tables agree.
+// Orders that were written by hand, each table with a time of its own, are adopted. A row that the base row does not
+// name is removed once there is a file for it; then the tables agree.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	startSignals()

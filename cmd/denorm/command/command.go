@@ -32,14 +32,15 @@ type config struct {
 	elsewhere      func(*cobra.Command, []string) (mine bool, err error)
 }
 
-// Declared gives the commands the schema that the service declares. Without files and hosts, they work on that schema. With hosts, they
-// review the live tables with the declared entities, queries and suppressions. verify, repair, backfill and adopt work on the declared
-// sets.
+// Declared gives the commands the schema that the service declares. Without files and hosts, they work on that schema.
+// With hosts, they review the live tables with the declared entities, queries and suppressions. verify, repair,
+// backfill and adopt work on the declared sets.
 func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
 
-// Elsewhere lets an engine such as module reconcile/temporal, which provides the Option, execute runs. The commands verify, backfill, runs, pause,
-// resume, rate and stop get its flags, and call run first. run executes the command, or returns false if its flags are not given. An error that
-// matches [reconcile.ErrDrift] or [reconcile.ErrUnsafe] exits with 1, unless it also says that the run did not end.
+// Elsewhere lets an engine such as module reconcile/temporal, which provides the Option, execute runs. The commands
+// verify, backfill, runs, pause, resume, rate and stop get its flags, and call run first. run executes the command, or
+// returns false if its flags are not given. An error that matches [reconcile.ErrDrift] or [reconcile.ErrUnsafe] exits
+// with 1, unless it also says that the run did not end.
 func Elsewhere(flags func(*pflag.FlagSet), run func(c *cobra.Command, args []string) (mine bool, err error)) Option {
 	return func(c *config) { c.elsewhereFlags, c.elsewhere = flags, run }
 }
@@ -106,8 +107,8 @@ func onlyDrift(err error) bool {
 	return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyDrift(e) })
 }
 
-// quiet keeps cobra from writing, in a binary of one's own, the usage after each error, an error that only stands for an exit code, and what a
-// terminal obeys.
+// quiet keeps cobra from writing, in a binary of one's own, the usage after each error, an error that only stands for
+// an exit code, and what a terminal obeys.
 func quiet(c *cobra.Command) {
 	run := c.RunE
 	c.SilenceUsage = true

@@ -282,7 +282,8 @@ func TestMountedWithAnotherKey(t *testing.T) {
 	}
 }
 
-// In a binary of one's own, what cobra writes of an error is the error alone, of findings nothing, and a misspelt command is no success.
+// In a binary of one's own, what cobra writes of an error is the error alone, of findings nothing, and a misspelt
+// command is no success.
 func TestMountedErrors(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]struct {

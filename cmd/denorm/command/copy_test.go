@@ -16,7 +16,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// adopt --copy copies lists before it adopts, one of them into two columns, says how many, and copies none the next time.
+// adopt --copy copies lists before it adopts, one of them into two columns, says how many, and copies none the next
+// time.
 func TestAdoptCopy(t *testing.T) {
 	t.Parallel()
 	startSignals()

@@ -66,9 +66,9 @@ func TestEstimateOutput(t *testing.T) {
 	}
 }
 
-// TestEstimateOrdersOfCustomer is the sum of the documents that the table is from: twelve columns and a million orders a month, "ten cells an order,
-// so two billion cells after 17 years". It counts keys as cells, and not the bytes, which end the partition long before. docs/ref/schema.md has
-// the output and these numbers.
+// TestEstimateOrdersOfCustomer is the sum of the documents that the table is from: twelve columns and a million orders
+// a month, "ten cells an order, so two billion cells after 17 years". It counts keys as cells, and not the bytes, which
+// end the partition long before. docs/ref/schema.md has the output and these numbers.
 func TestEstimateOrdersOfCustomer(t *testing.T) {
 	t.Parallel()
 	one := estimated(t, ordersOfCustomer).Tables[0]

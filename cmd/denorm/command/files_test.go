@@ -115,8 +115,8 @@ func TestFolderOnTheWayIsNoLink(t *testing.T) {
 	}
 }
 
-// A statement that begins with a misspelt word is a finding, as long as any other of its file is understood. Else it is an error that names
-// the line, as the file may be no CQL.
+// A statement that begins with a misspelt word is a finding, as long as any other of its file is understood. Else it is
+// an error that names the line, as the file may be no CQL.
 func TestFilesWithAMisspeltWord(t *testing.T) {
 	t.Parallel()
 	for _, other := range []string{

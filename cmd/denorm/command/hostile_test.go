@@ -16,8 +16,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// hostile is a table whose names and comment a terminal would obey: its title, its screen, its clipboard, the direction of
-// its text, in the old control characters and in those of eight bits.
+// hostile is a table whose names and comment a terminal would obey: its title, its screen, its clipboard, the direction
+// of its text, in the old control characters and in those of eight bits.
 const hostile = "CREATE TABLE shop.jobs (\"state\x1b]0;title\x07\x1b[2J\" text, id uuid, \"c1\u009b2J\u202egnp\x7f\" list<text>, " +
 	"PRIMARY KEY (\"state\x1b]0;title\x07\x1b[2J\", id)) WITH comment = 'c\x1b]52;c;ZXZpbA==\x07\r\nover it'"
 
@@ -193,7 +193,8 @@ SELECT * FROM shop.t WHERE "{0}" = ?;
 	}
 }
 
-// Nothing in a schema, or in the name of a file, is a command to the service whose job prints what a command writes, or to a shell.
+// Nothing in a schema, or in the name of a file, is a command to the service whose job prints what a command writes, or
+// to a shell.
 func TestNamesAreNoCommands(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.cql")

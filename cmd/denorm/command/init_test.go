@@ -70,8 +70,8 @@ func runInit(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// Of a live keyspace the rows say where null is, which values a key has, and what expires. The statements that are written end what Validate finds,
-// and a second run changes nothing.
+// Of a live keyspace the rows say where null is, which values a key has, and what expires. The statements that are
+// written end what Validate finds, and a second run changes nothing.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	c, host, db := initShop(t)

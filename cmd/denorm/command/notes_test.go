@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// Tables without a finding of note but for the notes below: the key of items_by_state has a name that is taken for one of few values.
+	// Tables without a finding of note but for the notes below: the key of items_by_state has a name that is taken for one
+	// of few values.
 	itemTables = `CREATE TABLE shop.items (item_id uuid PRIMARY KEY, state text, title text);
 CREATE TABLE shop.items_by_state (state text, item_id uuid, title text, PRIMARY KEY (state, item_id));
 CREATE TABLE shop.things (thing_id uuid PRIMARY KEY, state text);
@@ -36,7 +37,8 @@ SELECT nothing FROM items WHERE item_id = ?;
 `
 )
 
-// Notes and queries of a file are about tables that another file, or only the cluster, has; what is wrong is found in the file that says it.
+// Notes and queries of a file are about tables that another file, or only the cluster, has; what is wrong is found in
+// the file that says it.
 func TestNotesOnTablesOfOtherFilesAndOfClusters(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -12,7 +12,8 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// progressLine says how far a run is: one line that is written again on a terminal, otherwise a line every 10 s. A wait is said once.
+// progressLine says how far a run is: one line that is written again on a terminal, otherwise a line every 10 s. A wait
+// is said once.
 type progressLine struct {
 	out      io.Writer
 	terminal bool

@@ -329,7 +329,8 @@ func (r *run) run(c *cobra.Command, args []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	// Without this, a line of progress would end the process once nobody reads stderr any more, as after SIGINT to "2>&1 | tee".
+	// Without this, a line of progress would end the process once nobody reads stderr any more, as after SIGINT to "2>&1 |
+	// tee".
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
 	defer signal.Stop(closed)

@@ -41,8 +41,8 @@ func TestVerifyAtEachQuorum(t *testing.T) {
 	})
 }
 
-// Tables that agree, drift that is found, a repair without the file of removed rows and one with it: the output, exit codes, and what is
-// in the tables afterwards.
+// Tables that agree, drift that is found, a repair without the file of removed rows and one with it: the output, exit
+// codes, and what is in the tables afterwards.
 func TestVerifyAndRepair(t *testing.T) {
 	t.Parallel()
 	startSignals()
@@ -125,7 +125,8 @@ func TestRepairAhead(t *testing.T) {
 	}
 }
 
-// A table is filled, filled again, and has a row that filling it does not remove. A run that waits for --settle can be interrupted.
+// A table is filled, filled again, and has a row that filling it does not remove. A run that waits for --settle can be
+// interrupted.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	startSignals()

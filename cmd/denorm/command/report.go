@@ -192,7 +192,8 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 // removedRows is a new file of rows that are removed.
 type removedRows struct{ file *os.File }
 
-// newRemovedRows creates the file, for its owner alone. One that is there already is not written to: it may have the rows of another run.
+// newRemovedRows creates the file, for its owner alone. One that is there already is not written to: it may have the
+// rows of another run.
 func newRemovedRows(name string) (*removedRows, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600) //nolint:gosec // the user names it
 	if errors.Is(err, os.ErrExist) {
@@ -204,7 +205,8 @@ func newRemovedRows(name string) (*removedRows, error) {
 	return &removedRows{file}, nil
 }
 
-// add writes a row, and returns when it is on disk. It is safe for concurrent use, as each row is one write to the end of the file.
+// add writes a row, and returns when it is on disk. It is safe for concurrent use, as each row is one write to the end
+// of the file.
 func (r *removedRows) add(removed reconcile.Removal) error {
 	line, err := json.Marshal(struct {
 		Class  string            `json:"class"`

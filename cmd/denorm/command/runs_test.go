@@ -87,7 +87,8 @@ func (x *shopOfOrders) begin(args ...string) <-chan ending {
 	return ended
 }
 
-// A run is listed, paused, resumed, slowed down and stopped by commands of other processes while it runs, and continued by one of its own.
+// A run is listed, paused, resumed, slowed down and stopped by commands of other processes while it runs, and continued
+// by one of its own.
 func TestSteeredByCommand(t *testing.T) {
 	t.Parallel()
 	startSignals()

@@ -43,7 +43,8 @@ func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
 	})
 }
 
-// uriOf is a file as a reference: relative to where the command runs, as code scanning wants it, unless the file is outside of that.
+// uriOf is a file as a reference: relative to where the command runs, as code scanning wants it, unless the file is
+// outside of that.
 func uriOf(file string) string {
 	if here, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
 		if below, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(below) {
@@ -57,7 +58,8 @@ func uriOf(file string) string {
 	return path.String()
 }
 
-// plain escapes what a message has for links and arguments (SARIF 2.1.0, 3.11.5 and 3.11.6): names are of whoever wrote the CQL.
+// plain escapes what a message has for links and arguments (SARIF 2.1.0, 3.11.5 and 3.11.6): names are of whoever wrote
+// the CQL.
 var plain = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`)
 
 // sarifOf is the result of a finding. One in a live cluster has its table as a logical location only.

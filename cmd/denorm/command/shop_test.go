@@ -79,8 +79,8 @@ var (
 	ofRun = regexp.MustCompile(`(?m)(^"?|run |resume |"run": ")` + uuid.String())
 )
 
-// startSignals starts the goroutine of package os/signal, which never ends, outside of the bubble of a test. These are in virtual time: what a
-// run says depends on how long Settle is compared to a scan.
+// startSignals starts the goroutine of package os/signal, which never ends, outside of the bubble of a test. These are
+// in virtual time: what a run says depends on how long Settle is compared to a scan.
 func startSignals() { signal.Notify(make(chan os.Signal, 1), syscall.SIGALRM) }
 
 // run runs a command on the shop. Nothing it says may have a key, unless it is asked for.

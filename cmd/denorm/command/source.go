@@ -48,8 +48,8 @@ func (s *source) flags(c *cobra.Command) {
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long to wait for the cluster")
 }
 
-// unused rejects flags that would be ignored: those that say how to read a cluster where none is named, and those without a value, as
-// of a variable of the shell that is not set. One keyspace says where tables of files belong.
+// unused rejects flags that would be ignored: those that say how to read a cluster where none is named, and those
+// without a value, as of a variable of the shell that is not set. One keyspace says where tables of files belong.
 func (s *source) unused(c *cobra.Command) error {
 	var err error
 	cluster := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -74,8 +74,8 @@ func (s *source) unused(c *cobra.Command) error {
 // errNoSource is returned when there is nothing to work on.
 var errNoSource = errors.New("name a CQL file, or a cluster with --hosts")
 
-// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that is one. If --keyspace
-// is for nothing else, there have to be such names, or some of that keyspace.
+// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that
+// is one. If --keyspace is for nothing else, there have to be such names, or some of that keyspace.
 func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	sources, err := texts(files)
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *source) named(in *schema.Schema) *schema.Schema {
 	return in.In(map[string]string{"": s.keyspaces[0]})
 }
 
-// filled is what files say, with what is declared that they lack. A table may have columns that its set does not declare, and not have all that
-// it does.
+// filled is what files say, with what is declared that they lack. A table may have columns that its set does not
+// declare, and not have all that it does.
 func filled(said, declared *schema.Schema) *schema.Schema {
 	out := schema.Add(said, declared)
 	for i := range out.Tables {
@@ -181,7 +181,8 @@ func notCQL(sources []schema.Source, said *schema.Schema) error {
 	return nil
 }
 
-// readable says whether a text has a statement that can be read: one that changes what other files create leaves nothing of its own.
+// readable says whether a text has a statement that can be read: one that changes what other files create leaves
+// nothing of its own.
 func readable(text string) bool {
 	script, err := ast.NewScript(strings.TrimPrefix(text, "\ufeff"))
 	for err == nil {
@@ -229,8 +230,8 @@ func texts(names []string) (sources []schema.Source, err error) {
 	return sources, nil
 }
 
-// linked is the part of a path that is a link, or "". What is named may be of whoever sends a change for review, also the folders below the
-// working one, and a link may lead to a secret. A pipe of a shell is a link too.
+// linked is the part of a path that is a link, or "". What is named may be of whoever sends a change for review, also
+// the folders below the working one, and a link may lead to a secret. A pipe of a shell is a link too.
 func linked(path string) string {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return ""
@@ -252,8 +253,9 @@ func linked(path string) string {
 	return ""
 }
 
-// below lists the files of a folder and the folders in it, in the order of their names: numbers in these as numbers, so V10 comes after V9. Those
-// that end with .down.cql undo others, and are left out. A link may lead out of the folder, which may be another person's, so it is an error.
+// below lists the files of a folder and the folders in it, in the order of their names: numbers in these as numbers, so
+// V10 comes after V9. Those that end with .down.cql undo others, and are left out. A link may lead out of the folder,
+// which may be another person's, so it is an error.
 func below(folder string) (files []string, err error) {
 	err = filepath.WalkDir(folder+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -371,8 +373,8 @@ func (s *source) tables(ctx context.Context, files []string) (*schema.Schema, er
 	return nil, fmt.Errorf("no table in keyspace %s of the cluster: name the tables' keyspace with --keyspace", strings.Join(s.keyspaces, ", "))
 }
 
-// schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise what
-// is known.
+// schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise
+// what is known.
 func (s *source) schema(ctx context.Context, files []string) (*schema.Schema, error) {
 	known, err := s.known(files, len(s.hosts) == 0)
 	if err != nil {

@@ -59,7 +59,8 @@ func small(s estimate.Size) bool {
 	return s.Rows < estimate.GoodRows && s.Bytes < estimate.GoodBytes && s.Cells < estimate.MaxCells
 }
 
-// tolerable says whether a size is below the limits beyond which a partition strains its nodes, or cannot be written to.
+// tolerable says whether a size is below the limits beyond which a partition strains its nodes, or cannot be written
+// to.
 func tolerable(s estimate.Size) bool {
 	return s.Bytes < estimate.BadBytes && s.Cells < estimate.MaxCells
 }
@@ -132,7 +133,8 @@ func (p *planned) splits() []split {
 	return out
 }
 
-// byTime gives buckets of time: the longest that keeps partitions small, the longer ones that keep them tolerable, and the first that does not.
+// byTime gives buckets of time: the longest that keeps partitions small, the longer ones that keep them tolerable, and
+// the first that does not.
 func (p *planned) byTime() []*split {
 	counts := slices.ContainsFunc(p.table.Columns, func(c schema.Column) bool { return c.Type == "counter" })
 	if p.volume.Per == 0 || counts { // a counter goes on counting, whenever its row came
@@ -190,7 +192,8 @@ func (p *planned) moment() (column, note string) {
 	return "", "; the time of a row is needed to find it"
 }
 
-// byHash gives the fewest hash buckets, a power of two, that keep partitions small; or tolerable, where they grow on beyond that.
+// byHash gives the fewest hash buckets, a power of two, that keep partitions small; or tolerable, where they grow on
+// beyond that.
 func (p *planned) byHash(v schema.Volume, s split) *split {
 	// What tells the rows of a partition apart.
 	clustering := p.table.Of(schema.Clustering)
@@ -231,7 +234,8 @@ func article(unit string) string {
 	return "a"
 }
 
-// byColumn gives columns of the table whose number of values is known, as part of the partition key: three at most, those with most values first.
+// byColumn gives columns of the table whose number of values is known, as part of the partition key: three at most,
+// those with most values first.
 func (p *planned) byColumn() []*split {
 	var out []*split
 	for _, c := range p.table.Columns {
@@ -263,7 +267,8 @@ func (p *planned) moves(column string) bool {
 	})
 }
 
-// byTable gives the fewest of the widest columns without which rows are at most half as large: in another table they are read when they are needed.
+// byTable gives the fewest of the widest columns without which rows are at most half as large: in another table they
+// are read when they are needed.
 func (p *planned) byTable() *split {
 	v := p.volume
 	without := func(names []string) *split {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// writeText writes a text to the output. A file gets it as it is, because CQL with a control character in a name is correct
-// CQL; a terminal would obey such characters, so it is shown their escapes, and its user is told.
+// writeText writes a text to the output. A file gets it as it is, because CQL with a control character in a name is
+// correct CQL; a terminal would obey such characters, so it is shown their escapes, and its user is told.
 func (c *config) writeText(command *cobra.Command, text string) error {
 	if shown := printable.Lines(text); shown != text && c.terminal(command.OutOrStdout()) {
 		if _, err := io.WriteString(command.ErrOrStderr(), "denorm: what cannot be printed is shown as escapes (\\x1b); for the text as it is, "+

@@ -50,7 +50,8 @@ func (c *comparison) built(ctx context.Context, dir string) (base, head string, 
 	return base, head, err
 }
 
-// The order of goroutines changes a count by less than half. Bytes differed by less than 0.001 % between 8 runs of one driver.
+// The order of goroutines changes a count by less than half. Bytes differed by less than 0.001 % between 8 runs of one
+// driver.
 const (
 	half     = 0.5
 	fewBytes = 0.01 // of the bytes

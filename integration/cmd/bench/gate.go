@@ -69,7 +69,8 @@ func (g *gate) run(ctx context.Context) error {
 	return nil
 }
 
-// allocations compares with the file, or with the base if the file is of another release of Go. Base is empty if there is no driver.
+// allocations compares with the file, or with the base if the file is of another release of Go. Base is empty if there
+// is no driver.
 func (g *gate) allocations(ctx context.Context, names []string, base, head string) (fits bool, err error) {
 	var want counts
 	data, err := os.ReadFile(countsFile)

@@ -13,8 +13,8 @@
 //
 // All but the gate and charts use the cluster in DENORM_TEST_HOSTS.
 //
-// Compare and gate start each driver once a run. What differs between two processes of one program, such as the layout of memory, is not in
-// the intervals.
+// Compare and gate start each driver once a run. What differs between two processes of one program, such as the layout
+// of memory, is not in the intervals.
 package main
 
 import (

@@ -84,8 +84,8 @@ func output(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// chooseBase gives the commit that HEAD is compared with. If none is named, it is where the branch left origin/main; on main itself it is
-// the commit before, or HEAD if there are changes that are not committed.
+// chooseBase gives the commit that HEAD is compared with. If none is named, it is where the branch left origin/main; on
+// main itself it is the commit before, or HEAD if there are changes that are not committed.
 func chooseBase(ctx context.Context, name string) (string, error) {
 	if name != "" {
 		return revision(ctx, name)
@@ -107,11 +107,12 @@ func chooseBase(ctx context.Context, name string) (string, error) {
 	return base, nil
 }
 
-// misfit matches the output of the compiler, or of the go command, where the driver uses what the library of the base does not have.
+// misfit matches the output of the compiler, or of the go command, where the driver uses what the library of the base
+// does not have.
 var misfit = regexp.MustCompile(`(?m)^# github\.com/denorm-go/denorm/integration/\S+\n\S+\.go:\d+:\d+: |[a-z] package github\.com/denorm-go/denorm/`)
 
-// build compiles the driver into dir, with the library of a commit or, if base is empty, of the working tree. The working directory is the
-// module integration.
+// build compiles the driver into dir, with the library of a commit or, if base is empty, of the working tree. The
+// working directory is the module integration.
 func build(ctx context.Context, dir, base string) (path string, err error) {
 	if base == "" {
 		path = filepath.Join(dir, "driver")

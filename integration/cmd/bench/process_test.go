@@ -53,7 +53,8 @@ func git(t *testing.T, args ...string) string {
 	return text
 }
 
-// Only a driver that uses what the base does not have is a reason to go on without the base. The error has the compiler's words.
+// Only a driver that uses what the base does not have is a reason to go on without the base. The error has the
+// compiler's words.
 func TestBuild(t *testing.T) {
 	for _, c := range []struct {
 		name, library, driver, mod string
@@ -78,7 +79,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// Two runs at the same time do not disturb each other. A run adds nothing to the checkout, so a killed run leaves nothing there.
+// Two runs at the same time do not disturb each other. A run adds nothing to the checkout, so a killed run leaves
+// nothing there.
 func TestBuildsAtOnce(t *testing.T) {
 	repository(t, library)
 	write(t, map[string]string{"cmd/bench/driver/main.go": program})

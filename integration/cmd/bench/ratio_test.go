@@ -24,7 +24,8 @@ func noise(random *rand.Rand, blocks int, times float64) (own, base []float64) {
 	return own, base
 }
 
-// Of 95 % intervals about 95 % contain the ratio, also where noise goes on from block to block. Of the nulls of compare about 99.5 % do.
+// Of 95 % intervals about 95 % contain the ratio, also where noise goes on from block to block. Of the nulls of compare
+// about 99.5 % do.
 func TestIntervalsContainTheRatio(t *testing.T) {
 	t.Parallel()
 	for _, blocks := range []int{12, 60} {
@@ -59,7 +60,8 @@ func TestShiftIsFound(t *testing.T) {
 	}
 }
 
-// A wide interval is not shown, one of a few blocks is wide, and nothing is shown next to a null that does not contain 1.
+// A wide interval is not shown, one of a few blocks is wide, and nothing is shown next to a null that does not contain
+// 1.
 func TestNotShown(t *testing.T) {
 	t.Parallel()
 	list := slices.Repeat([]float64{1}, fewest)

@@ -15,8 +15,8 @@ import (
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
 )
 
-// ruler measures contenders in blocks. In a block each has its turn and, in the opposite order, another one, within seconds: A B B A. What
-// the machine does meanwhile meets all of them.
+// ruler measures contenders in blocks. In a block each has its turn and, in the opposite order, another one, within
+// seconds: A B B A. What the machine does meanwhile meets all of them.
 type ruler struct {
 	limit  time.Duration // no block begins after it
 	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
@@ -174,9 +174,10 @@ const (
 	fewest    = 12 // blocks: fewer say nothing of the interval
 )
 
-// compare takes what two contenders needed in the same blocks. Of the logarithms of the ratios of the blocks it gives the mean without the
-// lowest and the highest quarter, since a pause of a node is in one turn alone. The interval is a bootstrap of runs of blocks, as what a
-// block meets its neighbours may meet too. Percentiles are widened as Student's t is for so few blocks.
+// compare takes what two contenders needed in the same blocks. Of the logarithms of the ratios of the blocks it gives
+// the mean without the lowest and the highest quarter, since a pause of a node is in one turn alone. The interval is a
+// bootstrap of runs of blocks, as what a block meets its neighbours may meet too. Percentiles are widened as Student's
+// t is for so few blocks.
 func compare(own, base []float64, confidence float64) ratio {
 	n := len(own)
 	logs := make([]float64, n)

@@ -51,8 +51,8 @@ func declare(name, prefix string, how tables.Option) way {
 	return s
 }
 
-// lives are the ways of an order from open to where it stays, and how many orders go each of them. Old and new orders go
-// the same ways, so that a status is spread over the whole of its partition.
+// lives are the ways of an order from open to where it stays, and how many orders go each of them. Old and new orders
+// go the same ways, so that a status is spread over the whole of its partition.
 var lives = []struct {
 	share   float64
 	changes []orders.Status

@@ -8,8 +8,8 @@
 //	go run ./cmd/cluster run [-nodes 1|3|6] [-dc dc1:3,dc2:3] [-volatile] [-heap 2G] -- command args
 //	                                                           with it, run a command that finds it in DENORM_TEST_HOSTS
 //
-// What run starts it stops again, unless another run still uses it or up was asked for. Where the cluster comes from and
-// which settings there are is written in package cluster.
+// What run starts it stops again, unless another run still uses it or up was asked for. Where the cluster comes from
+// and which settings there are is written in package cluster.
 package main
 
 import (

@@ -21,8 +21,8 @@ type cassandra struct {
 	why   string                 // there is no real one
 }
 
-// findCassandra brings a real cluster up, or joins the one that is up. On a machine that has nothing to run Cassandra with it is
-// the model of one, in this process.
+// findCassandra brings a real cluster up, or joins the one that is up. On a machine that has nothing to run Cassandra
+// with it is the model of one, in this process.
 func findCassandra(ctx context.Context, inProcess bool) (*cassandra, error) {
 	if inProcess {
 		return newModel("it was asked for"), nil

@@ -68,7 +68,8 @@ func (l *load) create(ctx context.Context, i int) error {
 	return err
 }
 
-// change moves order i to another status. Two requests move a contested order to two statuses, without knowing of each other.
+// change moves order i to another status. Two requests move a contested order to two statuses, without knowing of each
+// other.
 func (l *load) change(ctx context.Context, i int) error {
 	targets := []orders.Status{orders.Paid, orders.Shipped, orders.Cancelled}
 	to := []orders.Status{targets[i%3]}

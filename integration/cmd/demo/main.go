@@ -3,9 +3,9 @@
 //
 //	go run ./cmd/demo [-in-process]
 //
-// It brings a node up, or joins the cluster that is up, and works in keyspaces of its own, which it drops at the end, also when
-// it is interrupted. On a machine that cannot run Cassandra, and with -in-process, it shows the same on the in-process model of
-// package cassandratest, and says so.
+// It brings a node up, or joins the cluster that is up, and works in keyspaces of its own, which it drops at the end,
+// also when it is interrupted. On a machine that cannot run Cassandra, and with -in-process, it shows the same on the
+// in-process model of package cassandratest, and says so.
 package main
 
 import (

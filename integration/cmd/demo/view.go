@@ -37,7 +37,8 @@ func (v view) rows(ctx context.Context, table, where string, args ...any) (rows 
 	return rows, nil
 }
 
-// show prints where an order is, also looking under all statuses. It fails unless each table has one row, as it was written.
+// show prints where an order is, also looking under all statuses. It fails unless each table has one row, as it was
+// written.
 func (v view) show(ctx context.Context, out *screen, o orders.Order) error {
 	table, found := [][]string{{"table", "key", "status", "total", "WRITETIME"}}, 0
 	for i, query := range []struct {

@@ -1,5 +1,5 @@
-// Command orderservice serves orders over HTTP from the Cassandra tables that denorm writes; see package orderservice. To
-// try it on three nodes, in integration/:
+// Command orderservice serves orders over HTTP from the Cassandra tables that denorm writes; see package orderservice.
+// To try it on three nodes, in integration/:
 //
 //	go run ./cmd/cluster run -nodes 3 -- go run ./cmd/orderservice -create-schema
 //

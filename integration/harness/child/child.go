@@ -23,8 +23,8 @@ import (
 // env holds what a child is told.
 const env = "DENORM_TEST_CHILD"
 
-// Main is for the TestMain of a package that starts children. In a child it decodes what the child was told into v and calls run, whose
-// context ends when the parent asks for the end, or has died. Elsewhere it runs the tests.
+// Main is for the TestMain of a package that starts children. In a child it decodes what the child was told into v and
+// calls run, whose context ends when the parent asks for the end, or has died. Elsewhere it runs the tests.
 func Main(m interface{ Run() int }, v any, run func(context.Context) error) {
 	told, ok := os.LookupEnv(env)
 	if !ok {
@@ -49,8 +49,8 @@ func Main(m interface{ Run() int }, v any, run func(context.Context) error) {
 // openLimit is how long Open tries.
 const openLimit = 2 * time.Minute
 
-// Open opens the sessions of a child. The driver gives up when the node that it asks first for the others is silent. Open tries again for
-// two minutes or until the context ends, and then returns the last error too.
+// Open opens the sessions of a child. The driver gives up when the node that it asks first for the others is silent.
+// Open tries again for two minutes or until the context ends, and then returns the last error too.
 func Open(ctx context.Context, hosts []string, keyspace string) (*session.Session, error) {
 	return open(ctx, openLimit, gocql.NewCluster(hosts...), keyspace)
 }

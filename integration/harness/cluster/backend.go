@@ -108,8 +108,8 @@ const (
 // ModeEnv names the environment variable that picks compose or jvm where both would do.
 const ModeEnv = "DENORM_MODE"
 
-// ErrNothingToRun is part of the error of [Harness.Join] on a machine that has nothing to run Cassandra with: no engine for
-// containers, no JDK or no Maven, and no right to install them. Where the environment picks the mode it is not.
+// ErrNothingToRun is part of the error of [Harness.Join] on a machine that has nothing to run Cassandra with: no engine
+// for containers, no JDK or no Maven, and no right to install them. Where the environment picks the mode it is not.
 var ErrNothingToRun = errors.New("nothing to run Cassandra with")
 
 // wantedMode returns the mode that the environment picks, or none.

@@ -12,9 +12,9 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
-// ChangeSchema executes statements that change the schema, in a keyspace unless it is empty, and returns when every node has applied them.
-// A session of gocql waits after each statement until one node has heard of all others by gossip, which takes a second. Here each node is
-// asked for its own schema, once.
+// ChangeSchema executes statements that change the schema, in a keyspace unless it is empty, and returns when every
+// node has applied them. A session of gocql waits after each statement until one node has heard of all others by
+// gossip, which takes a second. Here each node is asked for its own schema, once.
 func ChangeSchema(tb testing.TB, keyspace string, statements ...string) {
 	tb.Helper()
 	share(tb)
@@ -70,8 +70,8 @@ func inKeyspace(keyspace string) func(*gocql.ClusterConfig) {
 	}
 }
 
-// waitSchema waits until the others have had a schema that the changed node has had since its change. Others may change theirs all the
-// time, so that there is seldom a moment in which all have the same.
+// waitSchema waits until the others have had a schema that the changed node has had since its change. Others may change
+// theirs all the time, so that there is seldom a moment in which all have the same.
 func waitSchema(ctx context.Context, changed *Probe, others []*Probe) error {
 	had := make(map[string]bool)
 	for asked := time.Now(); ; {
@@ -105,8 +105,8 @@ func waitSchema(ctx context.Context, changed *Probe, others []*Probe) error {
 	}
 }
 
-// behindFor is how long a node may be without a change of the schema before another change is made. A node that has just started may miss
-// one, and does not ask for it until versions of the schema are announced again.
+// behindFor is how long a node may be without a change of the schema before another change is made. A node that has
+// just started may miss one, and does not ask for it until versions of the schema are announced again.
 const behindFor = 20 * time.Second
 
 // announce makes a change, so that each node announces its version of the schema, and those that differ ask for it.
@@ -133,8 +133,9 @@ func (p *Probe) execute(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// started is how long after its start a node is left alone: one of Cassandra 5.0 that meets a change of the schema while it still gets its
-// own may go on to tell the former version, and then there is no agreement any more ("Schema version was different to what we expected").
+// started is how long after its start a node is left alone: one of Cassandra 5.0 that meets a change of the schema
+// while it still gets its own may go on to tell the former version, and then there is no agreement any more ("Schema
+// version was different to what we expected").
 const started = 15 * time.Second
 
 // openStarted opens a probe of each node, and waits until nodes that have just started have their schema.

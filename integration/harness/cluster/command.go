@@ -36,8 +36,8 @@ func LastLines(out []byte, limit int) string {
 	return strings.Join(lines[max(0, len(lines)-limit):], "\n")
 }
 
-// aptUsable reports whether packages can be installed without asking anybody: as root on a Debian-like machine, which in
-// practice is a container or a build machine.
+// aptUsable reports whether packages can be installed without asking anybody: as root on a Debian-like machine, which
+// in practice is a container or a build machine.
 func aptUsable() bool {
 	if os.Geteuid() != 0 {
 		return false

@@ -16,8 +16,8 @@ const composeName = "docker-compose.yml"
 
 func findCompose() (string, error) { return FindUp(composeName, ", or set "+ModeEnv+"="+string(Local)) }
 
-// FindUp looks for a file of the repository from the working directory upwards. otherwise is what else can be done where it is not found, as
-// the end of a sentence.
+// FindUp looks for a file of the repository from the working directory upwards. otherwise is what else can be done
+// where it is not found, as the end of a sentence.
 func FindUp(name, otherwise string) (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

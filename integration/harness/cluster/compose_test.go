@@ -106,7 +106,8 @@ func asLocalNodes(t *testing.T, env []string, r release) {
 	}
 }
 
-// elsewhere are what a container has from its image or its network. Containers keep auto_bootstrap on: only the first is a seed.
+// elsewhere are what a container has from its image or its network. Containers keep auto_bootstrap on: only the first
+// is a seed.
 var elsewhere = strings.Fields(`partitioner auto_bootstrap seed_provider seeds listen_address rpc_address broadcast_rpc_address storage_port
 	native_transport_port data_file_directories commitlog_directory hints_directory saved_caches_directory cdc_raw_directory
 	-Dcassandra.config -Dcassandra.logdir -Dcassandra.storagedir -Dcassandra.config.allow_system_properties`)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Datacentres are the datacentres of local nodes, one for each node in the order of their addresses. None means that all are in dc1.
-// It is a flag, such as dc1:3,dc2:3.
+// Datacentres are the datacentres of local nodes, one for each node in the order of their addresses. None means that
+// all are in dc1. It is a flag, such as dc1:3,dc2:3.
 type Datacentres []string
 
 // mostNodes is how many nodes a developer's machine may carry.

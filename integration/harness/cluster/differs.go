@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// difference is what a version does in another way than Cassandra 5.0, on which the tests and the in-process Cassandra are modelled.
+// difference is what a version does in another way than Cassandra 5.0, on which the tests and the in-process Cassandra
+// are modelled.
 type difference struct {
 	version string // how its name begins
 	test    string // or package
@@ -69,8 +70,8 @@ func Version(tb testing.TB) string {
 	return version
 }
 
-// Differs says whether a version is known to do otherwise in what a test compares. The test then expects a difference, or leaves the
-// comparison out where the version has nothing to compare.
+// Differs says whether a version is known to do otherwise in what a test compares. The test then expects a difference,
+// or leaves the comparison out where the version has nothing to compare.
 func Differs(version, test, about string) bool {
 	return slices.ContainsFunc(differences, func(d difference) bool {
 		return strings.HasPrefix(version, d.version) && d.test == test && (d.about == nil || slices.Contains(d.about, about))

@@ -10,9 +10,10 @@
 //  3. Local JVM processes from Cassandra's Maven jars, on 127.0.0.1 or 127.0.0.1..3. It needs a JDK (11 or 17) and
 //     Maven for the one download; as root on a Debian-like machine both are installed.
 //
-// CASSANDRA_VERSION=4.1, 5.0 or 6 picks the version: 4.1.10, 5.0.9, which is the default, or 6.0-alpha2 with Accord enabled, which runs as
-// local processes alone. Jars are pinned: jars-VERSION.sha256 has the SHA-256 of each, which is compared after the download and before nodes
-// are started. Images of docker compose are pinned by the tag. A test compares the settings of docker-compose.yml with those of local nodes.
+// CASSANDRA_VERSION=4.1, 5.0 or 6 picks the version: 4.1.10, 5.0.9, which is the default, or 6.0-alpha2 with Accord
+// enabled, which runs as local processes alone. Jars are pinned: jars-VERSION.sha256 has the SHA-256 of each, which is
+// compared after the download and before nodes are started. Images of docker compose are pinned by the tag. A test
+// compares the settings of docker-compose.yml with those of local nodes.
 //
 // DENORM_MODE=jvm or DENORM_MODE=compose picks one of the last two. Where none of them is to be had the error is
 // [ErrNothingToRun].

@@ -13,8 +13,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
-// Extra is one more node, a cluster by itself alongside the shared one, for tests that need a configuration which that one
-// cannot have. It is a local process in every [Mode].
+// Extra is one more node, a cluster by itself alongside the shared one, for tests that need a configuration which that
+// one cannot have. It is a local process in every [Mode].
 type Extra struct {
 	Number     int      // it is at 127.0.0.Number; 1 to 6 are the shared cluster's
 	Settings   string   // added to its cassandra.yaml
@@ -27,7 +27,8 @@ type Extra struct {
 // Host returns the node's address.
 func (e Extra) Host() string { return loopback(e.Number) }
 
-// Version returns the version of Cassandra that the node is of, or nothing if the environment names one that is not known.
+// Version returns the version of Cassandra that the node is of, or nothing if the environment names one that is not
+// known.
 func (Extra) Version() string {
 	r, _ := wantedRelease() // Start returns the error
 	return r.version

@@ -15,7 +15,8 @@ import (
 // calls [Guard] when it finds it.
 const GuardCommand = "guard"
 
-// Guard is what a program does that is started as a guard, see [Harness.Guard]. It must catch no signals, as nothing but one could end its wait.
+// Guard is what a program does that is started as a guard, see [Harness.Guard]. It must catch no signals, as nothing
+// but one could end its wait.
 func Guard(out io.Writer) error {
 	h, err := New(out)
 	if err != nil {

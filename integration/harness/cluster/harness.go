@@ -18,11 +18,11 @@ type Harness struct {
 	home    string
 	log     *progress
 	backend backend
-	// Volatile makes local nodes that are started forget changes of the schema when they are killed. A change then takes a quarter of the
-	// time, and the tests are full of them. Tests that stop nodes fail on such a cluster.
+	// Volatile makes local nodes that are started forget changes of the schema when they are killed. A change then takes a
+	// quarter of the time, and the tests are full of them. Tests that stop nodes fail on such a cluster.
 	Volatile bool
-	// Heap is that of local nodes, such as 2G, which then collect garbage with G1 and use both compilers, as in production. Empty: small and quick
-	// to start.
+	// Heap is that of local nodes, such as 2G, which then collect garbage with G1 and use both compilers, as in
+	// production. Empty: small and quick to start.
 	Heap string
 	// Datacentres are those of local nodes, and how many nodes there are. Empty: one.
 	Datacentres Datacentres
@@ -179,8 +179,8 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 	return nil
 }
 
-// start starts a new cluster, and leaves nothing of it behind if that fails. It is kept only once it is ready: one whose
-// starter was killed on the way is for the guard.
+// start starts a new cluster, and leaves nothing of it behind if that fails. It is kept only once it is ready: one
+// whose starter was killed on the way is for the guard.
 func (h *Harness) start(ctx context.Context, s *state, keep bool) (*state, error) {
 	if err := s.save(h.home); err != nil {
 		return nil, err

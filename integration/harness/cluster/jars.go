@@ -100,8 +100,8 @@ func findMaven() (string, error) {
 	return mvn, nil
 }
 
-// downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there and are the pinned ones, so an
-// interrupted download leaves nothing that looks complete.
+// downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there and are the pinned
+// ones, so an interrupted download leaves nothing that looks complete.
 func (r release) downloadJars(ctx context.Context, home string, jdk java, log *progress) (jars, error) {
 	mvn, err := findMaven()
 	if err != nil {

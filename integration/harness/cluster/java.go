@@ -119,8 +119,8 @@ func parseJavaVersion(out string) (int, error) {
 	return strconv.Atoi(match[1])
 }
 
-// javaEnvironment returns the part of an environment that a node may see. JAVA_TOOL_OPTIONS and its kin would change the
-// heap, add agents that hold ports, or print lines where a version is expected.
+// javaEnvironment returns the part of an environment that a node may see. JAVA_TOOL_OPTIONS and its kin would change
+// the heap, add agents that hold ports, or print lines where a version is expected.
 func javaEnvironment(environ []string) []string {
 	var kept []string
 	for _, entry := range environ {
@@ -155,8 +155,8 @@ var (
 	}
 )
 
-// jvmArgs returns the arguments of java for a node in dir. Without a JMX port, as nobody asks for one and it would be one
-// more to be held by somebody else.
+// jvmArgs returns the arguments of java for a node in dir. Without a JMX port, as nobody asks for one and it would be
+// one more to be held by somebody else.
 func jvmArgs(home, dir string, lib jars, properties ...string) []string {
 	args := []string{
 		homeMark + home,
@@ -202,11 +202,13 @@ func jvmArgs(home, dir string, lib jars, properties ...string) []string {
 func (s *state) properties() []string {
 	var args []string
 	if s.Volatile {
-		// Cassandra's own property for tests: the tables of the schema are not written to disk after each change, a dozen files each time.
+		// Cassandra's own property for tests: the tables of the schema are not written to disk after each change, a dozen
+		// files each time.
 		args = append(args, "-Dcassandra.test.flush_local_schema_changes=false")
 	}
 	if s.release().accord {
-		// A mode of tables that lets the readers of transactions read what is written without them, for a test that compares the two.
+		// A mode of tables that lets the readers of transactions read what is written without them, for a test that compares
+		// the two.
 		args = append(args, "-Dcassandra.test.accord.allow_test_modes=true")
 	}
 	if heap := s.release().heap; heap != "" {

@@ -60,7 +60,8 @@ func (n localNode) alive(ctx context.Context) bool {
 }
 
 // start starts the node's process in a session of its own: it outlives the process that starts it and gets none of its
-// terminal's signals. A shell in between makes it nobody's child, so that it never lingers as a zombie that looks alive.
+// terminal's signals. A shell in between makes it nobody's child, so that it never lingers as a zombie that looks
+// alive.
 func (n localNode) start(ctx context.Context, javaPath string, lib jars, properties ...string) error {
 	const detach = `"$@" </dev/null >>log/out.log 2>&1 & echo $!`
 	args := append([]string{"-c", detach, "denorm", javaPath}, jvmArgs(n.home, n.dir(), lib, properties...)...)
@@ -304,7 +305,8 @@ func watch(ctx context.Context, nodes []localNode, wait func(context.Context) er
 	return err
 }
 
-// stopLocal kills the nodes and removes their data; nothing in it is meant to last. Their logs stay until the next start.
+// stopLocal kills the nodes and removes their data; nothing in it is meant to last. Their logs stay until the next
+// start.
 func stopLocal(ctx context.Context, home string) error {
 	var failed error
 	for _, n := range localNodes(home) {

@@ -26,7 +26,8 @@ func openLock(path string) (*lock, error) {
 	return &lock{file: file}, nil
 }
 
-// Lock waits until nobody else has the lock of the file at path, in this process or another, and takes it until release is called.
+// Lock waits until nobody else has the lock of the file at path, in this process or another, and takes it until release
+// is called.
 func Lock(ctx context.Context, path string) (release func(), err error) {
 	l, err := acquireLock(ctx, path, nil)
 	if err != nil {

@@ -27,8 +27,8 @@ type logEnd struct {
 	file  fs.FileInfo // nil of a container
 }
 
-// MarkLogs notes where the log of each node ends. The nodes are those of docker compose or processes of this machine; the logs of a cluster of
-// one's own are not to be had, and there the test fails.
+// MarkLogs notes where the log of each node ends. The nodes are those of docker compose or processes of this machine;
+// the logs of a cluster of one's own are not to be had, and there the test fails.
 func MarkLogs(tb testing.TB) *LogMark {
 	tb.Helper()
 	m, err := markLogs(tb.Context(), Hosts(tb))
@@ -78,7 +78,8 @@ func (m *LogMark) container(ctx context.Context, i int) (string, error) {
 	return string(out), nil
 }
 
-// Warnings returns what the nodes have logged since at level WARN or ERROR, node by node, an entry each: its lines, as an exception has many.
+// Warnings returns what the nodes have logged since at level WARN or ERROR, node by node, an entry each: its lines, as
+// an exception has many.
 func (m *LogMark) Warnings(tb testing.TB) [][]string {
 	tb.Helper()
 	found := make([][]string, len(m.ends))

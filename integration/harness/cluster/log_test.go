@@ -54,7 +54,8 @@ func checkWarnings(t *testing.T, m *LogMark, first, second []string) {
 	}
 }
 
-// What was logged before the mark is not told, an exception is one entry, and a log that was full and renamed meanwhile is read on.
+// What was logged before the mark is not told, an exception is one entry, and a log that was full and renamed meanwhile
+// is read on.
 func TestLogMark(t *testing.T) {
 	log := markHome(t, state{Mode: Local})
 	m, err := markLogs(t.Context(), loopbacks(2))

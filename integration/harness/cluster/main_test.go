@@ -20,7 +20,8 @@ import (
 const roleEnv = "CLUSTER_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	// A developer's own settings would send the tests to a real cluster, or ask for another version than that of the fake nodes.
+	// A developer's own settings would send the tests to a real cluster, or ask for another version than that of the fake
+	// nodes.
 	for _, name := range []string{ExternalEnv, ModeEnv, TestHostsEnv, VersionEnv} {
 		_ = os.Unsetenv(name)
 	}

@@ -91,8 +91,8 @@ func (n *Node) Kill(ctx context.Context) error {
 	return n.local.kill(ctx)
 }
 
-// Stop ends the node as an operator does, with SIGTERM, and returns when it is gone: it drains, so it loses nothing and says
-// goodbye to the others.
+// Stop ends the node as an operator does, with SIGTERM, and returns when it is gone: it drains, so it loses nothing and
+// says goodbye to the others.
 func (n *Node) Stop(ctx context.Context) error {
 	if n.volatile {
 		return fmt.Errorf("stop %s: %w", n, errVolatile)
@@ -108,8 +108,9 @@ func (n *Node) Start(ctx context.Context) error {
 	return n.Ready(ctx)
 }
 
-// Upgrade stops the node as an operator does, and starts it with another version of Cassandra, named as in [VersionEnv], and the data it had.
-// Every node that starts later is of this version. It returns at once: [Connected] waits until the nodes reach each other.
+// Upgrade stops the node as an operator does, and starts it with another version of Cassandra, named as in
+// [VersionEnv], and the data it had. Every node that starts later is of this version. It returns at once: [Connected]
+// waits until the nodes reach each other.
 func (n *Node) Upgrade(ctx context.Context, version string) error {
 	if err := n.harness.become(ctx, version); err != nil {
 		return fmt.Errorf("upgrade %s: %w", n, err)
@@ -176,7 +177,8 @@ func Whole(ctx context.Context, nodes []*Node) error {
 	return waitLocal(ctx, locals(nodes), loopbacks(len(nodes)), len(nodes))
 }
 
-// Connected waits until every node reads from all others. Nodes of two versions do, though they do not agree on the schema.
+// Connected waits until every node reads from all others. Nodes of two versions do, though they do not agree on the
+// schema.
 func Connected(ctx context.Context, nodes []*Node) error {
 	return watch(ctx, locals(nodes), func(ctx context.Context) error {
 		for _, n := range nodes {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A node that forgot its schema when it was killed would lose rows, and a test of faults would blame the library. It may be paused.
+// A node that forgot its schema when it was killed would lose rows, and a test of faults would blame the library. It
+// may be paused.
 func TestNodesOfVolatileCluster(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv(HomeEnv, home)

@@ -8,7 +8,8 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 )
 
-// A read that has timed out is asked again, also where it has completed a transaction and that timed out. No other is, nor is a write.
+// A read that has timed out is asked again, also where it has completed a transaction and that timed out. No other is,
+// nor is a write.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	const read, write = `SELECT k FROM t`, `INSERT INTO t (k) VALUES (1)`

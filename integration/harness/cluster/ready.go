@@ -20,7 +20,8 @@ type Probe struct {
 	Session *gocql.Session
 }
 
-// OpenProbe opens a session with a node, and lets the driver look for no other. Each change is applied to its configuration before.
+// OpenProbe opens a session with a node, and lets the driver look for no other. Each change is applied to its
+// configuration before.
 func OpenProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterConfig)) (*Probe, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

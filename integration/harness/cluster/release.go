@@ -26,8 +26,8 @@ var releases = []release{
 	{version: "6.0-alpha2", heap: "768M", accord: true},
 }
 
-// jarSums are the SHA-256 of the jars of each version, as sha256sum *.jar writes them in the directory of jars. Those here are of jars
-// whose SHA-1 was that of Maven Central.
+// jarSums are the SHA-256 of the jars of each version, as sha256sum *.jar writes them in the directory of jars. Those
+// here are of jars whose SHA-1 was that of Maven Central.
 //
 //go:embed jars-*.sha256
 var jarSums embed.FS
@@ -48,7 +48,7 @@ func findRelease(wanted string) (release, error) {
 		strings.Join(names, ", "), ExternalEnv)
 }
 
-// release is that of the nodes of a cluster, or, during an upgrade, of those that start.
+// release is the one of the running nodes, or, during an upgrade, of the nodes that start.
 func (s *state) release() release {
 	if i := slices.IndexFunc(releases, func(r release) bool { return r.version == s.Version }); i >= 0 {
 		return releases[i]

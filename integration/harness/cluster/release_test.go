@@ -22,7 +22,8 @@ func TestWantedRelease(t *testing.T) {
 	}
 }
 
-// Nodes of another version are not those that are wanted, and one that is started again is of the version that it was of.
+// Nodes of another version are not those that are wanted, and one that is started again is of the version that it was
+// of.
 func TestReleaseOfNodes(t *testing.T) {
 	h := &Harness{home: t.TempDir(), backend: machine{}}
 	of := func(version string) *state { return &state{Mode: Local, Nodes: 1, Ready: true, Version: version} }

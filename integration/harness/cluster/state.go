@@ -101,8 +101,8 @@ func Home() (string, error) {
 // ErrShared is returned where the directory of [Home] is one that everybody uses, such as /tmp.
 var ErrShared = errors.New("everybody may write to it")
 
-// makeHome makes the directory of [Home], or takes one that is there from everybody else: nodes run what is in it, and their logs
-// and data hold what tests write.
+// makeHome makes the directory of [Home], or takes one that is there from everybody else: nodes run what is in it, and
+// their logs and data hold what tests write.
 func makeHome(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return fmt.Errorf("directory for cluster state: %w; set %s to one that can be written", err, HomeEnv)

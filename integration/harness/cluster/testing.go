@@ -41,8 +41,9 @@ func must(tb testing.TB, err error, what string, args ...any) {
 	}
 }
 
-// Session returns a plain session with patient timeouts, without retries but of reads that have timed out, and without schema
-// events; keyspace may be empty. It is closed when the test ends. Each change is applied to its configuration before it is opened.
+// Session returns a plain session with patient timeouts, without retries but of reads that have timed out, and without
+// schema events; keyspace may be empty. It is closed when the test ends. Each change is applied to its configuration
+// before it is opened.
 func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfig)) *gocql.Session {
 	tb.Helper()
 	share(tb)
@@ -107,9 +108,9 @@ func Need(tb testing.TB, nodes int) {
 	}
 }
 
-// Keyspace creates a keyspace of the test's own, with what the statements create in it, and returns its name. Its replication
-// factor is the one given, or the number of nodes where those are fewer. The keyspace is dropped when the test ends, unless the
-// nodes end with the run and have few tables.
+// Keyspace creates a keyspace of the test's own, with what the statements create in it, and returns its name. Its
+// replication factor is the one given, or the number of nodes where those are fewer. The keyspace is dropped when the
+// test ends, unless the nodes end with the run and have few tables.
 func Keyspace(tb testing.TB, replication int, statements ...string) string {
 	tb.Helper()
 	share(tb)
@@ -133,7 +134,8 @@ func Keyspace(tb testing.TB, replication int, statements ...string) string {
 	return name
 }
 
-// DropAfter drops a keyspace when the test ends, which the test makes by other means. It fails the test if there is one already.
+// DropAfter drops a keyspace when the test ends, which the test makes by other means. It fails the test if there is one
+// already.
 func DropAfter(tb testing.TB, keyspace string) {
 	tb.Helper()
 	found := 0
@@ -155,8 +157,9 @@ func mustDrop(tb testing.TB, hosts []string, keyspace string) {
 	}
 }
 
-// endWithRun says whether the nodes were started for tests that stop none of them, see [Harness.Volatile]. Dropping a table takes them
-// four times as long as creating one, because each table with new rows is then written to disk (CommitLog.forceRecycleAllSegments).
+// endWithRun says whether the nodes were started for tests that stop none of them, see [Harness.Volatile]. Dropping a
+// table takes them four times as long as creating one, because each table with new rows is then written to disk
+// (CommitLog.forceRecycleAllSegments).
 func endWithRun(hosts []string) bool {
 	home, err := Home()
 	if err != nil {
@@ -166,7 +169,8 @@ func endWithRun(hosts []string) bool {
 	return err == nil && s != nil && s.Volatile && !s.Keep && slices.Equal(s.Hosts, hosts)
 }
 
-// mostTables is how many tables are left, those of Cassandra included. One that was written takes more than a megabyte of the heap.
+// mostTables is how many tables are left, those of Cassandra included. One that was written takes more than a megabyte
+// of the heap.
 const mostTables = 100
 
 func fewTables(host string) bool {
@@ -182,12 +186,13 @@ func fewTables(host string) bool {
 	return err == nil && tables < mostTables
 }
 
-// recycling says whether a change of the schema ended in what Cassandra 5.0 says after a node was away: its commit log still knows a
-// table that is gone, and the change, which is mostly done by then, ends when it recycles the log
+// recycling says whether a change of the schema ended in what Cassandra 5.0 says after a node was away: its commit log
+// still knows a table that is gone, and the change, which is mostly done by then, ends when it recycles the log
 // (AbstractCommitLogSegmentManager.flushDataFrom).
 func recycling(err error) bool { return err != nil && strings.Contains(err.Error(), "Unknown CF") }
 
-// errLeft is why a keyspace stays: Cassandra 6 drops it only after its tables of transactions, each of which may take minutes.
+// errLeft is why a keyspace stays: Cassandra 6 drops it only after its tables of transactions, each of which may take
+// minutes.
 var errLeft = errors.New("it has tables of transactions, and is left")
 
 // drop drops a keyspace by the first node that answers, and does not wait for the others: no test comes back to it.
@@ -253,8 +258,8 @@ func lockFaults(tb testing.TB, how int) {
 	tb.Cleanup(release)
 }
 
-// Share keeps tests that stop nodes away from the cluster until release is called, and waits for one that runs. It is for
-// commands that measure.
+// Share keeps tests that stop nodes away from the cluster until release is called, and waits for one that runs. It is
+// for commands that measure.
 func Share() (release func(), err error) { return lockNodes(syscall.LOCK_SH) }
 
 func lockNodes(how int) (release func(), err error) {
@@ -273,8 +278,8 @@ func lockNodes(how int) (release func(), err error) {
 	return l.close, nil // which unlocks it
 }
 
-// patience asks again where the servers have given up a read, as they may on a busy machine, above all at SERIAL alongside
-// transactions. It repeats nothing else, and nothing that the library sends, which has a policy of its own.
+// patience asks again where the servers have given up a read, as they may on a busy machine, above all at SERIAL
+// alongside transactions. It repeats nothing else, and nothing that the library sends, which has a policy of its own.
 type patience struct{}
 
 // Attempt implements [gocql.RetryPolicy].
@@ -283,7 +288,8 @@ func (patience) Attempt(q gocql.RetryableQuery) bool {
 	return ok && strings.HasPrefix(query.Statement(), "SELECT") && query.Attempts() <= 8
 }
 
-// GetRetryType implements [gocql.RetryPolicy]. A read at SERIAL completes transactions of others, so it can also end as a write does.
+// GetRetryType implements [gocql.RetryPolicy]. A read at SERIAL completes transactions of others, so it can also end as
+// a write does.
 func (patience) GetRetryType(err error) gocql.RetryType {
 	var (
 		read      *gocql.RequestErrReadTimeout

@@ -97,8 +97,8 @@ func start(ctx context.Context, path string, c Config) (*Server, error) {
 	if s.process, err = program.Start("Jaeger", path, arguments(otlp, web, admin), environment()); err != nil {
 		return nil, err
 	}
-	// At its admin address it says that all of it has started. The others could be answered by another server, which was faster to take
-	// the ports.
+	// At its admin address it says that all of it has started. The others could be answered by another server, which was
+	// faster to take the ports.
 	started := func(ctx context.Context) error { return (&Server{URL: "http://" + admin}).answers(ctx, "/") }
 	if err := s.process.Await(ctx, started); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -156,7 +156,8 @@ var allInOne = program.Program{
 	Else: ", or set " + URLEnv,
 }
 
-// Build builds what [Start] starts, unless that is done already. Tests would do it themselves, but they have a time limit.
+// Build builds what [Start] starts, unless that is done already. Tests would do it themselves, but they have a time
+// limit.
 func Build(ctx context.Context, out io.Writer) error {
 	_, err := allInOne.Binary(ctx, out)
 	return err

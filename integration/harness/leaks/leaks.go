@@ -11,16 +11,16 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long goroutines of the driver may take to end. gocql 1.7 sleeps ten seconds before it uses a node that is back,
-// also when the session was closed in the meantime (Session.handleNodeUp; its exception for newer nodes, CASSANDRA-8236, takes
-// 4.0 and 5.0 for older than 2.2), and takes its time over nodes that it cannot connect to.
+// patience is how long goroutines of the driver may take to end. gocql 1.7 sleeps ten seconds before it uses a node
+// that is back, also when the session was closed in the meantime (Session.handleNodeUp; its exception for newer nodes,
+// CASSANDRA-8236, takes 4.0 and 5.0 for older than 2.2), and takes its time over nodes that it cannot connect to.
 const patience = time.Minute
 
 // ours is in the stack of every goroutine that this project has begun, or that runs its code.
 const ours = "github.com/denorm-go/denorm"
 
-// Wait waits until no goroutines are left but those that others ignores. Its error names what there is, as soon as that includes
-// any of this project, which have a second to end.
+// Wait waits until no goroutines are left but those that others ignores. Its error names what there is, as soon as that
+// includes any of this project, which have a second to end.
 func Wait(others ...goleak.Option) error {
 	var err error
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(100 * time.Millisecond) { //nolint:forbidigo // nothing tells of the end of a goroutine

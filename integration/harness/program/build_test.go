@@ -11,7 +11,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
-// Tests of several packages, and make, want a program at the same time: one of them builds it, and the others wait for that.
+// Tests of several packages, and make, want a program at the same time: one of them builds it, and the others wait for
+// that.
 func TestOneBuilds(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv(cluster.HomeEnv, filepath.Join(root, "home"))

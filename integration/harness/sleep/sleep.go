@@ -27,7 +27,8 @@ func Unless(over <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// Until calls f until it fails no more, with a pause after each failure. If the context ends before, it says why, and how f failed last.
+// Until calls f until it fails no more, with a pause after each failure. If the context ends before, it says why, and
+// how f failed last.
 func Until(ctx context.Context, pause time.Duration, f func() error) error {
 	for {
 		err := f()

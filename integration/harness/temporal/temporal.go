@@ -1,6 +1,7 @@
-// Package temporal runs the real Temporal server for tests. It is built from its Go module (server/go.mod), which takes some minutes and is done once: the
-// program is kept in the directory of the cluster harness. It is the program temporal, with all its commands; as a server it listens on loopback, and
-// ends with whoever started it, even if that is killed.
+// Package temporal runs the real Temporal server for tests. It is built from its Go module (server/go.mod), which takes
+// some minutes and is done once: the program is kept in the directory of the cluster harness. It is the program
+// temporal, with all its commands; as a server it listens on loopback, and ends with whoever started it, even if that
+// is killed.
 //
 // The package works on Linux and macOS.
 package temporal
@@ -35,11 +36,12 @@ type Server struct {
 // startTimeout is far above what a start takes on a busy machine.
 const startTimeout = 2 * time.Minute
 
-// mostRestarts is how often a server that ends before it answers is started again. It looks for free ports for its parts, and then listens on them: another
-// process may take one in between.
+// mostRestarts is how often a server that ends before it answers is started again. It looks for free ports for its
+// parts, and then listens on them: another process may take one in between.
 const mostRestarts = 2
 
-// Start starts a server whose state is in a file, which is made if it is not there, or in memory if file is empty, and waits until it answers.
+// Start starts a server whose state is in a file, which is made if it is not there, or in memory if file is empty, and
+// waits until it answers.
 func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
 	path, err := cli.Binary(ctx, out)
 	if err != nil {

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	child.Main(m, &i, func(ctx context.Context) error { return i.Run(context.WithoutCancel(ctx)) }) // End waits for its end
 }
 
-// An import is killed again and again, and begins at its checkpoints each time. The tables are those of one run: no change is lost, and none
-// that was written again undoes a later one. So they are by single requests and by groups.
+// An import is killed again and again, and begins at its checkpoints each time. The tables are those of one run: no
+// change is lost, and none that was written again undoes a later one. So they are by single requests and by groups.
 func TestImportIsKilled(t *testing.T) {
 	for name, group := range map[string]int{"single requests": 0, "groups": 4 << 10} {
 		t.Run(name, func(t *testing.T) {

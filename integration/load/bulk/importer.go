@@ -1,5 +1,5 @@
-// Package bulk writes the lives of many orders with bulk.WriteAll, in processes that are killed, and compares the tables with what one
-// run would have left.
+// Package bulk writes the lives of many orders with bulk.WriteAll, in processes that are killed, and compares the
+// tables with what one run would have left.
 package bulk
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/denorm-go/denorm/writer/bulk"
 )
 
-// Import is the changes that are written: of each block of orders all inserts, then all payments, and then half of them is shipped and the
-// other half deleted.
+// Import is the changes that are written: of each block of orders all inserts, then all payments, and then half of them
+// is shipped and the other half deleted.
 type Import struct {
 	Hosts    []string  `json:"hosts"`
 	Keyspace string    `json:"keyspace"`
@@ -73,7 +73,8 @@ func (i *Import) item(n int) bulk.Item {
 	return bulk.Item{Change: change, At: i.at(n), Lane: strconv.Itoa(n % lanes), Position: int64(n)}
 }
 
-// source is all changes that the checkpoints are not beyond. It kills the process at a change, however fast that came, while others are written.
+// source is all changes that the checkpoints are not beyond. It kills the process at a change, however fast that came,
+// while others are written.
 func (i *Import) source(saved map[string]int64) iter.Seq2[bulk.Item, error] {
 	return func(yield func(bulk.Item, error) bool) {
 		for n := range i.Changes {

@@ -77,9 +77,9 @@ func move(ctx, stop context.Context, w *writer.Writer, set *tables.Set[contended
 	return out, nil
 }
 
-// Orders that sixteen clients have moved by hand, one in twenty of whose changes ended in the middle, are adopted while others are moved with
-// the library: afterwards the tables are equal at ALL, each order that the library has moved is as it was acknowledged, and each other one as
-// the base table had it.
+// Orders that sixteen clients have moved by hand, one in twenty of whose changes ended in the middle, are adopted while
+// others are moved with the library: afterwards the tables are equal at ALL, each order that the library has moved is
+// as it was acknowledged, and each other one as the base table had it.
 func TestAdoptContendedOrders(t *testing.T) {
 	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	orders := make([]gocql.UUID, handContend)

@@ -105,7 +105,8 @@ func TestContendedOrders(t *testing.T) {
 	}
 }
 
-// The same load without faults, by the library and by hand, in turns: what versions cost, and what doing without them does.
+// The same load without faults, by the library and by hand, in turns: what versions cost, and what doing without them
+// does.
 func TestContendedOrdersByHand(t *testing.T) {
 	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	orders := create(t, p)
@@ -154,7 +155,8 @@ func TestContendedOrdersByHand(t *testing.T) {
 	}
 }
 
-// collide moves an open order by two requests that have both read it as open. Both are acknowledged, and it is then listed twice.
+// collide moves an open order by two requests that have both read it as open. Both are acknowledged, and it is then
+// listed twice.
 func collide(t *testing.T, p *suite.Place) {
 	t.Helper()
 	hand := contended.Hand{Writes: p.Session.Writes()}

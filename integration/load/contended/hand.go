@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
-// Hand is a client as one would write it by hand: read the row, compare and set, and then a logged batch that moves the row
-// of the other table.
+// Hand is a client as one would write it by hand: read the row, compare and set, and then a logged batch that moves the
+// row of the other table.
 type Hand struct{ Writes, Reads *gocql.Session }
 
 var errUnknown = errors.New("the outcome is not known")

@@ -89,8 +89,8 @@ func (r Resuming) Change(ctx context.Context, id gocql.UUID, status string) erro
 	return err
 }
 
-// Run has each client change orders at random, until the time is over. One in kill changes, if that is not 0, is of a client
-// that dies within a few milliseconds and says nothing more.
+// Run has each client change orders at random, until the time is over. One in kill changes, if that is not 0, is of a
+// client that dies within a few milliseconds and says nothing more.
 func Run(ctx context.Context, clients []Client, orders []gocql.UUID, d time.Duration, kill int) *Tally {
 	t := &Tally{order: make(map[gocql.UUID]counts)}
 	end := time.Now().Add(d)

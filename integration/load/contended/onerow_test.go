@@ -62,8 +62,9 @@ func oneRow(t *testing.T, p *suite.Place, name string, clients []contended.Clien
 	}
 }
 
-// Many writers change one row, in one process and in several, and some replies are lost. Each change that is acknowledged is there, and none that
-// surely was not applied. The rate of those whose outcome stays unknown is reported.
+// Many writers change one row, in one process and in several, and some replies are lost. Each change that is
+// acknowledged is there, and none that surely was not applied. The rate of those whose outcome stays unknown is
+// reported.
 func TestOneRow(t *testing.T) {
 	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	few := []int{16}

@@ -1,5 +1,5 @@
-// Package contended is the load that rows with versions are for: many writers that move the same few rows, with clocks that
-// disagree and clients that die in the middle; and alongside it what one would write by hand.
+// Package contended is the load that rows with versions are for: many writers that move the same few rows, with clocks
+// that disagree and clients that die in the middle; and alongside it what one would write by hand.
 package contended
 
 import (

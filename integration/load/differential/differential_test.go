@@ -51,7 +51,8 @@ func open(t *testing.T) (p differential.Pair, keyspace string) {
 	return p, keyspace
 }
 
-// Generated statements give the same on a real cluster and on the one in the process, and so do those that once did not.
+// Generated statements give the same on a real cluster and on the one in the process, and so do those that once did
+// not.
 func TestDifferential(t *testing.T) {
 	if v := cluster.Version(t); cluster.Differs(v, t.Name(), "") {
 		t.Skipf("Cassandra %s is not compared", v)

@@ -1,11 +1,12 @@
-// Package differential holds the in-process Cassandra of package cassandratest against a real one: generated statements go to
-// both, and must give the same rows, WRITETIMEs and errors. Names and types of columns, the order of rows and where pages end
-// count too; of errors the code, while texts that differ are only told.
+// Package differential holds the in-process Cassandra of package cassandratest against a real one: generated statements
+// go to both, and must give the same rows, WRITETIMEs and errors. Names and types of columns, the order of rows and
+// where pages end count too; of errors the code, while texts that differ are only told.
 //
-// Keys, values and timestamps are few, so that statements meet all the time. Rounds of some forty statements have keys of their
-// own and run side by side. A round in which the clusters differ is played again without this and that statement, as long as
-// they still do. What was found in that way is in testdata/differences.txt, as the test prints it, and is played each time.
-// With -record the real answers are written for package transcript, which needs no cluster to replay them:
+// Keys, values and timestamps are few, so that statements meet all the time. Rounds of some forty statements have keys
+// of their own and run side by side. A round in which the clusters differ is played again without this and that
+// statement, as long as they still do. What was found in that way is in testdata/differences.txt, as the test prints
+// it, and is played each time. With -record the real answers are written for package transcript, which needs no cluster
+// to replay them:
 //
 //	go test -run Differential ./differential -size 6500 -record $PWD/../internal/cassandra/transcript/testdata/cassandra-5.0.9.json.gz
 //

@@ -15,8 +15,8 @@ type column struct {
 	desc bool // of a clustering column
 }
 
-// table is a table that statements are made for. The first column of its partition key is an int, so that every round has
-// keys of its own.
+// table is a table that statements are made for. The first column of its partition key is an int, so that every round
+// has keys of its own.
 type table struct {
 	name       string
 	partition  []column

@@ -17,8 +17,8 @@ type timing struct {
 	ttl       int // -1 without
 }
 
-// timing chooses timestamps that collide, and lifetimes that do not: of two that end in the same second or not, depending on
-// how fast the clusters are, another one would win.
+// timing chooses timestamps that collide, and lifetimes that do not: of two that end in the same second or not,
+// depending on how fast the clusters are, another one would win.
 func (g *round) timing() timing {
 	g.written++
 	out := timing{ttl: -1}

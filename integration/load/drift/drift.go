@@ -1,4 +1,5 @@
-// Package drift plants differences between the tables of orders on real nodes, for package reconcile to find next to a load.
+// Package drift plants differences between the tables of orders on real nodes, for package reconcile to find next to a
+// load.
 package drift
 
 import (
@@ -33,7 +34,8 @@ func Order(i int, at int64) orders.Order {
 // Tables are those of an order, the base table first.
 var Tables = []string{"orders_by_id", "orders_by_user", "orders_by_status"}
 
-// ordersPerBatch is how many orders are put by a request. The rows of one status are then few mutations, as they are one partition.
+// ordersPerBatch is how many orders are put by a request. The rows of one status are then few mutations, as they are
+// one partition.
 const ordersPerBatch = 20
 
 // Load puts orders into tables, many at a time.
@@ -71,7 +73,8 @@ func patiently(f func() error) (err error) {
 	return err
 }
 
-// Contents is what a table has of each order: a digest of its row; several rows, which are not allowed, give another one.
+// Contents is what a table has of each order: a digest of its row; several rows, which are not allowed, give another
+// one.
 type Contents map[gocql.UUID]uint64
 
 // Read reads a table at ALL by a plain scan.

@@ -37,9 +37,10 @@ func TestMain(m *testing.M) {
 	child.Main(m, &worker, worker.Run)
 }
 
-// Tables are verified and repaired next to a service that writes. The processes are killed, and others continue their runs; a node stops while one
-// works, and a last one ends it. Each difference that was planted is found as what it is, and nothing else is; what can be repaired is, the rest
-// is reported with its reason, and but for that all tables are equal at ALL.
+// Tables are verified and repaired next to a service that writes. The processes are killed, and others continue their
+// runs; a node stops while one works, and a last one ends it. Each difference that was planted is found as what it is,
+// and nothing else is; what can be repaired is, the rest is reported with its reason, and but for that all tables are
+// equal at ALL.
 func TestNodeGoneUnderRepair(t *testing.T) {
 	cluster.Alone(t)
 	x := open(t)
@@ -162,7 +163,8 @@ func (x *trial) start(w drift.Worker) process {
 	return process{c, w}
 }
 
-// kill kills a worker as soon as it has come so far. Its leases are ended, for which another process would otherwise wait up to a minute.
+// kill kills a worker as soon as it has come so far. Its leases are ended, for which another process would otherwise
+// wait up to a minute.
 func (x *trial) kill(p process, far func() bool) {
 	x.Helper()
 	for !far() {

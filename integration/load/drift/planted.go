@@ -15,7 +15,8 @@ type Planted struct {
 	Name string
 	Set  string
 	ID   gocql.UUID
-	// Found is what is found of the entity: for each row its table, and in what way it disagrees with the base row. It is sorted.
+	// Found is what is found of the entity: for each row its table, and in what way it disagrees with the base row. It is
+	// sorted.
 	Found   []string
 	Outcome reconcile.Outcome // of a repair while all nodes are up
 	Gone    bool              // there is no base row afterwards
@@ -110,8 +111,8 @@ type planter struct {
 	errs       []error
 }
 
-// Plant plants so many differences of all kinds on the first orders of those loaded, and on new ones, and as many of each kind in
-// the tables of [Small].
+// Plant plants so many differences of all kinds on the first orders of those loaded, and on new ones, and as many of
+// each kind in the tables of [Small].
 func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 	p := &planter{s: s, loaded: loaded, at: at}
 	var out []Planted

@@ -22,8 +22,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// rate is how many writes a second the service makes meanwhile. 200 would change each of 6,000 orders between the reads of two tables, and a run
-// looks each of those up.
+// rate is how many writes a second the service makes meanwhile. 200 would change each of 6,000 orders between the reads
+// of two tables, and a run looks each of those up.
 func rate() int {
 	if *long {
 		return 200
@@ -31,8 +31,8 @@ func rate() int {
 	return 50
 }
 
-// service writes as an order service does: new orders, and changes of those that nothing is planted in. A write that fails is resumed until
-// it is acknowledged.
+// service writes as an order service does: new orders, and changes of those that nothing is planted in. A write that
+// fails is resumed until it is acknowledged.
 type service struct {
 	stop    func() // ends it
 	group   sync.WaitGroup

@@ -171,7 +171,8 @@ func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// DifferSmall are the entities of these sets of which the tables do not have the same, read at ALL, and those that have a base row.
+// DifferSmall are the entities of these sets of which the tables do not have the same, read at ALL, and those that have
+// a base row.
 func DifferSmall(ctx context.Context, s *gocql.Session) (differ, there map[gocql.UUID]bool, err error) {
 	differ, there = make(map[gocql.UUID]bool), make(map[gocql.UUID]bool)
 	for _, t := range smallTables {

@@ -24,7 +24,8 @@ import (
 // Sets are those that a [Worker] works on, all at a time, by the names that their runs have.
 var Sets = map[string]tables.Described{"order": orders.Orders, "desk": Desks, "profile": Profiles, "ticket": Tickets}
 
-// Worker verifies or repairs in a process of its own that can be killed at any moment. Its runs are stored in the keyspace of the tables.
+// Worker verifies or repairs in a process of its own that can be killed at any moment. Its runs are stored in the
+// keyspace of the tables.
 type Worker struct {
 	Hosts    []string      `json:"hosts"`
 	Keyspace string        `json:"keyspace"`

@@ -7,12 +7,12 @@ import (
 )
 
 // Check holds the contents of the tables of a set against all writes that were attempted. The contents are those of
-// a quiet cluster, and the tables hold nothing but what these writes put there. It finds nothing in a set whose key columns
-// are immutable or OneOf if every acknowledged write is complete.
+// a quiet cluster, and the tables hold nothing but what these writes put there. It finds nothing in a set whose key
+// columns are immutable or OneOf if every acknowledged write is complete.
 //
-// One fault is one finding, of the kind that says most: a value that nobody wrote is a phantom and not also a difference,
-// and a row that differs is not also of unequal WRITETIME. The error is not nil if the contents are not of the set, or the set
-// has columns that are not fields of T: buckets are not supported.
+// One fault is one finding, of the kind that says most: a value that nobody wrote is a phantom and not also a
+// difference, and a row that differs is not also of unequal WRITETIME. The error is not nil if the contents are not of
+// the set, or the set has columns that are not fields of T: buckets are not supported.
 func Check[T any](set *tables.Set[T], contents *Contents, writes []Write[T]) (*Report, error) {
 	l, err := newLayout(set, contents)
 	if err != nil {
@@ -46,7 +46,8 @@ type subject struct {
 	writes []int32
 }
 
-// collect sorts rows and writes by entity. order is that in which they come, so that a report can be compared with another.
+// collect sorts rows and writes by entity. order is that in which they come, so that a report can be compared with
+// another.
 func collect[T any](l *layout[T], writes []Write[T]) (entities map[string]*subject, order []string, err error) {
 	entities = make(map[string]*subject)
 	of := func(id string) *subject {

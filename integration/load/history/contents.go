@@ -70,8 +70,8 @@ func Describe[T any](set *tables.Set[T]) (*Contents, error) {
 	return contents, nil
 }
 
-// Read reads the tables of set in full, at ALL: what one replica has is seen. Tables declared without keyspace are in that
-// of the session. A failed read is repeated until the context ends.
+// Read reads the tables of set in full, at ALL: what one replica has is seen. Tables declared without keyspace are in
+// that of the session. A failed read is repeated until the context ends.
 func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents, error) {
 	contents, err := Describe(set)
 	if err != nil {
@@ -131,7 +131,8 @@ func (t *Table) read(ctx context.Context, session *gocql.Session) error {
 	}
 }
 
-// timed says whether the column has a WRITETIME. A collection that is not frozen has one for each element, which is not looked at.
+// timed says whether the column has a WRITETIME. A collection that is not frozen has one for each element, which is not
+// looked at.
 func (c *Column) timed() bool { return !c.Key && !c.Type.MultiCell() }
 
 // encoded is a value as the server sends it.

@@ -89,8 +89,8 @@ func (c *checker[T]) differing(p *place, r *Row) {
 	c.find(Differing, p, r, p.show(r, columns), c.tables[0].show(c.base, columns)+" as the base table", writes...)
 }
 
-// tied says whether a column of a row that differs may do so: of two writes at one timestamp each table keeps the greater
-// value, and not every table gets both.
+// tied says whether a column of a row that differs may do so: of two writes at one timestamp each table keeps the
+// greater value, and not every table gets both.
 func (c *checker[T]) tied(r *Row, column string) bool {
 	if !c.ties || r.time() != c.base.time() {
 		return false

@@ -45,8 +45,8 @@ type Finding struct {
 	Has    string // what is there
 	Want   string // what should be
 	Writes string // that are concerned
-	// Cause says what became of the write that has left a divergence, and By who wrote it. Without a cause By is who wrote the
-	// newest write of the entity, empty if nobody wrote it.
+	// Cause says what became of the write that has left a divergence, and By who wrote it. Without a cause By is who wrote
+	// the newest write of the entity, empty if nobody wrote it.
 	Cause Cause
 	By    string
 }
@@ -163,8 +163,8 @@ func (w *Write[T]) Cause() Cause {
 	return Open
 }
 
-// blame finds the newest write that can have left a divergence: it is younger than the last acknowledged one. A write whose
-// timestamp its client did not learn, and no row has told, may be.
+// blame finds the newest write that can have left a divergence: it is younger than the last acknowledged one. A write
+// whose timestamp its client did not learn, and no row has told, may be.
 func (c *checker[T]) blame() {
 	var acknowledged int64
 	for _, i := range c.images {

@@ -16,18 +16,18 @@ type History[T any] struct {
 	journal io.Writer // nil: none is kept
 }
 
-// New is a history that is also appended to out, if that is not nil: each write before it is sent and when it has ended.
-// Every entry is one call of Write, so that it is there even if the process is killed the moment after.
+// New is a history that is also appended to out, if that is not nil: each write before it is sent and when it has
+// ended. Every entry is one call of Write, so that it is there even if the process is killed the moment after.
 func New[T any](out io.Writer) *History[T] { return &History[T]{journal: out} }
 
-// Begin notes a write that is about to be sent, and returns its number. Until it ends its outcome is unknown. It panics if
-// the journal cannot be written: a history with gaps would make a sound table look wrong.
+// Begin notes a write that is about to be sent, and returns its number. Until it ends its outcome is unknown. It panics
+// if the journal cannot be written: a history with gaps would make a sound table look wrong.
 func (h *History[T]) Begin(by string, kind tables.Kind, row T) int {
 	return h.BeginAt(by, kind, row, 0)
 }
 
-// BeginAt is Begin for a write whose client has chosen the timestamp itself (writer.At): it is known even if the client is
-// killed, and with it the write can be repeated.
+// BeginAt is Begin for a write whose client has chosen the timestamp itself (writer.At): it is known even if the client
+// is killed, and with it the write can be repeated.
 func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,9 +37,9 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 	return n
 }
 
-// End notes what Write, Modify or Resume returned of write n. A write that is resumed ends again, and may do so in several places at
-// once: whatever was said to be applied has to be there in the end, and whatever is said not to be must not, unless it is sent
-// again later.
+// End notes what Write, Modify or Resume returned of write n. A write that is resumed ends again, and may do so in
+// several places at once: whatever was said to be applied has to be there in the end, and whatever is said not to be
+// must not, unless it is sent again later.
 func (h *History[T]) End(n int, timestamp int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,12 +48,12 @@ func (h *History[T]) End(n int, timestamp int64, err error) {
 	writeLine(h.journal, entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables, w.Contradiction}})
 }
 
-// Again notes that write n, which has ended, is about to be sent again: until it ends once more whatever it was said not to
-// be applied to may have it.
+// Again notes that write n, which has ended, is about to be sent again: until it ends once more whatever it was said
+// not to be applied to may have it.
 func (h *History[T]) Again(n int) { h.sentAgain(n, false) }
 
-// Repeat is Again for a write that is made again by a caller that does not know what became of the first one: what it is told not to
-// be applied may be there all the same.
+// Repeat is Again for a write that is made again by a caller that does not know what became of the first one: what it
+// is told not to be applied may be there all the same.
 func (h *History[T]) Repeat(n int) { h.sentAgain(n, true) }
 
 func (h *History[T]) sentAgain(n int, repeated bool) {
@@ -134,8 +134,8 @@ func saidBy(timestamp int64, err error) said {
 	return s
 }
 
-// recordOutcome notes what one caller was told, alongside what others were that have sent the write, too: what was said to be applied stays
-// so whatever is said later, and what was said not to be applied stays so until it is sent again.
+// recordOutcome notes what one caller was told, alongside what others were that have sent the write, too: what was said
+// to be applied stays so whatever is said later, and what was said not to be applied stays so until it is sent again.
 func (w *Write[T]) recordOutcome(s said) {
 	if s.timestamp != 0 { // else nothing was sent, perhaps at a timestamp that the client had chosen
 		w.Timestamp = s.timestamp

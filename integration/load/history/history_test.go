@@ -80,8 +80,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// A write that is sent again may be wherever it was said not to be, also if its client is killed meanwhile; and it keeps the
-// timestamp that its client had chosen, although an answer has none.
+// A write that is sent again may be wherever it was said not to be, also if its client is killed meanwhile; and it
+// keeps the timestamp that its client had chosen, although an answer has none.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	var journal bytes.Buffer

@@ -130,8 +130,8 @@ func (d *Deliveries) append(line delivery) {
 	writeLine(d.out, line)
 }
 
-// Deliver adds the deliveries of a journal to the writes of the history of this name, of which first is the number here of its
-// first one. A last line that was cut off by the end of its process is left out.
+// Deliver adds the deliveries of a journal to the writes of the history of this name, of which first is the number here
+// of its first one. A last line that was cut off by the end of its process is left out.
 func (h *History[T]) Deliver(in io.Reader, name string, first int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

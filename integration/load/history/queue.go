@@ -13,9 +13,9 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error. Nobody holds a
-// message while it is delivered, so two processes may have the same one at the same time, and one that is killed loses none. The
-// empty queue is none.
+// Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error.
+// Nobody holds a message while it is delivered, so two processes may have the same one at the same time, and one that
+// is killed loses none. The empty queue is none.
 type Queue string
 
 // Message is a failed write.

@@ -16,15 +16,15 @@ import (
 // all others, no node has a batch of that time in its batchlog, and none has hints to deliver. It asks each host by
 // itself. When the context ends before, the error says what was left.
 //
-// A hint is not seen before the node that holds it has written it to disk, which takes up to 10 s. On a cluster in which
-// every node is a replica that node has the write itself, and a read at ALL shows it.
+// A hint is not seen before the node that holds it has written it to disk, which takes up to 10 s. On a cluster in
+// which every node is a replica that node has the write itself, and a read at ALL shows it.
 func Quiesce(ctx context.Context, hosts []string, since time.Time) error {
 	_, err := quiesce(ctx, hosts, since)
 	return err
 }
 
-// Settle is Quiesce for tests that stop nodes. A node that was silent may keep batches that it got too late: no replay takes
-// them up before its restart, so after a minute restart is called for such a node, if it is not nil.
+// Settle is Quiesce for tests that stop nodes. A node that was silent may keep batches that it got too late: no replay
+// takes them up before its restart, so after a minute restart is called for such a node, if it is not nil.
 func Settle(ctx context.Context, hosts []string, since time.Time, restart func(ctx context.Context, host string) error) error {
 	first, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

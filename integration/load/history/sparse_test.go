@@ -56,7 +56,8 @@ func ticketContents(t *testing.T, base, byAgent []map[string]any) *history.Conte
 	return contents
 }
 
-// A table that lacks columns is compared in those it has, and an entity without a value of the key is not expected in it.
+// A table that lacks columns is compared in those it has, and an entity without a value of the key is not expected in
+// it.
 func TestSparseTable(t *testing.T) {
 	t.Parallel()
 	ann := "ann"

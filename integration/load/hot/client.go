@@ -81,8 +81,8 @@ func (p *Process) Do(over context.Context, do func(context.Context, Running) err
 	return do(ctx, Running{journal, s, w})
 }
 
-// Client is a load for a process of its own, which keeps a journal of what it writes: it can be killed at any moment. Its outbox takes
-// every other write that failed and is not to be left.
+// Client is a load for a process of its own, which keeps a journal of what it writes: it can be killed at any moment.
+// Its outbox takes every other write that failed and is not to be left.
 type Client struct {
 	Process
 	Mode      Mode           `json:"mode"`
@@ -93,8 +93,8 @@ type Client struct {
 	Length    time.Duration  `json:"length"`
 }
 
-// Impatient makes a writer give up after one attempt of less than the server's own time limit. What it gave up may still be
-// under way.
+// Impatient makes a writer give up after one attempt of less than the server's own time limit. What it gave up may
+// still be under way.
 func Impatient() writer.Option {
 	return writer.Retry(retry.Policy{MaxAttempts: 1, AttemptTimeout: 300 * time.Millisecond})
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// killedClients runs the load in clients that are killed at random moments and started again, and nobody finishes what they
-// were at. A logged batch is then in all tables or in none; a fan-out, or a group that was in part sent again, may be in some of them until
-// the order is written again, and how often is reported. Nothing is lost that was acknowledged.
+// killedClients runs the load in clients that are killed at random moments and started again, and nobody finishes what
+// they were at. A logged batch is then in all tables or in none; a fan-out, or a group that was in part sent again, may
+// be in some of them until the order is written again, and how often is reported. Nothing is lost that was
+// acknowledged.
 func (m *market) killedClients(mode hot.Mode) {
 	const clients = 2
 	dir, began := m.TempDir(), time.Now()

@@ -28,10 +28,10 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// A coordinator stops after it has stored logged batches in the batchlog and before it has answered. The batches are seen
-// in the batchlog of the other nodes: without that nothing would be tried here. Their clients are told that the outcome is
-// open. Resume, once the node goes on, completes them in all tables. In the full length the node is also killed and nobody
-// resumes: what the batchlog has is in all tables, the rest in all or in none.
+// A coordinator stops after it has stored logged batches in the batchlog and before it has answered. The batches are
+// seen in the batchlog of the other nodes: without that nothing would be tried here. Their clients are told that the
+// outcome is open. Resume, once the node goes on, completes them in all tables. In the full length the node is also
+// killed and nobody resumes: what the batchlog has is in all tables, the rest in all or in none.
 func TestNodeStopsBetweenBatchlogAndAnswer(t *testing.T) {
 	market, nodes := openWithNodes(t)
 	market.untilStored(t, "coordinator unresponsive, batches resumed", nodes, silent, true)

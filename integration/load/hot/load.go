@@ -27,19 +27,19 @@ type Load struct {
 	Writers []*writer.Writer
 	Reader  orders.Reader
 	History *history.History[orders.Order]
-	// First is the first of a range of totals that no other load writes: each write has a total of its own, by which it can
-	// be recognised.
+	// First is the first of a range of totals that no other load writes: each write has a total of its own, by which it
+	// can be recognised.
 	First int64
 
 	Length time.Duration   // 0: until it is over
 	Over   <-chan struct{} // closed when the load is to end before its length. Nil: never
 	Pause  time.Duration   // of a writer between two writes, on average
-	// Pinned makes each write choose its timestamp itself and note it before anything is sent, as services do whose requests
-	// can be repeated by somebody else.
+	// Pinned makes each write choose its timestamp itself and note it before anything is sent, as services do whose
+	// requests can be repeated by somebody else.
 	Pinned bool
 	Leave  bool // what is not known to be applied is not resumed
-	// Store gives a failed write, by its number in the history, to somebody else who brings it to its end, and says whether it has.
-	// Nil: nobody else does.
+	// Store gives a failed write, by its number in the history, to somebody else who brings it to its end, and says
+	// whether it has. Nil: nobody else does.
 	Store func(noted int, failed *writer.Error) (bool, error)
 	Now   func() time.Time // for pinned timestamps. Nil: time.Now
 }
@@ -72,9 +72,9 @@ const moment = 100 * time.Millisecond
 // ahead is how many before-images a writer reads before it writes the first of them: by then others have been there.
 const ahead = 4
 
-// Run runs the load for its length and until every write has been finished: resumed until it is acknowledged, unless it is
-// to be left, or given up because it was not applied. If the context ends before, or a write fails that can be neither, that
-// is the error.
+// Run runs the load for its length and until every write has been finished: resumed until it is acknowledged, unless it
+// is to be left, or given up because it was not applied. If the context ends before, or a write fails that can be
+// neither, that is the error.
 func (l *Load) Run(ctx context.Context) (Figures, error) {
 	r := &run{Load: l, stop: time.Now().Add(l.Length), newest: make([]atomic.Int64, len(l.Orders))}
 	r.total.Store(l.First)
@@ -141,8 +141,8 @@ func (r *run) rest() {
 	}
 }
 
-// before reads the before-images of some orders. At first they are the same for all writers, and nobody goes on before all
-// have read them, so that even on a slow machine some are overtaken.
+// before reads the before-images of some orders. At first they are the same for all writers, and nobody goes on before
+// all have read them, so that even on a slow machine some are overtaken.
 func (r *run) before(ctx context.Context, round int) (map[int]orders.Order, error) {
 	if round == 0 {
 		defer r.read.Wait()
@@ -195,7 +195,8 @@ func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, be
 	return nil
 }
 
-// create creates an order that is never moved. What is said of a hot order is soon overtaken; of this one it can be checked.
+// create creates an order that is never moved. What is said of a hot order is soon overtaken; of this one it can be
+// checked.
 func (r *run) create(ctx context.Context, name string, w *writer.Writer) error {
 	o := orders.New(gocql.MustRandomUUID(), inf.NewDec(r.total.Add(1), 2))
 	w, pin := r.pin(w, 0)
@@ -203,7 +204,8 @@ func (r *run) create(ctx context.Context, name string, w *writer.Writer) error {
 	return err
 }
 
-// pin chooses the timestamp of a write that follows a row with this stamp, if the load is pinned: as a writer does by itself.
+// pin chooses the timestamp of a write that follows a row with this stamp, if the load is pinned: as a writer does by
+// itself.
 func (r *run) pin(w *writer.Writer, stamp int64) (pinned *writer.Writer, at int64) {
 	if !r.Pinned {
 		return w, 0
@@ -216,7 +218,8 @@ func (r *run) pin(w *writer.Writer, stamp int64) (pinned *writer.Writer, at int6
 	return w.With(writer.At(at)), at
 }
 
-// write writes, and brings that to an end. It returns the timestamp, 0 if the write was given up because it was not applied.
+// write writes, and brings that to an end. It returns the timestamp, 0 if the write was given up because it was not
+// applied.
 func (r *run) write(ctx context.Context, w *writer.Writer, noted int, change tables.Change, overtaken bool) (int64, error) {
 	began := time.Now()
 	res, err := w.Write(ctx, change.String(), change)

@@ -203,8 +203,8 @@ func (m *market) quiesce() {
 	m.Logf("the cluster was quiet after %.1f s", time.Since(began).Seconds())
 }
 
-// wantAnswers waits until every request of the open sessions has been answered, also those that their callers gave up, but
-// for requests to nodes that were killed.
+// wantAnswers waits until every request of the open sessions has been answered, also those that their callers gave up,
+// but for requests to nodes that were killed.
 func (m *market) wantAnswers(counter *streams.Counter) {
 	m.Helper()
 	var open map[string]int

@@ -50,8 +50,9 @@ func openWithNodes(t *testing.T) (*market, []*cluster.Node) {
 	return m, nodes
 }
 
-// A node is taken away while hot orders are moved, and comes back. Batches are those that fall back to a fan-out while no
-// batchlog can be written, as services have them; the strict ones, which all but stop meanwhile, have only the full length.
+// A node is taken away while hot orders are moved, and comes back. Batches are those that fall back to a fan-out while
+// no batchlog can be written, as services have them; the strict ones, which all but stop meanwhile, have only the full
+// length.
 func TestNodeAwayFromHotOrders(t *testing.T) {
 	market, nodes := openWithNodes(t)
 	tried := []hot.Mode{hot.FanOut, hot.Grouped, hot.Auto}
@@ -89,8 +90,8 @@ func TestNodeAwayFromHotOrders(t *testing.T) {
 	}
 }
 
-// wantRequestsTo waits until the session of the writers sends requests to a node: after the load before, which stopped the node, it
-// may still leave it out, and then the node would be missed by no write.
+// wantRequestsTo waits until the session of the writers sends requests to a node: after the load before, which stopped
+// the node, it may still leave it out, and then the node would be missed by no write.
 func (m *market) wantRequestsTo(host string) {
 	m.Helper()
 	began := time.Now()

@@ -88,8 +88,8 @@ func (c *client) step(ctx context.Context) {
 	c.readOwn(ctx, o, was)
 }
 
-// Mixed is what is left where two releases run side by side: the first client creates two orders by a process that writes the new table,
-// and moves one and deletes the other by a process that does not.
+// Mixed is what is left where two releases run side by side: the first client creates two orders by a process that
+// writes the new table, and moves one and deletes the other by a process that does not.
 func (l *Load) Mixed(ctx context.Context, with, without Target) {
 	c := l.clients[0]
 	for n := range 2 {
@@ -133,8 +133,8 @@ func (c *client) remove(ctx context.Context, o *order) {
 	c.write(ctx, o, request{http.MethodDelete, path, "", newKey()}, "")
 }
 
-// write sends a write that gives an order a status, notes what became of it, and says whether it was acknowledged. Sometimes it
-// sends an acknowledged write once more.
+// write sends a write that gives an order a status, notes what became of it, and says whether it was acknowledged.
+// Sometimes it sends an acknowledged write once more.
 func (c *client) write(ctx context.Context, o *order, r request, to orders.Status) bool {
 	may, known := o.allows(to), o.known()
 	c.ask(o, state{status: to, since: keyTime(r.key), phase: *c.phase.Load()})

@@ -121,7 +121,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What was acknowledged before a request began is all that its answer may have; what is acknowledged while it is under way may be in it or not.
+// What was acknowledged before a request began is all that its answer may have; what is acknowledged while it is under
+// way may be in it or not.
 func TestPossible(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }

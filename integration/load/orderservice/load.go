@@ -1,12 +1,14 @@
-// Package load is clients of an order service. They create, change, delete and read orders over HTTP, and compare every answer with
-// what they know.
+// Package load is clients of an order service. They create, change, delete and read orders over HTTP, and compare every
+// answer with what they know.
 //
-// A client makes a key for each write. It repeats a write with the same key, at the next instance of the service, until it knows what
-// became of it. An order belongs to one client, so the client knows the states in which a request may find the order. In the end
-// all orders are read by id, and all lists: what was acknowledged is there, and nothing else is.
+// A client makes a key for each write. It repeats a write with the same key, at the next instance of the service, until
+// it knows what became of it. An order belongs to one client, so the client knows the states in which a request may
+// find the order. In the end all orders are read by id, and all lists: what was acknowledged is there, and nothing else
+// is.
 //
 // One load is the lives of orders ([Load.Live]). The other adds a query table to the running service by the steps of
-// docs/change-schema.md, with an instance of each release in a process of its own ([Process]) while clients work ([Load.Work]).
+// docs/change-schema.md, with an instance of each release in a process of its own ([Process]) while clients work
+// ([Load.Work]).
 package load
 
 import (
@@ -51,8 +53,8 @@ type sample struct {
 
 const usersEach = 4
 
-// New makes clients with users and orders of their own. A request whose outcome is unknown after patience is a fault. The same seed
-// makes the clients decide alike.
+// New makes clients with users and orders of their own. A request whose outcome is unknown after patience is a fault.
+// The same seed makes the clients decide alike.
 func New(clients int, seed uint64, patience time.Duration) *Load {
 	l := &Load{ledger: newLedger(), patience: patience, http: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 2 * clients}, Timeout: 30 * time.Second, // above the service's own limit
@@ -80,8 +82,8 @@ func (l *Load) Ask(targets ...Target) {
 	l.targets.Store(&targets)
 }
 
-// Live has the clients create orders and bring each to some end, until as many were created or the time is over. Then it checks
-// all orders.
+// Live has the clients create orders and bring each to some end, until as many were created or the time is over. Then
+// it checks all orders.
 func (l *Load) Live(ctx context.Context, orders int64, d time.Duration) {
 	var taken atomic.Int64
 	began := time.Now()
@@ -163,8 +165,8 @@ func (l *Load) Wrong() int {
 	return l.faults
 }
 
-// Definite returns how many requests were sent from one time to another, and the share of them whose answer tells what became of the
-// request. The zero time is the beginning or the end.
+// Definite returns how many requests were sent from one time to another, and the share of them whose answer tells what
+// became of the request. The zero time is the beginning or the end.
 func (l *Load) Definite(from, to time.Time) (share float64, requests int) {
 	during := func(s sample) bool { return !s.at.Before(from) && (to.IsZero() || s.at.Before(to)) }
 	requests = l.count(during)
@@ -185,7 +187,8 @@ func (s sample) kind() string {
 	}
 }
 
-// Minutes has a line for each minute since a time: how many requests were sent in it, and how many answers were of each kind of error.
+// Minutes has a line for each minute since a time: how many requests were sent in it, and how many answers were of each
+// kind of error.
 func (l *Load) Minutes(since time.Time) string {
 	var b strings.Builder
 	for from, last := since, time.Now(); from.Before(last); from = from.Add(time.Minute) {

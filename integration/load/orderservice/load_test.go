@@ -163,7 +163,8 @@ func TestLiars(t *testing.T) {
 	}
 }
 
-// mute loses the answer to the first try of every write. It gives repeats of a method another answer than the service, if status is not 0.
+// mute loses the answer to the first try of every write. It gives repeats of a method another answer than the service,
+// if status is not 0.
 type mute struct {
 	*store
 	service http.Handler

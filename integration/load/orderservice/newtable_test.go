@@ -74,7 +74,8 @@ func (s *shop) start(stage Stage) (*child.Child, Target) {
 	}
 }
 
-// replace ends a process in some way, and starts one of another release. Until that serves, clients ask the one that is gone, too.
+// replace ends a process in some way, and starts one of another release. Until that serves, clients ask the one that is
+// gone, too.
 func (s *shop) replace(n int, end func(*child.Child) error, stage Stage) {
 	s.t.Helper()
 	if err := end(s.at[n]); err != nil {
@@ -128,8 +129,8 @@ func (s *shop) run(want int, args ...string) string {
 	return text
 }
 
-// A query table is added to the order service by the steps of docs/change-schema.md, while clients write and check what they
-// are told: no answer is wrong, of no table, at no time.
+// A query table is added to the order service by the steps of docs/change-schema.md, while clients write and check what
+// they are told: no answer is wrong, of no table, at no time.
 func TestNewTable(t *testing.T) {
 	cluster.Need(t, 3)
 	s := &shop{Load: New(13, 1, time.Minute), t: t, keyspace: cluster.Keyspace(t, 3)}

@@ -135,8 +135,8 @@ func (s *server) handler(stage Stage) http.Handler {
 	return mux
 }
 
-// remove deletes an order at the time of the key. It reads nothing, so that a repeat is the same write; of the status it makes
-// no use, as the library deletes under all.
+// remove deletes an order at the time of the key. It reads nothing, so that a repeat is the same write; of the status
+// it makes no use, as the library deletes under all.
 func (s *server) remove(w http.ResponseWriter, r *http.Request) {
 	id, err := gocql.ParseUUID(r.PathValue("id"))
 	user, err2 := gocql.ParseUUID(r.URL.Query().Get("user"))

@@ -40,7 +40,8 @@ func (c *client) byStatus(ctx context.Context, status orders.Status, limit int) 
 	c.list(ctx, fmt.Sprintf("/orders?status=%s&limit=%d", status, limit), q)
 }
 
-// byUserAndStatus asks the new table: a process that does not know it has no such route, one in which it is Hidden rejects the query.
+// byUserAndStatus asks the new table: a process that does not know it has no such route, one in which it is Hidden
+// rejects the query.
 func (c *client) byUserAndStatus(ctx context.Context, user gocql.UUID, status orders.Status) {
 	c.list(ctx, fmt.Sprintf("/users/%v/orders/%s", user, status), query{table: Table, user: user, status: status})
 }
@@ -94,7 +95,8 @@ func (c *client) look(ctx context.Context) {
 	}
 }
 
-// Check reads all orders, by id, by user and by status, and from the new table where the service shows it, when nobody writes.
+// Check reads all orders, by id, by user and by status, and from the new table where the service shows it, when nobody
+// writes.
 func (l *Load) Check(ctx context.Context) {
 	shown := (*l.targets.Load())[0].Stage == Shown
 	l.all(l.clients, func(c *client) {

@@ -48,8 +48,8 @@ func (a answer) refused(reason orderservice.Reason) bool {
 	return a.status == http.StatusConflict && a.problem.Reason == reason
 }
 
-// resolve sends a write until it is known what became of it: open is false. Half of the clients that live give up when they are told
-// "not applied", unless an earlier try may have been applied.
+// resolve sends a write until it is known what became of it: open is false. Half of the clients that live give up when
+// they are told "not applied", unless an earlier try may have been applied.
 func (c *client) resolve(ctx context.Context, r request) (a answer, open bool) {
 	impatient, began, wait := c.chance(50) && c.lives, time.Now(), 20*time.Millisecond
 	for try := 1; ; try++ {

@@ -112,8 +112,8 @@ func length() fault {
 	return fault{4, 11, 14}
 }
 
-// warm has the contenders write one at a time before the load begins: nodes that have just started are slow for as long as
-// they compile.
+// warm has the contenders write one at a time before the load begins: nodes that have just started are slow for as long
+// as they compile.
 func warm(t *testing.T, contenders ...*contender) {
 	t.Helper()
 	writes := 50

@@ -60,8 +60,9 @@ func creates(name string, w *writer.Writer) *outcomes {
 	return o
 }
 
-// Two nodes are killed while orders are created, by single requests and by groups, so that writes fail. No table that was said to be
-// NotApplied has the row afterwards, and each that was Applied has it. How many tables are Unknown is reported: this is what groups cost.
+// Two nodes are killed while orders are created, by single requests and by groups, so that writes fail. No table that
+// was said to be NotApplied has the row afterwards, and each that was Applied has it. How many tables are Unknown is
+// reported: this is what groups cost.
 func TestNodesLost(t *testing.T) {
 	cluster.Alone(t)
 	connect := open(t)

@@ -26,8 +26,9 @@ func newWriter(t *testing.T, writes, reads *gocql.Session) *writer.Writer {
 	return w
 }
 
-// One node of three falls silent under a steady load of createOrder, alongside the same with the driver's host policy. The
-// figures are reported; what is compared with the policy is how often it still has to ask twice once it should know.
+// One node of three falls silent under a steady load of createOrder, alongside the same with the driver's host policy.
+// The figures are reported; what is compared with the policy is how often it still has to ask twice once it should
+// know.
 func TestNodeSilent(t *testing.T) {
 	cluster.Alone(t)
 	connect := open(t)
@@ -57,8 +58,8 @@ func TestNodeSilent(t *testing.T) {
 	ours.failures(t)
 }
 
-// One node of three is killed, and started again, under a steady load of creates and status changes: no write fails, nor any of
-// those that are sent in groups. The figures of a logged batch by hand stand alongside.
+// One node of three is killed, and started again, under a steady load of creates and status changes: no write fails,
+// nor any of those that are sent in groups. The figures of a logged batch by hand stand alongside.
 func TestNodeKilled(t *testing.T) {
 	cluster.Alone(t)
 	connect := open(t)

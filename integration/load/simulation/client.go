@@ -17,7 +17,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// crew is the clients of a service: they share a process, until it is killed. What they cannot finish goes into a queue.
+// crew is the clients of a service: they share a process, until it is killed. What they cannot finish goes into a
+// queue.
 type crew struct {
 	*world
 	service service
@@ -144,7 +145,8 @@ func (c *crew) failed(err error) *writer.Error {
 	return failed
 }
 
-// lacksPermission says whether all requests that a write still lacks were answered so. Where two replicas were asked, one may not have answered.
+// lacksPermission says whether all requests that a write still lacks were answered so. Where two replicas were asked,
+// one may not have answered.
 func lacksPermission(failed *writer.Error) bool {
 	causes := failed.Unwrap()
 	return len(causes) > 0 && !slices.ContainsFunc(causes, func(err error) bool {
@@ -153,9 +155,9 @@ func lacksPermission(failed *writer.Error) bool {
 	})
 }
 
-// send makes a write at a timestamp, 0 if the library chooses it. Where the service finishes what fails, the write of a client that
-// was killed is made again by whoever asked for it, and the queue brings to an end what failed. Of other services it does so with
-// some of it, and gives up soon.
+// send makes a write at a timestamp, 0 if the library chooses it. Where the service finishes what fails, the write of a
+// client that was killed is made again by whoever asked for it, and the queue brings to an end what failed. Of other
+// services it does so with some of it, and gives up soon.
 func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocql.UUID, number uint64, at int64, change tables.Change, a *attempts) int64 {
 	c.queue.echo(ctx, row, random)
 	w := p.writer
@@ -210,7 +212,8 @@ func rest(random *rand.Rand) {
 	<-time.After(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
 }
 
-// mood makes some callers impatient: they give up soon, or after one attempt, whatever happens later, or ask a second replica.
+// mood makes some callers impatient: they give up soon, or after one attempt, whatever happens later, or ask a second
+// replica.
 func mood(w *writer.Writer, random *rand.Rand) *writer.Writer {
 	switch random.IntN(6) {
 	case 0:

@@ -139,8 +139,8 @@ var faults = []fault{
 	{"transaction only accepted", 7, conditional, casCut(ct.Accept)},
 }
 
-// refused is the fault of a write that is rejected each time that it is sent, for a while: what its client is told in the end is that it
-// is not applied.
+// refused is the fault of a write that is rejected each time that it is sent, for a while: what its client is told in
+// the end is that it is not applied.
 const (
 	refused   = "rejected repeatedly"
 	forbidden = "permission missing" // to one table
@@ -180,7 +180,8 @@ func newWeather(seed uint64, rate float64) *weather {
 	}
 }
 
-// begin tells of a write, so that its requests are known by a mark: their timestamp, what they count, or who it is about.
+// begin tells of a write, so that its requests are known by a mark: their timestamp, what they count, or who it is
+// about.
 func (w *weather) begin(mark int64, number uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -57,8 +57,8 @@ var accountLedger = ledger[soak.Account]{
 	read: soak.ReadAccounts, check: soak.CheckAccounts, unowned: unowned, touches: true,
 }
 
-// unowned tells of an account whose address the register gives to nobody or to another, though the account has had it since it was read:
-// its version has stayed.
+// unowned tells of an account whose address the register gives to nobody or to another, though the account has had it
+// since it was read: its version has stayed.
 func unowned(ctx context.Context, session *gocql.Session, a soak.Account) string {
 	one := func(statement string, key any) (id gocql.UUID, err error) {
 		return id, session.Query(statement, key).WithContext(ctx).Consistency(gocql.Consistency(gocql.Serial)).Scan(&id)
@@ -90,8 +90,8 @@ func readSeats(ctx context.Context, session *gocql.Session) (*soak.AccountTables
 	return &soak.AccountTables{Base: rows}, err
 }
 
-// ledgerLoad changes rows, of accounts their addresses too. Nobody finishes all that failed, or what a killed client was at, but
-// the next one to change the row.
+// ledgerLoad changes rows, of accounts their addresses too. Nobody finishes all that failed, or what a killed client
+// was at, but the next one to change the row.
 type ledgerLoad[T any] struct {
 	*crew
 	ledger[T]

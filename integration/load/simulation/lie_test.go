@@ -11,7 +11,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// A library that lies is found out: one that says "applied" of what is not known to be, and one that says "not applied".
+// A library that lies is found out: one that says "applied" of what is not known to be, and one that says "not
+// applied".
 func TestLiesAreFound(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -15,8 +15,9 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// loginLoad changes rows that end, in part and as a whole, from what was known of their end some time ago. All that is not rejected
-// is brought to its end, so each cell must be that of the write with the largest timestamp, or gone with its end, in both tables.
+// loginLoad changes rows that end, in part and as a whole, from what was known of their end some time ago. All that is
+// not rejected is brought to its end, so each cell must be that of the write with the largest timestamp, or gone with
+// its end, in both tables.
 type loginLoad struct {
 	*crew
 	hot []Login
@@ -194,7 +195,8 @@ func (l *loginLoad) faults(found map[string]map[gocql.UUID]string) []string {
 	return faults
 }
 
-// due is the row that writes leave. It is not known after a write that was lost, until a later one has replaced the row.
+// due is the row that writes leave. It is not known after a write that was lost, until a later one has replaced the
+// row.
 func due(writes []*loginWrite, now time.Time) (row string, known bool) {
 	var name, page *int64
 	var ends *time.Time

@@ -126,8 +126,8 @@ const (
 	again   = 1 << 30
 )
 
-// write writes, and leaves to the queue what fails, where it is to be brought to an end. It gives the timestamp of what was sent or
-// will be, 0 if there is none.
+// write writes, and leaves to the queue what fails, where it is to be brought to an end. It gives the timestamp of what
+// was sent or will be, 0 if there is none.
 func (l *orderLoad) write(
 	ctx context.Context, p *process, name string, random *rand.Rand, number uint64, kind tables.Kind, row Order, stamp int64,
 	change tables.Change,
@@ -169,9 +169,10 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 	return nil
 }
 
-// mend repairs the tables once they have a default_time_to_live, and looks at them when it has passed. No row has expired, and the tables
-// agree. Only orders that some table has from further ahead than [reconcile.Settle] are as they were, and those stay apart of which a delete from
-// the future covers a row. An order whose time comes while the repair runs is either.
+// mend repairs the tables once they have a default_time_to_live, and looks at them when it has passed. No row has
+// expired, and the tables agree. Only orders that some table has from further ahead than [reconcile.Settle] are as they
+// were, and those stay apart of which a delete from the future covers a row. An order whose time comes while the repair
+// runs is either.
 func (l *orderLoad) mend(ctx context.Context, p *process, report *Report) error {
 	began := time.Now()
 	before, newest, err := readOrders(ctx, p.session.Reads())

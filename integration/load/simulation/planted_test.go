@@ -131,7 +131,8 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 }
 
-// ofWriter are promises broken, each with the test of package writer that finds it: a world would have to wait long for the error that matters.
+// ofWriter are promises broken, each with the test of package writer that finds it: a world would have to wait long for
+// the error that matters.
 var ofWriter = []struct{ name, file, text, wrong, finds string }{
 	{
 		"a condition whose commit had no quorum was never proposed", "retry/server.go",

@@ -15,8 +15,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// process is a client with sessions, a writer and a clock of its own, which can be killed: from then on it sends nothing, and
-// whatever it is told is not heard.
+// process is a client with sessions, a writer and a clock of its own, which can be killed: from then on it sends
+// nothing, and whatever it is told is not heard.
 type process struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -32,8 +32,8 @@ type process struct {
 // now is the time by the clock of the process.
 func (p *process) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 
-// acknowledged is the largest timestamp of an acknowledged write of a row so far, 0 if none is known or if the clock has been set back to
-// more than [writer.MaxClockSkew] before it.
+// acknowledged is the largest timestamp of an acknowledged write of a row so far, 0 if none is known or if the clock
+// has been set back to more than [writer.MaxClockSkew] before it.
 func (p *process) acknowledged(row gocql.UUID) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

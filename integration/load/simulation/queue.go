@@ -12,9 +12,9 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// queue holds what the clients of a service could not finish, as stored errors. It delivers each at least once, late and out of
-// order, to processes of its own, which are killed, too. Some are delivered once more though they were finished, and some to two
-// processes at the same time.
+// queue holds what the clients of a service could not finish, as stored errors. It delivers each at least once, late
+// and out of order, to processes of its own, which are killed, too. Some are delivered once more though they were
+// finished, and some to two processes at the same time.
 type queue struct {
 	*crew
 	consumers []*slot
@@ -42,8 +42,8 @@ func (q *queue) wait() {
 	}
 }
 
-// echo delivers once more what was stored last of a row that is about to be changed, or what its latest change is, at about the
-// time of the change.
+// echo delivers once more what was stored last of a row that is about to be changed, or what its latest change is, at
+// about the time of the change.
 func (q *queue) echo(ctx context.Context, about any, random *rand.Rand) {
 	q.mu.Lock()
 	m := q.last[about]

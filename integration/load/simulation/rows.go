@@ -14,8 +14,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Order is an order whose status may be absent. Its bucket is a field, follows from the status and is in tables in whose
-// key it is not.
+// Order is an order whose status may be absent. Its bucket is a field, follows from the status and is in tables in
+// whose key it is not.
 type Order struct {
 	OrderID   gocql.UUID
 	UserID    gocql.UUID
@@ -71,8 +71,8 @@ func (o *Order) put(status *orders.Status) {
 	}
 }
 
-// Seat is a row that is changed under a condition of its own. Like an account it carries the numbers of its changes, the last one
-// also by itself: what is compared does not recur.
+// Seat is a row that is changed under a condition of its own. Like an account it carries the numbers of its changes,
+// the last one also by itself: what is compared does not recur.
 type Seat struct {
 	SeatID  gocql.UUID
 	Holder  int64

@@ -13,7 +13,8 @@ import (
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// trace is the history of what a finding names, as the nodes saw it: each write, when it came, where, and what was done with it.
+// trace is the history of what a finding names, as the nodes saw it: each write, when it came, where, and what was done
+// with it.
 func (c *crew) trace(finding string) string {
 	ids := make(map[string]bool)
 	for _, text := range uuids.FindAllString(finding, -1) {

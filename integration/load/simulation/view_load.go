@@ -14,8 +14,9 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// viewLoad counts views of pages in two tables, and keeps the visits alongside them. A count may be lost without an answer, and is
-// never sent again. Each view counts a number of its own: so the sums tell which were counted, and whether one was counted twice.
+// viewLoad counts views of pages in two tables, and keeps the visits alongside them. A count may be lost without an
+// answer, and is never sent again. Each view counts a number of its own: so the sums tell which were counted, and
+// whether one was counted twice.
 type viewLoad struct {
 	*crew
 	pages []gocql.UUID
@@ -89,7 +90,8 @@ func (l *viewLoad) run(ctx context.Context) {
 	})
 }
 
-// learn notes what a client was told, and gives what is not applied, nil if all is. What was said to be applied stays so.
+// learn notes what a client was told, and gives what is not applied, nil if all is. What was said to be applied stays
+// so.
 func (l *viewLoad) learn(v *view, err error) *writer.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +210,8 @@ func (l *viewLoad) faults(sums map[string]map[gocql.UUID]int64, visits []pagevie
 	return found
 }
 
-// miscount says why a sum cannot be that of the views that were acknowledged and of some of which nothing is known; empty if it can.
+// miscount says why a sum cannot be that of the views that were acknowledged and of some of which nothing is known;
+// empty if it can.
 func miscount(table string, sum int64, views []*view) string {
 	rest, told := sum, make(map[writer.Outcome][]int64)
 	for _, v := range views {

@@ -19,8 +19,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Account is a versioned row with an e-mail address that no other one has. It carries the numbers of the changes that were
-// made to it, so that what became of each of them can be read from it forever.
+// Account is a versioned row with an e-mail address that no other one has. It carries the numbers of the changes that
+// were made to it, so that what became of each of them can be read from it forever.
 type Account struct {
 	AccountID gocql.UUID
 	Email     string

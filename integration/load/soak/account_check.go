@@ -99,7 +99,8 @@ func (t *AccountTables) base() map[gocql.UUID]*AccountRow {
 	return base
 }
 
-// queried holds what was said of the table by status against it. Like the base row, a row by status has all changes so far.
+// queried holds what was said of the table by status against it. Like the base row, a row by status has all changes so
+// far.
 func (r *AccountReport) queried(t *AccountTables, writes []history.Write[Account]) {
 	there := make(map[int64]bool)
 	for i := range t.ByStatus {

@@ -34,7 +34,8 @@ type slot struct {
 	journal string // of the client that lives now
 }
 
-// slots makes two for each service, with clocks that are 1 s apart, and as many for those that resume what the others have stored.
+// slots makes two for each service, with clocks that are 1 s apart, and as many for those that resume what the others
+// have stored.
 func (s *run) slots() {
 	const each = 2
 	for n := range each * (len(soak.Services) + 2) {
@@ -148,8 +149,8 @@ func (s *run) collect(l *slot, journal string) {
 	}
 }
 
-// repeat does what a caller does whose request was never answered: it makes the request again, at the timestamp that it chose
-// for it, until it is acknowledged.
+// repeat does what a caller does whose request was never answered: it makes the request again, at the timestamp that it
+// chose for it, until it is acknowledged.
 func (s *run) repeat(h *history.History[orders.Order], mode hot.Mode) {
 	for n, w := range h.Writes() {
 		if w.Outcome != writer.Unknown {
@@ -176,7 +177,8 @@ func (s *run) repeat(h *history.History[orders.Order], mode hot.Mode) {
 	}
 }
 
-// drain delivers what is left in the queue when all clients are gone, and adds all deliveries to what is known of the writes.
+// drain delivers what is left in the queue when all clients are gone, and adds all deliveries to what is known of the
+// writes.
 func (s *run) drain() {
 	s.Helper()
 	path := filepath.Join(s.dir, "drain")
@@ -277,8 +279,8 @@ func (s *run) killer() {
 	}
 }
 
-// die kills every other client a moment after a node has fallen silent: of what they are at some has reached the tables, and
-// the rest waits for that node.
+// die kills every other client a moment after a node has fallen silent: of what they are at some has reached the
+// tables, and the rest waits for that node.
 func (s *run) die() {
 	<-time.After(500 * time.Millisecond)
 	for n, l := range s.all {
@@ -292,8 +294,8 @@ func (s *run) die() {
 	}
 }
 
-// midway waits until a client has noted the begin of a write or of a delivery and not yet its end, and a moment more: what it sends is then on
-// its way in part.
+// midway waits until a client has noted the begin of a write or of a delivery and not yet its end, and a moment more:
+// what it sends is then on its way in part.
 func (s *run) midway(l *slot) bool {
 	l.mu.Lock()
 	journal := l.journal

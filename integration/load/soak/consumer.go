@@ -15,8 +15,8 @@ import (
 // ConsumerService is what the processes are called that resume what the clients have stored.
 const ConsumerService = "consumers of stored errors"
 
-// Consumer resumes writes that other processes have failed with, in a process of its own that can be killed at any moment. Its journal is
-// of deliveries.
+// Consumer resumes writes that other processes have failed with, in a process of its own that can be killed at any
+// moment. Its journal is of deliveries.
 type Consumer struct{ hot.Process }
 
 // Run resumes until it is over. What is left then stays stored.
@@ -45,8 +45,8 @@ func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running)
 	return nil
 }
 
-// Deliver resumes a stored write once, and takes it out of the queue when nothing is left to be done, but for one that is to be
-// delivered more often than it has to be. It says whether nothing is left.
+// Deliver resumes a stored write once, and takes it out of the queue when nothing is left to be done, but for one that
+// is to be delivered more often than it has to be. It says whether nothing is left.
 func Deliver(
 	ctx context.Context, w *writer.Writer, box history.Queue, m history.Message, noted *history.Deliveries, twice bool,
 ) (done bool, err error) {

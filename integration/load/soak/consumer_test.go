@@ -17,8 +17,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// A write that failed is stored as a file. Two processes may have it at the same time; it stays until nothing is left to be done, and
-// what was told of each delivery is in their journals.
+// A write that failed is stored as a file. Two processes may have it at the same time; it stays until nothing is left
+// to be done, and what was told of each delivery is in their journals.
 func TestStoredWrites(t *testing.T) {
 	ct.Test(t, 3, func(t *testing.T, c *ct.Cluster) {
 		c.Create(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}`)

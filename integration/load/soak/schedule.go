@@ -36,7 +36,8 @@ func (f Fault) String() string {
 	return string(f.Kind)
 }
 
-// Schedule is the faults that a seed stands for, on this many nodes. The short one has each kind once and is silent for 5 s.
+// Schedule is the faults that a seed stands for, on this many nodes. The short one has each kind once and is silent for
+// 5 s.
 func Schedule(seed uint64, nodes int, long bool) []Fault {
 	r := rand.New(rand.NewPCG(seed, 0))
 	between := func(from, to time.Duration) time.Duration { return from + time.Duration(r.Int64N(int64(to-from)+1)) }

@@ -18,12 +18,12 @@ type Service struct {
 	Leave bool
 }
 
-// Whole says whether the tables of the service must agree in the end, whatever happens. In a logged batch that holds though
-// nobody finishes what a dead client was at; in a fan-out somebody has to.
+// Whole says whether the tables of the service must agree in the end, whatever happens. In a logged batch that holds
+// though nobody finishes what a dead client was at; in a fan-out somebody has to.
 func (s Service) Whole() bool { return s.Repeat || s.Mode == hot.Logged }
 
-// Orders is how many the service moves. Where nobody finishes what failed they are many: what is left then is seen until the
-// order is moved again.
+// Orders is how many the service moves. Where nobody finishes what failed they are many: what is left then is seen
+// until the order is moved again.
 func (s Service) Orders() int {
 	if s.Whole() {
 		return 200

@@ -73,9 +73,9 @@ type run struct {
 	report          soak.Report
 }
 
-// Several services write while nodes are killed, fall silent and are restarted, clients are killed and the schema changes.
-// Nothing that was acknowledged is lost, nothing that was said not to be applied is there, and the tables agree, but for what
-// was in flight or told to be open where nobody finishes it.
+// Several services write while nodes are killed, fall silent and are restarted, clients are killed and the schema
+// changes. Nothing that was acknowledged is lost, nothing that was said not to be applied is there, and the tables
+// agree, but for what was in flight or told to be open where nobody finishes it.
 func TestNodeFaultsUnderLoad(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)
@@ -247,9 +247,9 @@ func (s *run) execute(statement string) {
 	}
 }
 
-// heal waits until all nodes are well and makes them equal. A node that was killed has lost what reached it in the last 100 ms
-// of its life and is in no file yet, and nobody has hints of that: a second one that dies could take with it the only other
-// copy of a write that was acknowledged by these two. To read everything at ALL repairs it.
+// heal waits until all nodes are well and makes them equal. A node that was killed has lost what reached it in the last
+// 100 ms of its life and is in no file yet, and nobody has hints of that: a second one that dies could take with it the
+// only other copy of a write that was acknowledged by these two. To read everything at ALL repairs it.
 func (s *run) heal() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), patience)

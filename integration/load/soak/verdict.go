@@ -36,8 +36,9 @@ func serviceOf(client string) string {
 	return service
 }
 
-// Judge says of each service what was written and found, and what of that the library does not allow, one sentence each: any
-// fault but a divergence, any divergence of a service whose tables must agree, and any that no unfinished write explains.
+// Judge says of each service what was written and found, and what of that the library does not allow, one sentence
+// each: any fault but a divergence, any divergence of a service whose tables must agree, and any that no unfinished
+// write explains.
 func Judge(services []Service, writes []history.Write[orders.Order], found []history.Finding) (tallies []*Tally, wrong []string) {
 	byName := make(map[string]*Tally, len(services))
 	whole := make(map[string]bool, len(services))
@@ -91,8 +92,8 @@ func (t *Tally) count(w *history.Write[orders.Order]) {
 	}
 }
 
-// Wrong is what the library does not allow of the accounts, before and after each of them has been written once more: until
-// then a killed client may have left the tables apart, and the base row says so.
+// Wrong is what the library does not allow of the accounts, before and after each of them has been written once more:
+// until then a killed client may have left the tables apart, and the base row says so.
 func Wrong(before, after *AccountReport) []string {
 	wrong := slices.Concat(after.Lost, after.Unsound, after.Phantom, after.Ghosts, after.Missing, after.Differing, after.Owners)
 	if before.Unnoted > 0 {

@@ -116,7 +116,8 @@ func tell(w *history.Write[orders.Order], base writer.Outcome) {
 	w.Tables = map[string]writer.Outcome{"orders_by_id": base, "orders_by_user": writer.Unknown, "orders_by_status": writer.Unknown}
 }
 
-// Each corruption is found in every service, and is allowed only where an unfinished write has left it and nobody finishes it.
+// Each corruption is found in every service, and is allowed only where an unfinished write has left it and nobody
+// finishes it.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

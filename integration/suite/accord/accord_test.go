@@ -143,7 +143,8 @@ func newOrder() Order {
 	}
 }
 
-// An order is created, paid, moved to another user and back to a status, and deleted; each of it happens once, whoever repeats it.
+// An order is created, paid, moved to another user and back to a status, and deleted; each of it happens once, whoever
+// repeats it.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)

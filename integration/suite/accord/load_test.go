@@ -88,8 +88,8 @@ func (h *history) note(err error, e edge) {
 	}
 }
 
-// Many writers change a few orders while a node is away: none of what was acknowledged is lost, nothing is applied twice, and no table has
-// a row that another one lacks.
+// Many writers change a few orders while a node is away: none of what was acknowledged is lost, nothing is applied
+// twice, and no table has a row that another one lacks.
 func TestHotOrders(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)
@@ -182,7 +182,8 @@ func (h *history) check(t *testing.T, s shop, orders []Order) {
 	}
 }
 
-// Customers take each other's addresses while a node is away: in the end each address is that of the customer who has it.
+// Customers take each other's addresses while a node is away: in the end each address is that of the customer who has
+// it.
 func TestHotAddresses(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)

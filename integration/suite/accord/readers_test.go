@@ -33,7 +33,8 @@ const hot = 20
 
 var statuses = []string{"open", "paid", "shipped"}
 
-// statusesOf are those of the n-th order alone: transactions of one partition wait for each other, and all orders would share three.
+// statusesOf are those of the n-th order alone: transactions of one partition wait for each other, and all orders would
+// share three.
 func statusesOf(n int) []string {
 	var out []string
 	for _, status := range statuses {
@@ -42,7 +43,8 @@ func statusesOf(n int) []string {
 	return out
 }
 
-// stamped is the orders of a service without transactions, written to tables that have them: so the same readers can read it.
+// stamped is the orders of a service without transactions, written to tables that have them: so the same readers can
+// read it.
 type stamped struct {
 	Order
 
@@ -199,7 +201,8 @@ func TestReadersSeeAllOrNothing(t *testing.T) {
 	})
 }
 
-// What is not there, or was deleted, is nil in its place, and a row that is near one that is not there is not taken for it.
+// What is not there, or was deleted, is nil in its place, and a row that is near one that is not there is not taken for
+// it.
 func TestTransactionReads(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)

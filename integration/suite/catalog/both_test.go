@@ -51,7 +51,8 @@ func (b *both) alike(t *testing.T, alike bool, about, format string, args ...any
 	}
 }
 
-// alone is a session with one node, which knows what it has defined: nobody waits after each statement until the others know it too.
+// alone is a session with one node, which knows what it has defined: nobody waits after each statement until the others
+// know it too.
 func alone(config *gocql.ClusterConfig) {
 	config.Hosts = config.Hosts[:1]
 	config.DisableInitialHostLookup = true
@@ -68,7 +69,8 @@ func (b *both) define(t *testing.T, text string) {
 	}
 }
 
-// refusal is what the in-process schema answers to a statement, in which KS stands for the keyspace; no message is success.
+// refusal is what the in-process schema answers to a statement, in which KS stands for the keyspace; no message is
+// success.
 func (b *both) refusal(text string) (code int, message string) {
 	stmt, err := ast.Parse(b.text(text))
 	if err == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
-// TestLiterals writes literals and bytes into real columns. What is stored, or why not, has to be what the package says.
+// TestLiterals writes literals and bytes into real columns. What is stored, or why not, has to be what the package
+// says.
 func TestLiterals(t *testing.T) {
 	b := newBoth(t)
 	var columns strings.Builder

@@ -107,7 +107,8 @@ func hasHeading(t *testing.T, path, anchor string) bool {
 	return false
 }
 
-// Rows without a head are drawn as text, on GitHub too. A list right below a text is drawn as a part of it by make site.
+// Rows without a head are drawn as text, on GitHub too. A list right below a text is drawn as a part of it by make
+// site.
 func TestTablesAndListsAreDrawn(t *testing.T) {
 	t.Parallel()
 	item, rule := regexp.MustCompile(`^([-*]|\d+\.) `), regexp.MustCompile(`^[|: -]+$`)

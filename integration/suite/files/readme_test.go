@@ -19,8 +19,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// Whoever copies Go from the README or from docs/ gets what compiles, given what testdata/readme.go.txt takes for granted. A block
-// that is a whole program takes nothing for granted; see TestReadmeRuns.
+// Whoever copies Go from the README or from docs/ gets what compiles, given what testdata/readme.go.txt takes for
+// granted. A block that is a whole program takes nothing for granted; see TestReadmeRuns.
 func TestReadmeCompiles(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("testdata/readme.go.txt")
@@ -52,7 +52,8 @@ func TestReadmeCompiles(t *testing.T) {
 	}
 }
 
-// The README begins with a program, what it prints, and a picture of its tables; the finding of lint above them is about these tables.
+// The README begins with a program, what it prints, and a picture of its tables; the finding of lint above them is
+// about these tables.
 func TestReadmeRuns(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../README.md")
@@ -145,8 +146,8 @@ func TestCassandratestPage(t *testing.T) {
 	}
 }
 
-// program makes the Go blocks of a text into declarations, and a function of each block for what remains. Errors in it name
-// the lines of the text. Blocks that are whole files are left out.
+// program makes the Go blocks of a text into declarations, and a function of each block for what remains. Errors in it
+// name the lines of the text. Blocks that are whole files are left out.
 func program(name, text string) (code string, blocks int) {
 	var top, body strings.Builder
 	const (

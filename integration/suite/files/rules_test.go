@@ -26,8 +26,8 @@ import (
 
 const operations = "../../../docs/operations/"
 
-// Every selector of the alert rules, their tests and the dashboard selects a series that the library exports: names, labels and
-// values are those of OpenTelemetry's Prometheus exporter.
+// Every selector of the alert rules, their tests and the dashboard selects a series that the library exports: names,
+// labels and values are those of OpenTelemetry's Prometheus exporter.
 func TestSelectorsOfRules(t *testing.T) {
 	t.Parallel()
 	known := exported(t)
@@ -142,7 +142,8 @@ func TestDashboardPanels(t *testing.T) {
 // metric is an exported one: the labels of each of its series.
 type metric []map[string]string
 
-// exported is what a Prometheus scrapes of a tracer that was told of every kind of write, of a read and of runs of reconcile.
+// exported is what a Prometheus scrapes of a tracer that was told of every kind of write, of a read and of runs of
+// reconcile.
 func exported(t *testing.T) map[string]metric {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -307,7 +308,8 @@ func (m metric) check(selector, matchers, labels string) (problems []string) {
 	return problems
 }
 
-// matches says whether a series has all labels, with these values unless they are variables of a dashboard, or names that tests make up.
+// matches says whether a series has all labels, with these values unless they are variables of a dashboard, or names
+// that tests make up.
 func matches(series map[string]string, matchers [][]string) bool {
 	for _, m := range matchers {
 		label, operator, value := m[1], m[2], m[3]

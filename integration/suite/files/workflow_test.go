@@ -181,8 +181,8 @@ func TestDependabot(t *testing.T) {
 	}
 }
 
-// The versions are those that the README names: the two newest Go releases, and Cassandra 4.1 and 5.0, in containers. make integration
-// runs on both.
+// The versions are those that the README names: the two newest Go releases, and Cassandra 4.1 and 5.0, in containers.
+// make integration runs on both.
 func TestWorkflowVersions(t *testing.T) {
 	t.Parallel()
 	jobs := loadWorkflow(t, "ci.yml").Jobs

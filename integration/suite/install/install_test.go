@@ -43,8 +43,9 @@ var inside = map[string]string{
 	"internal/tools/driverbugs":           "reproductions of bugs of drivers",
 }
 
-// others are the modules that users get besides the root, by folder. Each is tagged with the root, as reconcile/temporal/v0.1.0, and then requires that
-// version of it; in the repository it requires v0.0.0, which a replace directive finds.
+// others are the modules that users get besides the root, by folder. Each is tagged with the root, as
+// reconcile/temporal/v0.1.0, and then requires that version of it; in the repository it requires v0.0.0, which a
+// replace directive finds.
 var others = []string{"reconcile/temporal"}
 
 // TestModules holds that a new module is either installed by the tests below, with tags of its own, or named above.
@@ -70,8 +71,9 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// publish makes a file proxy of the working tree or the tag, as `GOPROXY` serves a version that is tagged, and a user of it with an empty
-// module cache. What the library depends on comes from the module cache of this machine, else from its own proxy.
+// publish makes a file proxy of the working tree or the tag, as `GOPROXY` serves a version that is tagged, and a user
+// of it with an empty module cache. What the library depends on comes from the module cache of this machine, else from
+// its own proxy.
 func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
 	t.Helper()
 	ctx := t.Context()
@@ -144,7 +146,8 @@ func publishOther(t *testing.T, proxy, folder string) {
 	})
 }
 
-// TestInstallTemporal builds a worker of reconcile/temporal in a service, without what commands need, and the commands in another binary.
+// TestInstallTemporal builds a worker of reconcile/temporal in a service, without what commands need, and the commands
+// in another binary.
 func TestInstallTemporal(t *testing.T) {
 	t.Parallel()
 	user, service := publish(t), t.TempDir()
@@ -233,7 +236,8 @@ func main() {
 	}
 }
 
-// TestServiceIsBuiltWithoutTheCommand holds that what only commands and tests import is in no service, nor in its go.mod.
+// TestServiceIsBuiltWithoutTheCommand holds that what only commands and tests import is in no service, nor in its
+// go.mod.
 func TestServiceIsBuiltWithoutTheCommand(t *testing.T) {
 	t.Parallel()
 	user, service := publish(t), t.TempDir()

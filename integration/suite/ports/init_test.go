@@ -14,7 +14,8 @@ import (
 	"github.com/denorm-go/denorm/integration/suite/nodes"
 )
 
-// On real nodes denorm init finds the entities of the services, and what their rows say. It declares what the ports declare.
+// On real nodes denorm init finds the entities of the services, and what their rows say. It declares what the ports
+// declare.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	const rows = 20

@@ -47,9 +47,9 @@ func stretch(from, to time.Duration) reader.Query[sample] {
 	return reader.From(samples, "samples").Eq("host", "h").GtOrEq("at", midnight.Add(from)).Lt("at", midnight.Add(to))
 }
 
-// What a query gives from real nodes is what filtering and sorting all rows gives: at the edges of buckets, over empty ones, in
-// both directions, in pages of any size, continued by token; and no goroutine is left of it, also if it is cancelled or
-// broken off.
+// What a query gives from real nodes is what filtering and sorting all rows gives: at the edges of buckets, over empty
+// ones, in both directions, in pages of any size, continued by token; and no goroutine is left of it, also if it is
+// cancelled or broken off.
 func TestFanInOnRealNodes(t *testing.T) {
 	cluster.Need(t, 3)
 	p := nodes.Cassandra.Open(t, 3)

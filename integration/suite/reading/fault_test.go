@@ -14,9 +14,9 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// A node stops in the middle of a read that asks all nodes as coordinators. Every row is given once, in order: what fails is
-// asked again elsewhere, and if a partition cannot be read for a while, the error names it and the token continues behind
-// what was given.
+// A node stops in the middle of a read that asks all nodes as coordinators. Every row is given once, in order: what
+// fails is asked again elsewhere, and if a partition cannot be read for a while, the error names it and the token
+// continues behind what was given.
 func TestNodeStopsDuringARead(t *testing.T) {
 	cluster.Alone(t)
 	for name, stop := range map[string]func(*cluster.Node) error{
@@ -80,16 +80,16 @@ func TestNodeStopsDuringARead(t *testing.T) {
 	}
 }
 
-// Where each partition has one replica and a node is gone, some partitions cannot be read. The query says which one failed,
-// and does not pass the rest off as the whole.
+// Where each partition has one replica and a node is gone, some partitions cannot be read. The query says which one
+// failed, and does not pass the rest off as the whole.
 func TestNodeWithTheOnlyReplicaStopped(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)
 	p := nodes.Cassandra.Open(t, 1)
 	const hours = 6 // 24 partitions: that the node has none of them happens once in 17,000 runs
 	want := len(fill(t, p, hours))
-	// A node that is killed loses what it acknowledged since the last marker in its commit log, of which there is one every
-	// 100 ms (AbstractCommitLogService.DEFAULT_MARKER_INTERVAL_MILLIS), and with one replica nobody else has it.
+	// A node that is killed loses what it acknowledged since the last marker in its commit log, of which there is one
+	// every 100 ms (AbstractCommitLogService.DEFAULT_MARKER_INTERVAL_MILLIS), and with one replica nobody else has it.
 	<-time.After(2 * time.Second)
 	nodes := cluster.Nodes(t)
 	if err := nodes[2].Kill(t.Context()); err != nil {

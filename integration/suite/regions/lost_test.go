@@ -246,7 +246,8 @@ func unavailable(t *testing.T, r *region, level gocql.Consistency) {
 	}
 }
 
-// A datacentre is lost under load, and comes back: what each level does meanwhile, what the other side finishes, and that nobody was told a lie.
+// A datacentre is lost under load, and comes back: what each level does meanwhile, what the other side finishes, and
+// that nobody was told a lie.
 func TestADatacentreIsLost(t *testing.T) {
 	cluster.Alone(t)
 	keyspace, one, two := both(t)
@@ -337,8 +338,8 @@ func TestADatacentreIsLost(t *testing.T) {
 // seatsMade are more than are taken.
 const seatsMade = 10
 
-// commit takes a seat where the proposal has a quorum, and the commit in the datacentre of the writer has none. A request that goes to a node that
-// is away says nothing, so another seat is tried.
+// commit takes a seat where the proposal has a quorum, and the commit in the datacentre of the writer has none. A
+// request that goes to a node that is away says nothing, so another seat is tried.
 func (l *loss) commit() {
 	w := l.two.w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
 	var err error

@@ -49,7 +49,8 @@ func TestRequestsStayInTheirDatacentre(t *testing.T) {
 	}
 }
 
-// A set with LocalSerial is rejected by a session without a datacentre, as its keyspace has two, and noted by the others.
+// A set with LocalSerial is rejected by a session without a datacentre, as its keyspace has two, and noted by the
+// others.
 func TestLocalSerialIsValidated(t *testing.T) {
 	keyspace, one, _ := both(t)
 	nowhere := open(t, keyspace, "")

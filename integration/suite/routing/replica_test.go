@@ -46,8 +46,8 @@ type account struct {
 	replicas    []string
 }
 
-// read waits until the account of a request is complete: nodes write it in the background. PREPAREs are traced too; they
-// write to no table, and there is no account of them.
+// read waits until the account of a request is complete: nodes write it in the background. PREPAREs are traced too;
+// they write to no table, and there is no account of them.
 func read(ctx context.Context, t *testing.T, session *gocql.Session, id []byte, replicas int) (account, bool) {
 	t.Helper()
 	for {

@@ -56,8 +56,8 @@ func (d denorm) run(t *testing.T, command string, args ...string) (string, int) 
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// The command on a live keyspace: it reviews it with what a file says of its use, draws it, writes its CQL, and tells what
-// would fix a difference.
+// The command on a live keyspace: it reviews it with what a file says of its use, draws it, writes its CQL, and tells
+// what would fix a difference.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 3)

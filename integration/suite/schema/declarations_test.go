@@ -81,8 +81,8 @@ func notes(t *testing.T, on *session.Session, set tables.Described) (fixes []str
 	return fixes
 }
 
-// Processes with several declarations meet the tables of one of them: those that contradict it do not start, and those that
-// are older or newer do.
+// Processes with several declarations meet the tables of one of them: those that contradict it do not start, and those
+// that are older or newer do.
 func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	on := open(t)
@@ -106,7 +106,8 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 		}
 	}
 
-	// The command writes the migration of the newer process, which is the same as that of its start. The older one starts again.
+	// The command writes the migration of the newer process, which is the same as that of its start. The older one starts
+	// again.
 	d := build(t, keyspace)
 	migrate := func(set tables.Described) (string, int) {
 		file := filepath.Join(t.TempDir(), "declared.cql")

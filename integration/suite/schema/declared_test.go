@@ -59,8 +59,8 @@ var examples = map[string]struct {
 	"shared items": {declared: tenants.SharedSchema, byHand: "tenants_shared"},
 }
 
-// The declarations make the tables that testdata/byhand has, written by hand, and their review finds the one known flaw and
-// no other error.
+// The declarations make the tables that testdata/byhand has, written by hand, and their review finds the one known flaw
+// and no other error.
 func TestDeclaredIsAsWrittenByHand(t *testing.T) {
 	t.Parallel()
 	for name, e := range examples {

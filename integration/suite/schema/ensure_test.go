@@ -121,10 +121,10 @@ func TestEnsureAtOnce(t *testing.T) {
 	}
 }
 
-// Three callers, each on a node of its own, create one table at the same moment, several times. One of them declares a table in
-// a keyspace of its own before it, as a service that shares tables with others may. Cassandra 5.0 lets each node
-// make a table under an id of its own; for a second or several, until one of them wins, nodes reject each other's writes,
-// and rows in the others are lost. So at no time may there be more than one id.
+// Three callers, each on a node of its own, create one table at the same moment, several times. One of them declares a
+// table in a keyspace of its own before it, as a service that shares tables with others may. Cassandra 5.0 lets each
+// node make a table under an id of its own; for a second or several, until one of them wins, nodes reject each other's
+// writes, and rows in the others are lost. So at no time may there be more than one id.
 func TestEnsureOnEachNode(t *testing.T) {
 	t.Parallel()
 	own, keyspace := cluster.Keyspace(t, 3), cluster.Keyspace(t, 3)

@@ -138,7 +138,8 @@ func (m *measured) fill(t *testing.T, on *session.Session, r *rand.Rand) {
 }
 
 // Tables are made up, filled, and flushed; then what was reckoned of their partitions is compared with what the nodes
-// report of theirs. A node looks at the sizes of its files every 10 s, or every 5 minutes if it is none of the tests' own.
+// report of theirs. A node looks at the sizes of its files every 10 s, or every 5 minutes if it is none of the tests'
+// own.
 func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 	t.Parallel()
 	on := open(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// While a node is stopped, denorm apply sends nothing, and names the node. When it is back, the same command applies the
-// file, and there is nothing left for a third one.
+// While a node is stopped, denorm apply sends nothing, and names the node. When it is back, the same command applies
+// the file, and there is nothing left for a third one.
 func TestApplyWithNodeStopped(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)

@@ -13,12 +13,12 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// cases is how many schemas are made up. Each statement that changes a schema takes three nodes some tenths of a second,
-// so make test tries few of them; package schema tries hundreds without a cluster.
+// cases is how many schemas are made up. Each statement that changes a schema takes three nodes some tenths of a
+// second, so make test tries few of them; package schema tries hundreds without a cluster.
 var cases = flag.Int("cases", 2, "how many schemas to make up")
 
-// Schemas are made up, created, and read back without a difference. Then they are changed in one place at a time, behind
-// the declaration's back: each change is found, and where a statement is said to fix it, it does.
+// Schemas are made up, created, and read back without a difference. Then they are changed in one place at a time,
+// behind the declaration's back: each change is found, and where a statement is said to fix it, it does.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	on := open(t)

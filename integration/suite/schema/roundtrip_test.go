@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// All systems: declared, made into CQL, created, read back. Nothing differs, and what is read back makes CQL that is read
-// as the same again.
+// All systems: declared, made into CQL, created, read back. Nothing differs, and what is read back makes CQL that is
+// read as the same again.
 func TestSystemsRoundTrip(t *testing.T) {
 	t.Parallel()
 	on := open(t)
@@ -55,8 +55,8 @@ func wantFlaws(t *testing.T, live *schema.Schema) {
 	}
 }
 
-// systems are all systems in keyspaces of the test's own. Two of them have a table of one name, so one gets a keyspace to
-// itself.
+// systems are all systems in keyspaces of the test's own. Two of them have a table of one name, so one gets a keyspace
+// to itself.
 func systems(t *testing.T) (all *schema.Schema, keyspaces []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../../schema/testdata/systems/*.cql")

@@ -56,8 +56,8 @@ func flush(t *testing.T, keyspace string, tables ...string) {
 	cluster.ChangeSchema(t, keyspace, statements...)
 }
 
-// ensure is schema.Ensure with time: gossip takes a second or more a statement, and tests that change other keyspaces meanwhile leave few
-// moments in which the nodes agree.
+// ensure is schema.Ensure with time: gossip takes a second or more a statement, and tests that change other keyspaces
+// meanwhile leave few moments in which the nodes agree.
 func ensure(t *testing.T, on *session.Session, s *schema.Schema) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)

@@ -16,8 +16,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
-// Ports of the node: every client is expected to speak TLS on the one and nothing but plain text on the other. Cassandra 6 has only one port
-// for clients, here that of TLS.
+// Ports of the node: every client is expected to speak TLS on the one and nothing but plain text on the other.
+// Cassandra 6 has only one port for clients, here that of TLS.
 const (
 	plainPort = 9042
 	tlsPort   = 9142

@@ -86,8 +86,8 @@ func writeFile(t *testing.T, text string) (path string) {
 	return path
 }
 
-// The test of the wire in [TestOrder] would be worth nothing if it could not fail: without TLS the password is there for
-// everybody to read.
+// The test of the wire in [TestOrder] would be worth nothing if it could not fail: without TLS the password is there
+// for everybody to read.
 func TestPlainTextShowsThePassword(t *testing.T) {
 	t.Parallel()
 	if cluster.Differs(node.extra.Version(), t.Name(), "native_transport_port_ssl") {
@@ -188,8 +188,8 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// A password that is changed while a service runs: what it has open goes on, what it opens is rejected, calmly, and when
-// the old password is back so is the service.
+// A password that is changed while a service runs: what it has open goes on, what it opens is rejected, calmly, and
+// when the old password is back so is the service.
 func TestPasswordChanges(t *testing.T) {
 	t.Parallel()
 	user, password := newRole(t, "orders_by_id", "orders_by_user", "orders_by_status")

@@ -37,7 +37,8 @@ func numbered(n int) (texts []string) {
 	return texts
 }
 
-// One table refuses a row for good. Its error says so, before and after it was stored, and Resume finishes the write once the cause is gone.
+// One table refuses a row for good. Its error says so, before and after it was stored, and Resume finishes the write
+// once the cause is gone.
 func TestTablesThatRefuseForGood(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

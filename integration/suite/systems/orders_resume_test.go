@@ -40,7 +40,8 @@ func resumeInThisProcess() int {
 		if err := failed.UnmarshalBinary(stored); err != nil {
 			return err
 		}
-		// Another process, and a session without keyspace: the stored write knows its own, and this one says that it is right.
+		// Another process, and a session without keyspace: the stored write knows its own, and this one says that it is
+		// right.
 		s, err := session.Open(gocql.NewCluster(strings.Split(os.Getenv(resumeEnv), ",")...),
 			session.Keyspaces(map[string]string{"": failed.Tables[0].Keyspace}))
 		if err != nil {

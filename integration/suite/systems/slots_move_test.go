@@ -14,8 +14,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Of customers who move between the slots of a day, each to whichever is free, while answers are lost: at any moment everybody has
-// one slot, and what they are told is so.
+// Of customers who move between the slots of a day, each to whichever is free, while answers are lost: at any moment
+// everybody has one slot, and what they are told is so.
 func TestMovesChangeBothSlotsOrNeither(t *testing.T) {
 	t.Parallel()
 	length := 5 * time.Second
@@ -46,7 +46,8 @@ func TestMovesChangeBothSlotsOrNeither(t *testing.T) {
 		told[m] = make(map[writer.Outcome]int)
 		all.Go(func() {
 			mine := *first[m].CustomerID
-			// A move that was told unknown can still come, as long as the slots are as it read them: after a move that was made they are not.
+			// A move that was told unknown can still come, as long as the slots are as it read them: after a move that was made
+			// they are not.
 			late := make(map[[2]int]bool)
 			for n := 0; more(); n++ {
 				if n%8 == m {

@@ -29,8 +29,9 @@ func lossySlots(t *testing.T) (*suite.Place, *writer.Writer, *faulty.Dialer) {
 
 const customers = 50
 
-// Fifty customers race for one slot, again and again, while answers are lost: exactly one gets it each time, and whoever
-// was told so is the one who has it. Two races run at a time, each on a day of its own, as a day is a partition.
+// Fifty customers race for one slot, again and again, while answers are lost: exactly one gets it each time, and
+// whoever was told so is the one who has it. Two races run at a time, each on a day of its own, as a day is a
+// partition.
 func TestRaceForOneSlot(t *testing.T) {
 	t.Parallel()
 	races := 20

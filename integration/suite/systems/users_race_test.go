@@ -55,8 +55,8 @@ func (r *rivals) holds(t *testing.T, u users.User) bool {
 	return err == nil && email != nil && *email == u.Email
 }
 
-// Two users want one address at the same time, while answers are lost and clients die at any moment. Never do both get it;
-// who was told to have it has it; and if nobody has it, a third one gets it a second after the claims have expired.
+// Two users want one address at the same time, while answers are lost and clients die at any moment. Never do both get
+// it; who was told to have it has it; and if nobody has it, a third one gets it a second after the claims have expired.
 func TestOneAddressOneOwner(t *testing.T) {
 	t.Parallel()
 	rounds, atOnce := 60, 10

@@ -17,9 +17,10 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// testCalls makes an order without groups and with them, each by a service of its own, and looks at what Jaeger makes of it: one logical
-// write, of kind INTERNAL, and as calls, of kind CLIENT, its requests alone. Jaeger's service graph has an edge where a span and its parent are of
-// two services. Cassandra sends no spans, so it is not in the graph whatever the client does; the edge to the service counts one call.
+// testCalls makes an order without groups and with them, each by a service of its own, and looks at what Jaeger makes
+// of it: one logical write, of kind INTERNAL, and as calls, of kind CLIENT, its requests alone. Jaeger's service graph
+// has an edge where a span and its parent are of two services. Cassandra sends no spans, so it is not in the graph
+// whatever the client does; the edge to the service counts one call.
 func testCalls(t *testing.T, server *jaeger.Server, secrets *secrets) {
 	t.Helper()
 	shop := open(t, tracing.New())
@@ -101,7 +102,8 @@ func (s *shop) order(
 	return made, result.Attempts
 }
 
-// wantCalls wants one write in the trace, and these calls below it: whatever has the kind of a call, or an attribute of one.
+// wantCalls wants one write in the trace, and these calls below it: whatever has the kind of a call, or an attribute of
+// one.
 func wantCalls(t *testing.T, trace *jaeger.Trace, want []string) {
 	t.Helper()
 	writes := 0

@@ -63,8 +63,8 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// undisturbed makes a write of so many paths that ends with an error, or with none, and for which no server was too slow.
-// It returns the write's trace.
+// undisturbed makes a write of so many paths that ends with an error, or with none, and for which no server was too
+// slow. It returns the write's trace.
 func undisturbed(
 	t *testing.T, service *service, shop *shop, secrets *secrets, paths int, op string, change tables.Change, want error,
 ) *jaeger.Trace {

@@ -110,8 +110,8 @@ func TestRefusedRetries(t *testing.T) {
 	}
 }
 
-// stuckDialer makes connections that do not take the writes of one order, as sockets whose buffers are full. The driver's
-// own requests go through: it does watch the context while it prepares a statement or reads the schema.
+// stuckDialer makes connections that do not take the writes of one order, as sockets whose buffers are full. The
+// driver's own requests go through: it does watch the context while it prepares a statement or reads the schema.
 type stuckDialer struct {
 	net   net.Dialer
 	order gocql.UUID
@@ -140,7 +140,8 @@ func (c *stuckConn) Write(frame []byte) (int, error) {
 	return c.Conn.Write(frame)
 }
 
-// The driver hangs in its sockets: the call leaves when its context ends, and its stragglers are told of when they return.
+// The driver hangs in its sockets: the call leaves when its context ends, and its stragglers are told of when they
+// return.
 func TestStragglers(t *testing.T) {
 	t.Parallel()
 	tracer, spans, reader := followed()

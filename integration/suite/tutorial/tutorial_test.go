@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Each file of the tutorial is written, each edit made and each command given, in one shell. What is printed is what the
-// page says, but for ids, tokens and times.
+// Each file of the tutorial is written, each edit made and each command given, in one shell. What is printed is what
+// the page says, but for ids, tokens and times.
 func TestTutorialNode(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)

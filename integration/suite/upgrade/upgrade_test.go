@@ -129,7 +129,8 @@ func (u *upgrade) ask() (told []node) {
 	return told
 }
 
-// refused has Ensure and Apply try to create a table while versions are mixed. Both say why they do not, and no node has another schema then.
+// refused has Ensure and Apply try to create a table while versions are mixed. Both say why they do not, and no node
+// has another schema then.
 func (u *upgrade) refused() {
 	u.Helper()
 	before := u.ask()
@@ -164,8 +165,9 @@ func (u *upgrade) refused() {
 	}
 }
 
-// Nodes get Cassandra 5.0 one by one while services write and read. What was acknowledged is there, what was not applied is not, and no answer
-// is wrong. While versions are mixed, the schema can be read by each node, and cannot be changed.
+// Nodes get Cassandra 5.0 one by one while services write and read. What was acknowledged is there, what was not
+// applied is not, and no answer is wrong. While versions are mixed, the schema can be read by each node, and cannot be
+// changed.
 func TestNodeByNode(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)

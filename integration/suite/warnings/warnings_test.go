@@ -77,9 +77,9 @@ func (b *batches) take() []int {
 	return sent
 }
 
-// The largest requests that the library sends without being told to are below what the nodes warn of: groups of ten partitions and 4 KiB,
-// bulk writes of 64 rows or 32 KiB of a partition, logged batches, transactions. That the logs would show it is seen from batches by hand
-// that are a little larger.
+// The largest requests that the library sends without being told to are below what the nodes warn of: groups of ten
+// partitions and 4 KiB, bulk writes of 64 rows or 32 KiB of a partition, logged batches, transactions. That the logs
+// would show it is seen from batches by hand that are a little larger.
 func TestNoWarnings(t *testing.T) {
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3, schema.Add(schema.Must(schema.Declare(schema.Sets(items, events))), orders.Schema, users.Schema).Statements()...)
@@ -101,7 +101,8 @@ func TestNoWarnings(t *testing.T) {
 	text := largest(t, w)
 	nodes := byHand(t, keyspace)
 
-	// A node warns of the partitions of unlogged batches once a minute, whoever sends them: another test may have had it do so.
+	// A node warns of the partitions of unlogged batches once a minute, whoever sends them: another test may have had it
+	// do so.
 	for range 3 {
 		mark := cluster.MarkLogs(t)
 		for range 10 { // so that each node coordinates some

@@ -19,8 +19,8 @@ type session struct {
 	noAnswer    error // what the driver returns where the node does not answer in time
 }
 
-// options are the settings of a session: protocol 4, one connection a node, no retries, and frames that are written by the goroutine
-// of the request.
+// options are the settings of a session: protocol 4, one connection a node, no retries, and frames that are written by
+// the goroutine of the request.
 type options struct {
 	dialer    *dialer
 	timeout   time.Duration // of a request, and of reads from the socket
@@ -47,9 +47,10 @@ func (open opener) session(t *testing.T, o options) session {
 	return s
 }
 
-// A connection that ends between the last answer of its handshake and the moment when the pool takes it up stays in the pool, closed:
-// the pool is told of the end first, when it does not know the connection, and takes it up then. It counts as one of the host's
-// connections, so that no other is made: where it is the only one, every request to the host fails until the session is closed.
+// A connection that ends between the last answer of its handshake and the moment when the pool takes it up stays in the
+// pool, closed: the pool is told of the end first, when it does not know the connection, and takes it up then. It
+// counts as one of the host's connections, so that no other is made: where it is the only one, every request to the
+// host fails until the session is closed.
 func TestClosedConnectionStays(t *testing.T) {
 	t.Parallel()
 	for name, open := range drivers {
@@ -118,8 +119,9 @@ func closing() bool {
 	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte(").closeWithError("))
 }
 
-// UNPREPARED answers are followed by PREPARE and the same request again, by a function that calls itself: as long as the node goes on so,
-// one call sends requests without end, each on a deeper stack. The process ends when the stack meets its limit, 1 GB.
+// UNPREPARED answers are followed by PREPARE and the same request again, by a function that calls itself: as long as
+// the node goes on so, one call sends requests without end, each on a deeper stack. The process ends when the stack
+// meets its limit, 1 GB.
 func TestUnpreparedRecursion(t *testing.T) {
 	t.Parallel()
 	for name, open := range drivers {
@@ -165,9 +167,9 @@ func TestUnpreparedRecursion(t *testing.T) {
 	}
 }
 
-// A response that stalls within its body for five times Timeout is given up, and its connection goes on to be used: what then comes
-// of the body is read as the next frame. If these bytes look like a frame for the stream of a request that is in flight, it
-// has an answer that the node never gave. Here an INSERT that the node has thrown away succeeds.
+// A response that stalls within its body for five times Timeout is given up, and its connection goes on to be used:
+// what then comes of the body is read as the next frame. If these bytes look like a frame for the stream of a request
+// that is in flight, it has an answer that the node never gave. Here an INSERT that the node has thrown away succeeds.
 func TestDesynchronised(t *testing.T) {
 	t.Parallel()
 	for name, open := range drivers {

@@ -1,5 +1,5 @@
-// Package driverbugs reproduces bugs of Cassandra drivers that the library works around. It needs the standard library and the drivers
-// alone, so that a copy of these files can be attached to an upstream issue.
+// Package driverbugs reproduces bugs of Cassandra drivers that the library works around. It needs the standard library
+// and the drivers alone, so that a copy of these files can be attached to an upstream issue.
 package driverbugs
 
 import (
@@ -36,11 +36,13 @@ const (
 	serverCode     = 0x0000
 )
 
-// node is a cluster of one node with no table. It knows its own row of system.local, prepares everything, and applies nothing.
+// node is a cluster of one node with no table. It knows its own row of system.local, prepares everything, and applies
+// nothing.
 type node struct {
 	listener net.Listener
 	accepted atomic.Int32
-	// answer is asked before the node answers by itself. It may write to the connection, and says whether it has done all there is to do.
+	// answer is asked before the node answers by itself. It may write to the connection, and says whether it has done all
+	// there is to do.
 	answer func(c *server, f frame) bool
 }
 
@@ -214,7 +216,8 @@ func text(s string) []byte { return append(short(len(s)), s...) }
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// dialer is that of a session. It tells of what the driver does with the connections, which it counts from 1, as the node does.
+// dialer is that of a session. It tells of what the driver does with the connections, which it counts from 1, as the
+// node does.
 type dialer struct {
 	node     *node
 	dialed   atomic.Int32

@@ -39,9 +39,9 @@ type observerV2 func()
 
 func (o observerV2) ObserveConnect(gocql.ObservedConnect) { o() }
 
-// A session of v2 reads the schema by prepared statements while it is opened, and no context of the caller's bounds that: where these
-// are answered UNPREPARED, CreateSession recurses without end. gocql 1.7 sends no prepared statement then, unless its policy is
-// token-aware and the session has a keyspace.
+// A session of v2 reads the schema by prepared statements while it is opened, and no context of the caller's bounds
+// that: where these are answered UNPREPARED, CreateSession recurses without end. gocql 1.7 sends no prepared statement
+// then, unless its policy is token-aware and the session has a keyspace.
 func TestUnpreparedWhileOpening(t *testing.T) {
 	t.Parallel()
 	const enough = 200

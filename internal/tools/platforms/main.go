@@ -1,5 +1,6 @@
-// Command platforms checks the types of all packages in the current directory, with their tests, as compilers for other platforms would, such as
-// linux/386. It reads what they import from source, too: compiling that for each platform takes ten times as long.
+// Command platforms checks the types of all packages in the current directory, with their tests, as compilers for other
+// platforms would, such as linux/386. It reads what they import from source, too: compiling that for each platform
+// takes ten times as long.
 package main
 
 import (

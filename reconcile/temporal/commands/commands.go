@@ -1,5 +1,5 @@
-// Package commands lets the commands of denorm start, watch and control runs of package temporal. It is a package of its own, so that workers do not depend on
-// what only commands need.
+// Package commands lets the commands of denorm start, watch and control runs of package temporal. It is a package of
+// its own, so that workers do not depend on what only commands need.
 package commands
 
 import (
@@ -42,9 +42,10 @@ const (
 	unitsFlag     = "units"
 )
 
-// Temporal gives the commands of denorm the flag --temporal HOST:PORT. With it, verify and backfill start a run there and watch it, and runs, pause, resume,
-// rate and stop are about runs there. dial connects; it is needed if that takes more than a host and a namespace, such as certificates, and may be
-// nil. The commands need neither sets nor a session: the workers have these.
+// Temporal gives the commands of denorm the flag --temporal HOST:PORT. With it, verify and backfill start a run there
+// and watch it, and runs, pause, resume, rate and stop are about runs there. dial connects; it is needed if that takes
+// more than a host and a namespace, such as certificates, and may be nil. The commands need neither sets nor a session:
+// the workers have these.
 //
 //	root.AddCommand(command.New(command.Declared(shop.Schema), commands.Temporal(nil)))
 func Temporal(dial func(client.Options) (client.Client, error)) command.Option {

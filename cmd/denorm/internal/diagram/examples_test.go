@@ -25,7 +25,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// The pictures are of the tables of the examples: same names, keys, columns and types, but for columns that are the library's own.
+// The pictures are of the tables of the examples: same names, keys, columns and types, but for columns that are the
+// library's own.
 func TestPicturesAreOfTheExamples(t *testing.T) {
 	t.Parallel()
 	own := []string{"updated_at", "expires_at", "version", "pending", "done", "recent", "claim", "change_id"}

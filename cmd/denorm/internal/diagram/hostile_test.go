@@ -31,8 +31,8 @@ func TestPercentSignsInMermaid(t *testing.T) {
 	}
 }
 
-// Whatever names a schema has, an SVG of it is XML that any viewer opens, and neither picture holds anything that a terminal
-// would obey or that Mermaid takes for an instruction.
+// Whatever names a schema has, an SVG of it is XML that any viewer opens, and neither picture holds anything that a
+// terminal would obey or that Mermaid takes for an instruction.
 func TestPicturesOfHostileNames(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {

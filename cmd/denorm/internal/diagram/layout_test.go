@@ -34,8 +34,8 @@ func (a area) within(b area) bool {
 
 var step = regexp.MustCompile(`([MHV])([0-9.]+) ?([0-9.]+)?`)
 
-// areas gives the size of a picture, its texts, its boxes, and the lines of its arrows. A letter of a fixed font of 12 pixels is at most 7.23
-// wide, one of another alphabet at most 12.
+// areas gives the size of a picture, its texts, its boxes, and the lines of its arrows. A letter of a fixed font of 12
+// pixels is at most 7.23 wide, one of another alphabet at most 12.
 func areas(t *testing.T, svg string) (page area, texts, boxes, lines []area) {
 	t.Helper()
 	var all struct {
@@ -106,8 +106,8 @@ func areas(t *testing.T, svg string) (page area, texts, boxes, lines []area) {
 	return area{0, 0, all.Width, all.Height, "page", ""}, texts, boxes, lines
 }
 
-// faults says what of a picture cannot be read: texts that reach out of it or out of their box, or lie on each other; boxes that overlap;
-// and lines through texts or through boxes.
+// faults says what of a picture cannot be read: texts that reach out of it or out of their box, or lie on each other;
+// boxes that overlap; and lines through texts or through boxes.
 func faults(t *testing.T, svg string) []string {
 	t.Helper()
 	page, texts, boxes, lines := areas(t, svg)

@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Mermaid draws a schema as a Mermaid entity relationship diagram. The queries that a table serves, and its indexes, are listed among its
-// columns.
+// Mermaid draws a schema as a Mermaid entity relationship diagram. The queries that a table serves, and its indexes,
+// are listed among its columns.
 func Mermaid(s *schema.Schema) string {
 	var b strings.Builder
 	b.WriteString("erDiagram\n")
@@ -78,16 +78,17 @@ func (g *group) relation(b *strings.Builder, from, to *node) {
 	fmt.Fprintf(b, "    %s %s %s : \"%s\"\n", alias(from.ID), line, alias(to.ID), label(text))
 }
 
-// label is a text between the quotes of Mermaid. It takes %%{ for an instruction wherever it stands, <text> for HTML and #35; for a letter, and
-// neither % nor \ in the name of a table; in a diagram of this kind it has no way to write them, so letters that look alike are shown.
+// label is a text between the quotes of Mermaid. It takes %%{ for an instruction wherever it stands, <text> for HTML
+// and #35; for a letter, and neither % nor \ in the name of a table; in a diagram of this kind it has no way to write
+// them, so letters that look alike are shown.
 func label(s string) string { return alike.Replace(printable.Line(s)) }
 
 var alike = strings.NewReplacer(`"`, "'", "#", "＃", "%", "％", `\`, "＼", "<", "‹", ">", "›")
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// word is a text as Mermaid takes it for a type or a name: frozen<list<int>> becomes frozen-list-int. It begins with a letter, and is none of
-// the words that mark a key.
+// word is a text as Mermaid takes it for a type or a name: frozen<list<int>> becomes frozen-list-int. It begins with a
+// letter, and is none of the words that mark a key.
 func word(s string) string {
 	s = strings.Trim(notWord.ReplaceAllString(s, "-"), "-")
 	if s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains([]string{"PK", "FK", "UK"}, s) {

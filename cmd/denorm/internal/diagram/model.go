@@ -134,7 +134,8 @@ func class(i *schema.Index) string {
 	return i.Class
 }
 
-// group makes that of an entity, without tables that are drawn already. first is which table is its base table, -1 if none is known to be.
+// group makes that of an entity, without tables that are drawn already. first is which table is its base table, -1 if
+// none is known to be.
 func (m *maker) group(e schema.Entity, first int, guessed bool) group {
 	g := group{name: e.Name, guessed: guessed, moves: e.Moves, id: e.ID}
 	var nodes []*node

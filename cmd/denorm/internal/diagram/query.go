@@ -13,7 +13,8 @@ import (
 // widest is how many letters of a query are shown.
 const widest = 64
 
-// short is what a query reads, in a few words: by user_id, newest first, limit 10. It has no value that the query is for.
+// short is what a query reads, in a few words: by user_id, newest first, limit 10. It has no value that the query is
+// for.
 func short(q *schema.Query, t *schema.Table) string {
 	read, _ := q.Statement.(*ast.Select)
 	if read == nil {
@@ -59,7 +60,8 @@ func number(t *ast.Term) string {
 	return "?"
 }
 
-// selected names what a query gives, if that is a column or two, or a call. Whole rows, and most of a row, have no name.
+// selected names what a query gives, if that is a column or two, or a call. Whole rows, and most of a row, have no
+// name.
 func selected(s *ast.Select) string {
 	var names []string
 	for _, c := range s.Columns {
@@ -121,7 +123,8 @@ func restrictions(q *schema.Query) string {
 	return strings.Join(parts, ", ")
 }
 
-// order says in which order rows come: that of the query, or of the one partition that it reads if that is the latest first.
+// order says in which order rows come: that of the query, or of the one partition that it reads if that is the latest
+// first.
 func order(q *schema.Query, t *schema.Table) string {
 	fixed := func(name string) bool {
 		return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Is("=") && slices.Contains(w.Columns, name) })

@@ -26,9 +26,10 @@ const (
 	least   = 560 // width of the legend, if the picture is not wider
 )
 
-// SVG draws a schema with one row for each entity. The base table is on the left, the tables and views that are filled from it are to its right,
-// each with an arrow that says what moves its rows. Tables show the queries that read them, and their indexes. The legend below explains what is
-// in the picture. The picture follows the reader's choice of light or dark, and has its own background.
+// SVG draws a schema with one row for each entity. The base table is on the left, the tables and views that are filled
+// from it are to its right, each with an arrow that says what moves its rows. Tables show the queries that read them,
+// and their indexes. The legend below explains what is in the picture. The picture follows the reader's choice of light
+// or dark, and has its own background.
 func SVG(s *schema.Schema) string {
 	p := picture{seen: make(map[string]bool)}
 	y := float64(padding)

@@ -27,8 +27,8 @@ const (
 	follows   = "kept: sets.go was edited; delete it to have it written for the sets above"
 )
 
-// Write writes the files into a folder, which is made if it is missing. A file that was edited since it was written stays. Each file is there as a
-// whole, or not at all.
+// Write writes the files into a folder, which is made if it is missing. A file that was edited since it was written
+// stays. Each file is there as a whole, or not at all.
 func (p *Plan) Write(folder string, hosts []string) (out []File, err error) {
 	if len(p.Entities) == 0 {
 		return nil, nil

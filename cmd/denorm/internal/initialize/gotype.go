@@ -44,7 +44,7 @@ func leaf[T any](text string, inferred bool) goType {
 	return goType{text: text, real: reflect.TypeFor[T](), inferred: inferred, parts: 1}
 }
 
-// imports are the packages that Go types are of, by the text that names them, and those of each file.
+// imports are the packages of Go types, by the text that names them, and the packages of each file.
 var imports = []struct{ prefix, path string }{
 	{"big.", `"math/big"`},
 	{"net.", `"net"`},

@@ -74,7 +74,8 @@ func module(t *testing.T) string {
 	return dir
 }
 
-// What is written for any schema compiles and passes vet, and the statements of migrate.cql end what Validate would find.
+// What is written for any schema compiles and passes vet, and the statements of migrate.cql end what Validate would
+// find.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	dir, n := module(t), 0

@@ -1,4 +1,5 @@
-// Package initialize is denorm init: it guesses the entities of a schema, and writes their declaration for a person to correct.
+// Package initialize is denorm init: it guesses the entities of a schema, and writes their declaration for a person to
+// correct.
 package initialize
 
 import (
@@ -67,7 +68,8 @@ type Table struct {
 // Internal makes an entity a [tables.Described].
 func (e *Entity) Internal() *layout.Set { return e.set }
 
-// Decision is about a column in the key of a query table, or about all that nothing is said of. As declared they never change.
+// Decision is about a column in the key of a query table, or about all that nothing is said of. As declared they never
+// change.
 type Decision struct {
 	Columns []string `json:"columns"`
 	Tables  []string `json:"tables"`         // that have it in their keys
@@ -202,7 +204,8 @@ func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity
 	return b.none("too many of its columns cannot be declared")
 }
 
-// none leaves all tables of the entity out. The reason is about the base table. The others have one of their own, or wait for the set.
+// none leaves all tables of the entity out. The reason is about the base table. The others have one of their own, or
+// wait for the set.
 func (b *builder) none(why string) *Entity {
 	const waits = "no set, until one of the tables above can join it"
 	b.alone(b.base, cmp.Or(why, waits))
@@ -267,8 +270,8 @@ func (b *builder) has(c schema.Column) bool {
 	return slices.ContainsFunc(b.fields, func(f field) bool { return f.column == c.Name && f.cql == c.Type })
 }
 
-// identity gives what ID has to declare: nothing, if all tables that have the base key in columns have it in their keys; else
-// the ids in it that they have there.
+// identity gives what ID has to declare: nothing, if all tables that have the base key in columns have it in their
+// keys; else the ids in it that they have there.
 func (b *builder) identity() (id []string) {
 	key, whole := keyOf(b.base), true
 	tables := slices.DeleteFunc(slices.Clone(b.queries), func(t *schema.Table) bool {

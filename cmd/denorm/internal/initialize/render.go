@@ -262,7 +262,8 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 	return b.String()
 }
 
-// statements says where a table is written: by what the set replaces, and by what sets only columns that it does not write.
+// statements says where a table is written: by what the set replaces, and by what sets only columns that it does not
+// write.
 func (p *Plan) statements(e *Entity, table int) (replaced, kept string) {
 	t, columns := e.Tables[table], e.set.Names(e.set.Tables[table].Columns)
 	written := func(name string) bool { return slices.Contains(columns, name) }

@@ -26,8 +26,8 @@ const (
 	sampleTimeout = 10 * time.Second
 )
 
-// A column has few values if the rows of a sample, of which there are enough, have at most so many. Of text there must be
-// many rows for each value: it may be a name.
+// A column has few values if the rows of a sample, of which there are enough, have at most so many. Of text there must
+// be many rows for each value: it may be a name.
 const (
 	fewValues   = 8
 	enoughRows  = 20

@@ -1,5 +1,5 @@
-// Command driver does turns of contenders as bench asks for them: JSON, a line each, in and out. It is compiled with the library of the
-// commit that is measured, so it uses nothing but what services use.
+// Command driver does turns of contenders as bench asks for them: JSON, a line each, in and out. It is compiled with
+// the library of the commit that is measured, so it uses nothing but what services use.
 package main
 
 import (

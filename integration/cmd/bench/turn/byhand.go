@@ -23,7 +23,8 @@ var (
 // limit is the deadline that a service gives a write.
 const limit = 5 * time.Second
 
-// byHand writes as a service would by hand: goroutines, prepared statements, pinned timestamps, no retry, no bookkeeping.
+// byHand writes as a service would by hand: goroutines, prepared statements, pinned timestamps, no retry, no
+// bookkeeping.
 type byHand struct{ *gocql.Session }
 
 // createsByHand makes a contender that creates orders, in tables with views too.
@@ -137,8 +138,8 @@ func (s byHand) inBatch(ctx context.Context, before, after item) error {
 	return s.ExecuteBatch(b)
 }
 
-// condition sends a statement with a condition, which holds, and then the statements of the query table. A client that dies between the two
-// leaves them apart.
+// condition sends a statement with a condition, which holds, and then the statements of the query table. A client that
+// dies between the two leaves them apart.
 func (s byHand) condition(ctx context.Context, first statement, before, after item) error {
 	applied, err := s.Query(first.text, first.values...).WithContext(ctx).MapScanCAS(map[string]any{})
 	if err == nil && !applied {

@@ -41,7 +41,8 @@ func (a *answers) ObserveFrameHeader(_ context.Context, header gocql.ObservedFra
 	}
 }
 
-// Open makes the keyspace. Without hosts the nodes are in this process, and only seem to do what they did once before: see replay.
+// Open makes the keyspace. Without hosts the nodes are in this process, and only seem to do what they did once before:
+// see replay.
 func Open(ctx context.Context, hosts []string) (p *Place, err error) {
 	p = &Place{Hosts: len(hosts), Replicas: min(3, cmp.Or(len(hosts), 3)), keyspace: fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix())}
 	defer func() {

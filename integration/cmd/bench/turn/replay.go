@@ -13,8 +13,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// replay connects with nodes that carry out a prepared statement once. While it is on, the same answer comes at once after that, and
-// nothing is done. A SELECT gets the answer that it got with the same values. So only the client uses CPU and allocates.
+// replay connects with nodes that carry out a prepared statement once. While it is on, the same answer comes at once
+// after that, and nothing is done. A SELECT gets the answer that it got with the same values. So only the client uses
+// CPU and allocates.
 type replay struct {
 	on       atomic.Bool
 	mu       sync.Mutex

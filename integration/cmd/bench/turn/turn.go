@@ -97,8 +97,9 @@ func ready(ctx context.Context, p *Place, prepare Prepare, n int) (func(context.
 	return do, err
 }
 
-// Exactly counts the allocations of an operation, and their bytes, as testing.AllocsPerRun does: with one processor. Without the garbage
-// collector no pool is emptied. The median of batches leaves out rare events. The order of goroutines changes the count by less than half.
+// Exactly counts the allocations of an operation, and their bytes, as testing.AllocsPerRun does: with one processor.
+// Without the garbage collector no pool is emptied. The median of batches leaves out rare events. The order of
+// goroutines changes the count by less than half.
 func Exactly(ctx context.Context, p *Place, prepare Prepare) (r Result, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
