@@ -18,6 +18,7 @@
 //     conditions of one row are looked at, of which only one is rejected;
 //   - IN of partition keys in a batch with conditions, which is an internal error;
 //   - rows of counters that were deleted and are counted again;
-//   - two bounds of different length on descending columns, between which Cassandra 5.0 loses rows;
+//   - two bounds of different length on descending columns, between which Cassandra 5.0 loses rows, and
+//     bounds of different length after an IN that names a value twice, with which it finds none;
 //   - scans of whole tables.
 package differential

@@ -89,7 +89,8 @@ type text struct {
 	strings.Builder
 	*round
 	values []transcript.Value
-	bound  int // in percent
+	bound  int  // in percent
+	once   bool // IN has no value twice
 }
 
 func (g *round) text(format string, args ...any) *text {
@@ -156,15 +157,12 @@ func (g *round) keyOf(c column) datum {
 	return d[g.IntN(len(d))]
 }
 
-// some are some different values of a column of the key, in any order, at times one of them twice.
+// some are some different values of a column of the key, in any order.
 func (g *round) some(c column) []datum {
 	var out []datum
 	d := g.domains[c.name]
 	for _, i := range g.Perm(len(d))[:1+g.IntN(len(d))] {
 		out = append(out, d[i])
-	}
-	if g.IntN(5) == 0 {
-		out = append(out, out[0])
 	}
 	return out
 }

@@ -195,11 +195,14 @@ func (x *text) assign(c column) {
 
 // equal adds a relation of = or IN.
 func (x *text) equal(c column, in bool) {
+	some := x.some(c)
+	if !x.once && x.IntN(5) == 0 {
+		some = append(some, some[0])
+	}
 	switch {
 	case !in:
 		x.add("%s = ", c.name).put(x.keyOf(c))
 	case x.IntN(3) == 0: // IN ?
-		some := x.some(c)
 		var parts []byte
 		for _, d := range some {
 			parts = cqltype.AppendValue(parts, d.bytes)
@@ -209,7 +212,7 @@ func (x *text) equal(c column, in bool) {
 		x.add("%s IN ", c.name).put(datum{bytes: append(number(len(some)).bytes, parts...)})
 		x.bound = before
 	default:
-		x.add("%s IN (", c.name).list(x.some(c)).add(")")
+		x.add("%s IN (", c.name).list(some).add(")")
 	}
 }
 
@@ -256,10 +259,11 @@ func (g *round) deleteRows(u timing) *text {
 		return x
 	}
 	prefix := []int{n, g.IntN(n), g.IntN(n), 0}[g.pick(45, 20, 30, 5)]
+	x.once = prefix < n && g.IntN(3) > 0 // bounds follow
 	for _, c := range g.t.clustering[:prefix] {
 		x.add(" AND ").equal(c, g.IntN(10) == 0)
 	}
-	if prefix < n && g.IntN(3) > 0 {
+	if x.once {
 		x.add(" AND ").bounds(g.t.clustering[prefix:])
 	}
 	return x
