@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
@@ -388,6 +389,32 @@ func TestModifyInPlaceCompares(t *testing.T) {
 		now, unread := writer.Load(t.Context(), w, "show", set, s)
 		if err != nil || unread != nil || rounds != 2 || now.Price != 2 || *now.Guest != "A" || *after.Guest != "A" {
 			t.Errorf("after %d rounds %+v, %v, %v", rounds, now, err, unread)
+		}
+	})
+}
+
+// A Modify that meets a conflict each time ends with it. Nothing is sent that the deadline would end unanswered.
+func TestModifyEndsWithAConflict(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}}, tables.Compare("price")))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		w, s := open(t, c)
+		id := gocql.MustRandomUUID() // its price is null, which no price is equal to
+		if err := s.Query("INSERT INTO seats (seat_id, guest) VALUES (?, 'A')", id).Exec(); err != nil {
+			t.Fatal(err)
+		}
+		c.When(cassandratest.Text(" IF ")).Do(cassandratest.Delay(300 * time.Millisecond))
+		for range 10 {
+			rounds := 0
+			_, err := writer.Modify(t.Context(), w, "raise", set, seat{SeatID: id}, func(s seat) (seat, error) {
+				rounds++
+				s.Price++
+				return s, nil
+			})
+			if writer.OutcomeOf(err) != writer.Conflict || rounds < 5 {
+				t.Errorf("after %d rounds: %v", rounds, err)
+			}
 		}
 	})
 }
