@@ -142,10 +142,7 @@ func TestRowsThatEnd(t *testing.T) {
 	if err := schema.Validate(ctx, s.Session, schema.Sets(ending)); err != nil {
 		t.Error(err)
 	}
-	w, err := writer.New(s.Session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWriter(t, s.Session)
 	modify := func(id string, change func(*endingSeat)) error {
 		_, err := writer.Modify(ctx, w, "change", ending, endingSeat{ID: id}, func(o endingSeat) (endingSeat, error) {
 			change(&o)
@@ -208,10 +205,7 @@ func TestRowsThatEndByDefault(t *testing.T) {
 	s := openTrains(t, seatTables...)
 	cluster.ChangeSchema(t, s.keyspace, "ALTER TABLE seats WITH default_time_to_live = 36000", "ALTER TABLE seats_by_train WITH default_time_to_live = 36000")
 	plain := tables.Must(tables.New[seat]("seat", seatOptions(s.keyspace)...))
-	w, err := writer.New(s.Session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWriter(t, s.Session)
 	if _, err := w.Write(t.Context(), "create", plain.Insert(seat{ID: "by default", Train: "ice", Tags: []string{"aisle"}})); err != nil {
 		t.Fatal(err)
 	}
@@ -316,9 +310,7 @@ func TestTimesByHandInOtherUnits(t *testing.T) {
 			if err != nil || report.Stamped == 0 {
 				t.Errorf("%v\n%v", err, report)
 			}
-			if w, err := writer.New(s.Session); err != nil {
-				t.Error(err)
-			} else if _, err = writer.Modify(t.Context(), w, "change", set, seat{ID: "differs"}, func(o seat) (seat, error) {
+			if _, err = writer.Modify(t.Context(), newWriter(t, s.Session), "change", set, seat{ID: "differs"}, func(o seat) (seat, error) {
 				o.Price += 10
 				return o, nil
 			}); err != nil {

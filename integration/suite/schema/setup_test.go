@@ -9,8 +9,10 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/writer"
 )
 
 func open(t *testing.T) *session.Session {
@@ -44,6 +46,16 @@ func create(t *testing.T, on *session.Session, s *schema.Schema) {
 	if err := ensure(t, on, s); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// newWriter waits for slow nodes: a timeout says nothing about what is tested here.
+func newWriter(t *testing.T, on *session.Session) *writer.Writer {
+	t.Helper()
+	w, err := writer.New(on, writer.Timeout(time.Minute), writer.Retry(retry.Policy{AttemptTimeout: 20 * time.Second}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // flush has the nodes write tables to disk.

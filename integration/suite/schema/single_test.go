@@ -70,10 +70,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 	exec("INSERT INTO seats (id, text, count) VALUES (%d, 'by hand', 1) USING TIMESTAMP %d AND TTL 86400", expires, at)
 	exec("INSERT INTO seats (id, text, count) VALUES (%d, 'by hand', 1) USING TIMESTAMP %d", ahead, time.Now().Add(time.Hour).UnixMicro())
 
-	w, err := writer.New(on)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWriter(t, on)
 	r, err := reconcile.New(on, reconcile.Settle(time.Second))
 	if err != nil {
 		t.Fatal(err)
