@@ -85,16 +85,12 @@ func values(t reflect.Type, cql string) []any {
 		return list(texts[cql])
 	case reflect.Bool:
 		return []any{false, true}
-	case reflect.Float32:
-		return list([]float32{
-			0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, -math.MaxFloat32, math.MaxFloat32,
-			float32(math.Inf(-1)), float32(math.Inf(1)), float32(math.NaN()),
-		})
-	case reflect.Float64:
-		return list([]float64{
-			0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, -math.MaxFloat64, math.MaxFloat64,
-			math.Inf(-1), math.Inf(1), math.NaN(),
-		})
+	case reflect.Float32, reflect.Float64:
+		least, most := math.SmallestNonzeroFloat64, math.MaxFloat64
+		if t.Bits() == 32 {
+			least, most = math.SmallestNonzeroFloat32, math.MaxFloat32
+		}
+		return list([]float64{0, math.Copysign(0, -1), -0.1, least, math.NaN(), -most, most, math.Inf(-1), math.Inf(1)})
 	case reflect.Array:
 		return list(uuids(cql))
 	case reflect.Slice:
@@ -169,7 +165,7 @@ func day(n int64) time.Time { return time.Unix(n*86400, 0).UTC() }
 func structs(t reflect.Type, cql string) []any {
 	switch t {
 	case reflect.TypeFor[big.Int]():
-		return list([]big.Int{{}, *big.NewInt(-1), *huge(-1), *huge(1)})
+		return list([]big.Int{{}, *big.NewInt(-1), *big.NewInt(-129), *huge(-1), *huge(1)})
 	case reflect.TypeFor[inf.Dec]():
 		return list([]inf.Dec{{}, *inf.NewDec(150, 2), *inf.NewDecBig(huge(-1), 1000), *inf.NewDecBig(huge(1), -1000)})
 	case reflect.TypeFor[gocql.Duration]():

@@ -16,8 +16,7 @@ type basketTests struct{ *Place }
 
 func (p basketTests) want(t *testing.T, what string, customer gocql.UUID, want map[gocql.UUID]int32) {
 	t.Helper()
-	got, err := baskets.Of(t.Context(), p.Reader, customer)
-	must(t, err)
+	got := value(baskets.Of(t.Context(), p.Reader, customer))(t)
 	wrong(t, !maps.Equal(got.Products, want), "%s: %v, want %v", what, got.Products, want)
 }
 

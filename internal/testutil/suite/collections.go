@@ -2,7 +2,6 @@ package suite
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -84,10 +83,7 @@ func (m *collectionMode) table(query string) string { return m.name + "_contacts
 
 // collectionsSchema has the tables of all modes.
 func collectionsSchema() *schema.Schema {
-	var sets []tables.Described
-	for _, m := range collectionModes() {
-		sets = append(sets, m.set())
-	}
+	sets := each(collectionModes(), func(m collectionMode) tables.Described { return m.set() })
 	for _, set := range copiedNumbers {
 		sets = append(sets, set)
 	}
@@ -110,9 +106,8 @@ func (p collectionTests) WrittenTwice(t *testing.T) {
 		for range 2 {
 			p.exec(t, "INSERT INTO plain_contacts (id, phones) VALUES ('doubled', ['1', '2']) USING TIMESTAMP 100")
 		}
-		var got []string
-		must(t, p.Session.Reads().Query("SELECT phones FROM plain_contacts WHERE id = 'doubled'").Scan(&got))
-		wrong(t, !slices.Equal(got, []string{"1", "2", "1", "2"}), "sent twice, it is %q", got)
+		got := cell[[]string](t, p.Place, "SELECT phones FROM plain_contacts WHERE id = 'doubled'")
+		wantRows(t, "sent twice", got, []string{"1", "2", "1", "2"})
 	})
 }
 
@@ -189,14 +184,10 @@ func (m *collectionMode) rejects(t *testing.T, p *Place, row contact) {
 	other.Phones = append(slices.Clone(row.Phones), "3")
 	fresh := other
 	fresh.ID, fresh.Version = gocql.MustRandomUUID().String(), gocql.UUID{}
-	moved := row
-	moved.Name, moved.Team = "Eve", "another"
+	moved, none := row, row
+	moved.Name, moved.Team, none.Phones = "Eve", "another", nil
 	changes := map[string]tables.Change{
-		"an insert": set.Insert(fresh), "another list": set.Update(row, other), "no list": set.Update(row, func() contact {
-			o := row
-			o.Phones = nil
-			return o
-		}()),
+		"an insert": set.Insert(fresh), "another list": set.Update(row, other), "no list": set.Update(row, none),
 	}
 	if m.patches {
 		changes["an upsert"], changes["a patch"] = set.Upsert(fresh), set.Patch(other, tables.Column("phones"))
@@ -243,17 +234,14 @@ func (m *collectionMode) want(t *testing.T, p *Place, row contact) {
 		var got contact
 		must(t, p.Session.Reads().Query("SELECT name, tags, rates, phones FROM "+table+where(table, row)).
 			Scan(&got.Name, (*textSet)(&got.Tags), &got.Rates, &got.Phones))
-		wrong(t, got.Name != row.Name || !maps.Equal(got.Tags, row.Tags) || !maps.Equal(got.Rates, row.Rates) ||
-			!slices.Equal(got.Phones, row.Phones),
-			"%s: it is %v %v %v %q, want %v %v %v %q", table, got.Name, got.Tags, got.Rates, got.Phones, row.Name, row.Tags,
-			row.Rates, row.Phones)
+		text := func(c contact) string { return fmt.Sprintf("%q %q %v %q", c.Name, c.Tags, c.Rates, c.Phones) }
+		wrong(t, text(got) != text(row), "%s: it is %s, want %s", table, text(got), text(row))
 	}
 }
 
 func load(t *testing.T, w *writer.Writer, set *tables.Set[contact], key contact) contact {
 	t.Helper()
-	row, err := writer.Load(t.Context(), w, "load", set, key)
-	must(t, err)
+	row := value(writer.Load(t.Context(), w, "load", set, key))(t)
 	return row
 }
 
@@ -308,10 +296,10 @@ func (p collectionTests) ListsAreCopied(t *testing.T) {
 func copyLists(t *testing.T, p *Place, name string, set *tables.Set[number]) {
 	ago := time.Now().Add(-time.Hour).UnixMicro()
 	base, query := name+"_numbers", name+"_numbers_by_team"
-	p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING "+
-		"TIMESTAMP %d", base, ago))
-	p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING "+
-		"TIMESTAMP %d", query, ago+1))
+	for i, table := range []string{base, query} {
+		p.exec(t, fmt.Sprintf("INSERT INTO %s (id, team, name, phones) VALUES ('a', 'x', 'Ann', ['1', '2', '1']) USING "+
+			"TIMESTAMP %d", table, ago+int64(i)))
+	}
 	again := func(seconds int64, element string) {
 		for _, row := range []string{base + " USING TIMESTAMP ? SET phones = phones + ? WHERE id = 'a'", query +
 			" USING TIMESTAMP ? SET phones = phones + ? WHERE team = 'x' AND id = 'a'"} {
@@ -331,25 +319,21 @@ func copyLists(t *testing.T, p *Place, name string, set *tables.Set[number]) {
 		wrong(t, report.Copied != copied || report.Kept != kept, "%d copied, %d kept, want %d and %d", report.Copied,
 			report.Kept, copied, kept)
 		for _, table := range []string{base, query} {
-			var got []string
-			must(t, p.Session.Reads().Query("SELECT numbers FROM "+table).Scan(&got))
-			wrong(t, !slices.Equal(got, want), "%s has %q, want %q", table, got, want)
+			wantRows(t, table, cell[[]string](t, p, "SELECT numbers FROM "+table), want)
 		}
 	}
 	run(1, 0, "1", "2", "1", "3")
 	run(0, 0, "1", "2", "1", "3")
 	timed := p.Session.Reads().Query("SELECT MAXWRITETIME(phones) FROM "+base).Exec() == nil // 4.1 does not tell
 	if name == "stamped" && timed {
-		var at int64
-		must(t, p.Session.Reads().Query("SELECT WRITETIME(numbers) FROM "+base).Scan(&at))
+		at := cell[int64](t, p, "SELECT WRITETIME(numbers) FROM "+base)
 		wrong(t, at != ago+1_000_000, "it was written %d us after its list", at-ago-1_000_000)
 		again(2, "4")
 		run(1, 0, "1", "2", "1", "3", "4")
 	}
-	_, err = writer.Modify(t.Context(), p.Writer, "write", set, number{ID: "a"}, func(n number) (number, error) {
+	must(t, errorOf(writer.Modify(t.Context(), p.Writer, "write", set, number{ID: "a"}, func(n number) (number, error) {
 		n.Numbers = []string{"5"}
 		return n, nil
-	})
-	must(t, err)
+	})))
 	run(0, 1, "5")
 }

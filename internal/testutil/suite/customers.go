@@ -34,14 +34,11 @@ func (p customerTests) Addresses(t *testing.T) {
 	got, err = customers.Get(t.Context(), p.Reader, customer.ID, "holiday")
 	wrong(t, err != nil || got != nil, "a key that is not there: %v, %v", got, err)
 
-	moved := customers.CustomerAddress{
-		CustomerID: customer.ID, AddressKey: "home",
-		Address: &customers.Address{StreetName: "Elm Street"},
-	}
+	moved, unknown := first, first
+	moved.Address, unknown.Address = &customers.Address{StreetName: "Elm Street"}, nil
 	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(first, moved))
 	Write(t, p.Writer, "saveAddress", customers.Addresses.Delete(second))
 	p.wantAddresses(t, customer.ID, moved)
-	unknown := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home"}
 	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(moved, unknown))
 	p.wantAddresses(t, customer.ID, unknown)
 }

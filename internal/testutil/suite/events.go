@@ -22,12 +22,10 @@ type eventTests struct{ *Place }
 // Tables are created ahead and dropped when their time is over; events find theirs by their month, and are read across
 // the end of it.
 func (p eventTests) Months(t *testing.T) {
-	months, err := events.Tables(testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)))
-	must(t, err)
+	months := value(events.Tables(testsession.New(t, nil, p.Dial(t, p.Keyspace, patient))))(t)
 	plan := func(now time.Time, w rotation.Window) rotation.Plan {
 		t.Helper()
-		plan, err := months.Plan(t.Context(), now, w)
-		must(t, err)
+		plan := value(months.Plan(t.Context(), now, w))(t)
 		return plan
 	}
 	apply := func(now time.Time, todo rotation.Plan) {
@@ -43,9 +41,8 @@ func (p eventTests) Months(t *testing.T) {
 	month := func(year, month int) string { return fmt.Sprintf("events_%d_%02d", year, month) }
 	december := month(year-1, 12)
 	todo := plan(newYear.Add(24*time.Hour), events.Kept)
-	if want := []string{december, month(year, 1), month(year, 2)}; !slices.Equal(todo.Create, want) || len(todo.Drop) > 0 {
-		t.Fatalf("the plan is\n%s, want to create %v", todo, want)
-	}
+	wantRows(t, "to create", todo.Create, []string{december, month(year, 1), month(year, 2)})
+	wantRows(t, "to drop", todo.Drop, nil)
 	apply(newYear.Add(24*time.Hour), todo)
 	again := plan(newYear.Add(24*time.Hour), events.Kept)
 	wrong(t, again.String() != "nothing to do", "after Apply there is still to do: %s", again)
@@ -56,17 +53,12 @@ func (p eventTests) Months(t *testing.T) {
 		newYear.Add(-48 * time.Hour), newYear.Add(-time.Millisecond), newYear, newYear.Add(time.Hour),
 		newYear.Add(40 * 24 * time.Hour),
 	} {
-		e := events.Event{SensorID: sensor, EventTime: at, Value: 20.5}
-		Write(t, p.Writer, "event", events.Events.Insert(e))
+		Write(t, p.Writer, "event", events.Events.Insert(events.Event{SensorID: sensor, EventTime: at, Value: 20.5}))
 		all = append(all, at)
 	}
 	moved := events.Event{SensorID: sensor, EventTime: newYear, Value: 21}
-	if _, err := writer.Modify(t.Context(), p.Writer, "correct", events.Events, moved,
-		func(events.Event) (events.Event, error) {
-			return moved, nil
-		}); err != nil {
-		t.Errorf("an event of January is not found in its table: %v", err)
-	}
+	wantError(t, "an event of January", errorOf(writer.Modify(t.Context(), p.Writer, "correct", events.Events,
+		moved, func(events.Event) (events.Event, error) { return moved, nil })), nil)
 	got, err := eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour),
 		newYear.Add(30*24*time.Hour)))
 	want := []time.Time{all[3], all[2], all[1]}
@@ -74,9 +66,7 @@ func (p eventTests) Months(t *testing.T) {
 
 	july := newYear.AddDate(0, 6, 2)
 	todo = plan(july, events.Kept)
-	if want := []string{december}; !slices.Equal(todo.Drop, want) {
-		t.Fatalf("the plan is\n%s, want to drop %v", todo, want)
-	}
+	wantRows(t, "to drop", todo.Drop, []string{december})
 	apply(july, todo)
 	got, err = eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(2*time.Hour)))
 	var failed *reader.Error
@@ -98,13 +88,9 @@ func eventTimes(rows func(func(events.Event, error) bool)) (out []time.Time, err
 // An event of a month without a table is not written, and it is said which table it wanted, and what creates it.
 func (p eventTests) BadInput(t *testing.T) {
 	e := events.Event{SensorID: gocql.MustRandomUUID(), EventTime: time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC)}
-	_, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e))
-	var failed *writer.Error
-	if !errors.As(err, &failed) || !failed.NotApplied() ||
-		!strings.Contains(err.Error(), "table events_1999_12 does not exist") ||
-		!strings.Contains(err.Error(), "package rotation") {
-		t.Errorf("%v, want that events_1999_12 is missing, and nothing written", err)
-	}
+	failed := failedOf(t, errorOf(p.Writer.Write(t.Context(), "event", events.Events.Insert(e))))
+	wrong(t, !failed.NotApplied(), "%v, want that nothing is written", failed)
+	wantError(t, "no table", failed, failed, "table events_1999_12 does not exist", "package rotation")
 	e.EventTime = time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)
 	wantInvalid(t, p.Writer, "a year of five digits", events.Events.Insert(e))
 }

@@ -31,9 +31,8 @@ func (p executionTests) started(t *testing.T) executions.Run {
 func (p executionTests) closed(t *testing.T, as executions.Status) executions.Closed {
 	t.Helper()
 	run := p.started(t)
-	closed, err := executions.Close(t.Context(), p.Writer, run, dayOf(2), as, 9)
-	must(t, err)
-	_, err = writer.Load(t.Context(), p.Writer, "open", executions.Runs, run)
+	closed := value(executions.Close(t.Context(), p.Writer, run, dayOf(2), as, 9))(t)
+	_, err := writer.Load(t.Context(), p.Writer, "open", executions.Runs, run)
 	wantError(t, "a run that is closed is open", err, writer.ErrNotFound)
 	return closed
 }
@@ -41,8 +40,7 @@ func (p executionTests) closed(t *testing.T, as executions.Status) executions.Cl
 // wants looks for the only run of a workflow.
 func (p executionTests) wants(t *testing.T, what string, want executions.Closed) {
 	t.Helper()
-	found, err := executions.ByWorkflow(t.Context(), p.Reader, want.DomainID, want.WorkflowID, 10)
-	must(t, err)
+	found := value(executions.ByWorkflow(t.Context(), p.Reader, want.DomainID, want.WorkflowID, 10))(t)
 	wrong(t, len(found) != 1 || found[0].RunID != want.RunID || !found[0].CloseTime.Equal(want.CloseTime) ||
 		found[0].HistoryLength != 9 || found[0].Status != want.Status, "%s: %+v, want %+v", what, found, want)
 }
@@ -51,8 +49,7 @@ func (p executionTests) wants(t *testing.T, what string, want executions.Closed)
 func (p executionTests) Life(t *testing.T) {
 	p.check(t, executions.Runs, executions.Executions)
 	closed := p.closed(t, executions.Failed)
-	reset, err := executions.Reset(t.Context(), p.Writer, closed)
-	must(t, err)
+	reset := value(executions.Reset(t.Context(), p.Writer, closed))(t)
 	lists := func(table, column string, value any) []executions.Closed {
 		q := reader.From(executions.Executions, table).Eq("domain_id", closed.DomainID)
 		return List(t, p.Place, q.Eq(column, value))

@@ -33,7 +33,7 @@ func Exercise(t *testing.T, c Cassandra) {
 		bucketedlogs.Schema, conversations.Schema,
 		executions.Schema, hourlylogs.Schema, ordersplit.Schema, pageviews.Schema, sensors.Schema,
 		slots.Schema.In(map[string]string{"order_delivery": ""}), tenants.SharedSchema, useractivity.Schema,
-		usermessages.Schema, schemaOf(docs, tickets, shelfTickets)), hitTables...)
+		usermessages.Schema, schemaOf(docs, tickets, shelfTickets, pageHits)))
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

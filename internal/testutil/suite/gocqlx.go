@@ -44,30 +44,25 @@ func (s orderTests) ReadWithGocqlx(t *testing.T) {
 	for i := range 3 {
 		o := shop.NewOrder()
 		o.OrderID, o.UserID = gocql.UUIDFromTime(start.Add(time.Duration(i)*time.Second)), user
-		result := Write(t, s.Writer, "createOrder", orders.Orders.Insert(o))
-		o.UpdatedAt = result.Timestamp
+		o.UpdatedAt = Write(t, s.Writer, "createOrder", orders.Orders.Insert(o)).Timestamp
 		made = append(made, o)
 	}
-	paid, err := writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, made[0],
-		func(o orders.Order) (orders.Order, error) {
-			o.Status = orders.Paid
-			return o, nil
-		})
-	must(t, err)
+	paid := value(writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, made[0], pay))(t)
 	Write(t, s.Writer, "deleteOrder", orders.Orders.Delete(made[1]))
 
 	for _, columns := range [][]string{nil, byID.Metadata().Columns} { // SELECT *, and by name
+		get := func(of *table.Table, o orders.Order) *gocqlx.Queryx {
+			return of.GetQueryContext(t.Context(), session, columns...).BindStruct(o)
+		}
 		var one orders.Order
-		wantError(t, "by id, alone", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Get(&one), nil)
+		wantError(t, "by id, alone", get(byID, paid).Get(&one), nil)
 		wrong(t, !sameOrder(one, paid), "by id, alone: %v, want %v", one, paid)
-		wantOrders(t, "by id", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid), paid)
-		wantError(t, "a deleted order", byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one),
-			gocql.ErrNotFound)
-		wantOrders(t, "by user, the newest first", byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user),
-			made[2], paid)
-		wantOrders(t, "under its new status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(paid),
-			paid)
-		wantOrders(t, "under its old status", byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(made[0]))
+		wantOrders(t, "by id", get(byID, paid), paid)
+		wantError(t, "a deleted order", get(byID, made[1]).Get(&one), gocql.ErrNotFound)
+		newest := byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user)
+		wantOrders(t, "by user, the newest first", newest, made[2], paid)
+		wantOrders(t, "under its new status", get(byStatus, paid), paid)
+		wantOrders(t, "under its old status", get(byStatus, made[0]))
 	}
 	wantOrders(t, "before the newest", byUser.SelectBuilder(byUser.Metadata().Columns...).Where(qb.Lt("order_id")).
 		OrderBy("order_id", qb.ASC).Limit(5).
@@ -109,29 +104,24 @@ func (s orderTests) BucketsWithGocqlx(t *testing.T) {
 func (p userTests) ReadWithGocqlx(t *testing.T) {
 	byID, byEmail := gocqlxTable(users.Users, "users"), gocqlxTable(users.Users, "users_by_email")
 	session := gocqlx.NewSession(p.Session.Reads())
-	u, err := users.SignUp(t.Context(), p.Writer, users.User{
-		UserID: gocql.MustRandomUUID(), Email: "gocqlx@example.org",
-		Name: "G",
-	})
-	must(t, err)
-	var got users.User
-	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
-	wrong(t, err != nil || got != u, "%+v, %v, want %+v", got, err, u)
-	got = users.User{}
-	err = byEmail.GetQueryContext(t.Context(), session, byEmail.Metadata().Columns...).BindStruct(u).Get(&got)
-	wrong(t, err != nil || got != (users.User{UserID: u.UserID, Email: u.Email}), "by email: %+v, %v", got, err)
+	u := p.signUp(t, "gocqlx")
+	get := func(of *table.Table, columns ...string) (got users.User, err error) {
+		err = of.GetQueryContext(t.Context(), session, columns...).BindStruct(u).Get(&got)
+		return got, err
+	}
+	got := value(get(byID, byID.Metadata().Columns...))(t)
+	wrong(t, got != u, "%+v, want %+v", got, u)
+	got = value(get(byEmail, byEmail.Metadata().Columns...))(t)
+	wrong(t, got != (users.User{UserID: u.UserID, Email: u.Email}), "by email: %+v", got)
 	for own, of := range map[string]*table.Table{"done": byID, "claim": byEmail} {
-		err := of.GetQueryContext(t.Context(), session).BindStruct(u).Get(&got)
+		_, err := get(of)
 		wrong(t, err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`), "SELECT * from %s: %v",
 			of.Name(), err)
 	}
 
 	must(t, users.Leave(t.Context(), p.Writer, u))
-	got = users.User{}
-	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
-	wrong(t, err != nil || got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}),
-		"what is left of a deleted user: %+v, %v", got, err)
+	got = value(get(byID, byID.Metadata().Columns...))(t)
+	wrong(t, got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}), "of a deleted user: %+v", got)
 	wantError(t, "Load of a deleted user", errorOf(users.ByID(t.Context(), p.Writer, u.UserID)), writer.ErrNotFound)
-	wantError(t, "the address of a deleted user", byEmail.GetQueryContext(t.Context(), session, "user_id").BindStruct(u).
-		Get(&got), gocql.ErrNotFound)
+	wantError(t, "the address of a deleted user", errorOf(get(byEmail, "user_id")), gocql.ErrNotFound)
 }

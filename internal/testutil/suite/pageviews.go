@@ -10,7 +10,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/pageviews"
-	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -19,26 +18,35 @@ type pageViewTests struct{ *Place }
 
 var march2 = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
+func (pageViewTests) view(t *testing.T, w *writer.Writer, v pageviews.Visit) {
+	t.Helper()
+	if counted, err := pageviews.View(t.Context(), w, v); err != nil || counted != writer.Applied {
+		t.Fatal(counted, err)
+	}
+}
+
+func (p pageViewTests) total(t *testing.T, page gocql.UUID) int64 {
+	t.Helper()
+	return value(pageviews.Total(t.Context(), p.Reader, page))(t)
+}
+
 // Views of two days are counted in all, and each on its day; one is taken back.
 func (p pageViewTests) Views(t *testing.T) {
 	p.check(t, pageviews.Counts, pageviews.Visits)
 	page, user := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	for i := range 10 {
 		// four before midnight
-		v := pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i-4) * time.Hour), PageID: page}
-		if counted, err := pageviews.View(t.Context(), p.Writer, v); err != nil || counted != writer.Applied {
-			t.Fatal(counted, err)
-		}
+		p.view(t, p.Writer, pageviews.Visit{
+			UserID: user, ViewedAt: march2.Add(time.Duration(i-4) * time.Hour), PageID: page,
+		})
 	}
 	back := pageviews.Count{PageID: page, ViewedAt: march2, ViewCount: -1}
 	res, err := p.Writer.Write(t.Context(), "takeBack", pageviews.Counts.Add(back))
 	if err != nil || res.Mode != writer.Counter || res.Counters != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	n, err := pageviews.Total(t.Context(), p.Reader, page)
-	wrong(t, err != nil || n != 9, "%d views, %v, want 9", n, err)
-	n, err = pageviews.Total(t.Context(), p.Reader, gocql.MustRandomUUID())
-	wrong(t, err != nil || n != 0, "a page nobody saw has %d views, %v", n, err)
+	n, none := p.total(t, page), p.total(t, gocql.MustRandomUUID())
+	wrong(t, n != 9 || none != 0, "%d views, want 9; a page nobody saw has %d", n, none)
 	var days []time.Time
 	var counts []int64
 	for _, c := range all(t, pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, -1),
@@ -50,30 +58,20 @@ func (p pageViewTests) Views(t *testing.T) {
 	for _, err := range pageviews.ByDay(t.Context(), p.Reader, page, march2.AddDate(0, 0, 1), march2.AddDate(0, 0, 2)) {
 		t.Errorf("a day without views: %v", err)
 	}
-	visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user)
-	wrong(t, visits != 10, "%d visits", visits)
+	p.wantCount(t, 10, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user)
 	for _, table := range []string{"page_views", "page_views_by_day"} {
-		var compression map[string]string
-		if err := p.Session.Reads().Query(
-			`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
-			p.Keyspace, table).Scan(&compression); err != nil || compression["chunk_length_in_kb"] != "4" {
-			t.Errorf("%s: %v, %v", table, compression, err)
-		}
+		compression := cell[map[string]string](t, p.Place,
+			`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, p.Keyspace, table)
+		wrong(t, compression["chunk_length_in_kb"] != "4", "%s: %v", table, compression)
 	}
 }
 
 // Replies are lost while several users see one page. What was acknowledged is counted, what is unknown may be, nothing
 // is counted twice, and every visit is kept.
 func (p pageViewTests) LostReplies(t *testing.T) {
-	dialer := &faulty.Dialer{}
-	w := NewWriter(t, p.Faulty(t, dialer), writer.Timeout(20*time.Second))
+	w, dialer := p.lossy(t)
 	page, warm := gocql.MustRandomUUID(), gocql.MustRandomUUID()
-	if counted, err := pageviews.View(t.Context(), w, pageviews.Visit{
-		UserID: warm, ViewedAt: march2,
-		PageID: warm,
-	}); err != nil || counted != writer.Applied {
-		t.Fatal(counted, err) // statements are prepared now
-	}
+	p.view(t, w, pageviews.Visit{UserID: warm, ViewedAt: march2, PageID: warm}) // statements are prepared now
 	const users, each = 4, 30
 	var mu sync.Mutex
 	known := make(map[writer.Outcome]int64)
@@ -114,41 +112,36 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 	}
 	for u := range users {
 		user := gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}
-		visits := p.count(t, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user)
-		wrong(t, visits != each, "user %d: %d visits", u, visits)
+		p.wantCount(t, each, `SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user)
 	}
 }
 
-var hitTables = []string{
-	`CREATE TABLE hits (page_id uuid PRIMARY KEY, hits counter)`,
-	`CREATE TABLE hits_by_site (site text PRIMARY KEY, hits counter)`,
+type hits struct {
+	PageID gocql.UUID
+	Site   string
+	Hits   int64
 }
+
+var pageHits = tables.Must(tables.New[hits]("hits",
+	tables.Table{Name: "hits", PartKey: []string{"page_id"}},
+	tables.Table{Name: "hits_by_site", PartKey: []string{"site"}},
+	tables.Type("hits", "counter"),
+))
 
 // Alongside a logged batch counters go in requests of their own, and Cassandra takes both. Two entities whose counters
 // share a row are added up in it, also within one request.
 func (p pageViewTests) SharedRow(t *testing.T) {
-	type hits struct {
-		PageID gocql.UUID
-		Site   string
-		Hits   int64
-	}
-	set := tables.Must(tables.New[hits]("hits",
-		tables.Table{Name: "hits", PartKey: []string{"page_id"}},
-		tables.Table{Name: "hits_by_site", PartKey: []string{"site"}},
-		tables.Type("hits", "counter"),
-	))
 	visit := func() pageviews.Visit {
 		return pageviews.Visit{UserID: gocql.MustRandomUUID(), ViewedAt: march2, PageID: gocql.MustRandomUUID()}
 	}
 	res, err := p.Writer.Write(t.Context(), "hit",
-		set.Add(hits{gocql.MustRandomUUID(), "shop", 2}), pageviews.Visits.Insert(visit()),
-		set.Add(hits{gocql.MustRandomUUID(), "shop", 3}), pageviews.Visits.Insert(visit()))
+		pageHits.Add(hits{gocql.MustRandomUUID(), "shop", 2}), pageviews.Visits.Insert(visit()),
+		pageHits.Add(hits{gocql.MustRandomUUID(), "shop", 3}), pageviews.Visits.Insert(visit()))
 	if err != nil || res.Mode != writer.LoggedBatch || res.Counters != 3 || res.Attempts != 4 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	var n int64
-	err = p.Session.Reads().Query(`SELECT hits FROM hits_by_site WHERE site = 'shop'`).Consistency(gocql.All).Scan(&n)
-	wrong(t, err != nil || n != 5, "%d hits, %v, want 5", n, err)
+	n := cell[int64](t, p.Place, `SELECT hits FROM hits_by_site WHERE site = 'shop'`)
+	wrong(t, n != 5, "%d hits, want 5", n)
 }
 
 func (p pageViewTests) BadInput(t *testing.T) {
@@ -170,6 +163,6 @@ func (p pageViewTests) BadInput(t *testing.T) {
 		wantInvalid(t, p.Writer, name, change)
 	}
 	wantInvalid(t, p.Writer.With(writer.Logged()), "in a logged batch", pageviews.Counts.Add(c))
-	n, err := pageviews.Total(t.Context(), p.Reader, page)
-	wrong(t, err != nil || n != 0, "%d views, %v, of what was refused", n, err)
+	n := p.total(t, page)
+	wrong(t, n != 0, "%d views of what was refused", n)
 }

@@ -125,12 +125,15 @@ type pairBuilder struct {
 	columns []pairColumn
 }
 
+// field is one of a struct that is made here, for a column, or for a field of a user-defined type.
+func field(tag, name string, t reflect.Type) reflect.StructField {
+	of := reflect.StructTag(fmt.Sprintf("%s:%q", tag, name))
+	return reflect.StructField{Name: strings.ToUpper(name), Type: t, Tag: of}
+}
+
 func (b *pairBuilder) add(t reflect.Type, cql string, c pairColumn) (name string) {
 	name = fmt.Sprintf("c%d", len(b.columns))
-	b.fields = append(b.fields, reflect.StructField{
-		Name: strings.ToUpper(name), Type: t,
-		Tag: reflect.StructTag(fmt.Sprintf("db:%q", name)),
-	})
+	b.fields = append(b.fields, field("db", name, t))
 	b.d.Types = append(b.d.Types, declare.TypeOption{Column: name, CQL: cql})
 	b.columns = append(b.columns, c)
 	return name
@@ -138,11 +141,9 @@ func (b *pairBuilder) add(t reflect.Type, cql string, c pairColumn) (name string
 
 func (b *pairBuilder) build(t *testing.T) *pairSet {
 	t.Helper()
-	id := reflect.StructField{Name: "ID", Type: reflect.TypeFor[int64](), Tag: `db:"id"`}
-	s := &pairSet{row: reflect.StructOf(append([]reflect.StructField{id}, b.fields...)), columns: b.columns}
-	var err error
-	s.Set, err = declare.New("pair", s.row, b.d)
-	must(t, err)
+	fields := append([]reflect.StructField{field("db", "id", reflect.TypeFor[int64]())}, b.fields...)
+	s := &pairSet{row: reflect.StructOf(fields), columns: b.columns}
+	s.Set = value(declare.New("pair", s.row, b.d))(t)
 	return s
 }
 
@@ -164,10 +165,7 @@ func newPairSet(t *testing.T, all []pair) *pairSet {
 		}
 		for _, of := range []reflect.Type{p.goType, reflect.PointerTo(p.goType)} {
 			name := fmt.Sprintf("f%d", len(fields))
-			fields = append(fields, reflect.StructField{
-				Name: strings.ToUpper(name), Type: of,
-				Tag: reflect.StructTag(fmt.Sprintf("cql:%q", name)),
-			})
+			fields = append(fields, field("cql", name, of))
 			user.Fields.Types = append(user.Fields.Types, declare.TypeOption{Column: name, CQL: p.cql})
 		}
 		if p.cql == "decimal" || p.cql == "duration" {
@@ -271,8 +269,7 @@ func (p pairTests) Counters(t *testing.T) {
 func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 	t.Helper()
 	c.Entity, c.Set = set.Entity(), set.Set
-	r, err := c.Render(time.Now().UnixMicro(), nil)
-	must(t, err)
+	r := value(c.Render(time.Now().UnixMicro(), nil))(t)
 	query := func(text string, args ...any) *gocql.Query {
 		return p.Session.Reads().Query(text, args...).WithContext(t.Context())
 	}
@@ -302,22 +299,15 @@ func (p pairTests) store(t *testing.T, set *pairSet, c entity.Change) {
 	if c.Kind == entity.Add {
 		return
 	}
-	b, err := entity.BaseOf(set.Set, c.After, func(string) string { return p.Keyspace })
-	must(t, err)
+	b := value(entity.BaseOf(set.Set, c.After, func(string) string { return p.Keyspace }))(t)
 	s, into, read := b.Select()
 	must(t, query(s.Text, s.Args...).Scan(into...))
-	row, err := read()
-	must(t, err)
-	got, err := b.Decode(row)
-	must(t, err)
-	set.compare(t, "base row", set.names(), reflect.ValueOf(got), reflect.ValueOf(c.After))
-}
-
-func (s *pairSet) names() (names []string) {
-	for n := range s.columns {
+	var names []string
+	for n := range set.columns {
 		names = append(names, fmt.Sprintf("c%d", n))
 	}
-	return names
+	got := value(b.Decode(value(read())(t)))(t)
+	set.compare(t, "base row", names, reflect.ValueOf(got), reflect.ValueOf(c.After))
 }
 
 // compare compares columns that were read: by the bytes that they are written as again, and by the values where equal
@@ -340,8 +330,7 @@ func (s *pairSet) compare(t *testing.T, what string, names []string, got, want r
 			same(t, what+", user-defined type", p, g.Field(2*k+1), w.Field(2*k+1))
 		}
 	}
-	first, err := s.encoded(want)
-	must(t, err)
+	first := value(s.encoded(want))(t)
 	second, err := s.encoded(again)
 	if err != nil {
 		t.Fatalf("%s: what was read cannot be written: %v", what, err)

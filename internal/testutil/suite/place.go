@@ -62,9 +62,7 @@ func (p *Place) use(t *testing.T, s *session.Session) {
 		options = append(options, writer.Retry(retry.Policy{MaxAttempts: 12, MaxElapsedTime: 28 * time.Second}))
 	}
 	p.Writer = NewWriter(t, s, options...)
-	var err error
-	p.Reader, err = reader.New(s)
-	must(t, err)
+	p.Reader = value(reader.New(s))(t)
 }
 
 // mapped is the place for tables that are declared in a keyspace of a name.
@@ -108,12 +106,17 @@ func (p *Place) Faulty(t *testing.T, d *faulty.Dialer, options ...session.Option
 	return testsession.New(t, p.Connect(t, d.Configure), p.Session.Reads(), options...)
 }
 
+// lossy is a writer that loses replies as the dialer says.
+func (p *Place) lossy(t *testing.T, options ...writer.NewOption) (*writer.Writer, *faulty.Dialer) {
+	t.Helper()
+	d := new(faulty.Dialer)
+	return NewWriter(t, p.Faulty(t, d), append([]writer.NewOption{writer.Timeout(20 * time.Second)}, options...)...), d
+}
+
 // NewWriter is writer.New, of which an error ends the test.
 func NewWriter(t *testing.T, s *session.Session, options ...writer.NewOption) *writer.Writer {
 	t.Helper()
-	w, err := writer.New(s, options...)
-	must(t, err)
-	return w
+	return value(writer.New(s, options...))(t)
 }
 
 // open makes a keyspace with the tables of a schema, and more.
@@ -142,9 +145,7 @@ func schemaOf(sets ...tables.Described) *schema.Schema {
 // Write carries out a write that must succeed.
 func Write(t *testing.T, w *writer.Writer, op string, changes ...tables.Change) writer.Result {
 	t.Helper()
-	result, err := w.Write(t.Context(), op, changes...)
-	must(t, err)
-	return result
+	return value(w.Write(t.Context(), op, changes...))(t)
 }
 
 // must ends the test at an error.
@@ -152,6 +153,15 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is what a call gave, which must succeed.
+func value[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }
 
@@ -171,6 +181,20 @@ func wantError(t *testing.T, what string, err, want error, says ...string) {
 	}) {
 		t.Errorf("%s: %v, want %v %q", what, err, want, says)
 	}
+}
+
+// wantRows reports rows, or what was read of them, that are not those that are wanted.
+func wantRows[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	wrong(t, !slices.Equal(got, want), "%s: %d\n%v, want %d\n%v", what, len(got), got, len(want), want)
+}
+
+// conflict is the row that there is, as the error of a write that has met another one says.
+func conflict[T any](t *testing.T, what string, err error) T {
+	t.Helper()
+	now, ok := writer.Current[T](err)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok, "%s: %v, with %+v, want ErrConflict with a row", what, err, now)
+	return now
 }
 
 // errorOf is the error of a call.
@@ -197,11 +221,18 @@ func (p *Place) exec(t *testing.T, statement string, values ...any) {
 	must(t, p.Session.Reads().Query(statement, values...).Exec())
 }
 
-// count is what a SELECT count(*) gives at ALL.
-func (p *Place) count(t *testing.T, statement string, values ...any) (rows int) {
+// cell is what a SELECT of one column of one row, such as count(*), gives at ALL.
+func cell[T any](t *testing.T, p *Place, statement string, values ...any) (v T) {
 	t.Helper()
-	must(t, p.Session.Reads().Query(statement, values...).Consistency(gocql.All).Scan(&rows))
-	return rows
+	must(t, p.Session.Reads().Query(statement, values...).Consistency(gocql.All).Scan(&v))
+	return v
+}
+
+// wantCount wants a SELECT count(*) to give a number at ALL.
+func (p *Place) wantCount(t *testing.T, want int, statement string, values ...any) {
+	t.Helper()
+	got := cell[int](t, p, statement, values...)
+	wrong(t, got != want, "%s %v: %d rows, want %d", statement, values, got, want)
 }
 
 // all are the rows of a read that must succeed.

@@ -92,11 +92,7 @@ func (p readTests) MergesInTheServersOrder(t *testing.T) {
 			return out
 		}),
 	}
-	var sets []tables.Described
-	for _, c := range columns {
-		sets = append(sets, c.set)
-	}
-	Create(t, p.Place, sets...)
+	Create(t, p.Place, each(columns, func(c orderedColumn) tables.Described { return c.set })...)
 	for _, c := range columns {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -135,11 +131,10 @@ func inOrder[V any](t *testing.T, p *Place, set *tables.Set[keyed[V]], name stri
 		if len(want) != count {
 			t.Fatalf("%s: %d rows, want %d", name, len(want), count)
 		}
-		got := ids(List(t, p, many.OrderBy(order)))
-		wrong(t, !slices.Equal(got, want), "%s %s: merged\n%v, the server's order is\n%v", name, order, got, want)
+		wantRows(t, name+" "+order+", merged", ids(List(t, p, many.OrderBy(order))), want)
 		pieces, n := Pieces(t, p, many.OrderBy(order), 7)
-		wrong(t, !slices.Equal(ids(pieces), want) || n != 9, "%s %s: in %d pieces\n%v, want\n%v", name, order, n, ids(pieces),
-			want)
+		wantRows(t, name+" "+order+", in pieces", ids(pieces), want)
+		wrong(t, n != 9, "%s %s: %d pieces", name, order, n)
 	}
 }
 
@@ -170,19 +165,17 @@ func (p readTests) DeletedEntitiesAreNoRows(t *testing.T) {
 	var want []int
 	for n := range 30 {
 		d := Doc{Tenant: "a", N: n, Title: "x"}
-		result := Write(t, p.Writer, "create", docs.Insert(d))
+		d.Version = Write(t, p.Writer, "create", docs.Insert(d)).Version
 		if n%10 == 7 {
 			want = append(want, n)
 			continue
 		}
-		d.Version = result.Version
 		Write(t, p.Writer, "delete", docs.Delete(d))
 	}
 	small := p.paged(4)
 	for _, limit := range []int{0, 1, 2, 3, 10} {
 		rows, _ := Pieces(t, small, reader.From(docs, "docs").Eq("tenant", "a"), limit)
-		got := each(rows, func(d Doc) int { return d.N })
-		wrong(t, !slices.Equal(got, want), "limit %d: rows %v, want %v", limit, got, want)
+		wantRows(t, fmt.Sprint("limit ", limit), each(rows, func(d Doc) int { return d.N }), want)
 	}
 }
 
@@ -253,7 +246,7 @@ func (p readTests) readConfirmed(t *testing.T, query reader.Query[Ticket], state
 			"%s, limit %d: a page of %d rows, and more come after it", state, limit, len(rows))
 		got, token = append(got, rows...), next
 	}
-	wrong(t, !slices.Equal(got, want), "%s, limit %d: %v, want %v", state, limit, got, want)
+	wantRows(t, fmt.Sprintf("%s, limit %d", state, limit), got, want)
 	seen := make(map[string]bool)
 	for _, row := range left {
 		key := fmt.Sprint(row.Desk, row.N)
@@ -294,8 +287,7 @@ func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (wa
 		must(t, session.Query(`SELECT state FROM `+name+` WHERE desk = ? AND n = ?`, x.Desk, x.N).Scan(&x.State))
 	}
 	plant := func(state, desk string, n int) {
-		m, err := set.Insert(Ticket{Desk: desk, N: n, State: state}).Internal().Render(1, nil)
-		must(t, err)
+		m := value(set.Insert(Ticket{Desk: desk, N: n, State: state}).Internal().Render(1, nil))(t)
 		last := m.Mutations[len(m.Mutations)-1] // that of the query table
 		must(t, session.Query(last.Statement, last.Args...).Exec())
 		ghosts++
@@ -313,11 +305,10 @@ func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (wa
 func (p readTests) DeletedEntitiesAreNotConfirmed(t *testing.T) {
 	for n := range 10 {
 		d := Doc{Tenant: "confirmed", N: n, Title: "shared"}
-		result := Write(t, p.Writer, "create", docs.Insert(d))
+		d.Version = Write(t, p.Writer, "create", docs.Insert(d)).Version
 		if n%3 == 0 {
 			continue
 		}
-		d.Version = result.Version
 		Write(t, p.Writer, "delete", docs.Delete(d))
 		late := gocql.TimeUUID() // as of a write that was under way, with a timestamp above that of the delete
 		for _, table := range []string{"docs_by_title", "docs_by_n"} {
@@ -326,26 +317,21 @@ func (p readTests) DeletedEntitiesAreNotConfirmed(t *testing.T) {
 		}
 	}
 	query := reader.From(docs, "docs_by_title").Eq("title", "shared")
-	plain, _, err := reader.List(t.Context(), p.Reader, "list", query)
-	if err != nil || len(plain) != 10 {
-		t.Fatalf("%d rows that are not confirmed, %v: the test says nothing", len(plain), err)
+	if plain := List(t, p.Place, query); len(plain) != 10 {
+		t.Fatalf("%d rows that are not confirmed: the test says nothing", len(plain))
 	}
 	left := 0
-	rows, _, err := reader.List(t.Context(), p.Reader, "list", query.Confirm(func(Doc) { left++ }))
-	var got []int
+	rows := List(t, p.Place, query.Confirm(func(Doc) { left++ }))
 	for _, d := range rows {
-		got = append(got, d.N)
 		current := (Doc{"confirmed", d.N, "shared", nil, d.Version})
 		wrong(t, d != current || d.Version == (gocql.UUID{}), "%+v", d)
 	}
+	wantRows(t, "documents", each(rows, func(d Doc) int { return d.N }), []int{0, 3, 6, 9})
+	wrong(t, left != 6, "%d left out", left)
 	for n := range 10 { // here the key is in the fence, too
-		rows, _, err := reader.List(t.Context(), p.Reader, "list",
-			reader.From(docs, "docs_by_n").Eq("n", n).Eq("tenant", "confirmed").Confirm())
-		want := n % 3
-		wrong(t, err != nil || (len(rows) == 1) != (want == 0), "document %d: %v, %v", n, rows, err)
+		rows := List(t, p.Place, reader.From(docs, "docs_by_n").Eq("n", n).Eq("tenant", "confirmed").Confirm())
+		wrong(t, (len(rows) == 1) != (n%3 == 0), "document %d: %v", n, rows)
 	}
-	wrong(t, !slices.Equal(got, []int{0, 3, 6, 9}) || left != 6 || err != nil, "documents %v, %d left out, %v", got, left,
-		err)
 }
 
 // A claim of a Unique table is confirmed if its owner has the key. Those of writes that never finished are not, and
@@ -356,20 +342,16 @@ func (p readTests) ClaimsAreConfirmedByTheirOwners(t *testing.T) {
 		label := fmt.Sprintf("l%02d", n)
 		if n%3 == 0 {
 			Write(t, p.Writer, "create", docs.Insert(Doc{Tenant: "claims", N: n, Title: "claimed", Label: &label}))
-			want = append(want, label)
+			want = append(want, "claimed"+label)
 			continue
 		}
 		owner := []int{1000 + n, n - n%3, n - n%3}[n%3] // one that is not there, or has another label
 		p.exec(t, `INSERT INTO docs_by_label (tenant, label, n, claim) VALUES (?, ?, ?, now())`,
 			"claims", label, owner)
 	}
-	var got []string
+	// The titles are those of base rows.
 	rows, _ := Pieces(t, p.Place, reader.From(docs, "docs_by_label").Eq("tenant", "claims").Confirm(), 2)
-	for _, d := range rows {
-		got = append(got, *d.Label)
-		wrong(t, d.Title != "claimed", "%+v is not the base row", d)
-	}
-	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
+	wantRows(t, "claims", each(rows, func(d Doc) string { return d.Title + *d.Label }), want)
 }
 
 // Base rows of one partition cost one request for a page.
@@ -381,14 +363,12 @@ func (p readTests) BaseRowsOfAPartitionAreReadTogether(t *testing.T) {
 	}
 	Write(t, p.Writer, "create", inserts...)
 	c := &baseReads{table: "shelf"}
-	got, _, err := reader.List(t.Context(), p.Reader.With(reader.Session(p.Session.With(session.Trace(c)))), "list",
-		reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())
-	if err != nil || len(got) != rows {
-		t.Fatalf("%d rows, %v", len(got), err)
-	}
-	if c.sent < 3 || c.sent > 6 { // of each of three shards there is one page, or two
-		t.Errorf("%d requests for base rows", c.sent)
-	}
+	own := *p.Place
+	own.Reader = p.Reader.With(reader.Session(p.Session.With(session.Trace(c))))
+	got := List(t, &own, reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())
+	wrong(t, len(got) != rows, "%d rows", len(got))
+	// Of each of three shards there is one page, or two.
+	wrong(t, c.sent < 3 || c.sent > 6, "%d requests for base rows", c.sent)
 }
 
 // baseReads counts what is sent for rows of a base table.

@@ -36,14 +36,9 @@ func (p sensorTests) LastDayCrossesMidnight(t *testing.T) {
 		}
 	}
 	found := all(t, sensors.LastDay(t.Context(), p.Reader, sensor, now))
-	got := each(found, func(r sensors.Reading) float64 { return r.Value })
-	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
-	var ttl int
-	if err := p.Session.Reads().Query(
-		`SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`, sensor,
-		midnight.Format(time.DateOnly), midnight).Scan(&ttl); err != nil {
-		t.Fatal(err)
-	}
+	wantRows(t, "the last day", each(found, func(r sensors.Reading) float64 { return r.Value }), want)
+	ttl := cell[int](t, p.Place, `SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`,
+		sensor, midnight.Format(time.DateOnly), midnight)
 	left := time.Until(midnight.Add(sensors.Retention))
 	wrong(t, time.Duration(ttl)*time.Second > left+2*time.Second || ttl < int(left.Seconds())-600, "ends in %d s, want %v",
 		ttl, left)
@@ -131,8 +126,7 @@ func (p hourlyLogTests) Between(t *testing.T) {
 		}
 	}
 	found := all(t, hourlylogs.Between(t.Context(), p.Reader, sensor, start, start.Add(3*time.Hour)))
-	got := each(found, func(l hourlylogs.Log) string { return l.Message })
-	wrong(t, !slices.Equal(got, want), "%v, want %v", got, want)
+	wantRows(t, "three hours", each(found, func(l hourlylogs.Log) string { return l.Message }), want)
 }
 
 func (p hourlyLogTests) BadInput(t *testing.T) {
@@ -167,10 +161,10 @@ func (p userMessageTests) NewestAndBetween(t *testing.T) {
 	messages, n := pages(t, func(token reader.Token) ([]usermessages.Message, reader.Token, error) {
 		return usermessages.Newest(t.Context(), p.Reader, user, 10, token)
 	})
-	got := each(messages, content)
-	wrong(t, !slices.Equal(got, want) || n != 3, "%v in %d pages, want %v in 3", got, n, want)
-	got = each(all(t, usermessages.Between(t.Context(), p.Reader, user, now.Add(-2*time.Minute), now)), content)
-	wrong(t, !slices.Equal(got, want[4:12]), "between: %v, want %v", got, want[4:12])
+	wrong(t, n != 3, "%d pages, want 3", n)
+	wantRows(t, "the newest", each(messages, content), want)
+	found := all(t, usermessages.Between(t.Context(), p.Reader, user, now.Add(-2*time.Minute), now))
+	wantRows(t, "between", each(found, content), want[4:12])
 }
 
 func (p userMessageTests) BadInput(t *testing.T) {
@@ -183,17 +177,18 @@ func (p userMessageTests) BadInput(t *testing.T) {
 
 type conversationTests struct{ *Place }
 
+func message(conversation gocql.UUID, at time.Time, content string) conversations.Message {
+	id := gocql.MustRandomUUID()
+	return conversations.Message{ConversationID: conversation, MessageTime: at, MessageID: id, Content: content}
+}
+
 // Messages that were written with the large buckets, and messages of that time written afterwards, are found alongside
 // those in the small ones, in order, and can be edited and deleted.
 func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 	conversation, began := gocql.MustRandomUUID(), conversations.SmallerSince.AddDate(0, 0, -30)
 	var all []conversations.Message
 	for i := range 60 {
-		m := conversations.Message{
-			ConversationID: conversation, MessageTime: began.AddDate(0, 0, i).Add(-time.Duration(i%3) * time.Millisecond),
-			MessageID: gocql.MustRandomUUID(),
-			Content:   fmt.Sprint(i),
-		}
+		m := message(conversation, began.AddDate(0, 0, i).Add(-time.Duration(i%3)*time.Millisecond), fmt.Sprint(i))
 		all = append(all, m)
 		set := conversations.Messages
 		if m.MessageTime.Before(conversations.SmallerSince) && i%2 == 0 {
@@ -218,15 +213,11 @@ func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) 
 	found, _ := pages(t, func(token reader.Token) ([]conversations.Message, reader.Token, error) {
 		return conversations.Before(t.Context(), p.Reader, conversation, began, began.AddDate(0, 0, 61), 7, token)
 	})
-	got := each(found, func(m conversations.Message) string { return m.Content })
-	wrong(t, !slices.Equal(got, want), "%d messages %v, want %d %v", len(got), got, len(want), want)
+	wantRows(t, "messages", each(found, func(m conversations.Message) string { return m.Content }), want)
 }
 
 func (p conversationTests) BadInput(t *testing.T) {
-	m := conversations.Message{
-		ConversationID: gocql.MustRandomUUID(), MessageTime: time.Now(),
-		MessageID: gocql.MustRandomUUID(),
-	}
+	m := message(gocql.MustRandomUUID(), time.Now(), "")
 	Write(t, p.Writer, "send", conversations.Messages.Insert(m))
 	later := m
 	later.MessageTime = m.MessageTime.Add(48 * time.Hour)

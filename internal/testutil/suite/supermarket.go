@@ -2,6 +2,7 @@ package suite
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -63,11 +64,9 @@ func (s supermarketTests) prepare(t *testing.T) purchase {
 		slot: slots.Slot{DeliveryDate: day, StartTime: 9 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()},
 	}
 	must(t, slots.Plan(t.Context(), s.Writer, p.slot))
-	var err error
-	p.slot, err = slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), time.Now().Add(time.Hour))
-	must(t, err)
-	_, err = s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket))
-	must(t, err)
+	until := time.Now().Add(time.Hour)
+	p.slot = value(slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), until))(t)
+	must(t, errorOf(s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket))))
 	return p
 }
 
@@ -81,12 +80,10 @@ var (
 
 func (s supermarketTests) view(t *testing.T, p purchase) (v seen) {
 	t.Helper()
-	if err := s.Session.Reads().Query(
+	must(t, s.Session.Reads().Query(
 		"SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
 		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).
-		Scan(&v.confirmed); err != nil {
-		t.Fatal(err)
-	}
+		Scan(&v.confirmed))
 	for _, o := range all(t, supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID)) {
 		v.ofCustomer = o.OrderID == p.order.OrderID && len(o.Products) == 2
 	}
@@ -109,19 +106,10 @@ func (s supermarketTests) want(t *testing.T, when string, p purchase, want seen)
 	wrong(t, v != want, "%s: readers see %+v, want %+v", when, v, want)
 }
 
-// client is a writer with connections of its own, which can be made to fail.
-func (s supermarketTests) client(t *testing.T, options ...writer.NewOption) (*writer.Writer, *faulty.Dialer) {
-	t.Helper()
-	dialer := &faulty.Dialer{}
-	client := s.Faulty(t, dialer, session.Keyspaces(s.keyspaces))
-	return NewWriter(t, client, append([]writer.NewOption{writer.Timeout(20 * time.Second)}, options...)...), dialer
-}
-
 func (s supermarketTests) Submit(t *testing.T) {
 	p := s.prepare(t)
 	s.want(t, "before", p, nothingSeen)
-	result, err := supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
-	must(t, err)
+	result := value(supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot))(t)
 	s.want(t, "after ("+result.Mode.String()+")", p, everythingSeen)
 	home := &customers.Address{StreetName: "1 Long Road", City: "Leeds", Country: "GB"}
 	Write(t, s.Writer, "saveAddress", customers.Addresses.Insert(
@@ -130,10 +118,8 @@ func (s supermarketTests) Submit(t *testing.T) {
 		got, err := supermarket.DeliveryAddress(t.Context(), s.Reader, o)
 		wrong(t, err != nil || !reflect.DeepEqual(got, home), "delivered to %+v, %v", got, err)
 	}
-	_, err = supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
-	var failed *writer.Error
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied(),
-		"submitted twice: %v", err)
+	_, err := supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || !failedOf(t, err).NotApplied(), "submitted twice: %v", err)
 	other := s.prepare(t)
 	must(t, errorOf(slots.Release(t.Context(), s.Writer, other.slot, other.basket.CustomerID)))
 	wantError(t, "the slot was lost",
@@ -151,17 +137,12 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		p, _, err := s.interrupted(t, retry.Policy{MaxAttempts: 3}, min(steps, 1), max(steps-1, 0), func(d *faulty.Dialer) {
 			d.DieAfter(steps)
 		})
-		var failed *writer.Error
-		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
-			t.Fatalf("after %d steps the client would have been told: %v", steps, err)
-		}
-		v := s.view(t, p)
-		wrong(t, v != want, "the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
+		failed := failedOf(t, err)
+		wrong(t, steps > 0 && failed.NotApplied(), "after %d steps the client would have been told: %v", steps, err)
+		s.want(t, fmt.Sprint("the client dies, steps ", steps), p, want)
 		// Another process gets the error out of a queue, and finishes what it says.
-		result, err := s.Writer.Resume(t.Context(), stored(t, failed))
-		v = s.view(t, p)
-		wrong(t, err != nil || v != everythingSeen, "resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode,
-			err, v)
+		result := value(s.Writer.Resume(t.Context(), stored(t, failed)))(t)
+		s.want(t, fmt.Sprint("resumed (", result.Mode, "), steps ", steps), p, everythingSeen)
 	}
 }
 
@@ -174,7 +155,9 @@ func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost, k
 	t.Helper()
 	for range 10 {
 		p, warm := s.prepare(t), s.prepare(t)
-		w, dialer := s.client(t, writer.Retry(policy))
+		dialer := new(faulty.Dialer)
+		w := NewWriter(t, s.Faulty(t, dialer, session.Keyspaces(s.keyspaces)), writer.Timeout(20*time.Second),
+			writer.Retry(policy))
 		if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
 			t.Log("not the premise:", err)
 			continue
@@ -205,19 +188,16 @@ func applied(failed *writer.Error) (n int) {
 func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 	confirmed := seen{confirmed: true, basket: true}
 	for step, seen := range []seen{confirmed, everythingSeen} {
-		for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
+		for _, policy := range []retry.Policy{{MaxAttempts: 1}, {}} {
+			what := fmt.Sprintf("step %d, %d attempts", step, policy.MaxAttempts)
 			p, w, err := s.interrupted(t, policy, 1, step, func(d *faulty.Dialer) { d.LoseRepliesAfter(step, 1) })
-			var failed *writer.Error
 			if policy.MaxAttempts == 1 {
-				wrong(t, !errors.Is(err, writer.ErrUnknown), "step %d, %s: %v", step, name, err)
-				v := s.view(t, p)
-				wrong(t, v != seen, "step %d, %s: readers see %+v", step, name, v)
-				if errors.As(err, &failed) {
-					_, err = w.Resume(t.Context(), failed)
-				}
+				wantError(t, what, err, writer.ErrUnknown)
+				s.want(t, what, p, seen)
+				_, err = w.Resume(t.Context(), failedOf(t, err))
 			}
-			v := s.view(t, p)
-			wrong(t, err != nil || v != everythingSeen, "step %d, %s: %v, readers see %+v", step, name, err, v)
+			wantError(t, what, err, nil)
+			s.want(t, what, p, everythingSeen)
 		}
 	}
 }

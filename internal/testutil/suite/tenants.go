@@ -67,17 +67,14 @@ func (p tenantTests) TenantInTheKey(t *testing.T) {
 					want = append(want, tenant+fmt.Sprint(i))
 				}
 			}
-			items, err := tenants.InState(t.Context(), p.Reader, tenant, state, 100)
-			must(t, err)
-			got := each(items, func(i tenants.Item) string { return i.Title })
+			items := value(tenants.InState(t.Context(), p.Reader, tenant, state, 100))(t)
 			for _, item := range items {
 				wrong(t, item.TenantID != "" && item.TenantID != tenant, "%s sees an item of %s", tenant, item.TenantID)
 			}
-			wrong(t, !slices.Equal(got, want), "%s, %s: %v, want %v", tenant, state, got, want)
+			wantRows(t, tenant+", "+string(state), each(items, func(i tenants.Item) string { return i.Title }), want)
 		}
 	}
-	rows := p.count(t, `SELECT count(*) FROM items_by_id`)
-	wrong(t, rows != len(tenantNames)*count*2/3, "%d base rows, want %d", rows, len(tenantNames)*count*2/3)
+	p.wantCount(t, len(tenantNames)*count*2/3, `SELECT count(*) FROM items_by_id`)
 }
 
 // tenantTests have a keyspace that tenants share, and those of a market.
@@ -184,14 +181,13 @@ func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s own %02d", tenant, i))
 		}
 		for table, titles := range m.titles(t, tenant, "own") {
-			wrong(t, !slices.Equal(titles, want), "%s.%s has %v, want %v", tenant, table, titles, want)
+			wantRows(t, tenant+"."+table, titles, want)
 		}
 		_, r := m.of(t, tenant)
-		items, err := tenants.OwnInState(t.Context(), r, tenants.Published, 100)
-		must(t, err)
+		items := value(tenants.OwnInState(t.Context(), r, tenants.Published, 100))(t)
 		got := each(items, func(i tenants.OwnItem) string { return i.Title })
 		slices.Sort(got)
-		wrong(t, !slices.Equal(got, want), "%s reads %v", tenant, got)
+		wantRows(t, tenant+" reads", got, want)
 	}
 }
 
@@ -208,17 +204,16 @@ func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
 		}
 		resuming := globex
 		m.dialer.LoseReplies(1)
-		_, err := acme.With(writer.Retry(retry.Policy{MaxAttempts: 1})).Write(t.Context(), "createItem",
-			tenants.Own.Insert(item))
-		failed := failedOf(t, err)
-		wantError(t, "write", err, writer.ErrUnknown)
+		failed := failedOf(t, errorOf(acme.With(writer.Retry(retry.Policy{MaxAttempts: 1})).Write(t.Context(), "createItem",
+			tenants.Own.Insert(item))))
+		wantError(t, "write", failed, writer.ErrUnknown)
 		for _, r := range failed.Tables {
 			wrong(t, r.Keyspace != m.keyspaces["acme"], "it is of keyspace %s", r.Keyspace)
 		}
 		if i > 1 {
 			failed = stored(t, failed)
 			// What comes out of storage may be forged, so a tenant's writer resumes no other's.
-			_, err = globex.Resume(t.Context(), failed)
+			_, err := globex.Resume(t.Context(), failed)
 			wrong(t, !errors.Is(err, writer.ErrInvalid) || !errors.Is(err, writer.ErrUnknown),
 				"%v, want ErrInvalid beside ErrUnknown", err)
 			resuming = acme
@@ -226,8 +221,7 @@ func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
 		must(t, errorOf(resuming.Resume(t.Context(), failed)))
 	}
 	for table, titles := range m.titles(t, "acme", "resumed") {
-		wrong(t, !slices.Equal(titles, []string{"acme resumed 0", "acme resumed 1", "acme resumed 2", "acme resumed 3"}),
-			"acme.%s has %v", table, titles)
+		wantRows(t, "acme."+table, titles, []string{"acme resumed 0", "acme resumed 1", "acme resumed 2", "acme resumed 3"})
 	}
 	for _, other := range []string{"globex", "initech"} {
 		found := m.titles(t, other, "resumed")

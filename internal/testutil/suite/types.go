@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math/big"
 	"net"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +19,9 @@ import (
 	"github.com/scylladb/gocqlx/v2"
 	"gopkg.in/inf.v0"
 
+	"github.com/denorm-go/denorm/internal/describe"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/internal/testutil/pairs"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
@@ -32,16 +36,7 @@ type typeTests struct {
 
 func ptr[V any](v V) *V { return &v }
 
-func uuid(s string) gocql.UUID {
-	id, err := gocql.ParseUUID(s)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
-// huge is n times a number of 38 bytes.
-func huge(n int64) *big.Int { return new(big.Int).Lsh(big.NewInt(n), 300) }
+var lastUUID = gocql.UUID(bytes.Repeat([]byte{0xff}, 16))
 
 // day is so many days after 1970-01-01.
 func day(n int64) time.Time { return time.Unix(n*86400, 0).UTC() }
@@ -52,82 +47,75 @@ var place = Town{
 	Tags:  []string{"a", "b"}, Prices: map[string]int{"x": -1}, Pair: Pair{Count: math.MinInt32, Name: ptr("n")},
 }
 
-// typeRows are by name: every value, one limit of its type, the other one, and none.
-var typeRows = map[string]Row{
-	"absent": {},
-	"zero": {
-		ASCII: ptr(""), Bigint: ptr[int64](0), Blob: []byte{}, Boolean: ptr(false), Date: ptr(day(0)),
-		Decimal: inf.NewDec(0, 0),
-		Double:  ptr(0.0), Duration: &gocql.Duration{}, Float: ptr[float32](0), Inet: ptr(net.IPv4zero), Int: ptr[int32](0),
-		Smallint: ptr[int16](0), Text: ptr(""), Time: ptr(time.Duration(0)), Timestamp: ptr(day(0)),
-		Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")), Tinyint: ptr[int8](0), UUID: &gocql.UUID{},
-		Varint: big.NewInt(0),
-		Map:    map[string]int32{}, UUIDs: []gocql.UUID{}, FrozenList: []string{}, FrozenMap: map[int32][]string{},
-		Place: &Town{}, LoosePlace: &Town{}, Places: map[string]Town{}, FrozenPlace: []Town{}, Pairs: []Pair{},
-	},
-	"least": {
-		ASCII: ptr("\x00"), Bigint: ptr[int64](math.MinInt64), Blob: []byte{0}, Boolean: ptr(false),
-		Date:    ptr(day(math.MinInt32)),
-		Decimal: inf.NewDecBig(huge(-1), 1000), Double: ptr(math.Inf(-1)),
-		Duration: &gocql.Duration{Months: math.MinInt32, Days: math.MinInt32, Nanoseconds: -math.MaxInt64},
-		Float:    ptr(float32(math.Inf(-1))),
-		Inet:     ptr(net.IPv6zero), Int: ptr[int32](math.MinInt32), Smallint: ptr[int16](math.MinInt16), Text: ptr("\x00"),
-		Time: ptr(time.Duration(1)), Timestamp: ptr(time.UnixMilli(math.MinInt64).UTC()),
-		Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")),
-		Tinyint:  ptr[int8](math.MinInt8), UUID: ptr(uuid("00000000-0000-0000-0000-000000000001")), Varint: huge(-1),
-		Map: map[string]int32{"": math.MinInt32}, UUIDs: []gocql.UUID{{}}, SetOfTimes: []time.Time{day(-1)},
-		FrozenList: []string{""}, FrozenMap: map[int32][]string{-1: {}}, Dates: map[string]time.Time{"d": day(math.MinInt32)},
-		Place: &Town{Since: day(-1)}, LoosePlace: &Town{Floor: ptr[int32](math.MinInt32)},
-		Places: map[string]Town{"": {}}, FrozenPlace: []Town{{}}, Pairs: []Pair{{}},
-	},
-	"greatest": {
-		ASCII: ptr("~\x7f"), Bigint: ptr[int64](math.MaxInt64), Blob: []byte(strings.Repeat("\xff", 3000)),
-		Boolean: ptr(true),
-		Date:    ptr(day(math.MaxInt32)), Decimal: inf.NewDecBig(huge(1), -1000), Double: ptr(math.Inf(1)),
-		Duration: &gocql.Duration{Months: math.MaxInt32, Days: math.MaxInt32, Nanoseconds: math.MaxInt64},
-		Float:    ptr(float32(math.Inf(1))),
-		Inet:     ptr(net.ParseIP("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")), Int: ptr[int32](math.MaxInt32),
-		Smallint: ptr[int16](math.MaxInt16),
-		Text:     ptr("\U0010ffff"), Time: ptr(24*time.Hour - 1), Timestamp: ptr(time.UnixMilli(math.MaxInt64).UTC()),
-		Timeuuid: ptr(uuid("ffffffff-ffff-1fff-bfff-7f7f7f7f7f7f")), Tinyint: ptr[int8](math.MaxInt8),
-		UUID: ptr(uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")), Varint: huge(1),
-		Map:        map[string]int32{"\U0010ffff": math.MaxInt32, "b": 1},
-		UUIDs:      []gocql.UUID{{1}, uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")},
+// nested are rows without columns of simple types: full, empty, with the least, and with null inside.
+var nested = []Row{
+	{
+		Map: map[string]int32{"\U0010ffff": math.MaxInt32, "b": 1}, UUIDs: []gocql.UUID{{1}, lastUUID},
 		SetOfTimes: []time.Time{day(-1), day(0), day(1)}, FrozenList: []string{"b", "a", "b"},
 		FrozenMap: map[int32][]string{1: {"x"}, -1: {"y", "z"}},
 		Dates:     map[string]time.Time{"d": day(math.MaxInt32), "e": day(0)}, Place: &place, LoosePlace: &place,
 		Places: map[string]Town{"a": place, "b": {}}, FrozenPlace: []Town{place, {}}, Pairs: []Pair{place.Pair, {Count: 1}},
 	},
-	"before 1970": {
-		Date: ptr(day(-1)), Timestamp: ptr(time.UnixMilli(-1).UTC()), Int: ptr[int32](-1), Decimal: inf.NewDec(-1, 2),
-		Varint:   big.NewInt(-129),
-		Duration: &gocql.Duration{Months: -1, Days: -2, Nanoseconds: -3}, Double: ptr(-0.1), Float: ptr(float32(-0.1)),
-		Inet:   ptr(net.IPv4(127, 0, 0, 1)),
-		Bigint: ptr[int64](-1), Smallint: ptr[int16](-1), Tinyint: ptr[int8](-1), Dates: map[string]time.Time{"d": day(-1)},
-		LoosePlace: &Town{City: "By"}, Place: &Town{City: "By"},
+	{
+		Map: map[string]int32{}, UUIDs: []gocql.UUID{}, FrozenList: []string{}, FrozenMap: map[int32][]string{},
+		Place: &Town{}, LoosePlace: &Town{}, Places: map[string]Town{}, FrozenPlace: []Town{}, Pairs: []Pair{},
 	},
-	"not a number": {Double: ptr(math.NaN()), Float: ptr(float32(math.NaN())), Timeuuid: ptr(gocql.TimeUUID())},
-	"nulls inside": {
-		Place: &Town{Pair: Pair{Count: 1}}, FrozenPlace: []Town{{Geo: &Geo{}}},
-		Pairs: []Pair{{Name: ptr("")}},
+	{
+		Map: map[string]int32{"": math.MinInt32}, UUIDs: []gocql.UUID{{}}, SetOfTimes: []time.Time{day(-1)},
+		FrozenList: []string{""}, FrozenMap: map[int32][]string{-1: {}}, Dates: map[string]time.Time{"d": day(math.MinInt32)},
+		Place: &Town{Since: day(-1)}, LoosePlace: &Town{Floor: ptr[int32](math.MinInt32)},
+		Places: map[string]Town{"": {}}, FrozenPlace: []Town{{}}, Pairs: []Pair{{}},
 	},
+	{Dates: map[string]time.Time{"d": day(-1)}, LoosePlace: &Town{City: "By"}, Place: &Town{City: "By"}},
+	{Place: &Town{Pair: Pair{Count: 1}}, FrozenPlace: []Town{{Geo: &Geo{}}}, Pairs: []Pair{{Name: ptr("")}}},
+}
+
+// typeRows begin with a row of nothing and a full one. The columns of simple types have all of [pairs.Values].
+var typeRows = func() []Row {
+	out := []Row{{}}
+	for i := range 2 * len(nested) {
+		row := nested[i%len(nested)]
+		fields := reflect.ValueOf(&row).Elem()
+		for _, c := range describe.Of(Rows.Internal()).Tables[0].Columns[1:] { // without the id
+			field := fields.FieldByNameFunc(func(name string) bool {
+				return strings.EqualFold(name, strings.ReplaceAll(c.Name, "_", ""))
+			})
+			if slices.Contains(pairs.CQLTypes, c.Type) {
+				simple := field.Type()
+				if simple.Kind() == reflect.Pointer {
+					simple = simple.Elem()
+				}
+				values := slices.DeleteFunc(pairs.Values(simple, c.Type), func(v pairs.Value) bool { return v.Null })
+				field.Set(fill(field.Type(), values[len(values)-1-i%len(values)].Go))
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}()
+
+// fullRow has a value in every column.
+func fullRow() Row {
+	row := typeRows[1]
+	row.ID = gocql.MustRandomUUID()
+	return row
 }
 
 // Every value of every row comes back as it was written: inserted, in place of another row's, and after that one's.
 func (p typeTests) RoundTrip(t *testing.T) {
 	p.check(t, Rows)
-	for name, row := range typeRows {
-		t.Run(name, func(t *testing.T) {
+	for n, row := range typeRows {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			row.ID = gocql.MustRandomUUID()
 			store(t, p.Place, Rows.Insert(row), row)
-			for _, other := range []string{"greatest", "absent", "least", "zero"} {
-				next := typeRows[other]
+			for _, next := range []Row{fullRow(), typeRows[0], typeRows[2], typeRows[3]} {
 				next.ID = row.ID
 				store(t, p.Place, Rows.Update(row, next), next)
 				store(t, p.Place, Rows.Update(next, row), row)
 			}
-			store(t, p.Place, Rows.Delete(row), Row{})
+			Write(t, p.Writer, "store", Rows.Delete(row))
+			p.wantCount(t, 0, "SELECT count(*) FROM rows WHERE id = ?", row.ID)
 		})
 	}
 }
@@ -135,42 +123,22 @@ func (p typeTests) RoundTrip(t *testing.T) {
 // rowMapper finds the fields of rows, as gocqlx does by default.
 var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
-// store writes a change and reads the entity back from its tables. A row without an id stands for none.
+// store writes a change and reads the entity back from its tables.
 func store(t *testing.T, p *Place, change tables.Change, want Row) {
 	t.Helper()
-	if _, err := p.Writer.Write(t.Context(), "store", change); err != nil {
-		t.Errorf("%s: %v", change.Kind(), err)
-		return
-	}
-	id := want.ID
-	if want.ID == (gocql.UUID{}) {
-		before, ok := change.Before().(Row)
-		if !ok {
-			t.Fatalf("%T", change.Before())
-		}
-		id = before.ID
-	}
-	text, names, values, err := Rows.Internal().SelectRow("", Row{ID: id})
+	Write(t, p.Writer, "store", change)
+	text, names, values, err := Rows.Internal().SelectRow("", Row{ID: want.ID})
 	must(t, err)
-	var got []Row
-	must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).
-		Select(&got))
-	if want.ID == (gocql.UUID{}) {
-		wrong(t, len(got) > 0, "%s: the row is still there", change.Kind())
-		return
-	}
-	if len(got) != 1 {
-		t.Fatalf("%s: %d rows", change.Kind(), len(got))
-	}
-	compare(t, "rows", got[0], want)
+	var got Row
+	must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, values...), Names: names, Mapper: rowMapper}).Get(&got))
+	compare(t, "rows", got, want)
 	if want.Int == nil {
 		return
 	}
-	q := reader.From(Rows, "rows_by_int").Eq("int", *want.Int).Eq("id", id)
-	found, _, err := reader.List(t.Context(), p.Reader, "rowsByInt", q)
-	if err != nil || len(found) != 1 {
-		t.Errorf("rows_by_int: %d rows, %v", len(found), err)
-		return
+	q := reader.From(Rows, "rows_by_int").Eq("int", *want.Int).Eq("id", want.ID)
+	found := List(t, p, q)
+	if len(found) != 1 {
+		t.Fatalf("rows_by_int: %d rows", len(found))
 	}
 	compare(t, "rows_by_int", found[0], want)
 }
@@ -235,8 +203,7 @@ var fixed = tables.Must(tables.New[Row]("row",
 
 // Elements of user-defined and other types are put and removed without reading.
 func (p typeTests) Elements(t *testing.T) {
-	row := typeRows["greatest"]
-	row.ID = gocql.MustRandomUUID()
+	row := fullRow()
 	put := Row{
 		ID: row.ID, Places: map[string]Town{"c": place}, Dates: map[string]time.Time{"d": day(-1)}, UUIDs: []gocql.UUID{{2}},
 	}
@@ -253,7 +220,7 @@ func (p typeTests) Elements(t *testing.T) {
 	want := row
 	want.Places = map[string]Town{"b": {}, "c": place}
 	want.Dates = map[string]time.Time{"d": day(-1), "e": day(0)}
-	want.UUIDs = []gocql.UUID{{2}, uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")}
+	want.UUIDs = []gocql.UUID{{2}, lastUUID}
 	want.Map = map[string]int32{"\U0010ffff": math.MaxInt32}
 	want.SetOfTimes = []time.Time{day(-1), day(1)}
 	want.Varint, want.LoosePlace = nil, nil
@@ -263,28 +230,22 @@ func (p typeTests) Elements(t *testing.T) {
 // compareBase reads the base row of an entity.
 func (p typeTests) compareBase(t *testing.T, want Row) {
 	t.Helper()
-	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: want.ID}, func(r Row) (Row, error) {
-		return r, nil
-	})
-	must(t, err)
-	compare(t, "rows", got, want)
+	keep := func(r Row) (Row, error) { return r, nil }
+	compare(t, "rows", value(writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: want.ID}, keep))(t), want)
 }
 
 // What another process reads out of storage, which knows no Go types, writes the same.
 func (p typeTests) Stored(t *testing.T) {
-	row := typeRows["greatest"]
-	row.ID = gocql.MustRandomUUID()
+	row := fullRow()
 	put := Row{ID: row.ID, Places: map[string]Town{"c": place}}
 	at := time.Now().UnixMicro()
 	for n, change := range []tables.Change{
 		fixed.Insert(row), fixed.Patch(put, tables.Elements("places"), tables.Without("uuids", gocql.UUID{1}),
 			tables.Column("loose_place")),
 	} {
-		rendered, err := change.Internal().Render(at+int64(n), nil)
-		must(t, err)
+		rendered := value(change.Internal().Render(at+int64(n), nil))(t)
 		for i := range rendered.Mutations {
-			data, err := rendered.Mutations[i].MarshalBinary()
-			must(t, err)
+			data := value(rendered.Mutations[i].MarshalBinary())(t)
 			var m statement.Mutation
 			must(t, m.UnmarshalBinary(data))
 			wantError(t, m.String(), p.Session.Reads().Query(m.Statement, m.Args...).Exec(), nil)
@@ -302,8 +263,7 @@ func (p typeTests) DeclaredSchema(t *testing.T) {
 	defer cancel()
 	must(t, schema.Ensure(ctx, testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), schemaOf(Rows)))
 	p.check(t, Rows)
-	row := typeRows["greatest"]
-	row.ID = gocql.MustRandomUUID()
+	row := fullRow()
 	store(t, p.Place, Rows.Insert(row), row)
 }
 
@@ -350,13 +310,11 @@ func (p typeTests) TimesWithAZone(t *testing.T) {
 		given := appointment{name, test.given.UTC(), test.given}
 		Write(t, p.Writer, "make", appointments.Insert(given))
 		want := appointment{name, test.day, test.at}
-		got, err := writer.Load(t.Context(), p.Writer, "find", appointments, given)
-		wrong(t, err != nil || got != want, "%s: Load: %v, %v, want %v", name, got, err, want)
+		got := value(writer.Load(t.Context(), p.Writer, "find", appointments, given))(t)
+		wrong(t, got != want, "%s: Load: %v, want %v", name, got, want)
 		q = reader.From(appointments, "appointments").Eq("name", name).Eq("day", test.given.UTC())
-		list := List(t, p.Place, q)
-		wrong(t, len(list) != 1 || list[0] != want, "%s: List: %v, want %v", name, list, want)
+		wantRows(t, name, List(t, p.Place, q), []appointment{want})
 		text := test.day.Format(time.DateOnly)
-		found := p.count(t, "SELECT count(*) FROM appointments WHERE name = ? AND day = '"+text+"'", name)
-		wrong(t, found != 1, "%s: the server has %d rows of %s, want one", name, found, text)
+		p.wantCount(t, 1, "SELECT count(*) FROM appointments WHERE name = ? AND day = '"+text+"'", name)
 	}
 }

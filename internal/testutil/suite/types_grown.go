@@ -1,7 +1,7 @@
 package suite
 
 import (
-	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,12 +55,11 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	const grace = time.Second
 	p.Writer = NewWriter(t, p.Session, writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
 	rename := func(name string) error {
-		_, err := writer.Modify(t.Context(), p.Writer, "rename", old, typedShop[address]{ID: "a"},
+		return errorOf(writer.Modify(t.Context(), p.Writer, "rename", old, typedShop[address]{ID: "a"},
 			func(s typedShop[address]) (typedShop[address], error) {
 				s.Name = name
 				return s, nil
-			})
-		return err
+			}))
 	}
 	at := address{"high", "oslo"}
 	Write(t, p.Writer, "open", old.Insert(typedShop[address]{ID: "a", Chain: "c", Address: at, Branch: at}))
@@ -82,24 +81,20 @@ func (p typeTests) TypeGrows(t *testing.T) {
 	wantError(t, "a second owner of the key", err, writer.ErrTaken)
 	norway := "no"
 	for range 5 {
-		if _, err := writer.Modify(t.Context(), released, "move", today, typedShop[addressToday]{ID: "a"},
+		must(t, errorOf(writer.Modify(t.Context(), released, "move", today, typedShop[addressToday]{ID: "a"},
 			func(s typedShop[addressToday]) (typedShop[addressToday], error) {
 				s.Branch.Country = &norway
 				return s, nil
-			}); err != nil {
-			t.Fatal(err)
-		}
+			})))
 		err := rename("three")
 		wrong(t, err == nil || !strings.Contains(err.Error(), "a field that is not declared"),
 			"a write that would take the field away: %v", err)
 	}
 	got, err := writer.Load(t.Context(), released, "load", today, typedShop[addressToday]{ID: "a"})
 	wrong(t, err != nil || got.Name != "two" || got.Branch.Country == nil, "%+v, %v", got, err)
-	rows := p.count(t, `SELECT count(*) FROM shops_by_address`)
-	wrong(t, rows != 1, "%d rows", rows)
+	p.wantCount(t, 1, `SELECT count(*) FROM shops_by_address`)
 	// Its row has a key from before.
-	r, err := reconcile.New(testsession.New(t, p.Connect(t), p.Connect(t)), reconcile.Settle(time.Second))
-	must(t, err)
+	r := value(reconcile.New(testsession.New(t, p.Connect(t), p.Connect(t)), reconcile.Settle(time.Second)))(t)
 	report, err := r.Verify(t.Context(), today)
 	wrong(t, err != nil, "Verify: %v\n%s", err, report)
 }
@@ -114,7 +109,7 @@ func (p typeTests) InsertOverAnExistingRow(t *testing.T) {
 		old := Row{ID: gocql.MustRandomUUID()}
 		field := reflect.TypeFor[Row]().Field(i).Name
 		if field != "ID" {
-			reflect.ValueOf(&old).Elem().Field(i).Set(reflect.ValueOf(typeRows["greatest"]).Field(i))
+			reflect.ValueOf(&old).Elem().Field(i).Set(reflect.ValueOf(fullRow()).Field(i))
 		}
 		Write(t, p.Writer, "before", Rows.Insert(old))
 		_, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(VersionedRow{Row: old, Kind: "new"}))
@@ -122,29 +117,20 @@ func (p typeTests) InsertOverAnExistingRow(t *testing.T) {
 			wantError(t, "write", err, nil)
 			continue
 		}
-		now, ok := writer.Current[VersionedRow](err)
-		if !errors.Is(err, writer.ErrConflict) || !ok {
-			t.Errorf("%s: %v", field, err)
-			continue
-		}
-		compare(t, "rows", now.Row, old)
+		compare(t, "rows", conflict[VersionedRow](t, field, err).Row, old)
 	}
 }
 
 // A row with columns of all types is inserted, deleted, and inserted again.
 func (p typeTests) VersionedRows(t *testing.T) {
 	p.Place = p.grown
-	for name, row := range typeRows {
-		r := VersionedRow{Row: row, Kind: name}
+	for n, row := range typeRows {
+		r := VersionedRow{Row: row, Kind: fmt.Sprint(n)}
 		r.ID = gocql.MustRandomUUID()
 		for range 2 {
 			result := Write(t, p.Writer, "insert", VersionedRows.Insert(r))
 			_, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(r))
-			now, ok := writer.Current[VersionedRow](err)
-			if !errors.Is(err, writer.ErrConflict) || !ok {
-				t.Fatal(name, err)
-			}
-			compare(t, "rows", now.Row, r.Row)
+			compare(t, "rows", conflict[VersionedRow](t, r.Kind, err).Row, r.Row)
 			r.Version = result.Version
 			Write(t, p.Writer, "delete", VersionedRows.Delete(r))
 			r.Version = gocql.UUID{}

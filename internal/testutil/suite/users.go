@@ -17,37 +17,35 @@ import (
 
 type userTests struct{ *Place }
 
+// newUser has the address of a name.
+func newUser(name string) users.User {
+	return users.User{UserID: gocql.MustRandomUUID(), Email: name + "@example.org", Name: name}
+}
+
+func (p userTests) signUp(t *testing.T, name string) users.User {
+	t.Helper()
+	return value(users.SignUp(t.Context(), p.Writer, newUser(name)))(t)
+}
+
 // A life of a user: signed up, another address, gone, and back under the same id.
 func (p userTests) Life(t *testing.T) {
 	p.check(t, users.Users)
-	u, err := users.SignUp(t.Context(), p.Writer, users.User{
-		UserID: gocql.MustRandomUUID(), Email: "a@example.org",
-		Name: "A",
-	})
-	must(t, err)
-	id, err := users.ByEmail(t.Context(), p.Session.Reads(), u.Email)
-	wrong(t, err != nil || id != u.UserID, "%v, %v", id, err)
-	other := users.User{UserID: gocql.MustRandomUUID(), Email: u.Email, Name: "B"}
-	_, err = users.SignUp(t.Context(), p.Writer, other)
+	u, other := p.signUp(t, "a"), newUser("a")
+	id := value(users.ByEmail(t.Context(), p.Session.Reads(), u.Email))(t)
+	wrong(t, id != u.UserID, "%v", id)
+	_, err := users.SignUp(t.Context(), p.Writer, other)
 	wrong(t, !errors.Is(err, users.ErrTaken) || !errors.Is(err, writer.ErrConflict), "an address that is taken: %v", err)
 	_, err = users.SignUp(t.Context(), p.Writer, u)
 	wrong(t, !errors.Is(err, writer.ErrConflict) || errors.Is(err, users.ErrTaken), "signed up again: %v", err)
-	second, err := users.SignUp(t.Context(), p.Writer, users.User{
-		UserID: gocql.MustRandomUUID(), Email: "e@example.org",
-		Name: "E",
-	})
-	must(t, err)
 	wantError(t, "changed to an address that is taken",
-		errorOf(users.ChangeEmail(t.Context(), p.Writer, second.UserID, u.Email)), users.ErrTaken)
-	moved, err := users.ChangeEmail(t.Context(), p.Writer, u.UserID, "b@example.org")
-	must(t, err)
+		errorOf(users.ChangeEmail(t.Context(), p.Writer, p.signUp(t, "e").UserID, u.Email)), users.ErrTaken)
+	moved := value(users.ChangeEmail(t.Context(), p.Writer, u.UserID, "b@example.org"))(t)
 	wantError(t, "an address that was given free", errorOf(users.SignUp(t.Context(), p.Writer, other)), nil)
-	found, err := users.ByID(t.Context(), p.Writer, u.UserID)
-	wrong(t, err != nil || found != moved, "%+v, %v, want %+v", found, err, moved)
+	found := value(users.ByID(t.Context(), p.Writer, u.UserID))(t)
+	wrong(t, found != moved, "%+v, want %+v", found, moved)
 	_, err = p.Writer.Write(t.Context(), "rename", users.Users.Update(u, u))
-	current, ok := writer.Current[users.User](err)
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || current != moved, "an update from an old row: %v, now %+v, %t",
-		err, current, ok)
+	current := conflict[users.User](t, "an update from an old row", err)
+	wrong(t, current != moved, "an update from an old row: now %+v", current)
 	must(t, users.Leave(t.Context(), p.Writer, moved))
 	wantError(t, "a user who has left", errorOf(users.ChangeEmail(t.Context(), p.Writer, u.UserID, "c@example.org")),
 		writer.ErrNotFound)
@@ -72,14 +70,12 @@ func (p userTests) InsertOverARowOfBefore(t *testing.T) {
 		p.exec(t, "INSERT INTO nicknamed (user_id, "+column+") VALUES (?, 'old')", u.UserID)
 		wantError(t, column+", resumed", errorOf(p.Writer.Resume(t.Context(), failed)), writer.ErrConflict)
 		_, err = p.Writer.Write(t.Context(), "signUp", nicknames.Insert(u))
-		now, ok := writer.Current[nicknamed](err)
-		wrong(t, !errors.Is(err, writer.ErrConflict) || !failedOf(t, err).NotApplied() || !ok || now.Name != "old" &&
-			*now.Nickname != "old",
-			"%s: %v, with %+v", column, err, now)
+		now := conflict[nicknamed](t, column, err)
+		wrong(t, !failedOf(t, err).NotApplied() || now.Name != "old" && *now.Nickname != "old", "%s: %v, with %+v", column,
+			err, now)
 	}
 	for _, table := range []string{"by_nickname", "page_of_nickname"} {
-		rows := p.count(t, "SELECT count(*) FROM "+table+" WHERE nickname IN ('new', 'old')")
-		wrong(t, rows != 0, "%d rows in %s", rows, table)
+		p.wantCount(t, 0, "SELECT count(*) FROM "+table+" WHERE nickname IN ('new', 'old')")
 	}
 }
 
@@ -95,15 +91,14 @@ var seats = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", Par
 func (p userTests) ConflictWithARowOfUnknownTypes(t *testing.T) {
 	p.exec(t, "INSERT INTO seats (seat_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})")
 	_, err := p.Writer.Write(t.Context(), "reserve", seats.Insert(seat{"a", "bob"}))
-	now, ok := writer.Current[seat](err)
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !ok || now.Holder != "ann", "%v, with %+v", err, now)
+	now := conflict[seat](t, "a seat that is taken", err)
+	wrong(t, now.Holder != "ann", "%+v", now)
 }
 
 // stored is an error that was kept, and read again by another process.
 func stored(t *testing.T, failed *writer.Error) *writer.Error {
 	t.Helper()
-	data, err := failed.MarshalBinary()
-	must(t, err)
+	data := value(failed.MarshalBinary())(t)
 	again := new(writer.Error)
 	must(t, again.UnmarshalBinary(data))
 	return again
@@ -126,27 +121,23 @@ func (p userTests) RepeatedRequests(t *testing.T) {
 	for i, s := range []*session.Session{p.Faulty(t, &dialer), p.Faulty(t, &dialer), p.Session} {
 		w[i] = NewWriter(t, s, writer.ClaimGrace(time.Second), writer.Timeout(20*time.Second))
 	}
-	u := users.User{UserID: gocql.MustRandomUUID(), Email: "repeat-a@example.org", Name: "A"}
+	u := newUser("repeat-a")
 	at := writer.At(time.Now().UnixMicro())
 	dialer.LoseReplies(2)
 	_, _ = users.SignUp(t.Context(), w[0].With(at), u)
-	first, err := users.SignUp(t.Context(), w[1].With(at), u)
-	must(t, err)
-	again, err := users.SignUp(t.Context(), w[2].With(at), u)
-	wrong(t, err != nil || again != first, "signed up again: %+v, %v, was %+v", again, err, first)
+	first := value(users.SignUp(t.Context(), w[1].With(at), u))(t)
+	again := value(users.SignUp(t.Context(), w[2].With(at), u))(t)
+	wrong(t, again != first, "signed up again: %+v, was %+v", again, first)
 	other := u
 	other.Name = "B"
-	var failed *writer.Error
-	_, err = users.SignUp(t.Context(), w[2].With(at), other)
-	wrong(t, !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || failed.NotApplied(),
-		"another user at this timestamp: %v", err)
+	_, err := users.SignUp(t.Context(), w[2].With(at), other)
+	wrong(t, !errors.Is(err, writer.ErrConflict) || failedOf(t, err).NotApplied(), "at the timestamp of another: %v", err)
 	moved := first
 	moved.Email = "repeat-b@example.org"
 	at = writer.At(time.Now().UnixMicro())
-	one, err := w[2].With(at).Write(t.Context(), "move", users.Users.Update(first, moved))
-	two, err2 := w[2].With(at).Write(t.Context(), "move", users.Users.Update(first, moved))
-	wrong(t, err != nil || err2 != nil || one.Version != two.Version, "moved: %v and %v, versions %v and %v", err, err2,
-		one.Version, two.Version)
+	one := Write(t, w[2].With(at), "move", users.Users.Update(first, moved))
+	two := Write(t, w[2].With(at), "move", users.Users.Update(first, moved))
+	wrong(t, one.Version != two.Version, "moved: versions %v and %v", one.Version, two.Version)
 	wantError(t, "the address that was given up", errorOf(users.ByEmail(t.Context(), p.Session.Reads(), u.Email)),
 		gocql.ErrNotFound)
 	at = writer.At(time.Now().UnixMicro())
@@ -180,16 +171,14 @@ func (p userTests) ModifyInPlace(t *testing.T) {
 	}
 	_, b := signUp("a"), signUp("b")
 	change := func(to string) error {
-		_, err := writer.Modify(t.Context(), p.Writer, "change", nicknames, b, func(u nicknamed) (nicknamed, error) {
+		return errorOf(writer.Modify(t.Context(), p.Writer, "change", nicknames, b, func(u nicknamed) (nicknamed, error) {
 			*u.Nickname = to
 			return u, nil
-		})
-		return err
+		}))
 	}
 	wantError(t, "a nickname that another one has", change("a"), writer.ErrTaken)
 	wantError(t, "write", change("c"), nil)
-	read, err := writer.Load(t.Context(), p.Writer, "show", nicknames, b)
-	must(t, err)
+	read := value(writer.Load(t.Context(), p.Writer, "show", nicknames, b))(t)
 	*read.Nickname = "d"
 	for name, c := range map[string]tables.Change{
 		"update": nicknames.Update(read, read),
@@ -198,6 +187,5 @@ func (p userTests) ModifyInPlace(t *testing.T) {
 		_, err := p.Writer.Write(t.Context(), name, c)
 		wrong(t, writer.OutcomeOf(err) != writer.Invalid, "%s from a row changed in place: %v", name, err)
 	}
-	rows := p.count(t, "SELECT count(*) FROM page_of_nickname")
-	wrong(t, rows != 2, "%d rows of two users", rows)
+	p.wantCount(t, 2, "SELECT count(*) FROM page_of_nickname")
 }
