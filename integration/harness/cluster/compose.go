@@ -40,11 +40,7 @@ func FindUp(name, otherwise string) (string, error) {
 
 // composeServices names the Cassandra services; the file may have others, which the harness ignores.
 func composeServices(nodes int) []string {
-	services := make([]string, nodes)
-	for i := range services {
-		services[i] = "cassandra" + strconv.Itoa(i+1)
-	}
-	return services
+	return numbered(nodes, func(number int) string { return "cassandra" + strconv.Itoa(number) })
 }
 
 func composeCommand(ctx context.Context, s *state, args ...string) *exec.Cmd {

@@ -208,6 +208,26 @@ func (h *Harness) remove(ctx context.Context, s *state) error {
 
 // Down stops the cluster. One that is still used stops when its last user has ended, unless force is set.
 func (h *Harness) Down(ctx context.Context, force bool) error {
+	return h.withState(ctx, func(s *state) error {
+		if s == nil {
+			h.log.say("no cluster is up")
+			return nil
+		}
+		used, err := h.used(ctx)
+		if err != nil {
+			return err
+		}
+		if used && !force {
+			s.Keep = false
+			h.log.say("the cluster is in use and stops when its last user has ended (down -force stops it now)")
+			return errors.Join(s.save(h.home), h.guard(h.home))
+		}
+		return h.stop(ctx, s, "stopping the cluster")
+	})
+}
+
+// withState does something while nobody else changes the cluster. The state is nil if there is none.
+func (h *Harness) withState(ctx context.Context, do func(s *state) error) error {
 	transition, err := h.transition(ctx)
 	if err != nil {
 		return err
@@ -217,20 +237,7 @@ func (h *Harness) Down(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
-	if s == nil {
-		h.log.say("no cluster is up")
-		return nil
-	}
-	used, err := h.used(ctx)
-	if err != nil {
-		return err
-	}
-	if used && !force {
-		s.Keep = false
-		h.log.say("the cluster is in use and stops when its last user has ended (down -force stops it now)")
-		return errors.Join(s.save(h.home), h.guard(h.home))
-	}
-	return h.stop(ctx, s, "stopping the cluster")
+	return do(s)
 }
 
 func (h *Harness) stop(ctx context.Context, s *state, what string) error {
@@ -256,27 +263,21 @@ func (h *Harness) onNode(ctx context.Context, number int, becomes string, do fun
 	if hosts, err := external(); err != nil || hosts != nil {
 		return errors.Join(err, fmt.Errorf("the nodes of %s are yours: stop and start them yourself", ExternalEnv))
 	}
-	transition, err := h.transition(ctx)
-	if err != nil {
-		return err
-	}
-	defer transition.close()
-	s, err := loadState(h.home)
-	switch {
-	case err != nil:
-		return err
-	case s == nil || !s.Ready:
-		return errors.New("no cluster is up: make up")
-	case s.Volatile:
-		return errVolatile
-	case number < 1 || number > s.Nodes:
-		return fmt.Errorf("node %d: the nodes are 1 to %d", number, s.Nodes)
-	}
-	if err := do(ctx, s, number); err != nil {
-		return err
-	}
-	h.log.say("%v is %s", localNode{number: number}, becomes)
-	return nil
+	return h.withState(ctx, func(s *state) error {
+		switch {
+		case s == nil || !s.Ready:
+			return errors.New("no cluster is up: make up")
+		case s.Volatile:
+			return errVolatile
+		case number < 1 || number > s.Nodes:
+			return fmt.Errorf("node %d: the nodes are 1 to %d", number, s.Nodes)
+		}
+		if err := do(ctx, s, number); err != nil {
+			return err
+		}
+		h.log.say("%v is %s", localNode{number: number}, becomes)
+		return nil
+	})
 }
 
 // stopUnused runs under the transition lock.

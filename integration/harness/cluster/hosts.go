@@ -52,12 +52,15 @@ func address(host string) string {
 // loopback returns the address of local node n, counted from 1.
 func loopback(n int) string { return "127.0.0." + strconv.Itoa(n) }
 
-func loopbacks(nodes int) []string {
-	hosts := make([]string, nodes)
-	for i := range hosts {
-		hosts[i] = loopback(i + 1)
+func loopbacks(nodes int) []string { return numbered(nodes, loopback) }
+
+// numbered is something of each node, counted from 1.
+func numbered[T any](nodes int, of func(number int) T) []T {
+	out := make([]T, nodes)
+	for i := range out {
+		out[i] = of(i + 1)
 	}
-	return hosts
+	return out
 }
 
 // external returns the hosts of a cluster of one's own, or none if the environment names none.

@@ -122,14 +122,10 @@ func parseJavaVersion(out string) (int, error) {
 // javaEnvironment returns the part of an environment that a node may see. JAVA_TOOL_OPTIONS and its kin would change
 // the heap, add agents that hold ports, or print lines where a version is expected.
 func javaEnvironment(environ []string) []string {
-	var kept []string
-	for _, entry := range environ {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		if slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR"}, name) {
-			kept = append(kept, entry)
-		}
-	}
-	return kept
+		return !slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR"}, name)
+	})
 }
 
 // homeMark begins a node's command line, so that a leftover node can be recognised by whoever finds its port held.

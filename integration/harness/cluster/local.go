@@ -152,12 +152,12 @@ func (n localNode) diedError() error {
 
 // startLocal starts the nodes of a cluster from nothing.
 func startLocal(ctx context.Context, home string, s *state, log *progress) error {
-	l := launch{home: home, log: log, prepare: func(ctx context.Context, r release) (java, jars, error) { return r.prepareLocal(ctx, home, log) }}
-	for number := range s.Nodes {
-		l.nodes = append(l.nodes, localNode{home: home, number: number + 1})
-	}
-	l.wait = func(ctx context.Context) error { return waitReady(ctx, s.Hosts, s.Nodes) }
-	return l.run(ctx, s)
+	return launch{
+		home: home, log: log,
+		nodes:   numbered(s.Nodes, func(number int) localNode { return localNode{home: home, number: number} }),
+		prepare: func(ctx context.Context, r release) (java, jars, error) { return r.prepareLocal(ctx, home, log) },
+		wait:    func(ctx context.Context) error { return waitReady(ctx, s.Hosts, s.Nodes) },
+	}.run(ctx, s)
 }
 
 // launch wipes what an earlier cluster left and starts nodes from nothing.

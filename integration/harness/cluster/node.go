@@ -48,11 +48,9 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: "+
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
 	}
-	nodes := make([]*Node, s.Nodes)
-	for i := range nodes {
-		nodes[i] = &Node{h, localNode{home: h.home, number: i + 1}, s.Datacentres.of(i + 1), s.Volatile}
-	}
-	return h, nodes, nil
+	return h, numbered(s.Nodes, func(number int) *Node {
+		return &Node{h, localNode{home: h.home, number: number}, s.Datacentres.of(number), s.Volatile}
+	}), nil
 }
 
 // harnessOf returns the cluster of these hosts, which the harness has started.
@@ -127,44 +125,27 @@ func (h *Harness) become(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	transition, err := h.transition(ctx)
-	if err != nil {
-		return err
-	}
-	defer transition.close()
-	s, err := loadState(h.home)
-	if err == nil && (s == nil || r.accord != s.release().accord) {
-		err = errors.New("the cluster has been stopped, or has other settings")
-	}
-	if err == nil {
-		if lib, ok := r.findJars(h.home); ok {
-			err = verifyJars(lib.dir, r.sums())
-		} else {
-			_, _, err = r.prepareLocal(ctx, h.home, h.log)
+	return h.withState(ctx, func(s *state) error {
+		if s == nil || r.accord != s.release().accord {
+			return errors.New("the cluster has been stopped, or has other settings")
 		}
-	}
-	if err != nil {
-		return err
-	}
-	s.Version = r.version
-	return s.save(h.home)
+		// It verifies jars that are there. The nodes run, so there is a JDK.
+		if _, _, err := r.prepareLocal(ctx, h.home, h.log); err != nil {
+			return err
+		}
+		s.Version = r.version
+		return s.save(h.home)
+	})
 }
 
 func (n *Node) launch(ctx context.Context) error {
 	// Whoever stops the cluster must see the node, or it would stay behind.
-	transition, err := n.harness.transition(ctx)
-	if err != nil {
-		return err
-	}
-	defer transition.close()
-	s, err := loadState(n.harness.home)
-	if err != nil {
-		return err
-	}
-	if s == nil || !s.Ready || s.Mode != Local {
-		return fmt.Errorf("start %s: the cluster has been stopped", n)
-	}
-	return n.local.restart(ctx, s)
+	return n.harness.withState(ctx, func(s *state) error {
+		if s == nil || !s.Ready || s.Mode != Local {
+			return fmt.Errorf("start %s: the cluster has been stopped", n)
+		}
+		return n.local.restart(ctx, s)
+	})
 }
 
 // Ready waits until the node answers CQL itself, whatever it knows about the others.

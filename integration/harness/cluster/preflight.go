@@ -54,24 +54,16 @@ func availableMemory() (available int64, known bool) {
 
 // parseCgroup returns what a control group has left. The inactive part of its file cache can be given back.
 func parseCgroup(limit, current, stat string) (left int64, ok bool) {
-	most, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64) // "max" if there is no limit
+	var most, used, cache int64
+	_, cached, found := strings.Cut("\n"+stat, "\ninactive_file ")
+	if !found {
+		cached = "0"
+	}
+	_, err := fmt.Sscan(limit+" "+current+" "+cached, &most, &used, &cache) // the limit is "max" if there is none
 	if err != nil {
 		return 0, false
 	}
-	used, err := strconv.ParseInt(strings.TrimSpace(current), 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(stat) {
-		if rest, found := strings.CutPrefix(line, "inactive_file "); found {
-			cache, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
-			if err != nil {
-				return 0, false
-			}
-			used -= cache
-		}
-	}
-	return most - used, true
+	return most - used + cache, true
 }
 
 // checkAddress makes sure that nothing listens where a node will. A node that finds its port held says so on page
