@@ -84,11 +84,23 @@ func (s Orders) wantNowhere(t *testing.T, o orders.Order) {
 	}
 }
 
-// modes are all ways to write an order.
-func orderModes(w *writer.Writer) map[string]*writer.Writer {
-	return map[string]*writer.Writer{
-		"auto": w, "logged": w.With(writer.Logged()), "concurrent": w.With(writer.Concurrent()),
-		"grouped": w.With(writer.Concurrent(), writer.Group(4<<10)),
+// orderMode is a way to write an order, and the modes of its insert and its update.
+type orderMode struct {
+	*writer.Writer
+	insert, update writer.Mode
+}
+
+// inModes runs a subtest for each of them.
+func inModes(t *testing.T, w *writer.Writer, test func(t *testing.T, w orderMode)) {
+	t.Helper()
+	concurrent := w.With(writer.Concurrent())
+	for name, mode := range map[string]orderMode{
+		"auto":       {w, writer.FanOut, writer.LoggedBatch},
+		"logged":     {w.With(writer.Logged()), writer.LoggedBatch, writer.LoggedBatch},
+		"concurrent": {concurrent, writer.FanOut, writer.FanOut},
+		"grouped":    {concurrent.With(writer.Group(4 << 10)), writer.FanOut, writer.FanOut},
+	} {
+		t.Run(name, func(t *testing.T) { test(t, mode) })
 	}
 }
 
@@ -109,20 +121,14 @@ func createOrder(t *testing.T, w *writer.Writer) orders.Order {
 }
 
 func (s orderTests) CreateOrder(t *testing.T) {
-	want := map[string]writer.Mode{
-		"auto": writer.FanOut, "logged": writer.LoggedBatch, "concurrent": writer.FanOut,
-		"grouped": writer.FanOut,
-	}
-	for name, w := range orderModes(s.Writer) {
-		t.Run(name, func(t *testing.T) {
-			o := shop.NewOrder()
-			res := Write(t, w, "createOrder", orders.Orders.Insert(o))
-			wrong(t, res.Mode != want[name], "mode %v, want %v", res.Mode, want[name])
-			o.UpdatedAt = res.Timestamp
-			s.WantEverywhere(t, o)
-			s.wantQueries(t, o)
-		})
-	}
+	inModes(t, s.Writer, func(t *testing.T, w orderMode) {
+		o := shop.NewOrder()
+		res := Write(t, w.Writer, "createOrder", orders.Orders.Insert(o))
+		wrong(t, res.Mode != w.insert, "mode %v, want %v", res.Mode, w.insert)
+		o.UpdatedAt = res.Timestamp
+		s.WantEverywhere(t, o)
+		s.wantQueries(t, o)
+	})
 }
 
 // wantQueries checks that the three queries find the order.
@@ -152,26 +158,20 @@ func (s orderTests) ListsNewestFirst(t *testing.T) {
 
 // A status change leaves exactly one row among all statuses, whatever the way there.
 func (s orderTests) ChangeStatus(t *testing.T) {
-	want := map[string]writer.Mode{
-		"auto": writer.LoggedBatch, "logged": writer.LoggedBatch, "concurrent": writer.FanOut,
-		"grouped": writer.FanOut,
-	}
-	for name, w := range orderModes(s.Writer) {
-		t.Run(name, func(t *testing.T) {
-			o := createOrder(t, w)
-			for _, status := range []orders.Status{orders.Paid, orders.Open, orders.Shipped, orders.Shipped, orders.Cancelled} {
-				next := o
-				next.Status = status
-				res := Write(t, w, "changeStatus", orders.Orders.Update(o, next))
-				wrong(t, res.Mode != want[name], "mode %v, want %v", res.Mode, want[name])
-				wrong(t, res.Timestamp <= o.UpdatedAt, "timestamp %d does not follow the stamp %d", res.Timestamp, o.UpdatedAt)
-				next.UpdatedAt = res.Timestamp
-				s.WantEverywhere(t, next)
-				o = next
-			}
-			s.wantQueries(t, o)
-		})
-	}
+	inModes(t, s.Writer, func(t *testing.T, w orderMode) {
+		o := createOrder(t, w.Writer)
+		for _, status := range []orders.Status{orders.Paid, orders.Open, orders.Shipped, orders.Shipped, orders.Cancelled} {
+			next := o
+			next.Status = status
+			res := Write(t, w.Writer, "changeStatus", orders.Orders.Update(o, next))
+			wrong(t, res.Mode != w.update, "mode %v, want %v", res.Mode, w.update)
+			wrong(t, res.Timestamp <= o.UpdatedAt, "timestamp %d does not follow the stamp %d", res.Timestamp, o.UpdatedAt)
+			next.UpdatedAt = res.Timestamp
+			s.WantEverywhere(t, next)
+			o = next
+		}
+		s.wantQueries(t, o)
+	})
 }
 
 // An update also removes what the row had and the new one has not.
@@ -184,58 +184,52 @@ func (s orderTests) UpdateClearsAbsentValues(t *testing.T) {
 }
 
 func (s orderTests) Cancel(t *testing.T) {
-	for name, w := range orderModes(s.Writer) {
-		t.Run(name, func(t *testing.T) {
-			o := createOrder(t, w)
-			// The before-image is out of date: somebody else has paid meanwhile. Nothing of the order may stay.
-			paid := o
-			paid.Status = orders.Paid
-			Write(t, w, "payOrder", orders.Orders.Update(o, paid))
-			Write(t, w, "cancelOrder", orders.Orders.Delete(o))
-			s.wantNowhere(t, o)
-			wantError(t, "by id", errorOf(s.queries().ByID(t.Context(), o.OrderID)), gocql.ErrNotFound)
-		})
-	}
+	inModes(t, s.Writer, func(t *testing.T, w orderMode) {
+		o := createOrder(t, w.Writer)
+		// The before-image is out of date: somebody else has paid meanwhile. Nothing of the order may stay.
+		paid := o
+		paid.Status = orders.Paid
+		Write(t, w.Writer, "payOrder", orders.Orders.Update(o, paid))
+		Write(t, w.Writer, "cancelOrder", orders.Orders.Delete(o))
+		s.wantNowhere(t, o)
+		wantError(t, "by id", errorOf(s.queries().ByID(t.Context(), o.OrderID)), gocql.ErrNotFound)
+	})
 }
 
 // The server applies a write and its reply is lost: the next attempt sends the same at the same timestamp, and nobody
 // can tell that there were two.
 func (s orderTests) RetriesKeepTheTimestamp(t *testing.T) {
 	lossy, dialer := s.lossy(t)
-	for name, w := range orderModes(lossy) {
-		t.Run(name, func(t *testing.T) {
-			createOrder(t, w) // statements are prepared now, so that the lost replies are those of writes
-			before := shop.NewOrder()
-			dialer.LoseReplies(1)
-			res := Write(t, w, "createOrder", orders.Orders.Insert(before))
-			wrong(t, dialer.Left() != 0, "no reply was lost")
-			wrong(t, res.Attempts <= res.Requests, "%d attempts for %d requests: nothing was retried", res.Attempts,
-				res.Requests)
-			before.UpdatedAt = res.Timestamp
-			s.WantEverywhere(t, before)
-		})
-	}
+	inModes(t, lossy, func(t *testing.T, w orderMode) {
+		createOrder(t, w.Writer) // statements are prepared now, so that the lost replies are those of writes
+		before := shop.NewOrder()
+		dialer.LoseReplies(1)
+		res := Write(t, w.Writer, "createOrder", orders.Orders.Insert(before))
+		wrong(t, dialer.Left() != 0, "no reply was lost")
+		wrong(t, res.Attempts <= res.Requests, "%d attempts for %d requests: nothing was retried", res.Attempts,
+			res.Requests)
+		before.UpdatedAt = res.Timestamp
+		s.WantEverywhere(t, before)
+	})
 }
 
 // What may have happened is not reported as not happened, and Resume makes it whole.
 func (s orderTests) LostReplyIsUnknownUntilResumed(t *testing.T) {
 	lossy, dialer := s.lossy(t, writer.Retry(retry.Policy{MaxAttempts: 1}))
-	for name, w := range orderModes(lossy) {
-		t.Run(name, func(t *testing.T) {
-			createOrder(t, w.With(writer.Retry(retry.Policy{})))
-			o := shop.NewOrder()
-			dialer.LoseReplies(1)
-			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
-			failed := failedOf(t, err)
-			wrong(t, !errors.Is(err, writer.ErrUnknown) || failed.NotApplied(), "error %v, want ErrUnknown", err)
-			wrong(t, res.Timestamp == 0 || failed.Timestamp != res.Timestamp, "timestamps %d and %d, want the same",
-				res.Timestamp, failed.Timestamp)
-			res = value(w.With(writer.Retry(retry.Policy{})).Resume(t.Context(), failed))(t)
-			o.UpdatedAt = failed.Timestamp
-			wrong(t, res.Timestamp != failed.Timestamp, "resumed at %d, want %d", res.Timestamp, failed.Timestamp)
-			s.WantEverywhere(t, o)
-		})
-	}
+	inModes(t, lossy, func(t *testing.T, w orderMode) {
+		createOrder(t, w.With(writer.Retry(retry.Policy{})))
+		o := shop.NewOrder()
+		dialer.LoseReplies(1)
+		res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
+		failed := failedOf(t, err)
+		wrong(t, !errors.Is(err, writer.ErrUnknown) || failed.NotApplied(), "error %v, want ErrUnknown", err)
+		wrong(t, res.Timestamp == 0 || failed.Timestamp != res.Timestamp, "timestamps %d and %d, want the same",
+			res.Timestamp, failed.Timestamp)
+		res = value(w.With(writer.Retry(retry.Policy{})).Resume(t.Context(), failed))(t)
+		o.UpdatedAt = failed.Timestamp
+		wrong(t, res.Timestamp != failed.Timestamp, "resumed at %d, want %d", res.Timestamp, failed.Timestamp)
+		s.WantEverywhere(t, o)
+	})
 }
 
 func (s orderTests) BadInputSendsNothing(t *testing.T) {
