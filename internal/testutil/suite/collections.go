@@ -296,15 +296,12 @@ func copyLists(t *testing.T, p *Place, name string, set *tables.Set[number]) {
 		}
 	}
 	again(1, "3")
-	r, err := reconcile.New(p.Session, reconcile.Settle(time.Second), reconcile.OnRemoval(func(reconcile.Removal) error {
-		return nil
-	}))
-	must(t, err)
+	r := value(reconcile.New(p.Session, reconcile.Settle(time.Second),
+		reconcile.OnRemoval(func(reconcile.Removal) error { return nil })))(t)
 	run := func(copied, kept int, want ...string) {
 		t.Helper()
-		report, err := r.Adopt(t.Context(), set, reconcile.Copy("phones", "numbers"),
-			reconcile.Writers(time.Now().Add(-10*time.Second)))
-		must(t, err)
+		report := value(r.Adopt(t.Context(), set, reconcile.Copy("phones", "numbers"),
+			reconcile.Writers(time.Now().Add(-10*time.Second))))(t)
 		wrong(t, report.Copied != copied || report.Kept != kept, "%d copied, %d kept, want %d and %d", report.Copied,
 			report.Kept, copied, kept)
 		for _, table := range []string{base, query} {

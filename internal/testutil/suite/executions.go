@@ -81,9 +81,8 @@ func (p executionTests) AnotherEnd(t *testing.T) {
 // is repaired.
 func (p executionTests) LeadsToItsBaseRow(t *testing.T) {
 	closed := p.closed(t, executions.Completed)
-	r, err := reconcile.New(p.Session, reconcile.Settle(time.Second), reconcile.Rewrite(), reconcile.MaxRemovals(100),
-		reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
-	must(t, err)
+	r := value(reconcile.New(p.Session, reconcile.Settle(time.Second), reconcile.Rewrite(), reconcile.MaxRemovals(100),
+		reconcile.OnRemoval(func(reconcile.Removal) error { return nil })))(t)
 	key := []any{closed.DomainID, closed.WorkflowID, closed.StartTime, closed.RunID}
 	p.exec(t, `DELETE close_time FROM closed_by_workflow WHERE domain_id = ? AND workflow_id = ? AND start_time = ? AND
 		run_id = ?`, key...)
@@ -91,9 +90,9 @@ func (p executionTests) LeadsToItsBaseRow(t *testing.T) {
 	ghost.CloseTime, ghost.RunID = dayOf(3), gocql.MustRandomUUID()
 	p.exec(t, `INSERT INTO closed_by_workflow (domain_id, workflow_id, start_time, run_id, close_time, domain_partition,
 		status, updated_at) VALUES (?, ?, ?, ?, ?, 0, 0, 1)`, append(key[:3:3], ghost.RunID, ghost.CloseTime)...)
-	found, err := executions.ByWorkflow(t.Context(), p.Reader, closed.DomainID, closed.WorkflowID, 10)
-	wrong(t, err != nil || len(found) > 0, "rows that lead nowhere: %+v, %v", found, err)
-	_, err = reconcile.Entity(t.Context(), r, executions.Executions, closed)
+	found := value(executions.ByWorkflow(t.Context(), p.Reader, closed.DomainID, closed.WorkflowID, 10))(t)
+	wrong(t, len(found) > 0, "rows that lead nowhere: %+v", found)
+	_, err := reconcile.Entity(t.Context(), r, executions.Executions, closed)
 	wrong(t, err != nil && !errors.Is(err, reconcile.ErrDrift), "repair: %v", err)
 	p.wants(t, "repaired", closed)
 }

@@ -78,10 +78,10 @@ func (p *Place) Map(keyspaces map[string]string) {
 	p.Writer, p.Reader = p.Writer.With(writer.Session(p.Session)), p.Reader.With(reader.Session(p.Session))
 }
 
-// paged is the place with pages of so many rows.
-func (p *Place) paged(size int) *Place {
+// reading is the place with other options of its reader.
+func (p *Place) reading(options ...reader.Option) *Place {
 	own := *p
-	own.Reader = p.Reader.With(reader.PageSize(size))
+	own.Reader = p.Reader.With(options...)
 	return &own
 }
 

@@ -172,7 +172,7 @@ func (p readTests) DeletedEntitiesAreNoRows(t *testing.T) {
 		}
 		Write(t, p.Writer, "delete", docs.Delete(d))
 	}
-	small := p.paged(4)
+	small := p.reading(reader.PageSize(4))
 	for _, limit := range []int{0, 1, 2, 3, 10} {
 		rows, _ := Pieces(t, small, reader.From(docs, "docs").Eq("tenant", "a"), limit)
 		wantRows(t, fmt.Sprint("limit ", limit), each(rows, func(d Doc) int { return d.N }), want)
@@ -363,9 +363,8 @@ func (p readTests) BaseRowsOfAPartitionAreReadTogether(t *testing.T) {
 	}
 	Write(t, p.Writer, "create", inserts...)
 	c := &baseReads{table: "shelf"}
-	own := *p.Place
-	own.Reader = p.Reader.With(reader.Session(p.Session.With(session.Trace(c))))
-	got := List(t, &own, reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())
+	traced := p.reading(reader.Session(p.Session.With(session.Trace(c))))
+	got := List(t, traced, reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())
 	wrong(t, len(got) != rows, "%d rows", len(got))
 	// Of each of three shards there is one page, or two.
 	wrong(t, c.sent < 3 || c.sent > 6, "%d requests for base rows", c.sent)
