@@ -53,12 +53,7 @@ func changeSchema(ctx context.Context, tb testing.TB, changes ...change) error {
 }
 
 func (c change) make(ctx context.Context, host string) error {
-	p, err := OpenProbe(ctx, host, inKeyspace(c.keyspace))
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	return p.execute(ctx, c.statements...)
+	return withProbe(ctx, host, func(p *Probe) error { return p.execute(ctx, c.statements...) }, inKeyspace(c.keyspace))
 }
 
 // inKeyspace is for a session that changes the schema.

@@ -82,11 +82,10 @@ func checkExternal(ctx context.Context, hosts []string, nodes int) error {
 	defer cancel()
 	for _, host := range hosts {
 		var v view
-		p, err := OpenProbe(ctx, host)
-		if err == nil {
+		err := withProbe(ctx, host, func(p *Probe) (err error) {
 			v, err = p.view(ctx)
-			p.Close()
-		}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %s does not answer CQL: %w; start it, or unset %[1]s", ExternalEnv, host, err)
 		}

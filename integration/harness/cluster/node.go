@@ -164,12 +164,7 @@ func Connected(ctx context.Context, nodes []*Node) error {
 	return watch(ctx, locals(nodes), func(ctx context.Context) error {
 		for _, n := range nodes {
 			if err := sleep.Until(ctx, 200*time.Millisecond, func() error {
-				p, err := OpenProbe(ctx, n.Host())
-				if err != nil {
-					return err
-				}
-				defer p.Close()
-				return p.ReadAll(ctx)
+				return withProbe(ctx, n.Host(), func(p *Probe) error { return p.ReadAll(ctx) })
 			}); err != nil {
 				return fmt.Errorf("%s does not reach all nodes: %w", n, err)
 			}

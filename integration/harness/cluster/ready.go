@@ -54,6 +54,16 @@ func OpenProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterC
 	return &Probe{Host: host, Session: session}, nil
 }
 
+// withProbe does something with a probe of a node.
+func withProbe(ctx context.Context, host string, do func(*Probe) error, changes ...func(*gocql.ClusterConfig)) error {
+	p, err := OpenProbe(ctx, host, changes...)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return do(p)
+}
+
 // Close closes the session.
 func (p *Probe) Close() { p.Session.Close() }
 

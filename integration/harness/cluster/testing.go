@@ -176,13 +176,10 @@ const mostTables = 100
 func fewTables(host string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	p, err := OpenProbe(ctx, host)
-	if err != nil {
-		return false
-	}
-	defer p.Close()
 	var tables int
-	err = p.Session.Query(`SELECT count(*) FROM system_schema.tables`).WithContext(ctx).Scan(&tables)
+	err := withProbe(ctx, host, func(p *Probe) error {
+		return p.Session.Query(`SELECT count(*) FROM system_schema.tables`).WithContext(ctx).Scan(&tables)
+	})
 	return err == nil && tables < mostTables
 }
 
