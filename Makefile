@@ -44,7 +44,7 @@ drivers: ## the library and its tests with the fork of gocql by ScyllaDB; what d
 OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^(types|pairs)$$
 
 .PHONY: long
-long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra6 tombstones readbench ## all loads at full length, all tests on 4.1 and 6: by hand and every night; figures go into docs/ and bin/
+long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra6 tombstones ## all loads at full length, all tests on 4.1 and 6: by hand and every night; figures go into docs/ and bin/
 	@$(MAKE) integration CASSANDRA_VERSION=4.1 SKIP=
 	@$(MAKE) regions ARGS="-rounds 1000 -figures $(CURDIR)/docs/figures/regions.md"
 
@@ -113,10 +113,6 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 .PHONY: accord
 accord: ## Transactional sets on three nodes of Cassandra 6: readers, hot orders and addresses while nodes are away; ARGS=-load=5m
 	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags accord -count=1 -timeout 1h -v ./suite/accord $(ARGS)
-
-.PHONY: accordbench
-accordbench: ## what a change costs in a transaction of Cassandra 6, next to the other rules, into docs/figures/
-	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -volatile -- ../bin/bench accord -out ../docs/figures $(BENCH_ARGS)
 
 .PHONY: cassandra6
 cassandra6: ## the tests of make integration, also those of SKIP, on three nodes of Cassandra 6
@@ -213,11 +209,10 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 BENCH_OF = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run
 
 .PHONY: bench
-bench: ## createOrder, changes and bulk writes compared with hand-written code on three nodes, into docs/figures/; half an hour
+bench: ## createOrder and changes compared with hand-written code on three nodes, into docs/figures/; twenty minutes
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
 	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs/figures $(BENCH_ARGS) && \
-		../bin/bench changes -out ../docs/figures $(BENCH_ARGS) && ../bin/bench bulk -out ../docs/figures $(BENCH_ARGS) && \
-		../bin/bench charts -out ../docs/figures"
+		../bin/bench changes -out ../docs/figures $(BENCH_ARGS) && ../bin/bench charts -out ../docs/figures"
 
 .PHONY: compare
 compare: ## client CPU, latencies and allocations of the working tree compared with the commit BASE, side by side; six minutes
@@ -230,14 +225,6 @@ benchgate: ## allocations and client CPU without nodes, compared with BASE or th
 .PHONY: tombstones
 tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/figures/; half an hour
 	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- ../bin/bench tombstones -out ../docs/figures $(BENCH_ARGS)
-
-.PHONY: readbench
-readbench: ## a stream in 240 partitions read through the library and by hand on three nodes, into docs/figures/reading.md
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reads -out ../docs/figures $(BENCH_ARGS)
-
-.PHONY: reconcilebench
-reconcilebench: ## Verify and Backfill of 5,000 orders compared with the same by hand on three nodes, into docs/figures/reconcile-benchmark.md
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reconcile -out ../docs/figures $(BENCH_ARGS)
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

@@ -4,10 +4,6 @@
 //	bench gate        the same without nodes (make benchgate)
 //	bench create      createOrder, and reads of ten buckets, compared with the same by hand (make bench)
 //	bench changes     what a change costs by the rules that its set declares, and by hand (make bench)
-//	bench bulk        many inserts by WriteAll and by loops (make bench)
-//	bench accord      what a change costs in a transaction of Cassandra 6 (make accordbench)
-//	bench reads       a whole stream of 240 partitions (make readbench)
-//	bench reconcile   scans and copies of package reconcile, and by hand (make reconcilebench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
 //	bench charts      the pictures of docs/why/costs.md, from pages in docs/figures (make bench)
 //

@@ -179,7 +179,6 @@ var (
 var (
 	oneByOne = turn.Order{N: 40, AtATime: 1}
 	figures  = []metric{clientCPU, allocations, serversCPU, p50, slowest, requests}
-	whole    = turn.Order{N: 1000}
 )
 
 var pages = map[string]*page{
@@ -216,59 +215,6 @@ An entity is in two tables, by id and by status. No two changes meet: the figure
 			{title: "Under a condition", base: "compare-and-set by hand", names: []string{"update, Versioned", "move by hand, compare-and-set", "move, Versioned", "update"}},
 			{title: "Under a condition, 16 at a time", base: "compare-and-set by hand", names: []string{"update, Versioned"}, order: turn.Order{N: 320, AtATime: 16}},
 			{title: "Under a condition, 64 at a time", base: "compare-and-set by hand", names: []string{"update, Versioned"}, order: turn.Order{N: 640, AtATime: 64}},
-		},
-	},
-	"accord": {
-		ruler: ruler{limit: 6 * time.Minute, order: oneByOne}, file: "accord-benchmark.md", target: "accordbench", metrics: figures, contenders: turn.Contenders,
-		text: `# What a change costs in a transaction of Cassandra 6
-
-The nodes are an alpha of Cassandra 6. An entity is in two tables, by id, and by address and status; with Unique in a third one, by address. No two entities share
-a partition, but in the line “shared”, where the second table is by status alone. Sets that are [Transactional](../why/accord.md) use QUORUM.
-`,
-		sections: []section{
-			{title: "Insert", base: "insert, fan-out", names: []string{
-				"insert, owned, OneOf", "insert, owned, Versioned", "insert, Transactional", "insert, owned, Versioned, Unique", "insert, Transactional, Unique",
-				"insert, Transactional, shared",
-			}},
-			{title: "Update", base: "update, fan-out", names: []string{"update, owned, OneOf", "update, owned, Versioned", "update, Transactional"}},
-			{title: "Move", base: "move, owned, SingleWriter", names: []string{"move, owned, OneOf", "move, owned, Versioned", "move, Transactional"}},
-		},
-	},
-	"bulk": {
-		ruler: ruler{limit: 8 * time.Minute, order: whole}, file: "bulk-benchmark.md", target: "bench", contenders: importers(),
-		metrics: []metric{took, clientCPU, serversCPU, requests},
-		text: `# Bulk benchmark
-
-A turn inserts 1,000 rows of two tables, by WriteAll and by loops of 64 goroutines.
-`,
-		sections: []section{
-			{title: "All partitions in common: both tables by channel, of which there are 200", base: "by_channel: Write", names: importerNames("by_channel")},
-			{title: "Half in common: one table by channel, one by author, of whom there are 100,000", base: "by_author: Write", names: importerNames("by_author")},
-			{title: "None in common: one table by message, one by author", base: "by_message: Write", names: importerNames("by_message")},
-		},
-	},
-	"reads": {
-		ruler: ruler{limit: 5 * time.Minute, order: turn.Order{N: streamed}}, file: "reading.md", target: "readbench", contenders: scans,
-		metrics: []metric{took, clientCPU, serversCPU, requests},
-		text: `# Reading a stream of 240 partitions
-
-A turn reads 24,000 rows of about 100 bytes, of 24 hours by ten hash buckets. Reads by hand use the paging of the driver, 5,000 rows a page, and do not merge.
-reader.Read returns the rows in order. The newest ten rows are in the [benchmark](benchmark.md).
-`,
-		sections: []section{{title: "All rows", base: scanned, names: []string{"ten partitions at a time, by hand, not merged", "reader.Read"}}},
-	},
-	"reconcile": {
-		ruler: ruler{limit: 8 * time.Minute, order: turn.Order{N: compared}}, file: "reconcile-benchmark.md", target: "reconcilebench", contenders: reconciling,
-		metrics: []metric{took, clientCPU, serversCPU, requests},
-		text: `# Package reconcile compared with the same by hand
-
-5,000 orders are in three tables, which agree, and nothing else uses them. Scans read all rows of all tables by ranges of tokens, 8 requests at a time. The scan by
-hand decodes the rows and compares nothing. To say which of two rows is newer takes the WRITETIME of columns and the TTL, as in the third line. The copy by hand reads the
-base table and puts each row into one query table at the time in its stamp, 64 at a time. It does not know when columns were written or how long a row has to live.
-`,
-		sections: []section{
-			{title: "Verify and a scan", base: scanByHand, names: []string{scanByHand + ", with WRITETIMEs and TTL", "Verify"}},
-			{title: "Backfill and a copy", base: copyByHand, names: []string{"Backfill, until all rows are put"}},
 		},
 	},
 	"tombstones": tombstonePage(),

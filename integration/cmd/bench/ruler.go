@@ -103,7 +103,6 @@ var (
 	clientCPU   = metric{"client CPU", "µs", 0, true, narrow, 1.03, perOperation(func(r turn.Result) float64 { return microseconds(r.CPU) })}
 	allocations = metric{"allocations", "", 0, true, narrow, 0, perOperation(func(r turn.Result) float64 { return float64(r.Mallocs) })}
 	serversCPU  = metric{"servers' CPU", "µs", 0, false, narrow, 0, perOperation(func(r turn.Result) float64 { return max(1, microseconds(r.Servers)) })}
-	took        = metric{"time", "µs", 0, false, narrow, 0, perOperation(func(r turn.Result) float64 { return microseconds(r.Took) })}
 	requests    = metric{"requests", "", 2, false, narrow, 0, perOperation(func(r turn.Result) float64 { return float64(r.Requests) })}
 	p50         = metric{"p50", "ms", 2, false, narrow, 1.05, func(r turn.Result) float64 { return milliseconds(r.P50) }}
 	slowest     = metric{"slowest of a turn", "ms", 1, false, wide, 0, func(r turn.Result) float64 { return milliseconds(r.Slowest) }}

@@ -199,9 +199,9 @@ const (
 	inBuckets = `SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ? ORDER BY ts DESC LIMIT 10`
 )
 
-func scan(q *gocql.Query) (rows []Measurement, err error) {
+func scan(q *gocql.Query) (rows []measurement, err error) {
 	iter := q.Iter()
-	for m := (Measurement{}); iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note); {
+	for m := (measurement{}); iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note); {
 		rows = append(rows, m)
 	}
 	return rows, iter.Close()
@@ -210,18 +210,18 @@ func scan(q *gocql.Query) (rows []Measurement, err error) {
 // newestByHand reads the ten newest rows of each bucket of the hour, and sorts them or not.
 func newestByHand(sorted bool) func(context.Context, *Place) (int, error) {
 	return func(ctx context.Context, p *Place) (int, error) {
-		var rows [buckets][]Measurement
+		var rows [buckets][]measurement
 		var failed [buckets]error
 		var all sync.WaitGroup
 		for b := range buckets {
 			all.Go(func() {
-				rows[b], failed[b] = scan(p.Session.Reads().Query(inBucket, StreamName, Begins.Format(hourly), b).WithContext(ctx))
+				rows[b], failed[b] = scan(p.Session.Reads().Query(inBucket, streamName, begins.Format(hourly), b).WithContext(ctx))
 			})
 		}
 		all.Wait()
 		merged := slices.Concat(rows[:]...)
 		if sorted {
-			slices.SortFunc(merged, func(a, b Measurement) int {
+			slices.SortFunc(merged, func(a, b measurement) int {
 				return -cmp.Or(a.Ts.Time().Compare(b.Ts.Time()), bytes.Compare(a.Ts[:], b.Ts[:]))
 			})
 			merged = merged[:min(10, len(merged))]
@@ -233,6 +233,6 @@ func newestByHand(sorted bool) func(context.Context, *Place) (int, error) {
 const hourly = "2006-01-02-15"
 
 func newestByIn(ctx context.Context, p *Place) (int, error) {
-	rows, err := scan(p.Session.Reads().Query(inBuckets, StreamName, Begins.Format(hourly), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx))
+	rows, err := scan(p.Session.Reads().Query(inBuckets, streamName, begins.Format(hourly), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx))
 	return len(rows), err
 }

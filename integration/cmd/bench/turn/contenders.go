@@ -29,7 +29,7 @@ var (
 )
 
 // Contenders are all.
-var Contenders = slices.Concat(creating, changing, transacting, reading)
+var Contenders = slices.Concat(creating, changing, reading)
 
 var creating = []Contender{
 	creates("createOrder"),
@@ -103,34 +103,19 @@ func other(now string, of [2]string) string {
 	return of[0]
 }
 
-func items(prefix string, key []string, rules ...tables.Option) *tables.Set[item] {
+func items(prefix string, rules ...tables.Option) *tables.Set[item] {
 	return tables.Must(tables.New[item](prefix, append([]tables.Option{
 		tables.Table{Name: prefix + "_by_id", PartKey: []string{"item_id"}},
-		tables.Table{Name: prefix + "_by_status", PartKey: key, SortKey: []string{"item_id"}},
+		tables.Table{Name: prefix + "_by_status", PartKey: []string{"status"}, SortKey: []string{"item_id"}},
 	}, rules...)...))
 }
 
-func ofEmail(prefix string) tables.Option {
-	return tables.Table{Name: prefix + "_of_email", PartKey: []string{"email"}, Unique: true}
-}
-
-// Sets, by what their second table is by. Transactions wait for each other where they share a partition.
 var (
-	byStatus = []string{"status"}
-	byEmail  = []string{"email", "status"}
-	version  = tables.Versioned("version")
-	single   = tables.SingleWriter("status")
-	stamp    = tables.Stamp("updated_at")
-	oneOf    = tables.OneOf("status", "open", "paid", "shipped", "cancelled")
-
-	plain         = items("plain", byStatus)
-	oneOfItems    = items("one_of", byStatus, oneOf, stamp)
-	versioned     = items("versioned", byStatus, version)
-	owned         = items("owned", byEmail)
-	ownedOneOf    = items("owned_one_of", byEmail, tables.OneOf("status", "open", "paid"), stamp)
-	ownedVersion  = items("owned_versioned", byEmail, version)
-	transactional = items("transacted", byEmail, version, tables.Transactional())
-	sharing       = items("shared", byStatus, version, tables.Transactional())
+	version    = tables.Versioned("version")
+	plain      = items("plain")
+	oneOf      = tables.OneOf("status", "open", "paid", "shipped", "cancelled")
+	oneOfItems = items("one_of", oneOf, tables.Stamp("updated_at"))
+	versioned  = items("versioned", version)
 )
 
 var changing = []Contender{
@@ -140,7 +125,8 @@ var changing = []Contender{
 	inserts("insert, OneOf", oneOfItems),
 	insertsByHand("insert if not exists by hand", true),
 	inserts("insert, Versioned", versioned),
-	inserts("insert, Versioned, Unique", items("unique_items", byStatus, version, ofEmail("unique_items"))),
+	inserts("insert, Versioned, Unique", items("unique_items", version,
+		tables.Table{Name: "unique_items_of_email", PartKey: []string{"email"}, Unique: true})),
 	updatesByHand("update by hand", note, byHand.together),
 	updates("update", plain, note),
 	updates("update, Group", plain, note, writer.Concurrent(), group),
@@ -148,32 +134,13 @@ var changing = []Contender{
 	updates("update, OneOf, Concurrent", oneOfItems, note, writer.Concurrent()),
 	updates("update, OneOf, Concurrent, Group", oneOfItems, note, writer.Concurrent(), group),
 	updatesByHand("move by hand, logged batch", move, byHand.inBatch),
-	updates("move, SingleWriter", items("single", byStatus, single), move),
+	updates("move, SingleWriter", items("single", tables.SingleWriter("status")), move),
 	updates("move, OneOf", oneOfItems, move),
 	updates("move, OneOf, Concurrent, Group", oneOfItems, move, writer.Concurrent(), group),
 	updatesByHand("compare-and-set by hand", note, byHand.compareAndSet),
 	updates("update, Versioned", versioned, note),
 	updatesByHand("move by hand, compare-and-set", move, byHand.compareAndSet),
 	updates("move, Versioned", versioned, move),
-}
-
-// transacting is for Cassandra 6.
-var transacting = []Contender{
-	inserts("insert, fan-out", owned),
-	inserts("insert, owned, OneOf", ownedOneOf),
-	inserts("insert, owned, Versioned", ownedVersion),
-	inserts("insert, Transactional", transactional),
-	inserts("insert, owned, Versioned, Unique", items("owned_unique", byEmail, version, ofEmail("owned_unique"))),
-	inserts("insert, Transactional, Unique", items("transacted_unique", byEmail, version, tables.Transactional(), ofEmail("transacted_unique"))),
-	inserts("insert, Transactional, shared", sharing),
-	updates("update, fan-out", owned, note),
-	updates("update, owned, OneOf", ownedOneOf, note),
-	updates("update, owned, Versioned", ownedVersion, note),
-	updates("update, Transactional", transactional, note),
-	updates("move, owned, SingleWriter", items("owned_single", byEmail, single), move),
-	updates("move, owned, OneOf", ownedOneOf, move),
-	updates("move, owned, Versioned", ownedVersion, move),
-	updates("move, Transactional", transactional, move),
 }
 
 func inserts(name string, s *tables.Set[item], options ...writer.Option) Contender {
@@ -234,27 +201,27 @@ func again(insert, change func(context.Context, *item) error) Prepare {
 
 const buckets = 10
 
-// Measurement is a row of a stream in ten buckets.
-type Measurement struct {
+// measurement is a row of a stream in ten buckets.
+type measurement struct {
 	Stream string
 	Ts     gocql.UUID
 	Value  float64
 	Note   string
 }
 
-// Measurements is the stream.
-var Measurements = tables.Must(tables.New[Measurement]("measurement",
+// measurements is the stream.
+var measurements = tables.Must(tables.New[measurement]("measurement",
 	tables.Table{Name: "measurements", PartKey: []string{"stream", "hour", "bucket"}, SortKey: []string{"ts DESC"}},
 	tables.Derive("hour", tables.Hour("ts")),
 	tables.Derive("bucket", tables.Hash(buckets, "ts")),
 	tables.Type("ts", "timeuuid"),
 ))
 
-// Begins is the first moment of the stream.
-var Begins = time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+// begins is the first moment of the stream.
+var begins = time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 
-// StreamName is the key of the stream.
-const StreamName = "plant-7"
+// streamName is the key of the stream.
+const streamName = "plant-7"
 
 var reading = []Contender{
 	reads("newest ten of ten buckets", 4, func(ctx context.Context, p *Place) (int, error) { return list(ctx, p, "newest", streamed.Limit(10)) }),
@@ -267,8 +234,8 @@ var reading = []Contender{
 }
 
 var (
-	streamed = reader.From(Measurements, "measurements").Eq("stream", StreamName).GtOrEq("ts", Begins).Lt("ts", Begins.Add(time.Hour)).OrderBy("ts DESC")
-	rare     = items("rare", byStatus)
+	streamed = reader.From(measurements, "measurements").Eq("stream", streamName).GtOrEq("ts", begins).Lt("ts", begins.Add(time.Hour)).OrderBy("ts DESC")
+	rare     = items("rare")
 	rareItem = newItem()
 )
 
@@ -281,7 +248,7 @@ func list[T any](ctx context.Context, p *Place, op string, q reader.Query[T]) (i
 func reads(name string, slow int, read func(context.Context, *Place) (rows int, err error)) Contender {
 	return Contender{Name: name, Slow: slow, Open: func(ctx context.Context, p *Place) (Prepare, error) {
 		var first sync.Once
-		err := p.Ensure(ctx, schema.Sets(Measurements, rare))
+		err := p.Ensure(ctx, schema.Sets(measurements, rare))
 		return func(ctx context.Context, _ int) (func(context.Context, int) error, error) {
 			first.Do(func() { err = load(ctx, p) })
 			want := 0
@@ -299,19 +266,15 @@ func reads(name string, slow int, read func(context.Context, *Place) (rows int, 
 	}}
 }
 
-// MeasurementAt is row i of the stream.
-func MeasurementAt(i int, step time.Duration) Measurement {
-	ts := gocql.UUIDFromTime(Begins.Add(time.Duration(i) * step))
-	copy(ts[8:], []byte{0x80, 0, 0, 0, 0, 0, 0, 1}) // clock and node: the same whenever it is written
-	return Measurement{StreamName, ts, float64(i), "sixty bytes, about as long as the note of a measurement is!"}
-}
-
 // load writes an hour of the stream, the same whenever it is called, and an item.
 func load(ctx context.Context, p *Place) error {
 	const rows = 400
 	_, err := p.Writer.Write(ctx, "load", rare.Insert(rareItem))
 	return errors.Join(err, parallel.Do(8, rows, func(i int) error {
-		_, err := p.Writer.Write(ctx, "load", Measurements.Insert(MeasurementAt(i, time.Hour/rows)))
+		ts := gocql.UUIDFromTime(begins.Add(time.Duration(i) * time.Hour / rows))
+		copy(ts[8:], []byte{0x80, 0, 0, 0, 0, 0, 0, 1}) // clock and node: the same whenever it is written
+		m := measurement{streamName, ts, float64(i), "sixty bytes, about as long as the note of a measurement is!"}
+		_, err := p.Writer.Write(ctx, "load", measurements.Insert(m))
 		return err
 	}))
 }

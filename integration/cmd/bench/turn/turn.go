@@ -28,7 +28,7 @@ type Prepare func(ctx context.Context, n int) (do func(ctx context.Context, i in
 // Result is what a turn of n operations has shown. Times are nanoseconds.
 type Result struct {
 	N                   int
-	Took, CPU, Servers  time.Duration // CPU of the client, and of all nodes where it is known
+	CPU, Servers        time.Duration // CPU of the client, and of all nodes where it is known
 	P50, Slowest        time.Duration
 	Gap, GC             time.Duration // the longest time without an answer; pauses of the client
 	Requests, Mallocs   int64
@@ -43,7 +43,7 @@ type Allocated struct{ Count, Bytes float64 }
 // String implements [fmt.Stringer].
 func (a Allocated) String() string { return fmt.Sprintf("%.1f (%.0f bytes)", a.Count, a.Bytes) }
 
-// Measure does a turn: n operations, some at a time. With 0 at a time, the contender is asked once for all n.
+// Measure does a turn: n operations, some at a time.
 func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r Result, err error) {
 	do, err := ready(ctx, p, prepare, n)
 	if err != nil {
@@ -58,33 +58,27 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 		return r, err
 	}
 	requests, cpu, begin := p.answers.Load(), cpuTime(), time.Now()
-	if atATime == 0 {
-		err = do(ctx, n)
-	} else {
-		err = parallel.Do(atATime, n, func(i int) error {
-			start := time.Now()
-			err := do(ctx, i)
-			r.latencies[i], r.answered[i] = time.Since(start), time.Since(begin)
-			return err
-		})
-	}
+	err = parallel.Do(atATime, n, func(i int) error {
+		start := time.Now()
+		err := do(ctx, i)
+		r.latencies[i], r.answered[i] = time.Since(start), time.Since(begin)
+		return err
+	})
 	if err = errors.Join(err, p.Writer.Wait(ctx)); err != nil { // the turn ends when its writes are complete
 		return r, err
 	}
-	r.Took, r.CPU, r.Requests = time.Since(begin), cpuTime()-cpu, p.answers.Load()-requests
+	r.CPU, r.Requests = cpuTime()-cpu, p.answers.Load()-requests
 	if r.Servers, err = p.servers(ctx); err != nil {
 		return r, err
 	}
 	r.Servers -= servers
 	runtime.ReadMemStats(&after)
 	r.Mallocs, r.GC = int64(after.Mallocs-before.Mallocs), time.Duration(after.PauseTotalNs-before.PauseTotalNs)
-	if atATime > 0 {
-		slices.Sort(r.latencies)
-		r.P50, r.Slowest = r.latencies[n/2], r.latencies[n-1]
-		slices.Sort(r.answered)
-		for i, at := range r.answered {
-			r.Gap = max(r.Gap, at-r.answered[max(i-1, 0)])
-		}
+	slices.Sort(r.latencies)
+	r.P50, r.Slowest = r.latencies[n/2], r.latencies[n-1]
+	slices.Sort(r.answered)
+	for i, at := range r.answered {
+		r.Gap = max(r.Gap, at-r.answered[max(i-1, 0)])
 	}
 	return r, nil
 }
