@@ -166,7 +166,6 @@ func casCut(stage ct.Step) func(ct.Request, uint64) []ct.Step {
 // weather decides what goes wrong with each request.
 type weather struct {
 	seed uint64
-	rate float64 // of each fault, in a request that it can befall
 
 	mu    sync.Mutex
 	begun map[int64]uint64           // numbers of the logical writes, by their marks
@@ -174,9 +173,9 @@ type weather struct {
 	met   map[string]map[uint64]bool // writes that have met a fault
 }
 
-func newWeather(seed uint64, rate float64) *weather {
+func newWeather(seed uint64) *weather {
 	return &weather{
-		seed: seed, rate: rate, begun: make(map[int64]uint64), seen: make(map[[2]uint64]uint64), met: make(map[string]map[uint64]bool),
+		seed: seed, begun: make(map[int64]uint64), seen: make(map[[2]uint64]uint64), met: make(map[string]map[uint64]bool),
 	}
 }
 
@@ -263,15 +262,15 @@ func (w *weather) steps(r ct.Request) []ct.Step {
 	n := mix(w.seed, id, table, w.seen[key])
 	network := ct.Delay(time.Duration(200_000 + n%2_000_000)) // so that no two things happen at once
 	draw := float64(mix(n, 1)>>11) / (1 << 53)
-	rate := w.rate
+	rate := usual
 	if r.On("accounts_by_email") { // a claim takes several transactions, and few changes would come to the one that counts
 		rate /= 4
 	}
-	if known && w.seen[key] <= spell && float64(mix(w.seed, id, table, 4)>>11)/(1<<53) < w.rate {
+	if known && w.seen[key] <= spell && float64(mix(w.seed, id, table, 4)>>11)/(1<<53) < usual {
 		w.meet(forbidden, id)
 		return []ct.Step{network, ct.Fail(ct.Code(gocql.ErrCodeUnauthorized))}
 	}
-	if known && w.seen[key] <= spell && float64(mix(w.seed, id, 3)>>11)/(1<<53) < 3*w.rate {
+	if known && w.seen[key] <= spell && float64(mix(w.seed, id, 3)>>11)/(1<<53) < 3*usual {
 		w.meet(refused, id)
 		return []ct.Step{network, ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))}
 	}

@@ -213,9 +213,9 @@ func (l *ledgerLoad[T]) check(ctx context.Context, p *process, report *Report) e
 	if err != nil || l.before == nil { // there is a trouble
 		return err
 	}
-	for _, wrong := range l.owners {
-		report.fault(l.crew, wrong)
-	}
-	report.ledger(l.crew, l.history, l.before, l.ledger.check(contents, l.ids, l.history.Writes()))
+	found := l.ledger.check(contents, l.ids, l.history.Writes())
+	report.add(l.crew, l.history.Count(), map[string]int{
+		"pending in the base row, completed by the next write": l.before.Divergence(), "unique address without an owner": len(found.Unclaimed),
+	}, append(l.owners, soak.Wrong(l.before, found)...)...)
 	return nil
 }

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,23 +21,13 @@ import (
 // its end, in both tables.
 type loginLoad struct {
 	*crew
-	hot []Login
+	hot     []Login
+	history *history.History[Login]
 
-	mu     sync.Mutex
-	writes []*loginWrite
-}
-
-// loginWrite is a logical write.
-type loginWrite struct {
-	Login
-
-	kind    tables.Kind
-	at      int64
-	refused bool // it was said not to be applied, and left
-	applied bool
-	open    bool
-	made    bool // again, after its client was killed
-	lost    bool // its client was killed, and it had expired before it could be made again: nobody knows, nor can finish it
+	mu sync.Mutex
+	// Writes whose client was killed, and that had expired before they could be made again: nobody knows of them, nor can
+	// finish them.
+	lost map[int]bool
 }
 
 // The ends of logins: some come while messages are under way, others after all is over.
@@ -46,84 +37,70 @@ const (
 )
 
 func newLoginLoad(c *crew, p *process) (*loginLoad, error) {
-	l := &loginLoad{crew: c}
+	l := &loginLoad{crew: c, history: history.New[Login](nil), lost: make(map[int]bool)}
 	random := chance(c.Seed, c.index, 1)
 	for n := range things {
-		number := int64(l.number(0, n))
-		v := &loginWrite{
-			Login: Login{LoginID: uuid(random), UserID: uuid(random), Name: number, Page: number, EndsAt: time.Now().Add(far)},
-			kind:  tables.Insert, applied: true, at: time.Now().Add(-2 * skew).UnixMicro(),
-		}
-		if _, err := p.writer.With(writer.At(v.at)).Write(p.ctx, "login", loginSet.Insert(v.Login)); err != nil {
+		number, at := int64(l.number(0, n)), time.Now().Add(-2*skew).UnixMicro()
+		v := Login{LoginID: uuid(random), UserID: uuid(random), Name: number, Page: number, EndsAt: time.Now().Add(far)}
+		noted := l.history.BeginAt(c.service.name, tables.Insert, v, at)
+		result, err := p.writer.With(writer.At(at)).Write(p.ctx, "login", loginSet.Insert(v))
+		l.history.End(noted, result.Timestamp, err)
+		if err != nil {
 			return nil, err
 		}
-		l.hot, l.writes = append(l.hot, v.Login), append(l.writes, v)
+		l.hot = append(l.hot, v)
 	}
 	return l, nil
 }
 
 func (l *loginLoad) run(ctx context.Context) {
-	l.work(ctx, func(ctx context.Context, _ string, number uint64) {
+	l.work(ctx, func(ctx context.Context, name string, number uint64) {
 		random := chance(l.Seed, number)
 		p := l.current(ctx)
 		now := time.Now()
-		v := &loginWrite{kind: tables.Update, open: true, Login: l.hot[random.IntN(len(l.hot))]}
+		kind, v := tables.Update, l.hot[random.IntN(len(l.hot))]
 		if random.IntN(4) == 0 {
-			v.kind, v.LoginID, v.UserID = tables.Insert, uuid(random), uuid(random)
+			kind, v.LoginID, v.UserID = tables.Insert, uuid(random), uuid(random)
 		}
 		v.Name, v.Page, v.EndsAt = int64(number), int64(number), now.Add(far)
 		if random.IntN(2) == 0 {
 			v.EndsAt = now.Add(3*time.Second + time.Duration(random.Int64N(int64(soon))))
 		}
 		v.EndsAt = v.EndsAt.Truncate(time.Millisecond)
-		v.at = now.Add(time.Duration(random.Int64N(int64(2*skew))) - skew).UnixMicro()
-		change := loginSet.Insert(v.Login)
-		if v.kind == tables.Update {
+		at := now.Add(time.Duration(random.Int64N(int64(2*skew))) - skew).UnixMicro()
+		change := loginSet.Insert(v)
+		if kind == tables.Update {
 			switch random.IntN(8) {
 			case 0:
-				v.kind, change = tables.Delete, loginSet.Delete(v.Login)
+				kind, change = tables.Delete, loginSet.Delete(v)
 			case 1, 2, 3:
-				change = loginSet.Update(v.Login, v.Login)
+				change = loginSet.Update(v, v)
 			default:
-				v.kind, change = tables.Patch, loginSet.Patch(v.Login, tables.Column("page"))
+				kind, change = tables.Patch, loginSet.Patch(v, tables.Column("page"))
 			}
 		}
-		l.mu.Lock()
-		l.writes = append(l.writes, v)
-		l.mu.Unlock()
-		l.send(ctx, p, random, v.LoginID, number, v.at, change, &attempts{
-			func(_ writer.Result, err error) *writer.Error { return l.told(v, l.Lie(err)) },
-			func() { l.again(v) }, func() { l.madeAgain(v) },
+		noted, made := l.history.BeginAt(name, kind, v, at), false // made: again, after its client was killed
+		l.send(ctx, p, random, v.LoginID, number, at, change, &attempts{
+			func(result writer.Result, err error) *writer.Error { return l.told(noted, v, made, result, l.Lie(err)) },
+			func() { l.history.Again(noted) },
+			func() {
+				made = true
+				l.history.Repeat(noted)
+			},
 		})
 	})
 }
 
 // told notes what is known of a write.
-func (l *loginLoad) told(v *loginWrite, err error) *writer.Error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if v.made && errors.Is(err, writer.ErrInvalid) && !v.EndsAt.After(time.Now().Add(skew)) { // by a clock that may be ahead
-		v.lost = true
+func (l *loginLoad) told(noted int, v Login, made bool, result writer.Result, err error) *writer.Error {
+	if made && errors.Is(err, writer.ErrInvalid) && !v.EndsAt.After(time.Now().Add(skew)) { // by a clock that may be ahead
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.lost[noted] = true
 		return nil
 	}
-	failed := l.failed(err)
-	v.applied = v.applied || err == nil
-	v.refused = errors.As(err, &failed) && failed.NotApplied()
-	v.open = !v.applied && !v.refused
-	return failed
-}
-
-func (l *loginLoad) again(v *loginWrite) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v.refused, v.open = false, !v.applied
-}
-
-func (l *loginLoad) madeAgain(v *loginWrite) {
-	l.again(v)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v.made = true
+	l.history.End(noted, result.Timestamp, err)
+	return l.failed(err)
 }
 
 func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err error) {
@@ -133,7 +110,7 @@ func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err 
 			return err
 		}
 	}
-	report.logins(l, l.faults(found))
+	report.add(l.crew, l.history.Count(), nil, l.faults(found)...)
 	return nil
 }
 
@@ -170,15 +147,20 @@ func shown(name, page *int64, ends *time.Time) string {
 	return text
 }
 
-// faults is what must not be in the tables.
+// faults is what must not be in the tables, or was told.
 func (l *loginLoad) faults(found map[string]map[gocql.UUID]string) []string {
-	of := make(map[gocql.UUID][]*loginWrite)
-	for _, v := range l.writes {
-		of[v.LoginID] = append(of[v.LoginID], v)
-	}
+	writes := l.history.Writes()
+	of := make(map[gocql.UUID][]int)
 	var faults []string
-	for id, writes := range of {
-		want, known := due(writes, time.Now())
+	for n := range writes {
+		id := writes[n].Row.LoginID
+		of[id] = append(of[id], n)
+		if wrong := writes[n].Contradiction; wrong != "" {
+			faults = append(faults, fmt.Sprintf("login %v: %s", id, wrong))
+		}
+	}
+	for id, numbers := range of {
+		want, known := l.due(writes, numbers, time.Now())
 		for _, table := range loginTables {
 			if has := found[table][id]; has != want && known {
 				faults = append(faults, fmt.Sprintf("login %v has in %s: %q, and must have: %q", id, table, has, want))
@@ -195,33 +177,33 @@ func (l *loginLoad) faults(found map[string]map[gocql.UUID]string) []string {
 	return faults
 }
 
-// due is the row that writes leave. It is not known after a write that was lost, until a later one has replaced the
-// row.
-func due(writes []*loginWrite, now time.Time) (row string, known bool) {
+// due is the row that the writes with these numbers leave. It is not known after a write that was lost, until a later
+// one has replaced the row.
+func (l *loginLoad) due(writes []history.Write[Login], numbers []int, now time.Time) (row string, known bool) {
 	var name, page *int64
 	var ends *time.Time
 	known = true
-	slices.SortFunc(writes, func(a, b *loginWrite) int { return int(a.at - b.at) })
-	for _, v := range writes {
+	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(writes[a].Timestamp, writes[b].Timestamp) })
+	for _, n := range numbers {
+		w := &writes[n]
 		switch {
-		case v.refused:
+		case w.Outcome == writer.NotApplied:
 			continue
-		case v.lost:
+		case l.lost[n]:
 			known = false
-		case v.applied && v.kind != tables.Patch:
+		case w.Outcome == writer.Applied && w.Kind != tables.Patch:
 			known = true
 		}
-		lives := v.kind != tables.Delete && v.EndsAt.After(now)
-		if v.kind != tables.Patch {
+		if w.Kind != tables.Patch {
 			name = nil
 		}
 		page, ends = nil, nil
-		if !lives {
+		if w.Kind == tables.Delete || !w.Row.EndsAt.After(now) {
 			continue
 		}
-		page, ends = &v.Page, &v.EndsAt
-		if v.kind != tables.Patch {
-			name = &v.Name
+		page, ends = &w.Row.Page, &w.Row.EndsAt
+		if w.Kind != tables.Patch {
+			name = &w.Row.Name
 		}
 	}
 	if name == nil && page == nil && ends == nil {

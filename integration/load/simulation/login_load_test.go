@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -12,13 +14,14 @@ import (
 func TestLoginIsLostByAClockAhead(t *testing.T) {
 	t.Parallel()
 	for made, end := range map[bool]time.Duration{true: skew / 2, false: -skew} {
-		l := &loginLoad{crew: &crew{world: new(world)}}
-		v := &loginWrite{Login: Login{EndsAt: time.Now().Add(end)}, made: made}
-		if failed := l.told(v, fmt.Errorf("expired: %w", writer.ErrInvalid)); failed != nil {
+		l := &loginLoad{crew: &crew{world: new(world)}, history: history.New[Login](nil), lost: make(map[int]bool)}
+		v := Login{EndsAt: time.Now().Add(end)}
+		noted := l.history.Begin("", tables.Update, v)
+		if failed := l.told(noted, v, made, writer.Result{}, fmt.Errorf("expired: %w", writer.ErrInvalid)); failed != nil {
 			t.Errorf("made again: %t: left to be done: %v", made, failed)
 		}
-		if v.lost != made || len(l.troubles) > 0 == made {
-			t.Errorf("made again: %t: lost: %t, troubles: %v", made, v.lost, l.troubles)
+		if l.lost[noted] != made || len(l.troubles) > 0 == made {
+			t.Errorf("made again: %t: lost: %t, troubles: %v", made, l.lost[noted], l.troubles)
 		}
 	}
 }

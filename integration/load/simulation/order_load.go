@@ -154,7 +154,15 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 	if err != nil {
 		return err
 	}
-	report.orders(l, found)
+	var faults []string
+	diverging := make(map[string]int)
+	for _, f := range found.Findings {
+		if f.Kind.Diverges() && !l.service.whole() && f.Cause != history.None {
+			diverging[fmt.Sprintf("%v, %v", f.Kind, f.Cause)]++
+			continue
+		}
+		faults = append(faults, f.String())
+	}
 	for _, o := range l.hot {
 		for row, key := range l.noted(o) {
 			var got []string
@@ -162,10 +170,11 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 				return err
 			}
 			if !slices.Equal(got, notes) {
-				report.fault(l.crew, fmt.Sprintf("Lists: the notes of order %v are %q, want %q: SELECT notes FROM %s", o.OrderID, got, notes, row))
+				faults = append(faults, fmt.Sprintf("Lists: the notes of order %v are %q, want %q: SELECT notes FROM %s", o.OrderID, got, notes, row))
 			}
 		}
 	}
+	report.add(l.crew, l.history.Count(), diverging, faults...)
 	return nil
 }
 
@@ -205,9 +214,9 @@ func (l *orderLoad) mend(ctx context.Context, p *process, report *Report) error 
 		switch has, late := after[id], at.After(ended); {
 		case covered["order_id = "+id.String()], !late && at.After(began) && has.equal(before[id]):
 		case late && !has.equal(before[id]):
-			report.fault(l.crew, fmt.Sprintf("repair of what is from too far ahead: order %v had %v, and has %v", id, before[id], has))
+			report.add(l.crew, nil, nil, fmt.Sprintf("repair of what is from too far ahead: order %v had %v, and has %v", id, before[id], has))
 		case !late && (!has.agree() || len(has[0]) < len(before[id][0]) || before[id].agree() && !has.equal(before[id])):
-			report.fault(l.crew, fmt.Sprintf("repair: order %v had %v, and has %v", id, before[id], has))
+			report.add(l.crew, nil, nil, fmt.Sprintf("repair: order %v had %v, and has %v", id, before[id], has))
 		}
 	}
 	return nil

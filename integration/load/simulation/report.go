@@ -8,11 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocql/gocql"
-
-	"github.com/denorm-go/denorm/examples/pageviews"
-	"github.com/denorm-go/denorm/integration/load/history"
-	"github.com/denorm-go/denorm/integration/load/soak"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -45,6 +40,18 @@ func newReport(w *world) *Report {
 	return r
 }
 
+// add adds what came of writes of a service, what they may have left, and what must not be, the first ones with their
+// history.
+func (r *Report) add(c *crew, writes map[writer.Outcome]int, diverging map[string]int, faults ...string) {
+	r.count(c.service.name, writes, diverging)
+	for _, text := range faults {
+		if len(r.Faults) < 5 {
+			text += "\n" + c.trace(text)
+		}
+		r.Faults = append(r.Faults, c.service.name+": "+text)
+	}
+}
+
 // count adds what came of writes of a service, and what they may have left.
 func (r *Report) count(service string, writes map[writer.Outcome]int, diverging map[string]int) {
 	t := r.Services[service]
@@ -60,74 +67,6 @@ func (r *Report) count(service string, writes map[writer.Outcome]int, diverging 
 			t.Diverging[kind] += n
 		}
 	}
-}
-
-// orders adds what was found in the orders of a service.
-func (r *Report) orders(l *orderLoad, found *history.Report) {
-	diverging := make(map[string]int)
-	for _, f := range found.Findings {
-		if f.Kind.Diverges() && !l.service.whole() && f.Cause != history.None {
-			diverging[fmt.Sprintf("%v, %v", f.Kind, f.Cause)]++
-			continue
-		}
-		r.fault(l.crew, f.String())
-	}
-	r.count(l.service.name, l.history.Count(), diverging)
-}
-
-// fault adds what must not be, the first ones with their history.
-func (r *Report) fault(c *crew, text string) {
-	if len(r.Faults) < 5 {
-		text += "\n" + c.trace(text)
-	}
-	text = c.service.name + ": " + text
-	r.Faults = append(r.Faults, text)
-}
-
-// ledger adds what was found in rows that carry their changes.
-func (r *Report) ledger(c *crew, h *history.History[soak.Account], before, found *soak.AccountReport) {
-	for _, f := range soak.Wrong(before, found) {
-		r.fault(c, f)
-	}
-	r.count(c.service.name, h.Count(), map[string]int{
-		"pending in the base row, completed by the next write": before.Divergence(), "unique address without an owner": len(found.Unclaimed),
-	})
-}
-
-// logins adds what was found in rows that end.
-func (r *Report) logins(l *loginLoad, faults []string) {
-	writes := make(map[writer.Outcome]int)
-	for _, v := range l.writes {
-		switch {
-		case v.refused:
-			writes[writer.NotApplied]++
-		case v.open:
-			writes[writer.Unknown]++
-		default:
-			writes[writer.Applied]++
-		}
-	}
-	for _, f := range faults {
-		r.fault(l.crew, f)
-	}
-	r.count(l.service.name, writes, nil)
-}
-
-// views adds what was found in the counts of views.
-func (r *Report) views(l *viewLoad, sums map[string]map[gocql.UUID]int64, visits []pageviews.Visit) {
-	writes, diverging := make(map[writer.Outcome]int), make(map[string]int)
-	for _, v := range l.views {
-		writes[v.known()]++
-	}
-	for _, f := range l.faults(sums, visits) {
-		r.fault(l.crew, f)
-	}
-	for _, page := range l.pages {
-		if sums[total][page] != sums[daily][page] {
-			diverging["page with different counts in its tables"]++
-		}
-	}
-	r.count(l.service.name, writes, diverging)
 }
 
 // Writes is how many logical writes there were.

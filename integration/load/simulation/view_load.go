@@ -151,10 +151,20 @@ func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err e
 		}
 	}
 	visits, err := history.All[pageviews.Visit](ctx, p.session.Reads(), visitTable, "user_id", "viewed_at", "page_id")
-	if err == nil {
-		report.views(l, sums, visits)
+	if err != nil {
+		return err
 	}
-	return err
+	writes, diverging := make(map[writer.Outcome]int), make(map[string]int)
+	for _, v := range l.views {
+		writes[v.known()]++
+	}
+	for _, page := range l.pages {
+		if sums[total][page] != sums[daily][page] {
+			diverging["page with different counts in its tables"]++
+		}
+	}
+	report.add(l.crew, writes, diverging, l.faults(sums, visits)...)
+	return nil
 }
 
 // pageSums reads what was counted.

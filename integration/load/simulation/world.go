@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,8 +21,7 @@ const nodes = 3
 // World is one run.
 type World struct {
 	Seed   uint64
-	Writes int     // logical writes, of all services together
-	Rate   float64 // how often each fault befalls a request; 0 is the usual
+	Writes int // logical writes, of all services together
 	// Lie changes what clients were told of a write before it is noted, to see that the checks find it. Nil: nothing.
 	Lie func(error) error
 	// Watch is called with the cluster before it begins. Nil: nobody watches.
@@ -31,9 +29,9 @@ type World struct {
 }
 
 const (
-	usual   = 0.013
-	clients = 6  // of a service
-	things  = 12 // orders or accounts of a service that are changed over and over
+	usual   = 0.013 // of each fault, in a request that it can befall
+	clients = 6     // of a service
+	things  = 12    // orders or accounts of a service that are changed over and over
 	skew    = 500 * time.Millisecond
 	kills   = 50 // of that many writes of a client, one is cut off by the end of its process
 )
@@ -55,9 +53,8 @@ type world struct {
 // Run runs the world, in a bubble of testing/synctest.
 func (w World) Run(tb testing.TB) *Report {
 	tb.Helper()
-	w.Rate = cmp.Or(w.Rate, usual)
 	r := &world{
-		World: w, tb: tb, cluster: ct.Start(tb, nodes), weather: newWeather(w.Seed, w.Rate), started: time.Now(),
+		World: w, tb: tb, cluster: ct.Start(tb, nodes), weather: newWeather(w.Seed), started: time.Now(),
 	}
 	if w.Lie == nil {
 		r.Lie = func(err error) error { return err }
