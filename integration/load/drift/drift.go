@@ -9,6 +9,8 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // Order is the i-th of the orders that [Load] has put, as it was put.
@@ -73,72 +76,115 @@ func patiently(f func() error) (err error) {
 	return err
 }
 
-// Contents is what a table has of each order: a digest of its row; several rows, which are not allowed, give another
+// Contents is what a table has of each entity: a digest of its row; several rows, which are not allowed, give another
 // one.
 type Contents map[gocql.UUID]uint64
 
+const orderColumns = "user_id, status, total, updated_at"
+
+// reads are the tables that can be read: the id of the entity, the partition key, and the columns that all tables of the
+// set have.
+var reads = map[string]struct{ id, key, columns string }{
+	"orders_by_id":              {"order_id", "order_id", orderColumns},
+	"orders_by_user":            {"order_id", "user_id", orderColumns},
+	"orders_by_status":          {"order_id", "status", orderColumns},
+	"orders_by_user_and_status": {"order_id", "user_id, status", orderColumns},
+	"desks":                     {"desk_id", "desk_id", "room, width"},
+	"desks_by_room":             {"desk_id", "room", "room, width"},
+	"profiles":                  {"user_id", "user_id", "team, name, motto"},
+	"profiles_by_team":          {"user_id", "team", "team, name, motto"},
+	"tickets":                   {"ticket_id", "ticket_id", "agent, text, version"},
+	"tickets_by_agent":          {"ticket_id", "agent", "agent, text, version"},
+}
+
 // Read reads a table at ALL by a plain scan.
 func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error) {
-	out := make(Contents)
+	out, t := make(Contents), reads[table]
 	var mu sync.Mutex
-	key := map[string]string{
-		"orders_by_id": "order_id", "orders_by_user": "user_id", "orders_by_status": "status", "orders_by_user_and_status": "user_id, status",
-	}[table]
 	const parts = 64
 	err := parallel.Do(parts, parts, func(part int) error {
-		query, limits := "SELECT order_id, user_id, status, total, updated_at FROM "+table+" WHERE token("+key+") > ?", []any{-1<<63 + part*(1<<58)}
+		query, limits := "SELECT "+t.id+", "+t.columns+" FROM "+table+" WHERE token("+t.key+") > ?", []any{-1<<63 + part*(1<<58)}
 		if part < parts-1 { // above the last one there is nothing
-			query, limits = query+" AND token("+key+") <= ?", append(limits, -1<<63+(part+1)*(1<<58))
+			query, limits = query+" AND token("+t.key+") <= ?", append(limits, -1<<63+(part+1)*(1<<58))
 		}
-		iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
-		for o := (orders.Order{}); iter.Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt); o = (orders.Order{}) {
-			d := Digest(o)
-			mu.Lock()
-			out[o.OrderID] += d
-			mu.Unlock()
+		var rows Contents
+		err := patiently(func() error {
+			rows = make(Contents)
+			iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
+			for {
+				var id gocql.UUID
+				cells, to := make([]cell, strings.Count(t.columns, ",")+1), []any{&id}
+				for i := range cells {
+					to = append(to, &cells[i])
+				}
+				if !iter.Scan(to...) {
+					return iter.Close()
+				}
+				rows[id] += digest(cells)
+			}
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		for id, d := range rows {
+			out[id] += d
 		}
-		return iter.Close()
+		return err
 	})
 	return out, err
 }
 
-// Digest is what [Contents] has of an order with one row.
-func Digest(o orders.Order) uint64 {
-	var total string
-	if o.Total != nil {
-		total = o.Total.String()
+// cell is a value as the server sends it, in quotes, or null. MapScan makes null a zero value.
+type cell string
+
+// UnmarshalCQL implements gocql.Unmarshaler.
+func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	*c = "null"
+	if data != nil {
+		*c = cell(strconv.Quote(string(data)))
 	}
-	return maphash.String(digestSeed, fmt.Sprint(o.UserID, o.Status, total, o.UpdatedAt))
+	return nil
 }
+
+func digest(cells []cell) uint64 { return maphash.String(digestSeed, fmt.Sprint(cells)) }
 
 var digestSeed = maphash.MakeSeed()
 
-// Differ are the orders of which the tables do not have the same, and those that have a base row.
-func Differ(ctx context.Context, s *gocql.Session) (differ, there map[gocql.UUID]bool, err error) {
-	var tables []Contents
-	for _, name := range Tables {
-		table, err := Read(ctx, s, name)
+// Digest is what [Contents] has of an order with one row.
+func Digest(o orders.Order) (uint64, error) {
+	cells := make([]cell, 4)
+	for i, v := range []struct {
+		is    gocql.Type
+		value any
+	}{{gocql.TypeUUID, o.UserID}, {gocql.TypeText, o.Status}, {gocql.TypeDecimal, o.Total}, {gocql.TypeBigInt, o.UpdatedAt}} {
+		data, err := gocql.Marshal(driver.NativeType(v.is), v.value)
 		if err != nil {
-			return nil, nil, err
+			return 0, err
 		}
-		tables = append(tables, table)
+		_ = cells[i].UnmarshalCQL(nil, data) // never fails
 	}
-	differ, there = compare(tables...)
-	return differ, there, nil
+	return digest(cells), nil
 }
 
-// compare lists the entities that are not the same in all tables, and those in the first.
-func compare(tables ...Contents) (differ, there map[gocql.UUID]bool) {
+// Differ are the entities of which the tables of a set do not have the same, and those that have a base row.
+func Differ(ctx context.Context, s *gocql.Session, sets ...[]string) (differ, there map[gocql.UUID]bool, err error) {
 	differ, there = make(map[gocql.UUID]bool), make(map[gocql.UUID]bool)
-	for id := range tables[0] {
-		there[id] = true
-	}
-	for _, t := range tables {
-		for id := range t {
-			if slices.ContainsFunc(tables, func(other Contents) bool { return other[id] != t[id] }) {
-				differ[id] = true
+	for _, names := range sets {
+		tables := make([]Contents, len(names))
+		for i, name := range names {
+			if tables[i], err = Read(ctx, s, name); err != nil {
+				return nil, nil, err
+			}
+		}
+		for id := range tables[0] {
+			there[id] = true
+		}
+		for _, t := range tables {
+			for id := range t {
+				if slices.ContainsFunc(tables, func(other Contents) bool { return other[id] != t[id] }) {
+					differ[id] = true
+				}
 			}
 		}
 	}
-	return differ, there
+	return differ, there, nil
 }

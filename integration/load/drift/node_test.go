@@ -317,17 +317,12 @@ func (x *trial) ended(all []drift.Done) {
 // equal compares all tables at ALL.
 func (x *trial) equal() {
 	x.Helper()
-	var differ, small, there map[gocql.UUID]bool
-	var err error
-	for range 5 {
-		if differ, _, err = drift.Differ(x.Context(), x.Session.Reads()); err == nil {
-			break
-		}
-	}
+	differ, _, err := drift.Differ(x.Context(), x.Session.Reads(), drift.Tables)
 	if err != nil {
 		x.Fatal(err)
 	}
-	if small, there, err = drift.DifferSmall(x.Context(), x.Session.Reads()); err != nil {
+	small, there, err := drift.Differ(x.Context(), x.Session.Reads(), drift.SmallTables...)
+	if err != nil {
 		x.Fatal(err)
 	}
 	for id, w := range x.want {

@@ -12,81 +12,78 @@ import (
 
 // Planted is a difference that was planted.
 type Planted struct {
-	Name string
-	Set  string
-	ID   gocql.UUID
-	// Found is what is found of the entity: for each row its table, and in what way it disagrees with the base row. It is
-	// sorted.
-	Found   []string
-	Outcome reconcile.Outcome // of a repair while all nodes are up
-	Gone    bool              // there is no base row afterwards
-	Status  orders.Status     // of an order that is there afterwards
+	kind
+
+	ID     gocql.UUID
+	Status orders.Status // of an order that is there afterwards
 }
 
 // kind is one of the kinds of differences between the tables of a set.
 type kind struct {
-	set     string // empty: order
-	name    string
-	found   []string
-	does    []string // see [planter.statements]
-	outcome reconcile.Outcome
-	moves   bool // the status is that of moved afterwards
-	gone    bool
-	created bool // the order is not one of those that were loaded
+	Set  string
+	Name string
+	// Found is what is found of the entity: for each row its table, and in what way it disagrees with the base row. It is
+	// sorted.
+	Found   []string
+	does    []string          // see [planter.statements]
+	Outcome reconcile.Outcome // of a repair while all nodes are up
+	moves   bool              // the status is the status of moved afterwards
+	Gone    bool              // there is no base row afterwards
+	created bool              // the order is not one of those that were loaded
 }
 
 // kinds of differences: what is sent, mostly at a time above that of the order.
 var kinds = []kind{
 	{
-		name:    "a move that wrote the base table alone",
-		found:   []string{"orders_by_status ghost", "orders_by_status missing", "orders_by_user differing"},
+		Name:    "a move that wrote the base table alone",
+		Found:   []string{"orders_by_status ghost", "orders_by_status missing", "orders_by_user differing"},
 		does:    []string{put("orders_by_id", "{moved}", now)},
-		outcome: reconcile.Repaired, moves: true,
+		Outcome: reconcile.Repaired, moves: true,
 	},
 	{
-		name: "a move that left an old row under the same key", found: []string{"orders_by_user differing"},
+		Name: "a move that left an old row under the same key", Found: []string{"orders_by_user differing"},
 		does:    []string{put("orders_by_id", "{moved}", now), put("orders_by_status", "{moved}", now), remove("orders_by_status", "status = {status} AND order_id = {id}")},
-		outcome: reconcile.Repaired, moves: true,
+		Outcome: reconcile.Repaired, moves: true,
 	},
 	{
-		name: "a move that left the row under the former key", found: []string{"orders_by_status ghost"},
+		Name: "a move that left the row under the former key", Found: []string{"orders_by_status ghost"},
 		does:    []string{put("orders_by_id", "{moved}", now), put("orders_by_user", "{moved}", now), put("orders_by_status", "{moved}", now)},
-		outcome: reconcile.Repaired, moves: true,
+		Outcome: reconcile.Repaired, moves: true,
 	},
 	{
-		name: "a delete that wrote the base table alone", found: []string{"orders_by_status orphan", "orders_by_user orphan"},
+		Name: "a delete that wrote the base table alone", Found: []string{"orders_by_status orphan", "orders_by_user orphan"},
 		does:    []string{remove("orders_by_id", "order_id = {id}")},
-		outcome: reconcile.Repaired, gone: true,
+		Outcome: reconcile.Repaired, Gone: true,
 	},
 	{
-		name: "a create that did not write the base table", found: []string{"orders_by_status orphan", "orders_by_user orphan"},
+		Name: "a create that did not write the base table", Found: []string{"orders_by_status orphan", "orders_by_user orphan"},
 		does:    []string{put("orders_by_user", "{status}", now), put("orders_by_status", "{status}", now)},
-		outcome: reconcile.Repaired, created: true,
+		Outcome: reconcile.Repaired, created: true,
 	},
 	{
-		name: "a move that wrote a query table alone", found: []string{"orders_by_status newer"},
+		Name: "a move that wrote a query table alone", Found: []string{"orders_by_status newer"},
 		does:    []string{put("orders_by_status", "{moved}", now)},
-		outcome: reconcile.Repaired, moves: true,
+		Outcome: reconcile.Repaired, moves: true,
 	},
 	{
-		name: "an old row under a status that is none of the declared", found: []string{"orders_by_status ghost"},
+		Name: "an old row under a status that is none of the declared", Found: []string{"orders_by_status ghost"},
 		does:    []string{put("orders_by_status", "'lost'", before)},
-		outcome: reconcile.Repaired,
+		Outcome: reconcile.Repaired,
 	},
 	{
-		name: "a newer row under a status that is none of the declared", found: []string{"orders_by_status newer"},
+		Name: "a newer row under a status that is none of the declared", Found: []string{"orders_by_status newer"},
 		does:    []string{put("orders_by_status", "'lost'", now)},
-		outcome: reconcile.Found,
+		Outcome: reconcile.Found,
 	},
 	{
-		name: "a row that a delete of a lost write covers", found: []string{"orders_by_user missing"},
+		Name: "a row that a delete of a lost write covers", Found: []string{"orders_by_user missing"},
 		does:    []string{remove("orders_by_user", "user_id = {user} AND order_id = {id}")},
-		outcome: reconcile.Shadowed,
+		Outcome: reconcile.Shadowed,
 	},
 	{
-		name: "a key alone, without a base row", found: []string{"orders_by_user undatable"},
+		Name: "a key alone, without a base row", Found: []string{"orders_by_user undatable"},
 		does:    []string{"INSERT INTO orders_by_user (user_id, order_id) VALUES ({user}, {id}) USING TIMESTAMP {" + now},
-		outcome: reconcile.Found, gone: true, created: true,
+		Outcome: reconcile.Found, Gone: true, created: true,
 	},
 }
 
@@ -125,11 +122,12 @@ func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 		o := Order(n, loaded)
 		moved := orders.Statuses[(i+1)%len(orders.Statuses)]
 		p.statements(k, o.OrderID, "{user}", o.UserID.String(), "{total}", o.Total.String(), "{status}", "'"+string(o.Status)+"'", "{moved}", "'"+string(moved)+"'")
-		d := Planted{Name: k.name, Set: "order", ID: o.OrderID, Found: k.found, Outcome: k.outcome, Gone: k.gone}
+		k.Set = "order"
+		d := Planted{kind: k, ID: o.OrderID}
 		switch {
 		case k.moves:
 			d.Status = moved
-		case !k.gone:
+		case !k.Gone:
 			d.Status = o.Status
 		}
 		out = append(out, d)
@@ -141,7 +139,7 @@ func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 		for range max(1, count/len(kinds)) {
 			id := gocql.MustRandomUUID()
 			p.statements(k, id)
-			out = append(out, Planted{Name: k.name, Set: k.set, ID: id, Found: k.found, Outcome: k.outcome, Gone: k.gone})
+			out = append(out, Planted{kind: k, ID: id})
 		}
 	}
 	return out, errors.Join(p.errs...)

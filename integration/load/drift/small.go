@@ -1,10 +1,7 @@
 package drift
 
 import (
-	"context"
 	"fmt"
-	"hash/maphash"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +55,8 @@ var (
 	))
 	// SmallSchema is their tables.
 	SmallSchema = schema.Must(schema.Declare(schema.Sets(Desks, Profiles, Tickets)))
+	// SmallTables are their tables by set, each base table first.
+	SmallTables = [][]string{{"desks", "desks_by_room"}, {"profiles", "profiles_by_team"}, {"tickets", "tickets_by_agent"}}
 )
 
 // The times of what was there before, of what is planted, and just below that of what was there.
@@ -70,54 +69,54 @@ const (
 // smallKinds are the kinds of differences in these sets.
 var smallKinds = []kind{
 	{
-		set: "desk", name: "SingleWriter: a create that wrote the base table alone", found: []string{"desks_by_room missing"}, outcome: reconcile.Repaired,
+		Set: "desk", Name: "SingleWriter: a create that wrote the base table alone", Found: []string{"desks_by_room missing"}, Outcome: reconcile.Repaired,
 		does: []string{desk("hall", now)},
 	},
 	{
-		set: "desk", name: "SingleWriter: a move that left the row under the former key", found: []string{"desks_by_room ghost"}, outcome: reconcile.Repaired,
+		Set: "desk", Name: "SingleWriter: a move that left the row under the former key", Found: []string{"desks_by_room ghost"}, Outcome: reconcile.Repaired,
 		does: []string{deskOf("attic", 100, then), desk("hall", now), deskOf("hall", 100, now)},
 	},
 	{
-		set: "desk", name: "SingleWriter: a create of which the tables that it wrote lack columns", found: []string{"desks_by_room orphan"}, outcome: reconcile.Found, gone: true,
+		Set: "desk", Name: "SingleWriter: a create of which the tables that it wrote lack columns", Found: []string{"desks_by_room orphan"}, Outcome: reconcile.Found, Gone: true,
 		does: []string{deskOf("hall", 100, now)},
 	},
 	{
-		set: "desk", name: "SingleWriter: a change that wrote a table alone which lacks columns", found: []string{"desks_by_room newer"}, outcome: reconcile.Found,
+		Set: "desk", Name: "SingleWriter: a change that wrote a table alone which lacks columns", Found: []string{"desks_by_room newer"}, Outcome: reconcile.Found,
 		does: []string{desk("hall", then), deskOf("hall", 120, now)},
 	},
 	{
-		set: "profile", name: "Patch: a create that wrote the base table alone", found: []string{"profiles_by_team missing"}, outcome: reconcile.Repaired,
+		Set: "profile", Name: "Patch: a create that wrote the base table alone", Found: []string{"profiles_by_team missing"}, Outcome: reconcile.Repaired,
 		does: []string{profile("profiles")},
 	},
 	{
-		set: "profile", name: "Patch: a patch that wrote the base table alone", found: []string{"profiles_by_team differing"}, outcome: reconcile.Repaired,
+		Set: "profile", Name: "Patch: a patch that wrote the base table alone", Found: []string{"profiles_by_team differing"}, Outcome: reconcile.Repaired,
 		does: []string{profile("profiles"), profile("profiles_by_team"), "UPDATE profiles USING TIMESTAMP {now} SET motto = 'later' WHERE user_id = {id}"},
 	},
 	{
-		set: "profile", name: "Patch: a patch that wrote a query table alone", found: []string{"profiles_by_team differing"}, outcome: reconcile.Repaired,
+		Set: "profile", Name: "Patch: a patch that wrote a query table alone", Found: []string{"profiles_by_team differing"}, Outcome: reconcile.Repaired,
 		does: []string{
 			profile("profiles"), profile("profiles_by_team"),
 			"UPDATE profiles_by_team USING TIMESTAMP {now} SET motto = 'later' WHERE team = 'blue' AND user_id = {id}",
 		},
 	},
 	{
-		set: "profile", name: "Patch: a null that wrote the base table alone", found: []string{"profiles_by_team differing"}, outcome: reconcile.Repaired,
+		Set: "profile", Name: "Patch: a null that wrote the base table alone", Found: []string{"profiles_by_team differing"}, Outcome: reconcile.Repaired,
 		does: []string{profile("profiles"), profile("profiles_by_team"), "DELETE motto FROM profiles USING TIMESTAMP {now} WHERE user_id = {id}"},
 	},
 	{
-		set: "ticket", name: "Versioned: a create that wrote the base table alone", found: []string{"tickets_by_agent missing"}, outcome: reconcile.Repaired,
+		Set: "ticket", Name: "Versioned: a create that wrote the base table alone", Found: []string{"tickets_by_agent missing"}, Outcome: reconcile.Repaired,
 		does: []string{ticket("tickets", "ada", "broken", now)},
 	},
 	{
-		set: "ticket", name: "Versioned: a change that left an old row", found: []string{"tickets_by_agent differing"}, outcome: reconcile.Repaired,
+		Set: "ticket", Name: "Versioned: a change that left an old row", Found: []string{"tickets_by_agent differing"}, Outcome: reconcile.Repaired,
 		does: []string{ticket("tickets_by_agent", "ada", "broken", then), ticket("tickets", "ada", "mended", now)},
 	},
 	{
-		set: "ticket", name: "Versioned: a move that left the row under the former key", found: []string{"tickets_by_agent ghost"}, outcome: reconcile.Repaired,
+		Set: "ticket", Name: "Versioned: a move that left the row under the former key", Found: []string{"tickets_by_agent ghost"}, Outcome: reconcile.Repaired,
 		does: []string{ticket("tickets_by_agent", "bob", "broken", then), ticket("tickets", "ada", "broken", now), ticket("tickets_by_agent", "ada", "broken", now)},
 	},
 	{
-		set: "ticket", name: "Versioned: a row that no version explains", found: []string{"tickets_by_agent orphan"}, outcome: reconcile.Found, gone: true,
+		Set: "ticket", Name: "Versioned: a row that no version explains", Found: []string{"tickets_by_agent orphan"}, Outcome: reconcile.Found, Gone: true,
 		does: []string{ticket("tickets_by_agent", "ada", "broken", now)},
 	},
 }
@@ -150,58 +149,4 @@ func (p *planter) statements(k kind, id gocql.UUID, more ...string) {
 		statement = strings.NewReplacer(values...).Replace(statement)
 		p.errs = append(p.errs, patiently(func() error { return p.s.Query(statement).Idempotent(true).Exec() }))
 	}
-}
-
-// smallTables are the tables of these sets, in pairs, with the id of the entity and the columns that both have.
-var smallTables = []struct{ base, query, id, columns string }{
-	{"desks", "desks_by_room", "desk_id", "room, width"},
-	{"profiles", "profiles_by_team", "user_id", "team, name, motto"},
-	{"tickets", "tickets_by_agent", "ticket_id", "agent, text, version"},
-}
-
-// cell is a value as the server sends it, in quotes, or null. MapScan makes null a zero value.
-type cell string
-
-// UnmarshalCQL implements gocql.Unmarshaler.
-func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	*c = "null"
-	if data != nil {
-		*c = cell(strconv.Quote(string(data)))
-	}
-	return nil
-}
-
-// DifferSmall are the entities of these sets of which the tables do not have the same, read at ALL, and those that have
-// a base row.
-func DifferSmall(ctx context.Context, s *gocql.Session) (differ, there map[gocql.UUID]bool, err error) {
-	differ, there = make(map[gocql.UUID]bool), make(map[gocql.UUID]bool)
-	for _, t := range smallTables {
-		var both []Contents
-		for _, table := range []string{t.base, t.query} {
-			rows := make(Contents)
-			err := patiently(func() error {
-				clear(rows)
-				iter := s.Query("SELECT " + t.id + ", " + t.columns + " FROM " + table).Consistency(gocql.All).WithContext(ctx).Iter()
-				for {
-					var id gocql.UUID
-					values, to := make([]cell, len(iter.Columns())-1), []any{&id}
-					for i := range values {
-						to = append(to, &values[i])
-					}
-					if !iter.Scan(to...) {
-						return iter.Close()
-					}
-					rows[id] += maphash.String(digestSeed, fmt.Sprint(values))
-				}
-			})
-			if err != nil {
-				return nil, nil, err
-			}
-			both = append(both, rows)
-		}
-		d, base := compare(both...)
-		maps.Copy(differ, d)
-		maps.Copy(there, base)
-	}
-	return differ, there, nil
 }

@@ -48,7 +48,7 @@ func TestNullDiffers(t *testing.T) {
 		id := gocql.MustRandomUUID()
 		do(base, id, c.base)
 		do(query, id, c.query)
-		differ, there, err := drift.DifferSmall(t.Context(), s)
+		differ, there, err := drift.Differ(t.Context(), s, drift.SmallTables...)
 		if err != nil || differ[id] != c.differ || !there[id] {
 			t.Errorf("%s: differ %v, want %v; there %v, %v", c.name, differ[id], c.differ, there[id], err)
 		}

@@ -321,5 +321,9 @@ func digest(t *testing.T, o *order) uint64 {
 	if !ok {
 		t.Fatalf("total %q", o.total)
 	}
-	return drift.Digest(orders.Order{UserID: o.user, Status: o.now().status, Total: total, UpdatedAt: o.now().since.UnixMicro()})
+	digest, err := drift.Digest(orders.Order{UserID: o.user, Status: o.now().status, Total: total, UpdatedAt: o.now().since.UnixMicro()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
 }
