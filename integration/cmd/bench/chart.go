@@ -1,25 +1,26 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
-	"html"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 )
 
 // chart is a picture for docs/why/costs.md of two lines of a page of docs/figures: by hand, and with this library.
 type chart struct {
 	file    string
-	title   string
+	Title   string
 	page    string // in docs/figures
 	section string
-	hand    string // the first line of the section
-	denorm  string
+	Hand    string // the first line of the section
+	Denorm  string
 }
 
 var charts = []chart{
@@ -77,9 +78,9 @@ func (c chart) pairs(page string) (list []pair, err error) {
 		}
 		return cells
 	}
-	metrics, hand, denorm := row(""), row(c.hand), row(c.denorm)
+	metrics, hand, denorm := row(""), row(c.Hand), row(c.Denorm)
 	if !found || len(hand) != len(metrics) || len(denorm) != len(metrics) {
-		return nil, fmt.Errorf("section %q: lines %q and %q were not found", c.section, c.hand, c.denorm)
+		return nil, fmt.Errorf("section %q: lines %q and %q were not found", c.section, c.Hand, c.Denorm)
 	}
 	for i, metric := range metrics {
 		p := pair{metric: metric, hand: hand[i]}
@@ -98,6 +99,26 @@ func (c chart) pairs(page string) (list []pair, err error) {
 	return list, nil
 }
 
+//go:embed chart.svg.tmpl
+var drawn string
+
+var drawing = template.Must(template.New("chart").Funcs(template.FuncMap{"add": func(a, b int) int { return a + b }}).Parse(drawn))
+
+// bar is a bar as long as its ratio to by hand.
+type bar struct {
+	Top          int
+	Metric, Hand string
+	Ratio        string
+	One, Is      float64 // how long ratios are
+	Low, High    float64
+}
+
+// X is where a bar of this length ends.
+func (bar) X(length float64) string { return fmt.Sprintf("%.1f", 110+length) }
+
+// After is where a text behind it begins.
+func (bar) After(length float64) string { return fmt.Sprintf("%.0f", 110+length+8) }
+
 // draw draws bars that are as long as their ratio to by hand. A metric without a ratio is named below.
 func (c chart) draw(page string) (string, error) {
 	pairs, err := c.pairs(page)
@@ -108,10 +129,6 @@ func (c chart) draw(page string) (string, error) {
 	if setup == nil || date == nil {
 		return "", errors.New("no setup or no date")
 	}
-	const (
-		left, unit0, width  = 110, 56, 720
-		bar, between, above = 16, 14, 78
-	)
 	longest, hidden := 1.0, []string(nil)
 	for _, p := range pairs {
 		if p.shown {
@@ -122,62 +139,25 @@ func (c chart) draw(page string) (string, error) {
 	}
 	pairs = slices.DeleteFunc(pairs, func(p pair) bool { return !p.shown })
 	if len(pairs) == 0 {
-		return "", fmt.Errorf("section %q: no ratio of %q is shown", c.section, c.denorm)
+		return "", fmt.Errorf("section %q: no ratio of %q is shown", c.section, c.Denorm)
 	}
-	scale := (width - left - 190) / longest
-	var b strings.Builder
-	text := func(x, y float64, class, text string) {
-		fmt.Fprintf(&b, "<text x=\"%.0f\" y=\"%.0f\" class=\"%s\">%s</text>\n", x, y, class, html.EscapeString(text))
+	one := 420 / longest
+	var bars []bar
+	for i, p := range pairs {
+		bars = append(bars, bar{
+			78 + 47*i, p.metric, p.hand, fmt.Sprintf("%.2f × (%.2f to %.2f)", p.is, p.low, p.high), one, one * p.is, one * p.low, one * p.high,
+		})
 	}
-	rect := func(class string, y, width float64) {
-		fmt.Fprintf(&b, "<rect class=\"%s\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n", class, left, y, width, bar)
-	}
-	text(12, 26, "title", c.title)
-	text(12, 46, "label", "Ratio to by hand, with the 95 % interval. Shorter is better.")
-	fmt.Fprintf(&b, "<rect class=\"hand\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>\n", left, unit0)
-	text(left+18, unit0+11, "", c.hand)
-	fmt.Fprintf(&b, "<rect class=\"denorm\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>\n", left+270, unit0)
-	text(left+288, unit0+11, "", "denorm: "+c.denorm)
-	y := float64(above)
-	for _, p := range pairs {
-		text(12, y+bar+4, "", p.metric)
-		rect("hand", y, scale)
-		text(left+scale+8, y+bar-4, "label", "1 = "+p.hand)
-		y += bar + 1
-		rect("denorm", y, scale*p.is)
-		fmt.Fprintf(&b, "<path class=\"interval\" d=\"M%.1f %.1f H%.1f\"/>\n", left+scale*p.low, y+bar/2, left+scale*p.high)
-		text(left+scale*p.high+8, y+bar-4, "value", fmt.Sprintf("%.2f × (%.2f to %.2f)", p.is, p.low, p.high))
-		y += bar + between
-	}
-	y += 12
+	bottom := 90 + 47*len(bars)
 	if len(hidden) > 0 {
-		text(12, y, "label", "Not shown, as the interval is too wide: "+strings.Join(hidden, ", ")+".")
-		y += 20
+		bottom += 20
 	}
-	text(12, y, "label", fmt.Sprintf("%s. %s nodes and the client share %s cores. Client CPU and allocations without nodes.",
-		date[1], setup[1], setup[2]))
-	y += 16
-	head := fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %[1]d %.0[2]f\" role=\"img\">",
-		width, y)
-	return head + "\n" + chartStyle + "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n" + b.String() + "</svg>\n", nil
+	var b strings.Builder
+	err = drawing.Execute(&b, struct {
+		chart
+		Bars                       []bar
+		Hidden, Date, Nodes, Cores string
+		Bottom                     int
+	}{c, bars, strings.Join(hidden, ", "), date[1], setup[1], setup[2], bottom})
+	return b.String(), err
 }
-
-const chartStyle = `<style>
-  text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2328; }
-  .title { font-size: 16px; font-weight: 600; }
-  .label { fill: #59636e; }
-  .value { font-weight: 600; }
-  .page { fill: #ffffff; }
-  .hand { fill: #afb8c1; }
-  .denorm { fill: #0969da; }
-  .interval { stroke: #1f2328; stroke-width: 2; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .label { fill: #9198a1; }
-    .page { fill: #0d1117; }
-    .hand { fill: #656c76; }
-    .denorm { fill: #58a6ff; }
-    .interval { stroke: #e6edf3; }
-  }
-</style>
-`
