@@ -23,11 +23,7 @@ type Tally struct {
 
 // Writes is how many there were.
 func (t *Tally) Writes() int {
-	n := t.Applied + t.NotApplied
-	for _, open := range t.Open {
-		n += open
-	}
-	return n
+	return t.Applied + t.NotApplied + sum(t.Open)
 }
 
 // serviceOf is the service of a client, whose name begins with it.
