@@ -2,10 +2,12 @@ package simulation
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/denorm-go/denorm/writer"
@@ -129,29 +131,18 @@ func (r *Report) String() string {
 	return b.String()
 }
 
+//go:embed report.md.tmpl
+var markdown string
+
+var documented = template.Must(template.New("report").Parse(markdown))
+
 // Markdown is the report for docs, of a run that took so long on so many processors.
 func (r *Report) Markdown(took time.Duration, processors int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Simulation\n\nServices with orders, accounts, seats, logins and counters on the in-process Cassandra, in virtual time and under every kind of fault "+
-		"(integration/load/simulation; `make simulation`). Run in %v on %d processors.\n\n%v", took.Round(time.Second), processors, r)
-	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. Writes that a client cannot finish are stored, and a "+
-		"queue delivers them up to two minutes late and in any order, to %d other processes for each service, "+
-		"which are killed as well. Some are delivered more than once: after they are done, to two processes or "+
-		"two goroutines at the same time, or while another write changes the row. The result of each delivery "+
-		"is compared with the tables and with the results of the others.\n\n", skew, consumers)
-	b.WriteString("In one service the clocks of processes are wrong by up to five hours, and jump. In no service may a process acknowledge a change of an order at an " +
-		"earlier timestamp than the change before it. In the end the orders of services marked \"left\" are repaired, after their tables have got " +
-		"a default_time_to_live. When that has passed all tables agree, and what is from the future is as it was.\n\n")
-	b.WriteString("In the service \"ID\" the tables share the id of an order alone, and some orders that were deleted come back " +
-		"under another base key. ")
-	b.WriteString("An order may have no status; its bucket is a field that follows from the status. Half of the logins " +
-		"expire within seconds, and patches shorten or extend their TTL; at the end each cell must be that of " +
-		"the newest write that has not expired. In every other world few accounts move between few addresses, " +
-		"and whenever an account is read the table of unique addresses must name it. Clients of services marked " +
-		"\"left\", and of logged batches, abandon half of the writes that failed and all that were in flight " +
-		"when they were killed; clients of accounts and seats abandon a quarter, and the next change of an " +
-		"account completes what was left. Increments are never sent again, so some are lost or counted in one " +
-		"of two tables only; the sum of each page is compared with what was acknowledged and what is unknown, " +
-		"and no view is counted twice. One call in six of a write has a Hedge of 1 to 50 ms.\n")
+	if err := documented.Execute(&b, map[string]any{
+		"Took": took.Round(time.Second), "Processors": processors, "Report": r, "Skew": skew, "Consumers": consumers,
+	}); err != nil {
+		panic(err) // the template is of a report
+	}
 	return b.String()
 }
