@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -22,7 +24,6 @@ import (
 type page struct {
 	ruler
 	file, target string
-	text         string // before the tables
 	metrics      []metric
 	alone        bool // client CPU and allocations are measured without nodes
 	sections     []section
@@ -69,7 +70,10 @@ func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
 	if err := r.run(ctx, heats...); err != nil {
 		return err
 	}
-	text := p.report(place, alone, heats)
+	text, err := p.report(place, alone, heats)
+	if err != nil {
+		return err
+	}
 	if p.more != nil {
 		more, err := p.more(ctx, place)
 		if err != nil {
@@ -116,23 +120,24 @@ func (p *page) withoutNodes(ctx context.Context, heats *[]*heat) error {
 	return ruler{limit: p.limit / 3, order: withoutNodes}.run(ctx, *heats...)
 }
 
-func (p *page) report(place *turn.Place, alone, heats []*heat) string {
+//go:embed pages
+var texts embed.FS
+
+var beginnings = template.Must(template.ParseFS(texts, "pages/*"))
+
+func (p *page) report(place *turn.Place, alone, heats []*heat) (string, error) {
 	var b strings.Builder
-	where := ""
+	of := map[string]int{"Nodes": place.Hosts, "Cores": runtime.NumCPU(), "Replicas": place.Replicas, "Blocks": len(heats[0].results[0]) / 2}
 	if p.alone {
-		where = fmt.Sprintf(" Client CPU and allocations are of %d blocks without nodes, where answers come from the process of the client. Most of these turns end\nbefore the client collects garbage.",
-			len(alone[0].results[0])/2)
+		of["Alone"] = len(alone[0].results[0]) / 2
 	}
-	fmt.Fprintf(&b, `%s
-%d Cassandra nodes and the client share a machine with %d cores. Each row has %d replicas; level LOCAL_QUORUM. Each contender has two turns in each of %d blocks,
-A B B A, within seconds.%s
-A cell is a ratio to the first line, with its 95 %% interval (bootstrap over blocks). The second line is the first contender again, under another name. “Not shown” means that the
-interval is wider than 5 %% (slowest of a turn: 15 %%), or that the interval of the second line does not contain 1.
-`, p.text, place.Hosts, runtime.NumCPU(), place.Replicas, len(heats[0].results[0])/2, where)
+	if err := beginnings.ExecuteTemplate(&b, p.file+".tmpl", of); err != nil {
+		return "", err
+	}
 	for i, s := range p.sections {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\nA turn has %d operations. %s\n", s.title, p.table(i, alone, heats), heats[i].results[0][0].N, pauses(heats[i]))
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func (p *page) table(section int, alone, heats []*heat) string {
@@ -184,11 +189,6 @@ var (
 var pages = map[string]*page{
 	"create": {
 		ruler: ruler{limit: 8 * time.Minute, order: oneByOne}, file: "benchmark.md", target: "bench", alone: true, metrics: figures, contenders: turn.Contenders,
-		text: `# Benchmark
-
-createOrder inserts an order into ` + "`orders_by_id`, `orders_by_user` and `orders_by_status`" + `. The fan-out by hand has goroutines, prepared
-gocql queries and a pinned timestamp, no retry and no bookkeeping. The newest ten rows by hand are ten reads at the same time. [What a change costs](changes.md) is about updates and moves.
-`,
 		sections: []section{
 			{title: "createOrder", base: "fan-out by hand", names: []string{
 				"createOrder", "createOrder, Group", "createOrder, Logged", "createOrder, traced", "one INSERT by hand", "unlogged batch by hand", "logged batch by hand",
@@ -201,11 +201,6 @@ gocql queries and a pinned timestamp, no retry and no bookkeeping. The newest te
 	},
 	"changes": {
 		ruler: ruler{limit: 8 * time.Minute, order: oneByOne}, file: "changes.md", target: "bench", alone: true, metrics: figures, contenders: turn.Contenders,
-		text: `# What a change costs
-
-An entity is in two tables, by id and by status. No two changes meet: the figures are the price of the rule of the set, not of contention. Conditions use
-` + "`paxos_variant: v1`" + `, Cassandra's default.
-`,
 		sections: []section{
 			{title: "Insert", base: "insert by hand", names: []string{
 				"insert", "insert, Group", "insert, OneOf", "insert if not exists by hand", "insert, Versioned", "insert, Versioned, Unique",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
@@ -17,6 +18,22 @@ func TestSectionsHaveContenders(t *testing.T) {
 					t.Errorf("%s, %s: no contender is named %q", name, s.title, wanted)
 				}
 			}
+		}
+	}
+}
+
+// Every page begins with its text.
+func TestPagesHaveTexts(t *testing.T) {
+	t.Parallel()
+	for name, p := range pages {
+		heats := make([]*heat, len(p.sections))
+		for i := range heats {
+			heats[i] = &heat{results: [][]turn.Result{make([]turn.Result, 2)}}
+		}
+		text, err := p.report(&turn.Place{Hosts: 3, Replicas: 3}, heats, heats)
+		if err != nil || !strings.HasPrefix(text, "# ") || !strings.Contains(text, "\n\n3 Cassandra nodes and the client share") ||
+			strings.Contains(text, "1 blocks without nodes") != p.alone {
+			t.Errorf("%s: %v\n%s", name, err, text)
 		}
 	}
 }

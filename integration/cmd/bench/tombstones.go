@@ -169,20 +169,6 @@ func tombstonePage() *page {
 	return &page{
 		ruler: ruler{limit: 5 * time.Minute, order: turn.Order{N: 5, AtATime: 1}}, file: "tombstones.md", target: "tombstones", contenders: list, sections: sections,
 		metrics: []metric{p50, slowest, clientCPU, serversCPU}, more: tombstones,
-		text: `# What sweeps cost a reader
-
-A status that is declared ` + "`OneOf`" + ` is swept: every change of an order deletes its row under all other statuses. Listing a status reads
-past the tombstones that changes of other orders left there, until gc_grace_seconds has passed and the table has been compacted. A list of n orders crosses about n / share tombstones,
-where share is the part of all orders that are in the status. With ` + "`SingleWriter`" + ` a row is deleted only where the order has been. With
-` + "`Confirm`" + ` a query reads the base row of each row too.
-
-Above 1,000 tombstones (` + "`tombstone_warn_threshold`" + `) the server warns, above 100,000 (` + "`tombstone_failure_threshold`" + `) it rejects the read: a list
-of 20 fails from a share of 0.02 % downwards. A status that every order passes through and leaves, such as open, costs the same in both. A
-bucket of time in the partition key bounds the cost by the orders of one bucket.
-
-The tables are those after 200,000 changes of status in each set: orders are created open, most are then paid and shipped, one of a thousand is paid
-and cancelled. A list has 20 orders of one status, by reader.List.
-`,
 	}
 }
 
