@@ -27,6 +27,37 @@ const (
 	settle      = 15 * time.Second
 )
 
+// handOrder is an order of the tables by hand, once the library writes them.
+type handOrder struct {
+	contended.Order
+
+	UpdatedAt int64
+}
+
+// handOrders are the tables by hand as a set, for which they need addStamp. Their clients are [fewStatuses].
+func handOrders(more ...tables.Option) *tables.Set[handOrder] {
+	return tables.Must(tables.New[handOrder]("hand_order", append([]tables.Option{
+		tables.Table{Name: "hand_by_id", PartKey: []string{"order_id"}},
+		tables.Table{Name: "hand_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id"}},
+		tables.OneOf("status", statuses...), tables.Stamp("updated_at"), tables.Type("version", "timeuuid"),
+	}, more...)...))
+}
+
+// addStamp adds the column of the stamp to the tables by hand.
+var addStamp = []string{"ALTER TABLE hand_by_id ADD updated_at bigint", "ALTER TABLE hand_by_status ADD updated_at bigint"}
+
+var statuses = []string{
+	"new", "status 0", "status 1", "status 2", "status 3", "status 4", "status 5", "status 6", "status 7", "status 8", "status 9",
+}
+
+// fewStatuses is a client of orders that have few statuses.
+type fewStatuses struct{ contended.Client }
+
+// Change implements [contended.Client].
+func (f fewStatuses) Change(ctx context.Context, id gocql.UUID, status string) error {
+	return f.Client.Change(ctx, id, status[:len("status 0")])
+}
+
 // handRows are the orders of the base table by hand, as all replicas have them.
 func handRows(t *testing.T, p *suite.Place) map[gocql.UUID]contended.Order {
 	t.Helper()
@@ -53,10 +84,10 @@ func disagree(t *testing.T, p *suite.Place) contended.Findings {
 }
 
 // move moves orders with the library until stop ends, and gives of each the row that was acknowledged last.
-func move(ctx, stop context.Context, w *writer.Writer, set *tables.Set[contended.HandOrder], ids []gocql.UUID) (map[gocql.UUID]contended.Order, error) {
+func move(ctx, stop context.Context, w *writer.Writer, set *tables.Set[handOrder], ids []gocql.UUID) (map[gocql.UUID]contended.Order, error) {
 	out := make(map[gocql.UUID]contended.Order)
 	for stop.Err() == nil || len(out) == 0 {
-		var key contended.HandOrder
+		var key handOrder
 		key.OrderID = ids[rand.IntN(len(ids))]
 		before, err := writer.Load(ctx, w, "load", set, key)
 		if err != nil {
@@ -93,7 +124,7 @@ func TestAdoptContendedOrders(t *testing.T) {
 	for range writers / 4 {
 		client := testsession.New(t, p.Connect(t), p.Session.Reads())
 		for range 4 {
-			hand = append(hand, contended.Few{Client: contended.Hand{Writes: client.Writes(), Reads: client.Reads()}})
+			hand = append(hand, fewStatuses{Client: contended.Hand{Writes: client.Writes(), Reads: client.Reads()}})
 		}
 	}
 	var tally *contended.Tally
@@ -102,11 +133,11 @@ func TestAdoptContendedOrders(t *testing.T) {
 		tally = contended.Run(t.Context(), hand, orders, length(10*time.Second, time.Minute), 20)
 		drifted = disagree(t, p)
 	}
-	p.ChangeSchema(t, p.Keyspace, contended.AddStamp...)
+	p.ChangeSchema(t, p.Keyspace, addStamp...)
 	ended := time.Now()
 	before := handRows(t, p)
 
-	meanwhile, adopted := contended.HandOrders(tables.UnstampedRows()), contended.HandOrders()
+	meanwhile, adopted := handOrders(tables.UnstampedRows()), handOrders()
 	stop, end := context.WithCancel(t.Context())
 	defer end()
 	moved := make([]map[gocql.UUID]contended.Order, 4)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -62,30 +61,6 @@ func (l Library) Change(ctx context.Context, id gocql.UUID, status string) error
 		o.Changes++
 		return o, nil
 	})
-	return err
-}
-
-// Resuming is a client that resumes what is unknown, a moment later, up to three times.
-type Resuming struct{ Library }
-
-// Resumed is how many changes were unknown until they were resumed.
-var Resumed atomic.Int64
-
-// Change implements [Client].
-func (r Resuming) Change(ctx context.Context, id gocql.UUID, status string) error {
-	err := r.Library.Change(ctx, id, status)
-	for range 3 {
-		var failed *writer.Error
-		if !errors.As(err, &failed) || failed.NotApplied() || !failed.Resumable() {
-			break
-		}
-		if sleep.For(ctx, 100*time.Millisecond) != nil {
-			break
-		}
-		if _, err = r.Resume(ctx, failed); err == nil || writer.OutcomeOf(err) == writer.Conflict {
-			Resumed.Add(1)
-		}
-	}
 	return err
 }
 

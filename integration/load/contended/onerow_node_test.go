@@ -16,7 +16,7 @@ func TestOneRowNodeStopped(t *testing.T) {
 	cluster.Alone(t)
 	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	for _, processes := range []int{1, 4} {
-		clients := resuming(t, p, 16, processes, nil)
+		clients := resumers(t, p, 16, processes, nil)
 		all := cluster.Nodes(t)
 		if err := all[2].Stop(t.Context()); err != nil {
 			t.Fatal(err)
