@@ -26,6 +26,30 @@ func same(steps ...ct.Step) func(ct.Request, uint64) []ct.Step {
 	return func(ct.Request, uint64) []ct.Step { return steps }
 }
 
+// one does one of several things.
+func one(choices ...[]ct.Step) func(ct.Request, uint64) []ct.Step {
+	return func(_ ct.Request, n uint64) []ct.Step { return choices[n%uint64(len(choices))] }
+}
+
+// atOne applies a write at one replica, and ends it.
+func atOne(end func(ct.Request) ct.Step) func(ct.Request, uint64) []ct.Step {
+	return func(r ct.Request, n uint64) []ct.Step { return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), end(r)} }
+}
+
+// half fails, and half of the time carries out a step before it, in requests that the step can befall, or a part of a
+// group.
+func half(of func(ct.Request) bool, step, fail ct.Step) func(ct.Request, uint64) []ct.Step {
+	return func(r ct.Request, n uint64) []ct.Step {
+		switch {
+		case n%2 == 0 && of(r):
+			return []ct.Step{step, fail}
+		case n%2 == 0 && grouped(r):
+			return []ct.Step{part, fail}
+		}
+		return []ct.Step{fail}
+	}
+}
+
 // late is a time up to 8 seconds: shorter or longer than an attempt, and than a call.
 func late(n uint64) ct.Step {
 	return ct.Delay(time.Millisecond + time.Duration(n%8000)*time.Millisecond)
@@ -56,6 +80,8 @@ func grouped(r ct.Request) bool {
 // part applies the first partitions of a group.
 var part = ct.ApplyAt(1, 2, 3)
 
+var serverError = ct.Fail(ct.Code(gocql.ErrCodeServer))
+
 func counting(r ct.Request) bool { return r.On(total) || r.On(daily) }
 
 // kind is the write type of the protocol.
@@ -83,53 +109,29 @@ var faults = []fault{
 	{"timeout, applied", 1, nil, func(r ct.Request, _ uint64) []ct.Step {
 		return []ct.Step{ct.Apply, ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
 	}},
-	{"timeout, applied at one replica", 1, nil, func(r ct.Request, n uint64) []ct.Step {
-		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
-	}},
-	{"coordinator dies after one replica", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
-		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Cut}
-	}},
-	{"write failure", 1, nil, func(r ct.Request, n uint64) []ct.Step {
-		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Fail(ct.WriteFailure(kind(r), 1, 2, 1))}
-	}},
+	{"timeout, applied at one replica", 1, nil, atOne(func(r ct.Request) ct.Step { return ct.Fail(ct.WriteTimeout(kind(r), 1, 2)) })},
+	{"coordinator dies after one replica", 1, nil, atOne(func(ct.Request) ct.Step { return ct.Cut })},
+	{"write failure", 1, nil, atOne(func(r ct.Request) ct.Step { return ct.Fail(ct.WriteFailure(kind(r), 1, 2, 1)) })},
 	{"connection cut", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
 		return [][]ct.Step{{ct.Cut}, {ct.Apply, ct.Cut}, {ct.CutAfter(int(n >> 8 % 13))}}[n%3]
 	}},
 	{"answer stalls", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
-	{"unavailable", 1, nil, func(r ct.Request, n uint64) []ct.Step {
-		if n%2 == 0 && conditional(r) { // the commit of what was accepted finds too few replicas
-			return []ct.Step{ct.Accept, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
-		}
-		if n%2 == 0 && grouped(r) {
-			return []ct.Step{part, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
-		}
-		return []ct.Step{ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
-	}},
-	{"server error", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
-		fail := ct.Fail(ct.Code(gocql.ErrCodeServer))
-		return [][]ct.Step{{fail}, {ct.Apply, fail}, {ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))}}[n%3]
-	}},
-	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
-		if n%2 == 0 && (logged(r) || conditional(r) || counting(r)) { // a plain write is rejected before it is sent to anybody
-			return []ct.Step{ct.Apply, ct.Fail(ct.Overloaded)}
-		}
-		if n%2 == 0 && grouped(r) {
-			return []ct.Step{part, ct.Fail(ct.Overloaded)}
-		}
-		return []ct.Step{ct.Fail(ct.Overloaded)}
-	}},
+	// The commit of what was accepted finds too few replicas.
+	{"unavailable", 1, nil, half(conditional, ct.Accept, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1)))},
+	{"server error", 1, nil, one([]ct.Step{serverError}, []ct.Step{ct.Apply, serverError}, []ct.Step{ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))})},
+	{"overloaded", 1, nil, half(func(r ct.Request) bool { // a plain write is rejected before it is sent to anybody
+		return logged(r) || conditional(r) || counting(r)
+	}, ct.Apply, ct.Fail(ct.Overloaded))},
 	{"unprepared", 1, nil, same(ct.Fail(ct.Unprepared))},
-	{"in the batchlog only", 18, logged, func(_ ct.Request, n uint64) []ct.Step {
-		return [][]ct.Step{
-			{ct.StoreBatch, ct.Cut},
-			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH", 0, 2))},
-			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH_LOG", 1, 2))},
-			{ct.StoreBatch, ct.Drop},
-		}[n%4]
-	}},
-	{"group in part", 9, grouped, func(_ ct.Request, n uint64) []ct.Step {
-		return [][]ct.Step{{part, ct.Cut}, {part, ct.Drop}, {part, ct.Fail(ct.WriteTimeout("UNLOGGED_BATCH", 1, 2))}}[n%3]
-	}},
+	{"in the batchlog only", 18, logged, one(
+		[]ct.Step{ct.StoreBatch, ct.Cut},
+		[]ct.Step{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH", 0, 2))},
+		[]ct.Step{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH_LOG", 1, 2))},
+		[]ct.Step{ct.StoreBatch, ct.Drop},
+	)},
+	{"group in part", 9, grouped, one(
+		[]ct.Step{part, ct.Cut}, []ct.Step{part, ct.Drop}, []ct.Step{part, ct.Fail(ct.WriteTimeout("UNLOGGED_BATCH", 1, 2))},
+	)},
 	{"batchlog down", 18, logged, same(ct.Fail(ct.WriteTimeout("BATCH_LOG", 0, 2)))},
 	{"transaction delayed", 14, conditional, func(_ ct.Request, n uint64) []ct.Step {
 		return []ct.Step{ct.Delay(time.Duration(n%1500) * time.Millisecond)}
@@ -158,9 +160,7 @@ const (
 )
 
 func casCut(stage ct.Step) func(ct.Request, uint64) []ct.Step {
-	return func(_ ct.Request, n uint64) []ct.Step {
-		return [][]ct.Step{{stage, ct.Fail(ct.WriteTimeout("CAS", 0, 2))}, {stage, ct.Drop}, {stage, ct.Cut}}[n%3]
-	}
+	return one([]ct.Step{stage, ct.Fail(ct.WriteTimeout("CAS", 0, 2))}, []ct.Step{stage, ct.Drop}, []ct.Step{stage, ct.Cut})
 }
 
 // weather decides what goes wrong with each request.
