@@ -120,11 +120,11 @@ func build(ctx context.Context, dir, base string) (path string, err error) {
 		return path, err
 	}
 	tree, mod := filepath.Join(dir, "base"), filepath.Join(dir, "base.mod")
-	if err := errors.Join(os.Mkdir(tree, 0o700), copyFile(mod, "go.mod"), copyFile(filepath.Join(dir, "base.sum"), "go.sum")); err != nil {
-		return "", err
-	}
 	path = filepath.Join(dir, "driver-of-base")
 	for _, args := range [][]string{
+		{"mkdir", tree},
+		{"cp", "go.mod", mod},
+		{"cp", "go.sum", filepath.Join(dir, "base.sum")},
 		{"git", "-C", "..", "archive", "--output", tree + ".tar", base},
 		{"tar", "-xf", tree + ".tar", "-C", tree},
 		{"go", "mod", "edit", "-replace=github.com/denorm-go/denorm=" + tree, mod},
@@ -138,12 +138,4 @@ func build(ctx context.Context, dir, base string) (path string, err error) {
 		}
 	}
 	return path, nil
-}
-
-func copyFile(to, from string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, data, 0o600)
 }

@@ -23,7 +23,7 @@ type Place struct {
 	Session         *session.Session
 	Writer          *writer.Writer
 	Reader          *reader.Reader
-	Servers         func(context.Context) (time.Duration, error) // CPU that all nodes have used; nil: it is not known
+	Servers         func(context.Context) (time.Duration, error) // CPU that all nodes have used; 0 where it is not known
 	keyspace        string
 	answers         answers
 	replay          replay // if there are no nodes
@@ -45,6 +45,7 @@ func (a *answers) ObserveFrameHeader(_ context.Context, header gocql.ObservedFra
 // see replay.
 func Open(ctx context.Context, hosts []string) (p *Place, err error) {
 	p = &Place{Hosts: len(hosts), Replicas: min(3, cmp.Or(len(hosts), 3)), keyspace: fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix())}
+	p.Servers = func(context.Context) (time.Duration, error) { return 0, nil }
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -83,13 +84,6 @@ func Open(ctx context.Context, hosts []string) (p *Place, err error) {
 func (p *Place) connect(config *gocql.ClusterConfig, keyspace string) (*session.Session, error) {
 	config.Keyspace, config.FrameHeaderObserver = keyspace, &p.answers
 	return session.Open(config, session.Adjust(func(c *gocql.ClusterConfig) { c.ConnectTimeout, c.Timeout = time.Minute, time.Minute }))
-}
-
-func (p *Place) servers(ctx context.Context) (time.Duration, error) {
-	if p.Servers == nil {
-		return 0, nil
-	}
-	return p.Servers(ctx)
 }
 
 // Ensure creates the tables of sets.

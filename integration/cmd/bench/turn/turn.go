@@ -53,7 +53,7 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 	runtime.GC() // a turn does not collect the garbage of the turn before; a short turn leaves its own
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	servers, err := p.servers(ctx)
+	servers, err := p.Servers(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -68,7 +68,7 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 		return r, err
 	}
 	r.CPU, r.Requests = cpuTime()-cpu, p.answers.Load()-requests
-	if r.Servers, err = p.servers(ctx); err != nil {
+	if r.Servers, err = p.Servers(ctx); err != nil {
 		return r, err
 	}
 	r.Servers -= servers
