@@ -69,8 +69,7 @@ type Plan struct {
 	Seed       uint64
 	Statements int
 	Lanes      int
-	Findings   int    // so many are enough
-	Only       string // the name of a table, empty for all
+	Findings   int // so many are enough
 }
 
 // Result is what a comparison has found.
@@ -116,23 +115,14 @@ func (c *compared) more() bool {
 	return c.result.Statements < c.Statements && len(c.result.Findings) < c.Findings
 }
 
-// table is the one of a round.
-func (c *compared) table(seed uint64) *table {
-	if c.Only != "" {
-		for _, t := range tables {
-			if t.name == c.Only {
-				return t
-			}
-		}
-	}
-	return tables[seed%uint64(len(tables))]
-}
+// tableOf is the one of a round.
+func tableOf(seed uint64) *table { return tables[seed%uint64(len(tables))] }
 
 // fresh are keys that no round has had.
 func (c *compared) fresh() int { return int(c.base.Add(keys)) }
 
 func (c *compared) round(ctx context.Context, seed uint64) {
-	t := c.table(seed)
+	t := tableOf(seed)
 	steps := newRound(t, seed, c.fresh()).steps()
 	played, difference, lost := c.Play(ctx, steps)
 	if difference != "" {
@@ -169,7 +159,7 @@ func (c *compared) shrink(ctx context.Context, f *Finding) {
 		keep[i] = true
 	}
 	last, tries := len(keep)-1, 100
-	if c.table(f.Seed).brief {
+	if tableOf(f.Seed).brief {
 		tries = 12 // each of which waits
 	}
 	for width := (last + 1) / 2; width > 0; width /= 2 {
@@ -183,7 +173,7 @@ func (c *compared) shrink(ctx context.Context, f *Finding) {
 			}
 			tries--
 			var steps []transcript.Step
-			for j, s := range newRound(c.table(f.Seed), f.Seed, c.fresh()).steps()[:last+1] {
+			for j, s := range newRound(tableOf(f.Seed), f.Seed, c.fresh()).steps()[:last+1] {
 				if without[j] {
 					steps = append(steps, s)
 				}
