@@ -88,23 +88,6 @@ func (c *client) step(ctx context.Context) {
 	c.readOwn(ctx, o, was)
 }
 
-// Mixed is what is left where two releases run side by side: the first client creates two orders by a process that
-// writes the new table, and moves one and deletes the other by a process that does not.
-func (l *Load) Mixed(ctx context.Context, with, without Target) {
-	c := l.clients[0]
-	for n := range 2 {
-		c.only = &with
-		o := c.create(ctx, false)
-		c.only = &without
-		if n == 0 {
-			c.change(ctx, o, orders.Paid)
-		} else {
-			c.remove(ctx, o)
-		}
-	}
-	c.only = nil
-}
-
 // create creates an order, which step never changes if it is to be kept.
 func (c *client) create(ctx context.Context, keep bool) *order {
 	o := &order{

@@ -160,14 +160,14 @@ func TestNewTable(t *testing.T) {
 	cluster.ChangeSchema(t, s.keyspace, statements(cql)...)
 	s.run(0, "ddl", "--migrate")
 	s.replace(0, (*child.Child).Kill, Hidden)
-	s.Mixed(t.Context(), s.targets[0], s.targets[1])
+	s.mixed(t.Context(), s.targets[0], s.targets[1])
 	s.replace(1, (*child.Child).End, Hidden)
 	writers := time.Now().UTC().Format("2006-01-02T15:04:05Z")
 
 	s.Enter(Backfill)
 	backfill := []string{"backfill", "order", Table, "--writers", writers, "--settle", settle.String()}
 	s.killed(append(backfill, "--rate", "60"))
-	// What Mixed has left nobody has written since.
+	// What mixed has left nobody has written since.
 	if text := s.run(1, backfill...); strings.Contains(text, "after --writers") {
 		t.Error("it looks as if a process without the table were there")
 	}
@@ -190,6 +190,23 @@ func TestNewTable(t *testing.T) {
 	}
 	s.compare()
 	s.run(0, "verify", "order", "--tables", Table, "--settle", "1s")
+}
+
+// mixed is what is left where two releases run side by side: the first client creates two orders by a process that
+// writes the new table, and moves one and deletes the other by a process that does not.
+func (l *Load) mixed(ctx context.Context, with, without Target) {
+	c := l.clients[0]
+	for n := range 2 {
+		c.only = &with
+		o := c.create(ctx, false)
+		c.only = &without
+		if n == 0 {
+			c.change(ctx, o, orders.Paid)
+		} else {
+			c.remove(ctx, o)
+		}
+	}
+	c.only = nil
 }
 
 // statements are those of a migration.
