@@ -102,7 +102,9 @@ func (c chart) pairs(page string) (list []pair, err error) {
 //go:embed chart.svg.tmpl
 var drawn string
 
-var drawing = template.Must(template.New("chart").Funcs(template.FuncMap{"add": func(a, b int) int { return a + b }}).Parse(drawn))
+var drawing = template.Must(template.New("chart").Funcs(template.FuncMap{
+	"add": func(a, b int) int { return a + b },
+}).Parse(drawn))
 
 // bar is a bar as long as its ratio to by hand.
 type bar struct {
@@ -145,7 +147,8 @@ func (c chart) draw(page string) (string, error) {
 	var bars []bar
 	for i, p := range pairs {
 		bars = append(bars, bar{
-			78 + 47*i, p.metric, p.hand, fmt.Sprintf("%.2f × (%.2f to %.2f)", p.is, p.low, p.high), one, one * p.is, one * p.low, one * p.high,
+			78 + 47*i, p.metric, p.hand, fmt.Sprintf("%.2f × (%.2f to %.2f)", p.is, p.low, p.high),
+			one, one * p.is, one * p.low, one * p.high,
 		})
 	}
 	bottom := 90 + 47*len(bars)

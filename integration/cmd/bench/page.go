@@ -127,7 +127,9 @@ var beginnings = template.Must(template.ParseFS(texts, "pages/*"))
 
 func (p *page) report(place *turn.Place, alone, heats []*heat) (string, error) {
 	var b strings.Builder
-	of := map[string]int{"Nodes": place.Hosts, "Cores": runtime.NumCPU(), "Replicas": place.Replicas, "Blocks": len(heats[0].results[0]) / 2}
+	of := map[string]int{
+		"Nodes": place.Hosts, "Cores": runtime.NumCPU(), "Replicas": place.Replicas, "Blocks": len(heats[0].results[0]) / 2,
+	}
 	if p.alone {
 		of["Alone"] = len(alone[0].results[0]) / 2
 	}

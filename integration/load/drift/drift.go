@@ -103,7 +103,8 @@ func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error)
 	var mu sync.Mutex
 	const parts = 64
 	err := parallel.Do(parts, parts, func(part int) error {
-		query, limits := "SELECT "+t.id+", "+t.columns+" FROM "+table+" WHERE token("+t.key+") > ?", []any{-1<<63 + part*(1<<58)}
+		query := "SELECT " + t.id + ", " + t.columns + " FROM " + table + " WHERE token(" + t.key + ") > ?"
+		limits := []any{-1<<63 + part*(1<<58)}
 		if part < parts-1 { // above the last one there is nothing
 			query, limits = query+" AND token("+t.key+") <= ?", append(limits, -1<<63+(part+1)*(1<<58))
 		}

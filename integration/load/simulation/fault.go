@@ -109,7 +109,9 @@ var faults = []fault{
 	{"timeout, applied", 1, nil, func(r ct.Request, _ uint64) []ct.Step {
 		return []ct.Step{ct.Apply, ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
 	}},
-	{"timeout, applied at one replica", 1, nil, atOne(func(r ct.Request) ct.Step { return ct.Fail(ct.WriteTimeout(kind(r), 1, 2)) })},
+	{"timeout, applied at one replica", 1, nil, atOne(func(r ct.Request) ct.Step {
+		return ct.Fail(ct.WriteTimeout(kind(r), 1, 2))
+	})},
 	{"coordinator dies after one replica", 1, nil, atOne(func(ct.Request) ct.Step { return ct.Cut })},
 	{"write failure", 1, nil, atOne(func(r ct.Request) ct.Step { return ct.Fail(ct.WriteFailure(kind(r), 1, 2, 1)) })},
 	{"connection cut", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
@@ -118,7 +120,9 @@ var faults = []fault{
 	{"answer stalls", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
 	// The commit of what was accepted finds too few replicas.
 	{"unavailable", 1, nil, half(conditional, ct.Accept, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1)))},
-	{"server error", 1, nil, one([]ct.Step{serverError}, []ct.Step{ct.Apply, serverError}, []ct.Step{ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))})},
+	{"server error", 1, nil, one(
+		[]ct.Step{serverError}, []ct.Step{ct.Apply, serverError}, []ct.Step{ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))},
+	)},
 	{"overloaded", 1, nil, half(func(r ct.Request) bool { // a plain write is rejected before it is sent to anybody
 		return logged(r) || conditional(r) || counting(r)
 	}, ct.Apply, ct.Fail(ct.Overloaded))},
