@@ -35,8 +35,7 @@ import (
 //
 // In a set that is Versioned or has Compare, a client that comes second meets a conflict. Modify then starts again with
 // the new row, while the policy's MaxElapsedTime and the deadline leave time for a round. So change must have no side
-// effects, and must not call Modify. In other sets the later timestamp wins as a whole, and the other edit is lost: see
-// docs/write.md.
+// effects, and must not call Modify. In other sets the later timestamp wins, and the other edit is lost: docs/write.md.
 //
 // The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
 // says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row lacks a stamp
