@@ -108,12 +108,6 @@ func compareTimeUUID(a, b []byte) int {
 	return cmp.Or(cmp.Compare(Ticks(a), Ticks(b)), slices.CompareFunc(a[8:16], b[8:16], signed))
 }
 
-// Ticks are the 100 ns since October 15th, 1582, of an encoded timeuuid.
-func Ticks(data []byte) int64 {
-	return int64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(data[4:]))<<32 |
-		int64(binary.BigEndian.Uint32(data))
-}
-
 // compareElements is ListType, SetType and MapType: element by element, of a map key and value, then by length.
 func (t *Type) compareElements(a, b []byte) int {
 	if len(a) < 4 || len(b) < 4 {
@@ -175,34 +169,4 @@ func unlessNull(data []byte) []byte {
 		}
 	}
 	return nil
-}
-
-// AppendValue appends a value as it is inside another one: with its length before it; null has -1.
-func AppendValue(out, value []byte) []byte {
-	if value == nil {
-		return binary.BigEndian.AppendUint32(out, 1<<32-1)
-	}
-	// it is in memory, and a request much shorter
-	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...)
-}
-
-// CutValue cuts off a value that follows its length, and says whether there is one. Null is nil.
-func CutValue(data []byte) (value, rest []byte, ok bool) {
-	if len(data) < 4 {
-		return nil, nil, false
-	}
-	size, rest := int(int32(binary.BigEndian.Uint32(data))), data[4:]
-	switch {
-	case size > len(rest):
-		return nil, nil, false
-	case size < 0:
-		return nil, rest, true
-	}
-	return rest[:size:size], rest[size:], true
-}
-
-// cutValue is [CutValue] with null for no value.
-func cutValue(data []byte) (value, rest []byte) {
-	value, rest, _ = CutValue(data)
-	return value, rest
 }

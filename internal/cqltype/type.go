@@ -107,34 +107,6 @@ func (t *Type) freeze() *Type {
 	return &frozen
 }
 
-// Size is the number of bytes of every value of the type, 0 if they differ.
-func (t *Type) Size() int {
-	switch t.kind {
-	case gocql.TypeBoolean, gocql.TypeTinyInt:
-		return 1
-	case gocql.TypeSmallInt:
-		return 2
-	case gocql.TypeInt, gocql.TypeFloat, gocql.TypeDate:
-		return 4
-	case gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeDouble, gocql.TypeTimestamp, gocql.TypeTime:
-		return 8
-	case gocql.TypeUUID, gocql.TypeTimeUUID:
-		return 16
-	}
-	return 0
-}
-
-// HasEmpty says whether the server takes a value of no bytes, which is not null, for one of the type. Of most types
-// whose values have one size it does.
-func (t *Type) HasEmpty() bool {
-	switch t.kind {
-	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeDate, gocql.TypeTime, gocql.TypeDuration, gocql.TypeList,
-		gocql.TypeSet, gocql.TypeMap:
-		return false
-	}
-	return true
-}
-
 // MultiCell says whether a value is stored as many cells, so that overwriting it costs a range tombstone.
 func (t *Type) MultiCell() bool { return t.composite() && !t.frozen }
 

@@ -102,14 +102,6 @@ func (t *Type) malformedCollection(data []byte) string {
 	return ""
 }
 
-// cutInt cuts a CQL int off data.
-func cutInt(data []byte) (n int, rest []byte, ok bool) {
-	if len(data) < 4 {
-		return 0, nil, false
-	}
-	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true // a CQL int is signed
-}
-
 // ZeroUUID says whether data is the UUID of zeros.
 func (t *Type) ZeroUUID(data []byte) bool {
 	return len(data) == 16 && (t.kind == gocql.TypeUUID || t.kind == gocql.TypeTimeUUID) && IsZero(data)
@@ -168,9 +160,4 @@ func (t *Type) malformedParts(data []byte) string {
 		return fmt.Sprintf("the encoded value is no %s", t)
 	}
 	return ""
-}
-
-// Collection says whether values of t have any number of parts, which they begin with.
-func (t *Type) Collection() bool {
-	return t.kind == gocql.TypeList || t.kind == gocql.TypeSet || t.kind == gocql.TypeMap
 }

@@ -68,6 +68,34 @@ func Int(n int64) *Value {
 	return &Value{Type: integer, Data: binary.BigEndian.AppendUint32(nil, uint32(n))} // at most maxTTL
 }
 
+// Size is the number of bytes of every value of the type, 0 if they differ.
+func (t *Type) Size() int {
+	switch t.kind {
+	case gocql.TypeBoolean, gocql.TypeTinyInt:
+		return 1
+	case gocql.TypeSmallInt:
+		return 2
+	case gocql.TypeInt, gocql.TypeFloat, gocql.TypeDate:
+		return 4
+	case gocql.TypeBigInt, gocql.TypeCounter, gocql.TypeDouble, gocql.TypeTimestamp, gocql.TypeTime:
+		return 8
+	case gocql.TypeUUID, gocql.TypeTimeUUID:
+		return 16
+	}
+	return 0
+}
+
+// HasEmpty says whether the server takes a value of no bytes, which is not null, for one of the type. Of most types
+// whose values have one size it does.
+func (t *Type) HasEmpty() bool {
+	switch t.kind {
+	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeDate, gocql.TypeTime, gocql.TypeDuration, gocql.TypeList,
+		gocql.TypeSet, gocql.TypeMap:
+		return false
+	}
+	return true
+}
+
 // Cells is how many cells a value is that is not stored as one, and 0 for others.
 func (v *Value) Cells() int {
 	switch {
@@ -116,4 +144,10 @@ func Number(data []byte) int64 {
 		n = n<<8 | int64(b)
 	}
 	return n
+}
+
+// Ticks are the 100 ns since October 15th, 1582, of an encoded timeuuid.
+func Ticks(data []byte) int64 {
+	return int64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(data[4:]))<<32 |
+		int64(binary.BigEndian.Uint32(data))
 }

@@ -8,11 +8,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Same says whether the server takes two encoded values of a type as equal, in a condition or a clustering key: as it
-// does sets and maps in another order, 10 and 10.00, and a value of a user-defined type from before it got a field and
-// one in which that field is null.
-func (t *Type) Same(a, b []byte) bool {
-	return (a == nil) == (b == nil) && t.Compare(t.sorted(a), t.sorted(b)) == 0
+// Collection says whether values of t have any number of parts, which they begin with.
+func (t *Type) Collection() bool {
+	return t.kind == gocql.TypeList || t.kind == gocql.TypeSet || t.kind == gocql.TypeMap
 }
 
 // Parts are the values inside an encoded value: elements, keys and values one after the other, or fields; nil is null.
@@ -59,6 +57,44 @@ func appendValues(out []byte, values [][]byte) []byte {
 	return out
 }
 
+// AppendValue appends a value as it is inside another one: with its length before it; null has -1.
+func AppendValue(out, value []byte) []byte {
+	if value == nil {
+		return binary.BigEndian.AppendUint32(out, 1<<32-1)
+	}
+	// it is in memory, and a request much shorter
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...)
+}
+
+// CutValue cuts off a value that follows its length, and says whether there is one. Null is nil.
+func CutValue(data []byte) (value, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return nil, nil, false
+	}
+	size, rest := int(int32(binary.BigEndian.Uint32(data))), data[4:]
+	switch {
+	case size > len(rest):
+		return nil, nil, false
+	case size < 0:
+		return nil, rest, true
+	}
+	return rest[:size:size], rest[size:], true
+}
+
+// cutValue is [CutValue] with null for no value.
+func cutValue(data []byte) (value, rest []byte) {
+	value, rest, _ = CutValue(data)
+	return value, rest
+}
+
+// cutInt cuts a CQL int off data.
+func cutInt(data []byte) (n int, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return 0, nil, false
+	}
+	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true // a CQL int is signed
+}
+
 func hasUser(t *Type) bool { return t.user != nil }
 
 func present(part []byte) bool { return part != nil }
@@ -77,6 +113,13 @@ func (t *Type) Exceeds(data []byte) bool {
 		}
 	}
 	return slices.ContainsFunc(more, present)
+}
+
+// Same says whether the server takes two encoded values of a type as equal, in a condition or a clustering key: as it
+// does sets and maps in another order, 10 and 10.00, and a value of a user-defined type from before it got a field and
+// one in which that field is null.
+func (t *Type) Same(a, b []byte) bool {
+	return (a == nil) == (b == nil) && t.Compare(t.sorted(a), t.sorted(b)) == 0
 }
 
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the
