@@ -224,6 +224,17 @@ func (s *Set) Alongside() []int {
 // InBaseKey says whether the column is in the base key.
 func (s *Set) InBaseKey(i int) bool { return slices.Contains(s.Tables[0].Key, i) }
 
+// Identifies says whether column i is part of what identifies an entity: of the base key, or of what a column of the
+// base key follows from.
+func (s *Set) Identifies(i int) bool {
+	for _, k := range s.Tables[0].Key {
+		if d := s.Columns[k].Derived; k == i || d != nil && slices.Contains(d.Sources, i) {
+			return true
+		}
+	}
+	return s.Tables[0].Rotation != nil && slices.Contains(s.Tables[0].Rotation.Sources, i)
+}
+
 // EntityKey is equal for rows of one entity: their ID, encoded.
 func (s *Set) EntityKey(row []cqltype.Value) string { return statement.EncodedKey(pick(s.ID, row)) }
 
