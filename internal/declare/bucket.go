@@ -73,7 +73,7 @@ func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
 	}
 	timed := 0
 	for n, since := range o.Versions {
-		if err := since.Bucket.Valid(); err != nil {
+		if err := since.Bucket.Check(); err != nil {
 			b.fault("", o.Column, "Derive: %s", err)
 			continue
 		}

@@ -19,7 +19,7 @@ func (b *builder) readRotation(t *layout.Table, decl Table) {
 		return
 	}
 	fault := func(reason string) { b.fault(decl.Name, "", "Rotate: %s", reason) }
-	if err := decl.Rotate.Valid(); err != nil {
+	if err := decl.Rotate.Check(); err != nil {
 		fault(err.Error())
 		return
 	}

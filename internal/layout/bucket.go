@@ -61,8 +61,8 @@ func (b Bucket) String() string {
 // maxBuckets bounds Hash: a read asks all of them.
 const maxBuckets = 1024
 
-// Valid says what is wrong with the function by itself, or nil.
-func (b Bucket) Valid() error {
+// Check says what is wrong with the function by itself, or nil.
+func (b Bucket) Check() error {
 	switch {
 	case b.Kind == NoBucket:
 		return errors.New("the function is missing")
