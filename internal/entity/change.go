@@ -6,9 +6,14 @@ package entity
 import (
 	"fmt"
 	"io"
+	"reflect"
 
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // Kind is the verb of a change.
@@ -59,5 +64,213 @@ func (c Change) Valid() bool { return c.Set != nil }
 // Decided is how the change is decided.
 func (c Change) Decided() layout.Decided { return c.Set.Decided() }
 
+// Conditional says whether the change is of a [Versioned] or [Compare] set, and so rendered by RenderConditional.
+func (c Change) Conditional() bool { return c.Set.Conditional() }
+
 // Atomic says whether the set was declared [Atomic].
 func (c Change) Atomic() bool { return c.Set != nil && c.Set.Atomic }
+
+// VersionOf is the version of the before-image, zero if there is none.
+func (c Change) VersionOf() gocql.UUID {
+	if !c.Valid() || c.Set.Version < 0 || c.Before == nil {
+		return gocql.UUID{}
+	}
+	v, _ := reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Version].Index).Interface().(gocql.UUID)
+	return v
+}
+
+// StampOf is the stamp of the before-image in microseconds, or the time of its version, 0 if there is none. That of a
+// patch is in its row.
+func (c Change) StampOf() int64 {
+	if c.Kind == Patch {
+		c.Before = c.After
+	}
+	if !c.Valid() || c.Set.Version < 0 && c.Set.Stamp < 0 || c.Before == nil {
+		return 0
+	}
+	if v := c.VersionOf(); c.Set.Version >= 0 {
+		if v.Version() != 1 {
+			return 0 // rejected when it is rendered
+		}
+		return v.Time().UnixMicro()
+	}
+	return reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Stamp].Index).Int()
+}
+
+// Identity names the entity of the change: its base table with the keyspace as declared, and [Change.Key].
+func (c Change) Identity() (keyspace, table, key string) {
+	base := c.Set.Tables[0]
+	return base.Keyspace, base.Name, c.Key()
+}
+
+// Key is [layout.Set.EntityKey] of the change's row, empty if the row has no valid base key.
+func (c Change) Key() string {
+	row := c.After
+	if row == nil {
+		row = c.Before
+	}
+	encoded, err := c.Set.Identity(row)
+	if err != nil {
+		return ""
+	}
+	return c.Set.EntityKey(encoded)
+}
+
+// Rendered is a change as mutations.
+type Rendered struct {
+	Mutations []statement.Mutation // by table in declared order; the row's Put before the Removes
+	// Key is [layout.Set.EntityKey]: equal for changes of one entity of one set.
+	Key string
+}
+
+// String says how many mutations there are, without values.
+func (r Rendered) String() string { return fmt.Sprintf("%d mutations", len(r.Mutations)) }
+
+// Format prints [Rendered.String] for every verb: printed in full it would show the key.
+func (r Rendered) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// MarshalText is [Rendered.String]: a structured logger would show the key.
+func (r Rendered) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// Render gives the mutations of the change at timestamp, in microseconds. keyspace maps the logical keyspace of a
+// table to the physical one; nil leaves them as declared. A row that cannot be written is an [*layout.InvalidError].
+func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
+	if !c.Valid() {
+		return Rendered{}, &layout.InvalidError{
+			Entity: c.Entity,
+			Reason: "the change was not made by a verb of a set that tables.New returned",
+		}
+	}
+	if c.Conditional() {
+		return Rendered{}, c.Set.Invalid(nil, "",
+			"the base row is written by a lightweight transaction: RenderConditional renders that")
+	}
+	if err := c.CheckVerb(); err != nil {
+		return Rendered{}, err
+	}
+	r := Renderer{
+		Set: c.Set, Kind: c.Kind, Timestamp: timestamp, Keyspace: OrDeclared(keyspace),
+		At: cqltype.BigInt(timestamp),
+	}
+	if err := r.read(c); err != nil {
+		return Rendered{}, err
+	}
+	r.reserve()
+	for _, t := range c.Set.Tables {
+		switch {
+		case c.Set.Counts:
+			r.count(t)
+		case c.Kind == Patch:
+			r.edit(t)
+		default:
+			r.table(t)
+		}
+	}
+	if c.Set.Counts && len(r.Out) == 0 {
+		return Rendered{}, c.Set.Invalid(nil, "", "every counter of the row is zero: there is nothing to add")
+	}
+	return Rendered{Mutations: r.Out, Key: r.Set.EntityKey(r.row())}, nil
+}
+
+// CheckVerb rejects the verbs that the set does not have.
+func (c Change) CheckVerb() error {
+	switch {
+	case c.Set.Counts && c.Kind != Add:
+		return c.Set.Invalid(nil, "", fmt.Sprintf(
+			"%s of counters: Add is their only verb, as a counter cannot be set, and once deleted it "+
+				"cannot safely be used again", c.Kind))
+	case !c.Set.Counts && c.Kind == Add:
+		return c.Set.Invalid(nil, "", "Add is for sets of counters, and this set has none")
+	}
+	return nil
+}
+
+// RenderConditional is [Change.Render] for a change that is [Change.Conditional]. version is a timeuuid whose time is
+// timestamp.
+func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional,
+	error,
+) {
+	if !c.Valid() || !c.Conditional() {
+		return Conditional{}, &layout.InvalidError{
+			Entity: c.Entity,
+			Reason: "the change was not made by a verb of a set with conditions",
+		}
+	}
+	s, before := c.Set, c.VersionOf()
+	if err := c.checkConditional(before); err != nil {
+		return Conditional{}, err
+	}
+	if s.Decided() == layout.Versioned {
+		version = Linked(version, before)
+	}
+	r := Renderer{
+		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace),
+		At: cqltype.BigInt(timestamp),
+	}
+	if err := r.read(c); err != nil {
+		return Conditional{}, err
+	}
+	out := Conditional{Condition: &Condition{
+		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Local: s.LocalSerial, Before: before, Version: version,
+		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
+	}}
+	cond := out.Condition
+	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name,
+		statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
+	if s.Version < 0 {
+		cond.before = r.Before
+		if c.Kind == Update && !r.compares() {
+			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name,
+				"an update changes none of the compared columns: its condition would "+
+					"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
+		}
+		out.Key = r.Set.EntityKey(r.row())
+		return out, nil
+	}
+	if r.Before != nil {
+		cond.Keys = encodeKeys(s, r.Before)
+		cond.base.before = make([]cqltype.Value, len(s.Columns))
+		for i := range s.Columns {
+			if inKeys(s, i) {
+				cond.base.before[i] = r.Before[i]
+			}
+		}
+	}
+	for _, t := range s.Tables[1:] {
+		r.table(t)
+	}
+	out.Mutations, out.Key = r.Out, r.Set.EntityKey(r.row())
+	for _, t := range s.Unique {
+		before, after := claimOf(t, &r, r.Before), claimOf(t, &r, r.After)
+		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {
+			continue
+		}
+		if after != nil {
+			out.Claims = append(out.Claims, after)
+		}
+		if before != nil {
+			out.Releases = append(out.Releases, before)
+		}
+	}
+	return out, nil
+}
+
+// checkConditional rejects what cannot be decided, with the version of the before-image.
+func (c Change) checkConditional(before gocql.UUID) error {
+	s := c.Set
+	switch {
+	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
+		return s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a "+
+			"before-image: no "+c.Kind.String())
+	case s.Transactional && c.Before != nil && before == (gocql.UUID{}):
+		return s.Invalid(nil, s.Columns[s.Version].Name,
+			"the before-image has no version: pass the row as it was read, or with Result.Version as its version")
+	case s.Version >= 0 && c.Before != nil && before == (gocql.UUID{}):
+		return s.Invalid(nil, s.Columns[s.Version].Name,
+			"the before-image has no version: pass the row as it was read, or with Result.Version as its version (rows from "+
+				"before versions: denorm adopt)")
+	case s.Version >= 0 && c.Before != nil && before.Version() != 1:
+		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
+	}
+	return nil
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 
 	"github.com/gocql/gocql"
@@ -46,88 +45,6 @@ type Conditional struct {
 	Claims, Releases []*Claim
 }
 
-// Conditional says whether the change is of a [Versioned] or [Compare] set, and so rendered by RenderConditional.
-func (c Change) Conditional() bool { return c.Set.Conditional() }
-
-// VersionOf is the version of the before-image, zero if there is none.
-func (c Change) VersionOf() gocql.UUID {
-	if !c.Valid() || c.Set.Version < 0 || c.Before == nil {
-		return gocql.UUID{}
-	}
-	v, _ := reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Version].Index).Interface().(gocql.UUID)
-	return v
-}
-
-// RenderConditional is [Change.Render] for a change that is [Change.Conditional]. version is a timeuuid whose time is
-// timestamp.
-func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional,
-	error,
-) {
-	if !c.Valid() || !c.Conditional() {
-		return Conditional{}, &layout.InvalidError{
-			Entity: c.Entity,
-			Reason: "the change was not made by a verb of a set with conditions",
-		}
-	}
-	s, before := c.Set, c.VersionOf()
-	if err := c.checkConditional(before); err != nil {
-		return Conditional{}, err
-	}
-	if s.Decided() == layout.Versioned {
-		version = Linked(version, before)
-	}
-	r := Renderer{
-		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace),
-		At: cqltype.BigInt(timestamp),
-	}
-	if err := r.read(c); err != nil {
-		return Conditional{}, err
-	}
-	out := Conditional{Condition: &Condition{
-		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Local: s.LocalSerial, Before: before, Version: version,
-		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
-	}}
-	cond := out.Condition
-	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name,
-		statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
-	if s.Version < 0 {
-		cond.before = r.Before
-		if c.Kind == Update && !r.compares() {
-			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name,
-				"an update changes none of the compared columns: its condition would "+
-					"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
-		}
-		out.Key = r.Set.EntityKey(r.row())
-		return out, nil
-	}
-	if r.Before != nil {
-		cond.Keys = encodeKeys(s, r.Before)
-		cond.base.before = make([]cqltype.Value, len(s.Columns))
-		for i := range s.Columns {
-			if inKeys(s, i) {
-				cond.base.before[i] = r.Before[i]
-			}
-		}
-	}
-	for _, t := range s.Tables[1:] {
-		r.table(t)
-	}
-	out.Mutations, out.Key = r.Out, r.Set.EntityKey(r.row())
-	for _, t := range s.Unique {
-		before, after := claimOf(t, &r, r.Before), claimOf(t, &r, r.After)
-		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {
-			continue
-		}
-		if after != nil {
-			out.Claims = append(out.Claims, after)
-		}
-		if before != nil {
-			out.Releases = append(out.Releases, before)
-		}
-	}
-	return out, nil
-}
-
 // SetVersion gives the rows of a change another version. The change was just rendered, and nothing of it was sent,
 // stored or copied.
 func (c *Conditional) SetVersion(version gocql.UUID) {
@@ -141,26 +58,6 @@ func (c *Conditional) SetVersion(version gocql.UUID) {
 			c.Condition.after[i].Data = version.Bytes() // the statements point to it
 		}
 	}
-}
-
-// checkConditional rejects what cannot be decided, with the version of the before-image.
-func (c Change) checkConditional(before gocql.UUID) error {
-	s := c.Set
-	switch {
-	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
-		return s.Invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a "+
-			"before-image: no "+c.Kind.String())
-	case s.Transactional && c.Before != nil && before == (gocql.UUID{}):
-		return s.Invalid(nil, s.Columns[s.Version].Name,
-			"the before-image has no version: pass the row as it was read, or with Result.Version as its version")
-	case s.Version >= 0 && c.Before != nil && before == (gocql.UUID{}):
-		return s.Invalid(nil, s.Columns[s.Version].Name,
-			"the before-image has no version: pass the row as it was read, or with Result.Version as its version (rows from "+
-				"before versions: denorm adopt)")
-	case s.Version >= 0 && c.Before != nil && before.Version() != 1:
-		return s.Invalid(nil, s.Columns[s.Version].Name, "before-image: the version is no version 1 UUID")
-	}
-	return nil
 }
 
 // compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b,

@@ -1,27 +1,12 @@
 package entity
 
 import (
-	"fmt"
-
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
 // This file is about sets that count: their declaration, their one verb, and its mutations.
-
-// CheckVerb rejects the verbs that the set does not have.
-func (c Change) CheckVerb() error {
-	switch {
-	case c.Set.Counts && c.Kind != Add:
-		return c.Set.Invalid(nil, "", fmt.Sprintf(
-			"%s of counters: Add is their only verb, as a counter cannot be set, and once deleted it "+
-				"cannot safely be used again", c.Kind))
-	case !c.Set.Counts && c.Kind == Add:
-		return c.Set.Invalid(nil, "", "Add is for sets of counters, and this set has none")
-	}
-	return nil
-}
 
 // count appends the Increment of the row of t. Zeros are left out, and the row if nothing else is left.
 func (r *Renderer) count(t *layout.Table) {
