@@ -2,9 +2,7 @@ package entity
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gocql/gocql"
 
@@ -225,44 +223,6 @@ func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) state
 	r.args = statement.AppendArgs(append(r.args, at), key)
 	m.Statement, m.Names, m.Args = t.text.Delete, t.text.DeleteNames, r.args[start:len(r.args):len(r.args)]
 	return m
-}
-
-// checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a
-// value that a write may not give a key column, or one whose clustering columns are too long together. A lightweight
-// transaction does not look at the length, and the statements that follow it fail.
-func checkKey(s *layout.Set, t *layout.Table, row []cqltype.Value) error {
-	size := 0
-	for k, i := range t.Key {
-		if row == nil || row[i].Data == nil {
-			return nil // no row in this table
-		}
-		if k >= t.Part {
-			size += len(row[i].Data)
-		}
-	}
-	if only := row[t.Key[0]].Data; t.Part == 1 && !layout.Holdable(only) {
-		return s.Invalid(t, t.KeyNames[0],
-			fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", statement.MaxKeyBytes,
-				len(only)))
-	}
-	if size <= statement.MaxKeyBytes {
-		return nil
-	}
-	return s.Invalid(t, "", fmt.Sprintf(
-		"the clustering columns %s hold at most %d bytes together, in this row %d: make the values shorter, or "+
-			"take a column out of the SortKey", strings.Join(t.KeyNames[t.Part:], ", "), statement.MaxKeyBytes, size))
-}
-
-// checkRotated rejects a row that no table can be named for.
-func (r *Renderer) checkRotated(t *layout.Table, row []cqltype.Value) error {
-	if t.Rotation == nil || row == nil {
-		return nil
-	}
-	i := t.Rotation.Clock
-	if _, err := t.Rotation.Versions[0].Bucket.Text(layout.InstantOf(&row[i])); err != nil {
-		return r.Set.Invalid(t, r.Set.Columns[i].Name, err.Error())
-	}
-	return nil
 }
 
 // Everywhere gives the mutations of all tables.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gocql/gocql"
 
@@ -13,70 +14,6 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
-
-// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in
-// another unit. One in nanoseconds is ahead of every clock, which a writer rejects.
-const LeastStamp = 100_000_000_000_000
-
-// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
-// and one that was written at the very timestamp of the change.
-func (r *Renderer) checkStamp(c Change) error {
-	s := c.Set
-	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
-		return nil
-	}
-	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
-	switch {
-	case stamp != 0 && stamp < LeastStamp:
-		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+
-			"pass Result.Timestamp")
-	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool {
-		return c.Rule == layout.ClosedDomain
-	}):
-		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp "+
-			"as its stamp (rows from before the library: declare UnstampedRows)")
-	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
-		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: for a repeat (writer.At) "+
-			"pass the first before-image; else give this write a timestamp of its own")
-	}
-	return nil
-}
-
-// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try
-// has written.
-func (r *Renderer) repeats(c Change) bool {
-	if c.Kind != Update {
-		return false
-	}
-	for i := range r.Set.Columns {
-		col := &r.Set.Columns[i]
-		if col.Derived != nil || i == r.Set.Stamp {
-			continue
-		}
-		before := r.Before[i]
-		if before.Type == nil && c.Frozen != nil && col.InPlace() {
-			if before = c.Frozen.memory[i]; before.Type == nil ||
-				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.After[i].Data)) {
-				return false
-			}
-			continue
-		}
-		if before.Type == nil { // no key
-			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
-			if reflect.DeepEqual(row.FieldByIndex(col.Index).Interface(), after.FieldByIndex(col.Index).Interface()) {
-				continue // also maps, whose bytes are in no order
-			}
-			var err error
-			if before, err = r.Set.Encode(row, i); err != nil {
-				return false
-			}
-		}
-		if !bytes.Equal(before.Data, r.After[i].Data) {
-			return false
-		}
-	}
-	return true
-}
 
 // Renderer makes the mutations of one change, from the values of its rows.
 type Renderer struct {
@@ -240,6 +177,143 @@ func (r *Renderer) checkKey(i int, c *layout.Column) error {
 func InDomain(c *layout.Column, v *cqltype.Value) bool {
 	absent := v.Data == nil // only a pointer column can be
 	return absent || slices.ContainsFunc(c.Domain, func(of *cqltype.Value) bool { return bytes.Equal(of.Data, v.Data) })
+}
+
+// checkKey rejects a row whose key Cassandra would reject in t, when other tables have it: one that was read with a
+// value that a write may not give a key column, or one whose clustering columns are too long together. A lightweight
+// transaction does not look at the length, and the statements that follow it fail.
+func checkKey(s *layout.Set, t *layout.Table, row []cqltype.Value) error {
+	size := 0
+	for k, i := range t.Key {
+		if row == nil || row[i].Data == nil {
+			return nil // no row in this table
+		}
+		if k >= t.Part {
+			size += len(row[i].Data)
+		}
+	}
+	if only := row[t.Key[0]].Data; t.Part == 1 && !layout.Holdable(only) {
+		return s.Invalid(t, t.KeyNames[0],
+			fmt.Sprintf("a partition key holds 1 to %d bytes, in this row %d: correct the base row", statement.MaxKeyBytes,
+				len(only)))
+	}
+	if size <= statement.MaxKeyBytes {
+		return nil
+	}
+	return s.Invalid(t, "", fmt.Sprintf(
+		"the clustering columns %s hold at most %d bytes together, in this row %d: make the values shorter, or "+
+			"take a column out of the SortKey", strings.Join(t.KeyNames[t.Part:], ", "), statement.MaxKeyBytes, size))
+}
+
+// checkRotated rejects a row that no table can be named for.
+func (r *Renderer) checkRotated(t *layout.Table, row []cqltype.Value) error {
+	if t.Rotation == nil || row == nil {
+		return nil
+	}
+	i := t.Rotation.Clock
+	if _, err := t.Rotation.Versions[0].Bucket.Text(layout.InstantOf(&row[i])); err != nil {
+		return r.Set.Invalid(t, r.Set.Columns[i].Name, err.Error())
+	}
+	return nil
+}
+
+// readOnly is the reason for which a value of a column of ReadOnly is rejected.
+const readOnly = "is ReadOnly, and the change gives it another value: leave it as it was read, or copy it into a " +
+	"frozen column (denorm adopt --copy)"
+
+// checkReadOnly rejects a change that would have to write a column of ReadOnly: one that gives it a value, and one that
+// moves a row which has it. What the row holds does not matter to a move, as other code may have written the list since
+// it was read.
+func (r *Renderer) checkReadOnly() error {
+	s := r.Set
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if !c.ReadOnly || r.After == nil {
+			continue
+		}
+		var before []byte
+		if r.Before != nil {
+			before = r.Before[i].Data
+		}
+		if !cqltype.Identical(before, r.After[i].Data) {
+			return s.Invalid(nil, c.Name, readOnly)
+		}
+		for _, t := range s.Tables {
+			moves := slices.ContainsFunc(t.Key, func(k int) bool {
+				return r.Before != nil && !bytes.Equal(r.Before[k].Data, r.After[k].Data)
+			})
+			if moves && slices.Contains(t.Read, i) && statement.Present(t.KeyOf(r.After)) {
+				return s.Invalid(t, c.Name, "is ReadOnly, and the change moves the row, which would lose it: leave it out of the "+
+					"Columns of this table, or "+
+					"copy it into a frozen column (denorm adopt --copy)")
+			}
+		}
+	}
+	return nil
+}
+
+// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in
+// another unit. One in nanoseconds is ahead of every clock, which a writer rejects.
+const LeastStamp = 100_000_000_000_000
+
+// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
+// and one that was written at the very timestamp of the change.
+func (r *Renderer) checkStamp(c Change) error {
+	s := c.Set
+	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
+		return nil
+	}
+	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
+	switch {
+	case stamp != 0 && stamp < LeastStamp:
+		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+
+			"pass Result.Timestamp")
+	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool {
+		return c.Rule == layout.ClosedDomain
+	}):
+		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp "+
+			"as its stamp (rows from before the library: declare UnstampedRows)")
+	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
+		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: for a repeat (writer.At) "+
+			"pass the first before-image; else give this write a timestamp of its own")
+	}
+	return nil
+}
+
+// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try
+// has written.
+func (r *Renderer) repeats(c Change) bool {
+	if c.Kind != Update {
+		return false
+	}
+	for i := range r.Set.Columns {
+		col := &r.Set.Columns[i]
+		if col.Derived != nil || i == r.Set.Stamp {
+			continue
+		}
+		before := r.Before[i]
+		if before.Type == nil && c.Frozen != nil && col.InPlace() {
+			if before = c.Frozen.memory[i]; before.Type == nil ||
+				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.After[i].Data)) {
+				return false
+			}
+			continue
+		}
+		if before.Type == nil { // no key
+			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
+			if reflect.DeepEqual(row.FieldByIndex(col.Index).Interface(), after.FieldByIndex(col.Index).Interface()) {
+				continue // also maps, whose bytes are in no order
+			}
+			var err error
+			if before, err = r.Set.Encode(row, i); err != nil {
+				return false
+			}
+		}
+		if !bytes.Equal(before.Data, r.After[i].Data) {
+			return false
+		}
+	}
+	return true
 }
 
 // OrDeclared is a map of keyspaces, or that which leaves them as declared.
