@@ -147,7 +147,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		"../internal/repair", "^TestMissingRowLeadsToItsBaseRow$",
 	},
 	{
-		"a row that is patched leads nowhere", "../internal/entity/patch.go",
+		"a row that is patched leads nowhere", "../internal/entity/place.go",
 		" || slices.Contains(t.Leads, i) {", " {",
 		"../internal/repair", "^TestConvergencePatch$",
 	},

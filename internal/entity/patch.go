@@ -13,7 +13,7 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// This file is about the one verb that leaves columns of the row alone.
+// This file reads the one verb that leaves columns of the row alone, and the elements of maps and sets that it names.
 
 // Edit is a tables.Edit.
 type Edit struct {
@@ -156,51 +156,52 @@ func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 	return ""
 }
 
-// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements.
-// What expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have
-// written. Of a column that elements are put to and removed from, the latter is a Merge of its own: a stored one has
-// each column once.
-func (r *Renderer) edit(t *layout.Table) {
-	key := t.KeyOf(r.After)
-	if !statement.Present(key) {
-		return
+// encodeRemoved encodes the keys of elements that are removed from column i. They must be none of those that are put,
+// if any are.
+func encodeRemoved(s *layout.Set, i int, keys []any, put *cqltype.Value) (*cqltype.Value, error) {
+	v, err := encodeKeysOf(s, i, keys)
+	if err != nil || put.Data == nil {
+		return &v, err
 	}
-	p := r.Place(t)
-	names, put := slices.Clone(t.KeyNames), r.Mutation(p, statement.Put, key)
-	put.Args = statement.AppendArgs(nil, key)
-	var merged, removed []statement.MergeColumn
-	for _, i := range t.Columns[len(t.Key):] {
-		name, v, kind, keys := r.Set.Columns[i].Name, &r.After[i], r.patch[i].put, r.patch[i].removed
-		if i == r.Set.Stamp || i == r.Set.Expiry || slices.Contains(t.Leads, i) {
-			kind = statement.PutColumn
-		}
-		switch {
-		case kind == statement.PutColumn && r.expiresAt == 0:
-			names, put.Args = append(names, name), append(put.Args, v)
-		case kind != 0:
-			merged = append(merged, statement.MergeColumn{Name: name, Kind: kind, Value: v})
-		case keys != nil:
-			merged = append(merged, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
-		}
-		if kind != 0 && keys != nil {
-			removed = append(removed, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
+	typ := v.Type.Elems()[0]
+	there := put.Elements()
+	slices.SortFunc(there, typ.Compare)
+	for _, key := range v.Elements() {
+		if _, both := slices.BinarySearchFunc(there, key, typ.Compare); both {
+			return nil, s.Invalid(nil, s.Columns[i].Name,
+				"an element is put by Elements and removed by Without: at one timestamp the removal "+
+					"would win; name it in one of them")
 		}
 	}
-	if r.expiresAt == 0 {
-		put.Statement, put.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), names, false)
-		put.Args = append(put.Args, r.At)
-		r.Out = append(r.Out, put)
-	}
-	if merged != nil {
-		r.merge(p, key, merged, r.expiresAt)
-	}
-	if removed != nil {
-		r.merge(p, key, removed, 0)
-	}
+	return &v, nil
 }
 
-func (r *Renderer) merge(t Placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
-	m := r.Mutation(t, statement.Merge, key)
-	m.SetMerge(t.KeyNames, key, r.At, columns, expiresAt)
-	r.Out = append(r.Out, m)
+// encodeKeysOf encodes keys of elements of column i, as the set that CQL wants.
+func encodeKeysOf(s *layout.Set, i int, keys []any) (cqltype.Value, error) {
+	c := &s.Columns[i]
+	want := layout.Deref(c.Go)
+	if want.Kind() == reflect.Map {
+		want = want.Key()
+	} else {
+		want = want.Elem()
+	}
+	values := reflect.MakeSlice(reflect.SliceOf(want), len(keys), len(keys))
+	for n, key := range keys {
+		v := reflect.ValueOf(key)
+		if !v.IsValid() || !layout.Like(v, want) {
+			return cqltype.Value{}, s.Invalid(nil, c.Name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1,
+				key, want))
+		}
+		values.Index(n).Set(v.Convert(want))
+	}
+	out := cqltype.Value{Type: cqltype.SetOf(c.CQL.Elems()[0])}
+	data, err := layout.EncodeParts(out.Type, values)
+	if err != nil {
+		return out, s.Invalid(nil, c.Name, err.Error())
+	}
+	if reason := out.Type.Malformed(data); reason != "" {
+		return out, s.Invalid(nil, c.Name, reason)
+	}
+	out.Data = data
+	return out, nil
 }

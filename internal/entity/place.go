@@ -12,7 +12,7 @@ import (
 )
 
 // This file places a rendered row in the tables: the Put under its key, and a Remove for every other key under which
-// the entity may have a row.
+// the entity may have a row. Counters are added up there, and a Patch is put.
 
 // reserve makes room for the rows of all tables, so that a plain insert allocates twice, however many tables.
 func (r *Renderer) reserve() {
@@ -26,6 +26,15 @@ func (r *Renderer) reserve() {
 	}
 	r.args = make([]any, 0, args)
 	r.Out = make([]statement.Mutation, 0, len(r.Set.Tables))
+}
+
+// Everywhere gives the mutations of all tables.
+func (r *Renderer) Everywhere() []statement.Mutation {
+	r.reserve()
+	for _, t := range r.Set.Tables {
+		r.table(t)
+	}
+	return r.Out
 }
 
 func (r *Renderer) table(t *layout.Table) {
@@ -225,11 +234,79 @@ func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) state
 	return m
 }
 
-// Everywhere gives the mutations of all tables.
-func (r *Renderer) Everywhere() []statement.Mutation {
-	r.reserve()
-	for _, t := range r.Set.Tables {
-		r.table(t)
+// count appends the Increment of the row of t. Zeros are left out, and the row if nothing else is left.
+func (r *Renderer) count(t *layout.Table) {
+	key := t.KeyOf(r.After)
+	if !statement.Present(key) {
+		return
 	}
-	return r.Out
+	start := len(r.args)
+	var names []string // of the counters that are not zero
+	for _, i := range t.Counters {
+		if v := &r.After[i]; !cqltype.IsZero(v.Data) {
+			r.args, names = append(r.args, v), append(names, r.Set.Columns[i].Name)
+		}
+	}
+	if names == nil {
+		return
+	}
+	r.args = statement.AppendArgs(r.args, key)
+	p := r.Place(t)
+	m := r.Mutation(p, statement.Increment, key)
+	m.Timestamp, m.Args = 0, r.args[start:len(r.args):len(r.args)]
+	if len(names) == len(t.Counters) {
+		m.Statement, m.Names = p.text.Increment, p.text.IncrementNames
+	} else {
+		m.Statement, m.Names = statement.IncrementText(statement.Qualified(p.Keyspace, p.Name), names, t.KeyNames)
+	}
+	r.Out = append(r.Out, m)
+}
+
+// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements.
+// What expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have
+// written. Of a column that elements are put to and removed from, the latter is a Merge of its own: a stored one has
+// each column once.
+func (r *Renderer) edit(t *layout.Table) {
+	key := t.KeyOf(r.After)
+	if !statement.Present(key) {
+		return
+	}
+	p := r.Place(t)
+	names, put := slices.Clone(t.KeyNames), r.Mutation(p, statement.Put, key)
+	put.Args = statement.AppendArgs(nil, key)
+	var merged, removed []statement.MergeColumn
+	for _, i := range t.Columns[len(t.Key):] {
+		name, v, kind, keys := r.Set.Columns[i].Name, &r.After[i], r.patch[i].put, r.patch[i].removed
+		if i == r.Set.Stamp || i == r.Set.Expiry || slices.Contains(t.Leads, i) {
+			kind = statement.PutColumn
+		}
+		switch {
+		case kind == statement.PutColumn && r.expiresAt == 0:
+			names, put.Args = append(names, name), append(put.Args, v)
+		case kind != 0:
+			merged = append(merged, statement.MergeColumn{Name: name, Kind: kind, Value: v})
+		case keys != nil:
+			merged = append(merged, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
+		}
+		if kind != 0 && keys != nil {
+			removed = append(removed, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
+		}
+	}
+	if r.expiresAt == 0 {
+		put.Statement, put.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), names, false)
+		put.Args = append(put.Args, r.At)
+		r.Out = append(r.Out, put)
+	}
+	if merged != nil {
+		r.merge(p, key, merged, r.expiresAt)
+	}
+	if removed != nil {
+		r.merge(p, key, removed, 0)
+	}
+}
+
+func (r *Renderer) merge(t Placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
+	m := r.Mutation(t, statement.Merge, key)
+	m.SetMerge(t.KeyNames, key, r.At, columns, expiresAt)
+	r.Out = append(r.Out, m)
 }
