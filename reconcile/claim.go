@@ -49,7 +49,7 @@ func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim,
 	if err != nil || claim.Owner == "" {
 		return out, err
 	}
-	out.Owner, out.Own, out.At = claim.Owner, claim.Owner == own, decide.Timestamp(claim.Token)
+	out.Owner, out.Own, out.At = claim.Owner, claim.Owner == own, entity.Timestamp(claim.Token)
 	if out.Own {
 		return out, nil
 	}
@@ -149,5 +149,5 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) er
 }
 
 func nextVersion(above int64) gocql.UUID {
-	return decide.Version(max(time.Now().UnixMicro(), above+1), rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	return entity.Version(max(time.Now().UnixMicro(), above+1), rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -99,7 +99,7 @@ func (x usersWorld) move(id int, email string) {
 
 // claim makes a claim by hand, of 10 minutes ago unless it is to be a recent one.
 func (x usersWorld) claim(email string, id int) {
-	x.exec("INSERT INTO users_by_email (email, id, claim) VALUES (?, ?, ?) IF NOT EXISTS", email, id, decide.Version(time.Now().Add(-10*time.Minute).UnixMicro(), uint64(id)))
+	x.exec("INSERT INTO users_by_email (email, id, claim) VALUES (?, ?, ?) IF NOT EXISTS", email, id, entity.Version(time.Now().Add(-10*time.Minute).UnixMicro(), uint64(id)))
 }
 
 func (x usersWorld) free(email string) {

@@ -104,7 +104,7 @@ func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) err
 		}
 		l.Version = repair.Version{Pending: row.Unfinished()}
 		if current := row.Current(); current != (gocql.UUID{}) {
-			l.Version.At = decide.Timestamp(current)
+			l.Version.At = entity.Timestamp(current)
 		}
 		l.Base = nil
 		if read, ok := row.Columns.(*entity.Row); ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
@@ -24,7 +25,7 @@ func TestConditionOutcomes(t *testing.T) {
 	before := newItem()
 	after := before
 	after.Shelf = "b"
-	other := decide.Version(time.Now().UnixMicro(), 2)
+	other := entity.Version(time.Now().UnixMicro(), 2)
 	gone := scripted{row: map[string]any{"version": other}}
 	read := scripted{found: item("c", other)}
 	for name, tc := range map[string]struct {
@@ -105,7 +106,7 @@ func TestConditionOutcomes(t *testing.T) {
 				t.Errorf("sent %s, want %s", got, tc.asked)
 			}
 			if tc.base == Applied {
-				if err != nil || len(e.sent()) != 2 || decide.Timestamp(result.Version) != result.Timestamp ||
+				if err != nil || len(e.sent()) != 2 || entity.Timestamp(result.Version) != result.Timestamp ||
 					result.Mode != Conditional {
 					t.Errorf("%+v, %v, %d requests to the query table", result, err, len(e.sent()))
 				}
@@ -177,12 +178,12 @@ func (x ownVersion) Swap(ctx context.Context, statements []statement.Bound, o de
 // An insert that meets the fence of a delete as young as itself is made again above it.
 func TestInsertOverAFence(t *testing.T) {
 	t.Parallel()
-	fence := decide.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)
+	fence := entity.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)
 	met := scripted{row: map[string]any{"version": fence}}
 	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
 	w, x, e := conditional([]scripted{met, read, met, read})
 	result, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem()))
-	if err != nil || decide.Timestamp(result.Version) <= decide.Timestamp(fence) {
+	if err != nil || entity.Timestamp(result.Version) <= entity.Timestamp(fence) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	_ = w.Wait(t.Context())
@@ -231,7 +232,7 @@ func TestConditionEndsWithItsContext(t *testing.T) {
 // Modify begins again after a conflict, from the row as it is then, and ends if it cannot be read.
 func TestModifyAfterAConflict(t *testing.T) {
 	t.Parallel()
-	first, second := newItem(), decide.Version(time.Now().UnixMicro(), 9)
+	first, second := newItem(), entity.Version(time.Now().UnixMicro(), 9)
 	gone := scripted{row: map[string]any{"version": second}}
 	for name, tc := range map[string]struct {
 		steps []scripted
@@ -291,11 +292,11 @@ func TestUnfinishedWriteInTheWay(t *testing.T) {
 func TestVersionsAreApart(t *testing.T) {
 	t.Parallel()
 	before := newItem()
-	w, _, _ := conditional(nil, At(decide.Timestamp(before.Version)))
+	w, _, _ := conditional(nil, At(entity.Timestamp(before.Version)))
 	if _, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before)); !errors.Is(err, ErrInvalid) {
 		t.Errorf("At that of the before-image: %v", err)
 	}
-	fence := decide.Version(time.Now().Add(time.Hour).UnixMicro(), 3)
+	fence := entity.Version(time.Now().Add(time.Hour).UnixMicro(), 3)
 	met := scripted{row: map[string]any{"version": fence}}
 	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
 	w, x, _ := conditional([]scripted{met, read})
@@ -476,7 +477,7 @@ func TestOldInsertsAreRefused(t *testing.T) {
 		Delete(newItem())} {
 		if name == "delete" { // the version of its before-image has to be older
 			before := newItem()
-			before.Version = decide.Version(then.Add(-time.Hour).UnixMicro(), 1)
+			before.Version = entity.Version(then.Add(-time.Hour).UnixMicro(), 1)
 			change = itemSet(t).Delete(before)
 		}
 		w, _, _ := conditional(lost, WithClock(fixed(then)))

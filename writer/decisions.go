@@ -67,13 +67,13 @@ func (w *Writer) conditions(p *plan, changes []tables.Change) error {
 		return err
 	}
 	p.deciding = &deciding{decided: decided{known: decide.Known{Outcome: NotApplied}}}
-	version := entity.Owned(decide.Version(p.timestamp, rand.Uint64()), w.ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
+	version := entity.Owned(entity.Version(p.timestamp, rand.Uint64()), w.ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
 	if err := w.decideOn(p, changes, version); err != nil || !w.pinned {
 		return err
 	}
 	p.known.Outcome = Unknown // an earlier try may have been applied
 	// The version is what every repeat of the request gives the rows: so each knows what the first has written.
-	version = decide.Version(p.timestamp, decide.Digest(p.decision.Parts))
+	version = entity.Version(p.timestamp, entity.Digest(p.decision.Parts))
 	for _, part := range p.decision.Parts {
 		part.SetVersion(version)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -192,7 +192,7 @@ func TestResumeInAnOutage(t *testing.T) {
 func TestResumeOfATableThatIsGone(t *testing.T) {
 	t.Parallel()
 	item := newItem()
-	item.Version = decide.Version(earliest, 1)
+	item.Version = entity.Version(earliest, 1)
 	counted := item
 	counted.Count++
 	gone := func(tables ...string) func(string) (liveTable, error) {

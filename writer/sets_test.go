@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/shop"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -172,6 +172,6 @@ func markedSet(tb testing.TB) *tables.Set[Piece] {
 func newItem() Piece {
 	return Piece{
 		ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a",
-		Version: decide.Version(time.Now().Add(-time.Second).UnixMicro(), 1),
+		Version: entity.Version(time.Now().Add(-time.Second).UnixMicro(), 1),
 	}
 }

@@ -50,7 +50,7 @@ func (e *Error) agree() error {
 		return nil
 	}
 	for _, c := range e.decision.Parts {
-		if v := c.Condition.Version; v != (entity.Condition{}).Version && decide.Timestamp(v) != e.Timestamp {
+		if v := c.Condition.Version; v != (entity.Condition{}).Version && entity.Timestamp(v) != e.Timestamp {
 			return errors.New("denorm: decode error: the version is of another timestamp than the whole")
 		}
 	}

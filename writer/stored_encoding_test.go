@@ -19,7 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
@@ -577,7 +577,7 @@ func compared(n, columns int) []byte {
 func signUp(at int64, n int) []byte {
 	email := cell("email", wireHas, "int", number(n))
 	return wire.Append(nil, forgedCondition{
-		Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, uint64(n)),
+		Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: entity.Version(at, uint64(n)),
 		VersionColumn: "version",
 		Keyspace:      "shop", Table: fmt.Sprintf("t%d", n), Key: 1, Part: 1,
 		Columns: []forgedCell{cell("id", wireHas, "int", number(n)), email},
@@ -612,9 +612,9 @@ func TestStoredConditionsArePrintable(t *testing.T) {
 	t.Parallel()
 	const evil = "x\x1b]0;pwned\x07\n2026-11-27 INFO all is well"
 	at := time.Now().UnixMicro()
-	transactional := func(entity, typ string) wireDecision {
+	transactional := func(name, typ string) wireDecision {
 		return wireDecision{Conditions: [][]byte{wire.Append(nil, forgedCondition{
-			Entity: entity, Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 1),
+			Entity: name, Kind: tables.Insert, Versioned: true, Transactional: true, Version: entity.Version(at, 1),
 			VersionColumn: "version",
 			Keyspace:      "shop", Table: "t", Key: 1, Part: 1, Columns: []forgedCell{
 				cell("id", wireHas, "int", number(1)),

@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/wire"
@@ -60,7 +59,7 @@ func put(at int64, edit func(*forged)) forged {
 	m := forged{
 		Kind: statement.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1,
 		Columns: []forgedColumn{
-			{"order_id", 2, "timeuuid", decide.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
+			{"order_id", 2, "timeuuid", entity.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
 		},
 	}
 	edit(&m)
@@ -573,7 +572,7 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 	t.Parallel()
 	at := time.Now().UnixMicro()
 	stored := func(c tables.Change, at int64) []byte {
-		r, err := c.Internal().RenderConditional(at, decide.Version(at, 1), func(string) string { return "shop" })
+		r, err := c.Internal().RenderConditional(at, entity.Version(at, 1), func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -652,7 +651,7 @@ func TestDigestOfConditions(t *testing.T) {
 	t.Parallel()
 	var all []*entity.Conditional
 	for seat := range int32(2) {
-		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, decide.Version(1, 1),
+		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, entity.Version(1, 1),
 			func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
@@ -660,11 +659,11 @@ func TestDigestOfConditions(t *testing.T) {
 		all = append(all, &r)
 	}
 	const want uint64 = 0xaefe839ec13fc0c9
-	if got := decide.Digest(all); got != want {
+	if got := entity.Digest(all); got != want {
 		t.Errorf("%#x, want %#x", got, want)
 	}
 	all[0], all[1] = all[1], all[0]
-	if got := decide.Digest(all); got != want {
+	if got := entity.Digest(all); got != want {
 		t.Errorf("in another order %#x, want %#x", got, want)
 	}
 }

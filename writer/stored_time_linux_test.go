@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/cost"
 	"github.com/denorm-go/denorm/internal/wire"
@@ -36,7 +35,7 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		"conditions under a long key": func(n int) wireError {
 			w := wireError{Op: "x", Timestamp: at, Mode: Transaction}
 			long := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: decide.Version(at, 0),
+				Entity: "e", Kind: tables.Insert, Versioned: true, Transactional: true, Version: entity.Version(at, 0),
 				VersionColumn: "version",
 				Keyspace:      "shop", Table: "t", Part: 1,
 			}
@@ -51,7 +50,7 @@ func TestStoredErrorsAreDecodedInLinearTime(t *testing.T) { //nolint:paralleltes
 		},
 		"keys given up for a long value": func(n int) wireError {
 			c := forgedCondition{
-				Entity: "e", Kind: tables.Insert, Versioned: true, Version: entity.Linked(decide.Version(at, 0), gocql.UUID{}),
+				Entity: "e", Kind: tables.Insert, Versioned: true, Version: entity.Linked(entity.Version(at, 0), gocql.UUID{}),
 				VersionColumn: "version", Keyspace: "shop", Table: "t",
 				Key: 1, Part: 1,
 				Columns: []forgedCell{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -49,9 +50,9 @@ func TestTransactions(t *testing.T) {
 	items, before, now := transactionalItems(t), newItem(), time.Now()
 	moved := before
 	moved.Shelf, moved.Count = "b", 9
-	other, old, young := before, decide.Version(now.Add(-time.Hour).UnixMicro(), 3),
-		decide.Version(now.Add(time.Second).UnixMicro(), 4)
-	other.Version, other.Count = decide.Version(now.UnixMicro(), 2), 5
+	other, old, young := before, entity.Version(now.Add(-time.Hour).UnixMicro(), 3),
+		entity.Version(now.Add(time.Second).UnixMicro(), 4)
+	other.Version, other.Count = entity.Version(now.UnixMicro(), 2), 5
 	taken := []byte("b")
 	insert, update, remove := items.Insert(before), items.Update(before, moved), items.Delete(before)
 	for _, test := range []struct {
@@ -194,7 +195,7 @@ func TestTransactionsResume(t *testing.T) {
 		"its own version":     {row(applied), nil},
 		"what it was made of": {row(before), nil},
 		"another version": {
-			row(Piece{ItemID: before.ItemID, Version: decide.Version(time.Now().UnixMicro(), 9)}),
+			row(Piece{ItemID: before.ItemID, Version: entity.Version(time.Now().UnixMicro(), 9)}),
 			ErrUnknown,
 		},
 	} {
@@ -245,7 +246,7 @@ func TestTransactionOfSeveral(t *testing.T) {
 	changed.Count = 9
 	x.steps = []scripted{
 		{err: errLost},
-		{own: true, found: was(append(row(Piece{Version: decide.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found},
+		{own: true, found: was(append(row(Piece{Version: entity.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found},
 	}
 	if result, err := w.Write(t.Context(), "changeItems", items.Update(one, changed),
 		items.Update(two, two)); err != nil || result.Attempts != 2 {
@@ -310,7 +311,7 @@ func TestTransactionsImage(t *testing.T) {
 	}{
 		"null for a zero":                {null, before.Version, nil, "BEGIN SELECT BEGIN"},
 		"another value":                  {shelf, before.Version, ErrInvalid, "BEGIN SELECT"},
-		"another writer came in between": {null, decide.Version(time.Now().UnixMicro(), 5), ErrUnknown, "BEGIN SELECT"},
+		"another writer came in between": {null, entity.Version(time.Now().UnixMicro(), 5), ErrUnknown, "BEGIN SELECT"},
 	} {
 		w, x, _ := conditional([]scripted{was(test.finds...), {found: item("a", test.now)}, was(test.finds...)})
 		_, err := w.Write(t.Context(), "changeItem", items.Update(before, moved))
@@ -374,15 +375,15 @@ func TestTransactionsAboveAllDeletes(t *testing.T) {
 	t.Parallel()
 	items, one, two, now := transactionalItems(t), newItem(), newItem(), time.Now()
 	two.ItemID, two.Shelf = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac"), "b"
-	young, younger := decide.Version(now.Add(time.Second).UnixMicro(), 4),
-		decide.Version(now.Add(2*time.Second).UnixMicro(), 5)
+	young, younger := entity.Version(now.Add(time.Second).UnixMicro(), 4),
+		entity.Version(now.Add(2*time.Second).UnixMicro(), 5)
 	both := was(append(append(deleted(young), nil), append(deleted(younger), nil)...)...)
 	w, _, _ := conditional([]scripted{both, both, both}, WithClock(fixed(now)))
 	if result, err := w.Write(t.Context(), "addItems", items.Insert(one), items.Insert(two)); err != nil ||
-		result.Timestamp <= decide.Timestamp(younger) {
-		t.Errorf("%v at %d, the deletes were at %d", err, result.Timestamp, decide.Timestamp(younger))
+		result.Timestamp <= entity.Timestamp(younger) {
+		t.Errorf("%v at %d, the deletes were at %d", err, result.Timestamp, entity.Timestamp(younger))
 	}
-	far := decide.Version(now.Add(time.Hour).UnixMicro(), 6)
+	far := entity.Version(now.Add(time.Hour).UnixMicro(), 6)
 	w, _, _ = conditional([]scripted{was(append(deleted(far), nil)...)}, WithClock(fixed(now)))
 	failed := failed(t, w, items.Insert(one))
 	for _, r := range failed.Tables {

@@ -53,7 +53,7 @@ func (e *Env) Base(base *entity.Base) BaseRow {
 
 // NewVersion is a version that nothing else has, above a timestamp.
 func (e *Env) NewVersion(above int64) gocql.UUID {
-	return entity.Owned(Version(e.Next(above), rand.Uint64()), e.Ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
+	return entity.Owned(entity.Version(e.Next(above), rand.Uint64()), e.Ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
 }
 
 // Partition sends the requests that a condition takes, for one partition, and counts them.

@@ -169,10 +169,10 @@ func (x *transacting) prevented(n int, found *entity.Found) error {
 		return decide.TakenError(key.Table)
 	case holds || !sure:
 		return nil
-	case fence && decide.Timestamp(row.Version) < decide.Timestamp(cond.Version):
+	case fence && entity.Timestamp(row.Version) < entity.Timestamp(cond.Version):
 		return nil
 	case fence && x.Outcome == retry.NotApplied:
-		x.Above = max(x.Above, decide.Timestamp(row.Version))
+		x.Above = max(x.Above, entity.Timestamp(row.Version))
 		return nil
 	}
 	x.Conflict = true

@@ -41,7 +41,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 				// The token is ours of before, or that of another write for this entity. That one may be about to give
 				// the key up, by the token that it has seen: it shall not find it.
 				alone = h.alone && now.Token == h.token
-			} else if fenced, err := c.evict(ctx, h.key, now, decide.Timestamp(own)); err != nil {
+			} else if fenced, err := c.evict(ctx, h.key, now, entity.Timestamp(own)); err != nil {
 				return err
 			} else if !fenced {
 				continue
@@ -75,7 +75,7 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 	}
 	// The claim of a clock a little ahead of ours is a recent one; one far ahead is of a clock that was wrong, and could
 	// be waited for forever.
-	old := now - decide.Timestamp(claim.Token)
+	old := now - entity.Timestamp(claim.Token)
 	recent := old < c.Grace.Microseconds() && old > -max(c.Grace, defaultGrace).Microseconds()
 	if key.Held(row) || recent {
 		return false, &TakenError{Key: key, Owner: claim.Owner}
@@ -115,7 +115,7 @@ func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(ab
 
 // nextVersion is a version for the next change of a row.
 func nextVersion(next func(above int64) gocql.UUID, row Row) gocql.UUID {
-	return entity.Linked(next(decide.Timestamp(row.Current())), row.Version)
+	return entity.Linked(next(entity.Timestamp(row.Current())), row.Version)
 }
 
 // applyToQueryTables brings a row that has just got a version to the query tables. If it fails, the next one to meet

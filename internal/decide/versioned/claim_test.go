@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -252,8 +252,8 @@ func TestChangeClaims(t *testing.T) {
 				t.Errorf("of the owner, asked %q, want %q", key.base.asked, tt.base)
 			}
 			if key.claim != tt.left {
-				t.Errorf("left %q's, token %d, want %q's, %d", key.claim.Owner, decide.Timestamp(key.claim.Token),
-					tt.left.Owner, decide.Timestamp(tt.left.Token))
+				t.Errorf("left %q's, token %d, want %q's, %d", key.claim.Owner, entity.Timestamp(key.claim.Token),
+					tt.left.Owner, entity.Timestamp(tt.left.Token))
 			}
 		})
 	}

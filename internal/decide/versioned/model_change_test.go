@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
@@ -57,7 +56,7 @@ func (p *process) operate() {
 		version := p.next(0)
 		if w.chance(256) {
 			w.tokens++
-			version = decide.Version(decide.Timestamp(version)-w.rand.Int64N(w.plan.kept()), w.tokens)
+			version = entity.Version(entity.Timestamp(version)-w.rand.Int64N(w.plan.kept()), w.tokens)
 		}
 		p.insert(e, version, p.draw(nil))
 	case n < 3:
@@ -109,13 +108,13 @@ func (p *process) insert(e int, version gocql.UUID, c *columns) versioned.Result
 			return result
 		}
 		p.w.coverage.behind = true
-		version = p.next(decide.Timestamp(result.Behind))
+		version = p.next(entity.Timestamp(result.Behind))
 	}
 }
 
 // replace is an update, or without columns a delete.
 func (p *process) replace(e int, im image, c *columns) versioned.Result {
-	version := p.next(decide.Timestamp(im.version))
+	version := p.next(entity.Timestamp(im.version))
 	if version = entity.Linked(version, im.version); p.w.plan.unlinked {
 		version[len(version)-1] = byte(p.w.rand.IntN(256))
 	}
@@ -136,7 +135,7 @@ func (p *process) resume() {
 	if w.chance(512) {
 		w.queue = slices.Delete(w.queue, i, i+1)
 	}
-	if s.kind == "insert" && p.w.now+p.skew-decide.Timestamp(s.swap.Version) > p.w.plan.kept() {
+	if s.kind == "insert" && p.w.now+p.skew-entity.Timestamp(s.swap.Version) > p.w.plan.kept() {
 		return
 	}
 	s.deliveries++

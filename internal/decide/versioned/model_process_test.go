@@ -6,7 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
@@ -94,7 +93,7 @@ func (p *process) next(above int64) gocql.UUID {
 		t = above + 1 + p.w.rand.Int64N(1000)
 	}
 	p.w.tokens++
-	return entity.Owned(decide.Version(t, p.w.tokens), uint8(p.number%p.w.numbers))
+	return entity.Owned(entity.Version(t, p.w.tokens), uint8(p.number%p.w.numbers))
 }
 
 // request sends something that does do when it arrives.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -76,7 +76,7 @@ func (p *process) repair(e int) {
 			return
 		}
 	}
-	v := repair.Version{At: decide.Timestamp(base.Current()), Pending: base.Unfinished()}
+	v := repair.Version{At: entity.Timestamp(base.Current()), Pending: base.Unfinished()}
 	if c, _ := base.Columns.(*columns); c != nil {
 		l.Base = &repair.Row{Row: spotRow("spots", e, c, v.At), At: v.At}
 	}
@@ -153,7 +153,7 @@ func spotRow(table string, e int, c *columns, at int64) tablerow.Row {
 	values := map[string][]byte{
 		"id": number(e), "a": place(c.places[0]), "b": place(c.places[1]), "k0": number(int(c.keys[0])),
 		"k1":    number(int(c.keys[1])),
-		"count": number(c.count), "one": number(1), "version": decide.Version(at, 0).Bytes(),
+		"count": number(c.count), "one": number(1), "version": entity.Version(at, 0).Bytes(),
 	}
 	l := spotLayout(table)
 	var row [][]byte

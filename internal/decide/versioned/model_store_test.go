@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
@@ -79,7 +78,7 @@ func (s *store) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, e
 
 // ApplyToQueryTables is one request per row, each with a fate of its own.
 func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version gocql.UUID, places []byte) error {
-	w, at := s.p.w, decide.Timestamp(version)
+	w, at := s.p.w, entity.Timestamp(version)
 	c, _ := r.Columns.(*columns)
 	var first error
 	note := func(err error) {
@@ -122,7 +121,7 @@ func (s *store) mark(name string, version, value gocql.UUID) error {
 		if partial {
 			c = &r.partial
 		}
-		if at := decide.Timestamp(version); at > c.at {
+		if at := entity.Timestamp(version); at > c.at {
 			*c = cell{value, at}
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
@@ -241,5 +241,5 @@ func short(v gocql.UUID) string {
 	if v == (gocql.UUID{}) {
 		return "null"
 	}
-	return fmt.Sprintf("%.6f/%02x", float64(decide.Timestamp(v)%(1_000_000*second))/1e6, v[10])
+	return fmt.Sprintf("%.6f/%02x", float64(entity.Timestamp(v)%(1_000_000*second))/1e6, v[10])
 }

@@ -57,7 +57,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		}
 	}
 	if result.Behind != (gocql.UUID{}) {
-		known.Conflict, known.Above = true, decide.Timestamp(result.Behind)
+		known.Conflict, known.Above = true, entity.Timestamp(result.Behind)
 	}
 	if known.Conflict && known.Err == nil {
 		known.Err = decide.ErrChanged

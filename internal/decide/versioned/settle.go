@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -83,7 +84,7 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		case insert && row.Present:
 			return s.conflict(ctx, row, nil)
 		}
-		if fence := row.Current(); insert && decide.Timestamp(fence) >= decide.Timestamp(swap.Version) {
+		if fence := row.Current(); insert && entity.Timestamp(fence) >= entity.Timestamp(swap.Version) {
 			return s.behind(fence, row)
 		}
 		if err := RollForward(ctx, store, row); err != nil {

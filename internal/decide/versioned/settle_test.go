@@ -19,7 +19,7 @@ func at(n int64) gocql.UUID {
 	if n == 0 {
 		return gocql.UUID{}
 	}
-	return decide.Version(n, 7)
+	return entity.Version(n, 7)
 }
 
 // script is a store whose answers are written down. It notes what it is asked.
@@ -33,7 +33,7 @@ type script struct {
 func (s *script) note(format string, args ...any) error {
 	for i, a := range args {
 		if v, ok := a.(gocql.UUID); ok {
-			args[i] = decide.Timestamp(v)
+			args[i] = entity.Timestamp(v)
 		}
 	}
 	text := fmt.Sprintf(format, args...)
@@ -126,7 +126,7 @@ func begin(before, version int64) []entity.Slot {
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	applied := versioned.Reply{Applied: true}
-	other := decide.Version(20, 8)
+	other := entity.Version(20, 8)
 	// Updates are from 10 to 20, inserts to 20.
 	tests := []struct {
 		name   string
@@ -362,10 +362,10 @@ func result(r *versioned.Result) string {
 		out = "never applied"
 	}
 	if r.Conflict {
-		out += fmt.Sprintf(", conflict with %d", decide.Timestamp(r.Row.Version))
+		out += fmt.Sprintf(", conflict with %d", entity.Timestamp(r.Row.Version))
 	}
 	if r.Behind != (gocql.UUID{}) {
-		out += fmt.Sprintf(", behind %d", decide.Timestamp(r.Behind))
+		out += fmt.Sprintf(", behind %d", entity.Timestamp(r.Behind))
 	}
 	if r.Err != nil {
 		out += ", " + r.Err.Error()
