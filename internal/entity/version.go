@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
-	"time"
 
 	"github.com/gocql/gocql"
 
@@ -19,9 +18,6 @@ import (
 // ticks are the intervals of 100 ns, in which a timeuuid counts, of one microsecond.
 const ticks = 10
 
-// epoch is the first tick of the Unix epoch in a timeuuid, which counts from the Gregorian reform.
-var epoch = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC).UnixMicro() * -ticks
-
 // Version is the timeuuid of a timestamp in microseconds since the Unix epoch. The random bits, of which it has room
 // for 62, are what its writer recognises it by: two versions of one microsecond must not be equal.
 func Version(timestamp int64, random uint64) gocql.UUID {
@@ -29,7 +25,7 @@ func Version(timestamp int64, random uint64) gocql.UUID {
 	for i := range node {
 		node[i] = byte(random >> (8 * i))
 	}
-	return gocql.TimeUUIDWith(timestamp*ticks+epoch, uint32(random>>48), node[:])
+	return gocql.TimeUUIDWith(timestamp*ticks+layout.UnixTicks, uint32(random>>48), node[:])
 }
 
 // Timestamp is the time in a version, in microseconds since the Unix epoch: that of the query tables' rows. For the
@@ -38,7 +34,7 @@ func Timestamp(version gocql.UUID) int64 {
 	if version == (gocql.UUID{}) {
 		return 0
 	}
-	return (version.Timestamp() - epoch) / ticks
+	return (version.Timestamp() - layout.UnixTicks) / ticks
 }
 
 // Recent are versions that an entity has had. Each change writes its version into two slots, whose numbers are in bits
