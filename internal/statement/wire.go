@@ -244,6 +244,15 @@ var ErrKeyValue = errors.New("a key column without a value")
 // FitsKey says whether a column of a primary key can have the value.
 func FitsKey(v *cqltype.Value) bool { return len(v.Data) > 0 && len(v.Data) <= MaxKeyBytes }
 
+// elementsOf says whether v holds elements that can be put, or whose keys can be removed.
+func elementsOf(v *cqltype.Value, kind EditKind) bool {
+	if v.Data == nil || !v.Type.MultiCell() || v.Type.Kind() != gocql.TypeSet &&
+		(kind == RemoveElements || v.Type.Kind() != gocql.TypeMap) {
+		return false
+	}
+	return v.Type.Malformed(v.Data) == ""
+}
+
 // remove is the Remove of the row under key.
 func (w *wireMutation) remove(names []string, key []*cqltype.Value) *Mutation {
 	m := &Mutation{

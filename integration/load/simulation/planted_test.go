@@ -88,7 +88,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"Versioned: (account .* by status|[0-9]+ divergences of accounts)",
 	},
 	{
-		"a patch that comes after its end deletes the row", "internal/statement/merge.go",
+		"a patch that comes after its end deletes the row", "internal/statement/mutation.go",
 		"\tout := new(Mutation)\n\tm.compileMerge(out, keys, key, at, ended)\n",
 		"\t_ = ended\n\tout := &Mutation{Args: AppendArgs([]any{at}, key)}\n\tout.Statement, out.Names = RemoveText(Qualified(m.Keyspace, m.Table), keys)\n",
 		"ExpiresAt, Patch: login",
