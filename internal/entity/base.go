@@ -2,12 +2,13 @@ package entity
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
@@ -15,11 +16,6 @@ import (
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
-
-// FenceTTL is how long the base row of a deleted entity of a [Versioned] set keeps its version. For that time a writer
-// that still has the deleted row in hand, or a transaction that was delayed on its way, cannot bring it back. An insert
-// must not be much older: below a fence that is gone it would be in the base table, and under tombstones in the others.
-const FenceTTL = 24 * time.Hour
 
 // TimeUUID is the type of versions, marks and tokens.
 var TimeUUID = cqltype.Must("timeuuid")
@@ -57,6 +53,16 @@ func NewBase(s *layout.Set, keyspace func(string) string, row []cqltype.Value) *
 		keep(t.Rotation.Sources)
 	}
 	return b
+}
+
+// BaseOf is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
+// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*layout.InvalidError].
+func BaseOf(s *layout.Set, key any, keyspace func(string) string) (*Base, error) {
+	encoded, err := s.Identity(key)
+	if err != nil {
+		return nil, err
+	}
+	return NewBase(s, OrDeclared(keyspace), encoded), nil
 }
 
 // Key is the encoded base key: equal for one entity of one set.
@@ -169,6 +175,9 @@ func (r *rawValue) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
+var errStored = errors.New("another client has left the entity unfinished: write or modify the entity through its " +
+	"set, then resume")
+
 // Decode gives the row as a value of the set's row type.
 func (b *Base) Decode(row Row) (any, error) {
 	if b.stored {
@@ -200,83 +209,102 @@ func (b *Base) Decode(row Row) (any, error) {
 	return out.Interface(), nil
 }
 
-// Swap is a lightweight transaction of a base row: if its version is Before, and nothing is left to be done, it becomes
-// After.
-type Swap struct {
-	Before  gocql.UUID // zero: null
-	Live    bool       // the row before it is there, and has the version Before
-	Version gocql.UUID
-	After   *Row // nil for a fence
-	Keys    Keys // of the row before it
-	// Finished says that the column done need not be Before.
-	Finished bool
+// Keys are what the keys of a row in the query tables follow from, encoded, see [Base.QueryTableMutations].
+type Keys []byte
+
+// Format says how long they are: printed in full they would show values.
+func (k Keys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "keys of %d bytes", len(k)) }
+
+// MarshalText is the text of Format, for structured loggers.
+func (k Keys) MarshalText() ([]byte, error) { return fmt.Append(nil, k), nil }
+
+// keysVersion is the version of the format of keys.
+const keysVersion = 1
+
+// encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
+// tables.
+func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
+	out := []byte{keysVersion}
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if !inKeys(s, i) || row[i].Data == nil {
+			continue
+		}
+		out = binary.BigEndian.AppendUint16(out, uint16(len(c.Name))) // names and keys have less than 64 KiB
+		out = append(out, c.Name...)
+		out = statement.AppendKeyColumn(out, row[i].Data)
+	}
+	return out
 }
 
-// Swap renders it. A live row is finished if done is its version, and another row if pending is null. Where this call
-// has finished a live row, it does not ask: done can be of a later time than the version, and then stays. An insert
-// also wants all declared columns to be null. Another change wants the columns that keys follow from to be as its
-// before-image says. Several statements are sent in one batch.
-func (b *Base) Swap(swap Swap) []statement.Bound {
-	var set, condition statement.Terms
-	after, version := swap.After, swap.Version
-	condition.Equal(b.VersionColumn(), nil)
-	if swap.Before != (gocql.UUID{}) {
-		condition.Args[0] = cqltype.TimeUUID(swap.Before)
-	}
-	switch {
-	case !swap.Live:
-		condition.Null(layout.Pending.Name)
-	case !swap.Finished:
-		condition.Equal(layout.Done.Name, cqltype.TimeUUID(swap.Before))
-	}
-	for _, i := range b.becomes(after == nil) {
-		name := b.Set.Columns[i].Name
-		switch {
-		case after == nil && b.stored:
-			// bound, for the driver to see that the column is of the type by which keys were checked
-			set.Equal(name, &cqltype.Value{Type: b.Set.Columns[i].CQL})
-		case after == nil:
-			set.Null(name)
-		default:
-			set.Equal(name, bound(&after.Values[i], swap.Before != (gocql.UUID{})))
-		}
-		if after != nil && after.added { // a row of before the declaration has no version either
-			condition.Null(name)
-		}
-	}
-	update := statement.Bound{Text: "UPDATE " + b.table()}
-	recent, whole := Follow(swap.Before, version, swap.Live, after == nil)
-	if after == nil && !swap.Live { // of an entity that does not exist
-		return []statement.Bound{b.fence(version, recent).OnlyIf(condition)}
-	}
-	if swap.Keys != nil { // what the change removes from the query tables follows from them
-		for _, i := range b.imaged() {
-			condition.Equal(b.Set.Columns[i].Name, &b.before[i])
-		}
-	}
-	set.Equal(layout.Pending.Name, Pending{version, swap.Keys}.value())
-	if after == nil {
-		return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition), b.fence(version, recent)}
-	}
-	set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
-	if whole {
-		set.Equal(layout.Recent.Name, slotsValue(recent))
-	} else {
-		set.Texts, set.Args = append(set.Texts, layout.Recent.Name+" = "+layout.Recent.Name+" + ?"),
-			append(set.Args, slotsValue(recent))
-	}
-	return []statement.Bound{update.Set(set).Where(b.where()).OnlyIf(condition)}
+// inKeys says whether column i is among the keys in pending.
+func inKeys(s *layout.Set, i int) bool {
+	return s.Columns[i].Key && s.Columns[i].Derived == nil && !slices.Contains(s.Tables[0].Key, i)
 }
 
-// fence is the version of a deleted entity, for as long as it lives.
-func (b *Base) fence(version gocql.UUID, recent []Slot) statement.Bound {
-	var set statement.Terms
-	set.Equal(b.VersionColumn(), cqltype.TimeUUID(version))
-	if recent != nil {
-		set.Equal(layout.Recent.Name, slotsValue(recent))
+var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
+
+// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of
+// this entity, or is rejected.
+func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
+	if len(data) == 0 {
+		return nil, nil
 	}
-	ttl := cqltype.Int(int64(FenceTTL / time.Second))
-	return statement.Bound{Text: "UPDATE " + b.table() + " USING TTL ?", Args: []any{ttl}}.Set(set).Where(b.where())
+	s, row := b.Set, slices.Clone(b.row)
+	if err := cutKeys(data, func(name string, value []byte) error {
+		for i := range s.Columns {
+			if c := &s.Columns[i]; c.Name == name && inKeys(s, i) {
+				row[i] = cqltype.Value{Type: c.CQL, Data: value}
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return row, DeriveRead(s, row)
+}
+
+// cutKeys calls visit for every column of keys. No bytes have none.
+func cutKeys(data []byte, visit func(name string, value []byte) error) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if data[0] != keysVersion {
+		return errKeys
+	}
+	cut := func() (part []byte, ok bool) {
+		if len(data) < 2 || len(data)-2 < int(binary.BigEndian.Uint16(data)) {
+			return nil, false
+		}
+		n := int(binary.BigEndian.Uint16(data))
+		part, data = data[2:2+n], data[2+n:]
+		return part, true
+	}
+	for data = data[1:]; len(data) > 0; {
+		name, ok := cut()
+		value, ok2 := cut()
+		if !ok || !ok2 {
+			return errKeys
+		}
+		if err := visit(string(name), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra
+// takes an empty value for one of a fixed size. The base key is that under which it was read, whatever the row says.
+func DeriveRead(s *layout.Set, row []cqltype.Value) error {
+	for i := range s.Columns {
+		c, data := &s.Columns[i], row[i].Data
+		if size := c.CQL.Size(); c.Key && data != nil && size > 0 && len(data) != size {
+			return s.Invalid(s.Tables[0], c.Name,
+				fmt.Sprintf("the row, or its column %s, holds a value of %d bytes, and a %s has %d: "+
+					"something else than this library wrote it, so correct the row", layout.Pending.Name, len(data), c.CQL, size))
+		}
+	}
+	return s.Derive(row, func(i int) bool { return !s.InBaseKey(i) })
 }
 
 // imaged are the columns of before.
@@ -321,40 +349,6 @@ func (b *Base) Differing(row Row) string {
 	return ""
 }
 
-// bound is what to bind for a value: null only where there may be something to remove.
-func bound(v *cqltype.Value, replacing bool) any {
-	if v.Data == nil && !replacing {
-		return gocql.UnsetValue
-	}
-	return v
-}
-
-// Finish says that the query tables have a version of a live row. A later one is not undone, whatever comes first.
-func (b *Base) Finish(version gocql.UUID) statement.Bound {
-	var set statement.Terms
-	set.Equal(layout.Done.Name, cqltype.TimeUUID(version))
-	return b.at(version, "UPDATE "+b.table()+" USING TIMESTAMP ?").Set(set).Where(b.where())
-}
-
-// Forget removes what a row that is not live keeps of earlier versions than this one. Drop removes what is pending of
-// it, and nothing later.
-func (b *Base) Forget(version gocql.UUID) statement.Bound {
-	return b.at(version, "DELETE "+layout.Done.Name+" FROM "+b.table()+" USING TIMESTAMP ?").Where(b.where())
-}
-
-// Drop is the transaction that removes what is pending, if it is still this.
-func (b *Base) Drop(p Pending) statement.Bound {
-	var set, condition statement.Terms
-	set.Null(layout.Pending.Name)
-	condition.Equal(layout.Pending.Name, p.value())
-	return statement.Bound{Text: "UPDATE " + b.table()}.Set(set).Where(b.where()).OnlyIf(condition)
-}
-
-// at begins a statement at the time of a version.
-func (b *Base) at(version gocql.UUID, text string) statement.Bound {
-	return statement.Bound{Text: text, Args: []any{cqltype.BigInt(version.Time().UnixMicro())}}
-}
-
 // Format prints the table for every verb: printed in full it would show the key.
 func (b Base) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, b.String()) }
 
@@ -374,13 +368,3 @@ func (r Row) String() string {
 
 // MarshalText is [Row.String]: a structured logger would show what is pending.
 func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// BaseOf is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
-// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*layout.InvalidError].
-func BaseOf(s *layout.Set, key any, keyspace func(string) string) (*Base, error) {
-	encoded, err := s.Identity(key)
-	if err != nil {
-		return nil, err
-	}
-	return NewBase(s, OrDeclared(keyspace), encoded), nil
-}
