@@ -221,20 +221,29 @@ func (k Keys) MarshalText() ([]byte, error) { return fmt.Append(nil, k), nil }
 // keysVersion is the version of the format of keys.
 const keysVersion = 1
 
-// encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
-// tables.
-func encodeKeys(s *layout.Set, row []cqltype.Value) []byte {
-	out := []byte{keysVersion}
+// keep notes what the before-image of a change, nil for none, says of the columns that keys in query tables follow
+// from. It encodes them by name: another process may know other tables.
+func (b *Base) keep(image []cqltype.Value) Keys {
+	if image == nil {
+		return nil
+	}
+	s, out := b.Set, Keys{keysVersion}
+	b.before = make([]cqltype.Value, len(s.Columns))
 	for i := range s.Columns {
-		c := &s.Columns[i]
-		if !inKeys(s, i) || row[i].Data == nil {
+		if !inKeys(s, i) {
 			continue
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(len(c.Name))) // names and keys have less than 64 KiB
-		out = append(out, c.Name...)
-		out = statement.AppendKeyColumn(out, row[i].Data)
+		b.before[i] = image[i]
+		if image[i].Data != nil {
+			out = appendPart(appendPart(out, s.Columns[i].Name), image[i].Data)
+		}
 	}
 	return out
+}
+
+// appendPart appends a name or key, which have less than 64 KiB.
+func appendPart[T string | []byte](out Keys, part T) Keys {
+	return append(binary.BigEndian.AppendUint16(out, uint16(len(part))), part...)
 }
 
 // inKeys says whether column i is among the keys in pending.
@@ -244,7 +253,7 @@ func inKeys(s *layout.Set, i int) bool {
 
 var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
 
-// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of
+// decodeKeys is the reverse of keep. It gives nil if the entity was new. data may be anything: what it says is of
 // this entity, or is rejected.
 func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	if len(data) == 0 {

@@ -152,24 +152,28 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		Set: c.Set, Kind: c.Kind, Timestamp: timestamp, Keyspace: OrDeclared(keyspace),
 		At: cqltype.BigInt(timestamp),
 	}
-	if err := r.read(c); err != nil {
+	if err := c.read(&r); err != nil {
 		return Rendered{}, err
 	}
-	r.reserve()
-	for _, t := range c.Set.Tables {
-		switch {
-		case c.Set.Counts:
-			r.count(t)
-		case c.Kind == Patch:
-			r.edit(t)
-		default:
-			r.table(t)
-		}
-	}
-	if c.Set.Counts && len(r.Out) == 0 {
+	if len(r.Everywhere()) == 0 && c.Set.Counts {
 		return Rendered{}, c.Set.Invalid(nil, "", "every counter of the row is zero: there is nothing to add")
 	}
-	return Rendered{Mutations: r.Out, Key: r.Set.EntityKey(r.row())}, nil
+	return Rendered{Mutations: r.Out, Key: c.Set.EntityKey(r.row())}, nil
+}
+
+// read encodes the rows of the change, if it is valid.
+func (c Change) read(r *Renderer) error {
+	encode := r.encode
+	if c.Kind == Patch {
+		encode = r.encodePatch
+	}
+	if err := encode(c); err != nil {
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return r.checkStamp(c, c.StampOf())
 }
 
 // CheckVerb rejects the verbs that the set does not have.
@@ -207,16 +211,19 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace),
 		At: cqltype.BigInt(timestamp),
 	}
-	if err := r.read(c); err != nil {
+	if err := c.read(&r); err != nil {
 		return Conditional{}, err
 	}
-	out := Conditional{Condition: &Condition{
+	cond := &Condition{
 		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Local: s.LocalSerial, Before: before, Version: version,
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
-	}}
-	cond := out.Condition
-	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name,
-		statement.PartitionKey(cond.base.key[:s.Tables[0].Part])
+	}
+	out := Conditional{Condition: cond}
+	if s.Version >= 0 {
+		cond.Keys = cond.base.keep(r.Before)
+	}
+	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.Place()
+	out.Key = s.EntityKey(r.row())
 	if s.Version < 0 {
 		cond.before = r.Before
 		if c.Kind == Update && !r.compares() {
@@ -224,34 +231,13 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 				"an update changes none of the compared columns: its condition would "+
 					"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
 		}
-		out.Key = r.Set.EntityKey(r.row())
 		return out, nil
-	}
-	if r.Before != nil {
-		cond.Keys = encodeKeys(s, r.Before)
-		cond.base.before = make([]cqltype.Value, len(s.Columns))
-		for i := range s.Columns {
-			if inKeys(s, i) {
-				cond.base.before[i] = r.Before[i]
-			}
-		}
 	}
 	for _, t := range s.Tables[1:] {
 		r.table(t)
 	}
-	out.Mutations, out.Key = r.Out, r.Set.EntityKey(r.row())
-	for _, t := range s.Unique {
-		before, after := claimOf(t, &r, r.Before), claimOf(t, &r, r.After)
-		if before != nil && after != nil && statement.EncodedKey(before.key) == statement.EncodedKey(after.key) {
-			continue
-		}
-		if after != nil {
-			out.Claims = append(out.Claims, after)
-		}
-		if before != nil {
-			out.Releases = append(out.Releases, before)
-		}
-	}
+	out.Mutations = r.Out
+	out.Claims, out.Releases = r.claims()
 	return out, nil
 }
 

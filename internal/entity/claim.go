@@ -23,8 +23,25 @@ type Claim struct {
 	key   []*cqltype.Value
 }
 
-// claimOf is the claim of row in a Unique table, nil if row is nil or has no key there.
-func claimOf(t *layout.Table, r *Renderer, row []cqltype.Value) *Claim {
+// claims are the keys of Unique tables that the change takes, and those that it gives up.
+func (r *Renderer) claims() (taken, freed []*Claim) {
+	for _, t := range r.Set.Unique {
+		before, after := r.claim(t, r.Before), r.claim(t, r.After)
+		if before != nil && after != nil && before.Key() == after.Key() {
+			continue
+		}
+		if after != nil {
+			taken = append(taken, after)
+		}
+		if before != nil {
+			freed = append(freed, before)
+		}
+	}
+	return taken, freed
+}
+
+// claim is the claim of row in a Unique table, nil if row is nil or has no key there.
+func (r *Renderer) claim(t *layout.Table, row []cqltype.Value) *Claim {
 	if row == nil {
 		return nil
 	}

@@ -32,7 +32,14 @@ func (r *Renderer) reserve() {
 func (r *Renderer) Everywhere() []statement.Mutation {
 	r.reserve()
 	for _, t := range r.Set.Tables {
-		r.table(t)
+		switch {
+		case r.Kind == Add:
+			r.count(t)
+		case r.Kind == Patch:
+			r.edit(t)
+		default:
+			r.table(t)
+		}
 	}
 	return r.Out
 }

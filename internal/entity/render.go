@@ -43,21 +43,6 @@ func (r Renderer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.Strin
 // MarshalText is [Renderer.String].
 func (r Renderer) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// read encodes a change, if it is valid.
-func (r *Renderer) read(c Change) error {
-	encode := r.encode
-	if c.Kind == Patch {
-		encode = r.encodePatch
-	}
-	if err := encode(c); err != nil {
-		return err
-	}
-	if err := r.Check(); err != nil {
-		return err
-	}
-	return r.checkStamp(c)
-}
-
 func (r *Renderer) encode(c Change) (err error) {
 	s := r.Set
 	if c.After != nil {
@@ -257,13 +242,13 @@ func (r *Renderer) checkReadOnly() error {
 const LeastStamp = 100_000_000_000_000
 
 // checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
-// and one that was written at the very timestamp of the change.
-func (r *Renderer) checkStamp(c Change) error {
-	s := c.Set
+// and one that was written at the very timestamp of the change. stamp is [Change.StampOf].
+func (r *Renderer) checkStamp(c Change, stamp int64) error {
+	s := r.Set
 	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
 		return nil
 	}
-	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
+	name := s.Columns[s.Stamp].Name
 	switch {
 	case stamp != 0 && stamp < LeastStamp:
 		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+
