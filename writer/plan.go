@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -174,16 +173,24 @@ type mixture struct {
 }
 
 func (m *mixture) add(c tables.Change, r *entity.Rendered) error {
-	key := c.Entity() + "\x00" + r.Key
-	if m.entities[key] {
-		return decide.ErrTwice(c.Entity(), c.Kind() == tables.Add)
+	if err := m.once(c, r.Key); err != nil {
+		return err
 	}
-	m.entities[key] = true
 	for i := range r.Mutations {
 		if err := m.own(r.Mutations[i].Keyspace, r.Mutations[i].Table, c.Entity()); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// once rejects a second change of the entity with that key.
+func (m *mixture) once(c tables.Change, key string) error {
+	key = c.Entity() + "\x00" + key
+	if m.entities[key] {
+		return entity.ErrTwice(c.Entity(), c.Internal().Kind)
+	}
+	m.entities[key] = true
 	return nil
 }
 
@@ -210,16 +217,13 @@ func (m *mixture) own(keyspace, table, name string) error {
 // changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be
 // rendered, such as one without a stamp, may be one that another change of the write has just made.
 func changedTwice(changes []tables.Change) error {
-	seen := make(map[string]bool, len(changes))
+	seen := mixture{entities: make(map[string]bool, len(changes))}
 	for _, c := range changes {
-		key := c.Internal().Key()
-		if key == "" {
-			continue
+		if key := c.Internal().Key(); key != "" {
+			if err := seen.once(c, key); err != nil {
+				return err
+			}
 		}
-		if key = c.Entity() + "\x00" + key; seen[key] {
-			return decide.ErrTwice(c.Entity(), c.Kind() == tables.Add)
-		}
-		seen[key] = true
 	}
 	return nil
 }

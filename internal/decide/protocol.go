@@ -38,15 +38,6 @@ type Protocol struct {
 	Conclude func(ctx context.Context, env *Env, d *Decision, known Known)
 }
 
-// ErrTwice is two changes of one entity in one write, or two Adds of one row.
-func ErrTwice(name string, add bool) error {
-	if add {
-		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", name)
-	}
-	return fmt.Errorf("entity %s: changed twice in one write: make them one change, or write them one after the other",
-		name)
-}
-
 // Apart is the advice for changes that cannot be in one decision.
 const Apart = "write them one after the other"
 
@@ -58,7 +49,7 @@ func OneTable(first, next *entity.Conditional) error {
 		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table; %s",
 			one.Entity, other.Entity, Apart)
 	case first.Key == next.Key:
-		return ErrTwice(one.Entity, false)
+		return entity.ErrTwice(one.Entity, one.Kind)
 	}
 	return nil
 }

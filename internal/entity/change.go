@@ -116,6 +116,15 @@ func (c Change) Key() string {
 	return c.Set.EntityKey(encoded)
 }
 
+// ErrTwice is two changes of one entity in one write, or two Adds of one row.
+func ErrTwice(name string, kind Kind) error {
+	if kind == Add {
+		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", name)
+	}
+	return fmt.Errorf("entity %s: changed twice in one write: make them one change, or write them one after the other",
+		name)
+}
+
 // Rendered is a change as mutations.
 type Rendered struct {
 	Mutations []statement.Mutation // by table in declared order; the row's Put before the Removes

@@ -40,7 +40,7 @@ func join(first, next *entity.Conditional) error {
 	case next.Condition.By != layout.Transactional:
 		return errors.New("not all of its sets are Transactional")
 	case first.Condition.Entity == next.Condition.Entity && first.Key == next.Key:
-		return decide.ErrTwice(first.Condition.Entity, false)
+		return entity.ErrTwice(first.Condition.Entity, first.Condition.Kind)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func check(d *decide.Decision) error {
 	for _, one := range d.Parts {
 		key := one.Condition.Entity + "\x00" + one.Key
 		if seen[key] {
-			return decide.ErrTwice(one.Condition.Entity, false)
+			return entity.ErrTwice(one.Condition.Entity, one.Condition.Kind)
 		}
 		seen[key] = true
 	}
