@@ -257,6 +257,11 @@ func (b *builder) readRules() {
 			"loses its update")
 	}
 	b.readConditions()
+	may := func(i int) bool { return s.Columns[i].Rule != layout.Immutable }
+	for i := range s.Columns {
+		d := s.Columns[i].Derived
+		s.Columns[i].Changes = may(i) || d != nil && slices.ContainsFunc(d.Sources, may)
+	}
 	if b.SweepInserts && len(b.OneOf) == 0 {
 		b.fault("", "", "SweepInserts without a OneOf column has nothing to sweep")
 	}

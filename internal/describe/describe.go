@@ -97,7 +97,7 @@ func Of(s *layout.Set) Description {
 		for n, i := range t.Read {
 			col := &s.Columns[i]
 			c := Column{
-				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: s.Changes(i), ReadOnly: col.ReadOnly,
+				Name: col.Name, Type: col.CQL.String(), Kind: "regular", Changes: col.Changes, ReadOnly: col.ReadOnly,
 				Domain: len(col.Domain),
 			}
 			if col.Derived != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// This file renders changes of sets whose base row is written by lightweight transactions. What is sent when is the
-// writer's business; here are the statements.
+// This file has the conditions of changes whose base row is written by lightweight transactions: their statements. What
+// is sent when is the writer's business.
 
 // Condition is a change of a base row that is made by a lightweight transaction. It does not change once it is part of
 // a plan.

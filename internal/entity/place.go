@@ -121,7 +121,7 @@ func (r *Renderer) put(t Placed, key []*cqltype.Value) {
 // Deleting the row just below the Put would cost one tombstone however many values are absent, but it would also erase
 // the columns that a newer version of the service has added.
 func (r *Renderer) nulls(i int) bool {
-	return r.replacing && (!r.Set.Columns[i].Key || r.Set.Changes(i))
+	return r.replacing && (!r.Set.Columns[i].Key || r.Set.Columns[i].Changes)
 }
 
 // Removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that

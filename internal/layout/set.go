@@ -137,6 +137,7 @@ type Column struct {
 	CQL      *cqltype.Type
 	Key      bool // in the primary key of some table
 	Rule     ChangeRule
+	Changes  bool             // the rule lets it change, or a column that it follows from
 	Domain   []*cqltype.Value // of a oneOf column, in declared order
 	Aliases  bool             // the driver's encoding may share memory with the field
 	IsTime   bool             // a zero time.Time is absent
@@ -254,12 +255,6 @@ func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
 		return gocql.One
 	}
 	return gocql.Quorum
-}
-
-// Changes says whether a key column may change, or follows from one that may.
-func (s *Set) Changes(i int) bool {
-	d := s.Columns[i].Derived
-	return s.Columns[i].Rule != Immutable || d != nil && slices.ContainsFunc(d.Sources, s.Changes)
 }
 
 // Decided is how changes of a set are decided.

@@ -94,8 +94,8 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"ExpiresAt, Patch: login",
 	},
 	{
-		"a bucket stays when what it follows from goes", "internal/entity/place.go",
-		"r.Set.Changes(i))", "r.Set.Columns[i].Rule != layout.Immutable)",
+		"a bucket stays when what it follows from goes", "internal/declare/declare.go",
+		"may(i) || d != nil && slices.ContainsFunc(d.Sources, may)", "may(i) || d != nil && false",
 		"phantom",
 	},
 	{
