@@ -227,11 +227,8 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Local: s.LocalSerial, Before: before, Version: version,
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}
-	out := Conditional{Condition: cond}
-	if s.Version >= 0 {
-		cond.Keys = cond.base.keep(r.Before)
-	}
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.Place()
+	out := Conditional{Condition: cond}
 	out.Key = s.EntityKey(r.row())
 	if s.Version < 0 {
 		cond.before = r.Before
@@ -242,6 +239,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		}
 		return out, nil
 	}
+	cond.Keys = cond.base.keep(r.Before)
 	for _, t := range s.Tables[1:] {
 		r.table(t)
 	}
