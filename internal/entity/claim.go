@@ -16,7 +16,6 @@ import (
 // Claim is one key of one [Table.Unique] table, and the entity that wants it. It is immutable.
 type Claim struct {
 	Keyspace, Table string // physical
-	PartitionKey    []byte
 
 	table *layout.Table
 	base  *Base
@@ -55,10 +54,12 @@ func (r *Renderer) claim(t *layout.Table, row []cqltype.Value) *Claim {
 // NewClaim is the claim of an entity, by its base row, to a key of a Unique table.
 func NewClaim(t *layout.Table, key []*cqltype.Value, base *Base) *Claim {
 	return &Claim{
-		Keyspace: base.physical(t.Keyspace), Table: t.Name, PartitionKey: statement.PartitionKey(key[:t.Part]), table: t,
-		key: key, base: base,
+		Keyspace: base.physical(t.Keyspace), Table: t.Name, table: t, key: key, base: base,
 	}
 }
+
+// PartitionKey is the encoded partition key.
+func (c *Claim) PartitionKey() []byte { return statement.PartitionKey(c.key[:c.table.Part]) }
 
 // Key is the encoded key: equal for claims of one key of one table.
 func (c *Claim) Key() string { return statement.EncodedKey(c.key) }

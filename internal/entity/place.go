@@ -84,6 +84,12 @@ func (r *Renderer) Mutation(t Placed, kind statement.MutationKind, key []*cqltyp
 	}
 }
 
+// bind gives the arguments from start on, ending with key.
+func (r *Renderer) bind(start int, key []*cqltype.Value) []any {
+	r.args = statement.AppendArgs(r.args, key)
+	return r.args[start:len(r.args):len(r.args)]
+}
+
 // row is the row after the change, or of a delete the one before it.
 func (r *Renderer) row() []cqltype.Value {
 	if r.After == nil {
@@ -108,7 +114,7 @@ func (r *Renderer) put(t Placed, key []*cqltype.Value) {
 		r.args = append(r.args, cqltype.Int(statement.MaxTTL))
 	}
 	r.args = append(r.args, r.At)
-	m.Args = r.args[start:len(r.args):len(r.args)]
+	m.Args = r.bind(start, nil)
 	if r.expiresAt != 0 {
 		expired := r.Delete(t, key, r.Timestamp)
 		m.Expired = &expired
@@ -236,8 +242,8 @@ func (r *Renderer) Delete(t Placed, key []*cqltype.Value, timestamp int64) state
 		m.Timestamp, at = timestamp, r.below
 	}
 	start := len(r.args)
-	r.args = statement.AppendArgs(append(r.args, at), key)
-	m.Statement, m.Names, m.Args = t.text.Delete, t.text.DeleteNames, r.args[start:len(r.args):len(r.args)]
+	r.args = append(r.args, at)
+	m.Statement, m.Names, m.Args = t.text.Delete, t.text.DeleteNames, r.bind(start, key)
 	return m
 }
 
@@ -257,10 +263,9 @@ func (r *Renderer) count(t *layout.Table) {
 	if names == nil {
 		return
 	}
-	r.args = statement.AppendArgs(r.args, key)
 	p := r.Place(t)
 	m := r.Mutation(p, statement.Increment, key)
-	m.Timestamp, m.Args = 0, r.args[start:len(r.args):len(r.args)]
+	m.Timestamp, m.Args = 0, r.bind(start, key)
 	if len(names) == len(t.Counters) {
 		m.Statement, m.Names = p.text.Increment, p.text.IncrementNames
 	} else {
@@ -278,9 +283,7 @@ func (r *Renderer) edit(t *layout.Table) {
 	if !statement.Present(key) {
 		return
 	}
-	p := r.Place(t)
-	names, put := slices.Clone(t.KeyNames), r.Mutation(p, statement.Put, key)
-	put.Args = statement.AppendArgs(nil, key)
+	names, args := slices.Clone(t.KeyNames), statement.AppendArgs(nil, key)
 	var merged, removed []statement.MergeColumn
 	for _, i := range t.Columns[len(t.Key):] {
 		name, v, kind, keys := r.Set.Columns[i].Name, &r.After[i], r.patch[i].put, r.patch[i].removed
@@ -289,7 +292,7 @@ func (r *Renderer) edit(t *layout.Table) {
 		}
 		switch {
 		case kind == statement.PutColumn && r.expiresAt == 0:
-			names, put.Args = append(names, name), append(put.Args, v)
+			names, args = append(names, name), append(args, v)
 		case kind != 0:
 			merged = append(merged, statement.MergeColumn{Name: name, Kind: kind, Value: v})
 		case keys != nil:
@@ -299,21 +302,22 @@ func (r *Renderer) edit(t *layout.Table) {
 			removed = append(removed, statement.MergeColumn{Name: name, Kind: statement.RemoveElements, Value: keys})
 		}
 	}
+	m := r.Mutation(r.Place(t), statement.Put, key)
 	if r.expiresAt == 0 {
-		put.Statement, put.Names = statement.PutText(statement.Qualified(p.Keyspace, p.Name), names, false)
-		put.Args = append(put.Args, r.At)
+		put := m
+		put.Statement, put.Names = statement.PutText(statement.Qualified(m.Keyspace, m.Table), names, false)
+		args = append(args, r.At)
+		put.Args = args
 		r.Out = append(r.Out, put)
 	}
+	m.Kind = statement.Merge
 	if merged != nil {
-		r.merge(p, key, merged, r.expiresAt)
+		merge := m
+		merge.SetMerge(t.KeyNames, key, r.At, merged, r.expiresAt)
+		r.Out = append(r.Out, merge)
 	}
 	if removed != nil {
-		r.merge(p, key, removed, 0)
+		m.SetMerge(t.KeyNames, key, r.At, removed, 0)
+		r.Out = append(r.Out, m)
 	}
-}
-
-func (r *Renderer) merge(t Placed, key []*cqltype.Value, columns []statement.MergeColumn, expiresAt int64) {
-	m := r.Mutation(t, statement.Merge, key)
-	m.SetMerge(t.KeyNames, key, r.At, columns, expiresAt)
-	r.Out = append(r.Out, m)
 }

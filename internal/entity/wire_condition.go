@@ -294,7 +294,6 @@ func (b *Base) claims(d *statement.Decoder, stored []wireClaim, of map[string]in
 			c.key = append(c.key, v)
 			c.table.Key, c.table.KeyNames = append(c.table.Key, of[column.Name]), append(c.table.KeyNames, column.Name)
 		}
-		c.PartitionKey = statement.PartitionKey(c.key[:w.Part])
 		out = append(out, c)
 	}
 	return out, nil
