@@ -88,25 +88,13 @@ func (r *Renderer) encodePatch(c Change) error {
 	if err := checkPatchedExpiry(s, values, r.patch); err != nil {
 		return err
 	}
-	if s.Expiry >= 0 && values[s.Expiry].Data != nil {
-		for _, t := range s.Tables {
-			if len(t.Leads) > 0 {
-				return s.Invalid(t, s.Columns[t.Leads[0]].Name, "a Patch of a row that expires would end this column of the "+
-					"base key before the rest of the row: Update the row")
-			}
-			if !slices.Contains(t.Columns, s.Expiry) && (s.Stamp < 0 || !slices.Contains(t.Columns, s.Stamp)) {
-				return s.Invalid(t, s.Columns[s.Expiry].Name,
-					"a Patch of a row that expires writes this column or the stamp to every table, "+
-						"and this one holds neither: add one to its Columns, or Update the row")
-			}
-		}
-	}
 	r.After = values
 	r.fill()
 	return nil
 }
 
-// checkPatchedExpiry rejects a patch that does not say when what it writes ends.
+// checkPatchedExpiry rejects a patch that does not say when what it writes ends, and one that cannot write it
+// everywhere.
 func checkPatchedExpiry(s *layout.Set, values []cqltype.Value, edits []patched) error {
 	if s.Expiry < 0 {
 		return nil
@@ -119,6 +107,18 @@ func checkPatchedExpiry(s *layout.Set, values []cqltype.Value, edits []patched) 
 				"give the row its expiry as it was read or written, or, if the row never ends, add Column(%q) to the edits", name))
 	case !absent && edited:
 		return s.Invalid(nil, name, expiryEdited)
+	case absent:
+		return nil
+	}
+	for _, t := range s.Tables {
+		if len(t.Leads) > 0 {
+			return s.Invalid(t, s.Columns[t.Leads[0]].Name, "a Patch of a row that expires would end this column of the "+
+				"base key before the rest of the row: Update the row")
+		}
+		if !slices.Contains(t.Columns, s.Expiry) && (s.Stamp < 0 || !slices.Contains(t.Columns, s.Stamp)) {
+			return s.Invalid(t, name, "a Patch of a row that expires writes this column or the stamp to every table, "+
+				"and this one holds neither: add one to its Columns, or Update the row")
+		}
 	}
 	return nil
 }
