@@ -32,10 +32,10 @@ func (r *Renderer) reserve() {
 func (r *Renderer) Everywhere() []statement.Mutation {
 	r.reserve()
 	for _, t := range r.Set.Tables {
-		switch {
-		case r.Kind == Add:
+		switch r.Kind {
+		case Add:
 			r.count(t)
-		case r.Kind == Patch:
+		case Patch:
 			r.edit(t)
 		default:
 			r.table(t)
