@@ -110,7 +110,7 @@ func (i *Import) Run(ctx context.Context) error {
 			saved[lane] = position
 			return i.save(saved)
 		}))
-	for done := range run.All() { //nolint:contextcheck // the run has it
+	for done := range run.All() {
 		if done.Err != nil {
 			break // no checkpoint would be beyond it: the next process begins there
 		}
