@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -234,6 +235,27 @@ func TestRowsOfBaseRowsThatWereNotCompared(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A row that leads nowhere is no orphan if a write that is under way leads it to its base row.
+func TestRowsThatGetTheirBaseKeyMeanwhile(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s, _, r := openSet(t, c, jobRuns, reconcile.Settle(30*time.Second))
+		exec(t, s, "INSERT INTO job_runs_by_kind (kind, id, note) VALUES ('a', 2, 'n')")
+		var rest sync.WaitGroup
+		rest.Go(func() {
+			<-time.After(20 * time.Second)
+			exec(t, s, "INSERT INTO job_runs_by_kind (kind, id, site, ended) VALUES ('a', 2, 'x', ?)", hour)
+		})
+		report, err := r.Verify(t.Context(), jobRuns)
+		rest.Wait()
+		for f := range report.Findings() {
+			if f.Class == reconcile.Orphan {
+				t.Errorf("%v, %v\n%v", f, err, report)
+			}
+		}
+	})
 }
 
 // Rows with ID are backfilled into a new table, and repaired in one.
