@@ -102,10 +102,10 @@ func OldTimestamps() Option { return func(c *config) { c.at = true } }
 // Tables names the query tables to compare with the base table. Default: all query tables of the set.
 func Tables(names ...string) Option { return func(c *config) { c.only = names } }
 
-// Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or ALL if
-// that is ONE or LOCAL_ONE: otherwise acknowledged rows may be missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at
-// ALL. In a Versioned set it is read at SERIAL, and in an adoption also at ALL. A level that is not one of package
-// session matches [ErrInvalid].
+// Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or ALL
+// if that is ONE or LOCAL_ONE: otherwise acknowledged rows may be missed. Default: LOCAL_QUORUM. Before rows are
+// removed, the base table is always read at ALL. In a Versioned set it is read at SERIAL, and in an adoption also at
+// ALL. A level that is not one of package session matches [ErrInvalid].
 func Consistency(level session.Consistency) Option {
 	return func(c *config) {
 		if c.consistency = level; !settings.Level(gocql.Consistency(level)) {

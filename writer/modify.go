@@ -34,7 +34,7 @@ import (
 // first. An error of change ends Modify and is returned unchanged.
 //
 // In a set that is Versioned or has Compare, a client that comes second meets a conflict. Modify then starts again with
-// the new row, while the policy's MaxElapsedTime and the deadline leave time for a round. So change must have no side
+// the new row, until the policy's MaxElapsedTime has passed or too little is left for a round. change must have no side
 // effects, and must not call Modify. In other sets the later timestamp wins, and the other edit is lost: docs/write.md.
 //
 // The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
@@ -87,9 +87,7 @@ func modify[T any](
 	defer leave()
 	before, ends, failed := read(ctx, w, op, set, key, true)
 	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
-		end = deadline
-	}
+	deadline, _ := ctx.Deadline() // fanout.Deadline has set it
 	for wait := leastConflictWait; ; wait = min(2*wait, mostConflictWait) {
 		began := time.Now()
 		if failed != nil {
@@ -115,7 +113,8 @@ func modify[T any](
 		}
 		var met *Error
 		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.known.Taken != nil || !met.NotApplied() ||
-			time.Now().Add(wait+2*time.Since(began)).After(end) { // a round that the deadline ends is Unknown
+			time.Now().Add(wait).After(end) ||
+			time.Now().Add(wait+time.Since(began)*3/2).After(deadline) { // a round that the deadline ends is Unknown
 			return after, err
 		}
 		if req.Sleep(ctx, rand.N(wait)) != nil { //nolint:gosec // it spreads

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/internal/driver"
 	testshop "github.com/denorm-go/denorm/internal/testutil/shop"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -393,30 +394,47 @@ func TestModifyInPlaceCompares(t *testing.T) {
 	})
 }
 
-// A Modify that meets a conflict each time ends with it. Nothing is sent that the deadline would end unanswered.
+// A Modify that meets a conflict each time ends with it. Nothing is sent that the deadline would end unanswered, and
+// a round begins as long as there is time for it.
 func TestModifyEndsWithAConflict(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}}, tables.Compare("price")))
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		create(c, set)
-		w, s := open(t, c)
-		id := gocql.MustRandomUUID() // its price is null, which no price is equal to
-		if err := s.Query("INSERT INTO seats (seat_id, guest) VALUES (?, 'A')", id).Exec(); err != nil {
-			t.Fatal(err)
-		}
-		c.When(cassandratest.Text(" IF ")).Do(cassandratest.Delay(300 * time.Millisecond))
-		for range 10 {
-			rounds := 0
-			_, err := writer.Modify(t.Context(), w, "raise", set, seat{SeatID: id}, func(s seat) (seat, error) {
-				rounds++
-				s.Price++
-				return s, nil
+	for name, test := range map[string]struct {
+		timeout, caller, round time.Duration
+		least, most            int // rounds
+	}{
+		"Timeout":        {5 * time.Second, time.Hour, 300 * time.Millisecond, 10, 15},
+		"slow":           {5 * time.Second, time.Hour, 1700 * time.Millisecond, 2, 2},
+		"the caller's":   {5 * time.Second, 2 * time.Second, 300 * time.Millisecond, 4, 6},
+		"MaxElapsedTime": {time.Minute, time.Hour, 2 * time.Second, 3, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				create(c, set)
+				w, s := open(t, c)
+				w = w.With(writer.Timeout(test.timeout), writer.Retry(retry.Policy{AttemptTimeout: 4 * time.Second}))
+				id := gocql.MustRandomUUID() // its price is null, which no price is equal to
+				if err := s.Query("INSERT INTO seats (seat_id, guest) VALUES (?, 'A')", id).Exec(); err != nil {
+					t.Fatal(err)
+				}
+				c.When(cassandratest.Text(" IF ")).Do(cassandratest.Delay(test.round))
+				for range 10 {
+					ctx, cancel := context.WithTimeout(t.Context(), test.caller)
+					rounds := 0
+					_, err := writer.Modify(ctx, w, "raise", set, seat{SeatID: id}, func(s seat) (seat, error) {
+						rounds++
+						s.Price++
+						return s, nil
+					})
+					cancel()
+					if writer.OutcomeOf(err) != writer.Conflict || rounds < test.least || rounds > test.most {
+						t.Errorf("after %d rounds: %v", rounds, err)
+					}
+				}
 			})
-			if writer.OutcomeOf(err) != writer.Conflict || rounds < 5 {
-				t.Errorf("after %d rounds: %v", rounds, err)
-			}
-		}
-	})
+		})
+	}
 }
 
 type parcel struct {

@@ -221,9 +221,9 @@ func (k Keys) MarshalText() ([]byte, error) { return fmt.Append(nil, k), nil }
 // keysVersion is the version of the format of keys.
 const keysVersion = 1
 
-// keep notes what the before-image of a change, nil for none, says of the columns that keys in query tables follow
-// from. It encodes them by name: another process may know other tables.
-func (b *Base) keep(image []cqltype.Value) Keys {
+// noteImage notes in before what the before-image of a change, nil for none, says of the columns that keys in query
+// tables follow from. It returns them encoded, by name: another process may know other tables.
+func (b *Base) noteImage(image []cqltype.Value) Keys {
 	if image == nil {
 		return nil
 	}
@@ -235,15 +235,11 @@ func (b *Base) keep(image []cqltype.Value) Keys {
 		}
 		b.before[i] = image[i]
 		if image[i].Data != nil {
-			out = appendPart(appendPart(out, s.Columns[i].Name), image[i].Data)
+			name := statement.AppendKeyColumn(out, []byte(s.Columns[i].Name)) // it has less than 64 KiB, as a key has
+			out = statement.AppendKeyColumn(name, image[i].Data)
 		}
 	}
 	return out
-}
-
-// appendPart appends a name or key, which have less than 64 KiB.
-func appendPart[T string | []byte](out Keys, part T) Keys {
-	return append(binary.BigEndian.AppendUint16(out, uint16(len(part))), part...)
 }
 
 // inKeys says whether column i is among the keys in pending.
@@ -253,7 +249,7 @@ func inKeys(s *layout.Set, i int) bool {
 
 var errKeys = errors.New("the keys in column pending are of a later version, or damaged")
 
-// decodeKeys is the reverse of keep. It gives nil if the entity was new. data may be anything: what it says is of
+// decodeKeys is the reverse of noteImage. It gives nil if the entity was new. data may be anything: what it says is of
 // this entity, or is rejected.
 func (b *Base) decodeKeys(data []byte) ([]cqltype.Value, error) {
 	if len(data) == 0 {

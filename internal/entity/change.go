@@ -182,7 +182,7 @@ func (c Change) read(r *Renderer) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	return r.checkStamp(c, c.StampOf())
+	return r.checkStamp(c)
 }
 
 // CheckVerb rejects the verbs that the set does not have.
@@ -228,8 +228,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.Place()
-	out := Conditional{Condition: cond}
-	out.Key = s.EntityKey(r.row())
+	out := Conditional{Condition: cond, Rendered: Rendered{Key: s.EntityKey(r.row())}}
 	if s.Version < 0 {
 		cond.before = r.Before
 		if c.Kind == Update && !r.compares() {
@@ -239,7 +238,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		}
 		return out, nil
 	}
-	cond.Keys = cond.base.keep(r.Before)
+	cond.Keys = cond.base.noteImage(r.Before)
 	for _, t := range s.Tables[1:] {
 		r.table(t)
 	}

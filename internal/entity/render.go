@@ -242,13 +242,13 @@ func (r *Renderer) checkReadOnly() error {
 const LeastStamp = 100_000_000_000_000
 
 // checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
-// and one that was written at the very timestamp of the change. stamp is [Change.StampOf].
-func (r *Renderer) checkStamp(c Change, stamp int64) error {
+// and one that was written at the very timestamp of the change.
+func (r *Renderer) checkStamp(c Change) error {
 	s := r.Set
 	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
 		return nil
 	}
-	name := s.Columns[s.Stamp].Name
+	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
 	switch {
 	case stamp != 0 && stamp < LeastStamp:
 		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+

@@ -137,7 +137,7 @@ type Column struct {
 	CQL      *cqltype.Type
 	Key      bool // in the primary key of some table
 	Rule     ChangeRule
-	Changes  bool             // the rule lets it change, or a column that it follows from
+	Changes  bool             // of a key: its rule lets it change, or that of a column that it follows from
 	Domain   []*cqltype.Value // of a oneOf column, in declared order
 	Aliases  bool             // the driver's encoding may share memory with the field
 	IsTime   bool             // a zero time.Time is absent

@@ -102,11 +102,12 @@ func (g *round) read() transcript.Step {
 func (x *text) narrow() (filtering bool) {
 	n := len(x.t.clustering)
 	prefix := x.IntN(n + 1)
-	x.once = prefix < n && x.IntN(2) == 0 // bounds follow
+	bounded := prefix < n && x.IntN(2) == 0
+	x.once = bounded && prefix+1 < n
 	for _, c := range x.t.clustering[:prefix] {
 		x.add(" AND ").equal(c, x.IntN(6) == 0)
 	}
-	if x.once {
+	if bounded {
 		x.add(" AND ").bounds(x.t.clustering[prefix:])
 	}
 	if x.IntN(8) == 0 && len(x.t.data()) > 0 && !x.t.counter {

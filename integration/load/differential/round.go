@@ -90,7 +90,7 @@ type text struct {
 	*round
 	values []transcript.Value
 	bound  int  // in percent
-	once   bool // IN has no value twice
+	once   bool // IN has no value twice: bounds of several columns follow
 }
 
 func (g *round) text(format string, args ...any) *text {

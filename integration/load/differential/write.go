@@ -195,25 +195,26 @@ func (x *text) assign(c column) {
 
 // equal adds a relation of = or IN.
 func (x *text) equal(c column, in bool) {
+	if !in {
+		x.add("%s = ", c.name).put(x.keyOf(c))
+		return
+	}
 	some := x.some(c)
 	if !x.once && x.IntN(5) == 0 {
 		some = append(some, some[0])
 	}
-	switch {
-	case !in:
-		x.add("%s = ", c.name).put(x.keyOf(c))
-	case x.IntN(3) == 0: // IN ?
-		var parts []byte
-		for _, d := range some {
-			parts = cqltype.AppendValue(parts, d.bytes)
-		}
-		before := x.bound
-		x.bound = 100
-		x.add("%s IN ", c.name).put(datum{bytes: append(number(len(some)).bytes, parts...)})
-		x.bound = before
-	default:
+	if x.IntN(3) > 0 {
 		x.add("%s IN (", c.name).list(some).add(")")
+		return
 	}
+	var parts []byte // IN ?
+	for _, d := range some {
+		parts = cqltype.AppendValue(parts, d.bytes)
+	}
+	before := x.bound
+	x.bound = 100
+	x.add("%s IN ", c.name).put(datum{bytes: append(number(len(some)).bytes, parts...)})
+	x.bound = before
 }
 
 // row adds the whole key, or that of the partition only.
@@ -259,11 +260,12 @@ func (g *round) deleteRows(u timing) *text {
 		return x
 	}
 	prefix := []int{n, g.IntN(n), g.IntN(n), 0}[g.pick(45, 20, 30, 5)]
-	x.once = prefix < n && g.IntN(3) > 0 // bounds follow
+	bounded := prefix < n && g.IntN(3) > 0
+	x.once = bounded && prefix+1 < n
 	for _, c := range g.t.clustering[:prefix] {
 		x.add(" AND ").equal(c, g.IntN(10) == 0)
 	}
-	if x.once {
+	if bounded {
 		x.add(" AND ").bounds(g.t.clustering[prefix:])
 	}
 	return x

@@ -167,7 +167,7 @@ func structs(t reflect.Type, cql string) []any {
 	case reflect.TypeFor[big.Int]():
 		return list([]big.Int{{}, *big.NewInt(-1), *big.NewInt(-129), *huge(-1), *huge(1)})
 	case reflect.TypeFor[inf.Dec]():
-		return list([]inf.Dec{{}, *inf.NewDec(150, 2), *inf.NewDecBig(huge(-1), 1000), *inf.NewDecBig(huge(1), -1000)})
+		return list([]inf.Dec{{}, *inf.NewDec(150, 2), *inf.NewDec(-1, 2), *inf.NewDecBig(huge(-1), 1000), *inf.NewDecBig(huge(1), -1000)})
 	case reflect.TypeFor[gocql.Duration]():
 		return list([]gocql.Duration{
 			{},
