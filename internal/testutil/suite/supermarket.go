@@ -189,7 +189,7 @@ func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 	confirmed := seen{confirmed: true, basket: true}
 	for step, seen := range []seen{confirmed, everythingSeen} {
 		for _, policy := range []retry.Policy{{MaxAttempts: 1}, {}} {
-			what := fmt.Sprintf("step %d, %d attempts", step, policy.MaxAttempts)
+			what := fmt.Sprintf("step %d, %+v", step, policy)
 			p, w, err := s.interrupted(t, policy, 1, step, func(d *faulty.Dialer) { d.LoseRepliesAfter(step, 1) })
 			if policy.MaxAttempts == 1 {
 				wantError(t, what, err, writer.ErrUnknown)
