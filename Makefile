@@ -14,7 +14,7 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 	@cd integration && go build -o ../bin/ ./cmd/demo && ../bin/demo $(ARGS)
 
 .PHONY: test
-test: unit integration faults ## unit tests, tests on three nodes, short faults; 12 to 17 minutes on two cores
+test: unit integration faults ## unit tests, tests on three nodes, short faults; 10 to 15 minutes on two cores
 
 .PHONY: proofs
 proofs: platforms drivers race randomised planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults, two datacentres, an upgrade of Cassandra; 40 minutes
