@@ -70,7 +70,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	{
 		"a transaction that is delivered again was never sent", "writer/resume.go",
 		"if next.known.Outcome == NotApplied {", "if next.known.Outcome == NotApplied && !next.decision.Versions {",
-		"Versioned: change .* one caller was told",
+		"Versioned: (change .* one caller was told|account .* the register says)",
 	},
 	{
 		"a change that is delivered again gives up the key that its row has got back", "internal/decide/versioned/change.go",
