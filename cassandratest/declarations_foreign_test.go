@@ -62,8 +62,8 @@ func TestLiveNamesAreShownAsText(t *testing.T) {
 	})
 }
 
-// What a live comment holds may be anybody's, and cqlsh takes /* and */ for a comment inside of quotes too. So no
-// statement has them, and what to do instead is said. Nor has one what cannot be printed.
+// A live comment may be anybody's, and cqlsh takes /* and */ for a comment inside of quotes too. So no statement has
+// them, or characters that cannot be printed. The error says what to do instead.
 func TestStatementsHideNothingInCqlsh(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]string{

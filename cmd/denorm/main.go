@@ -15,7 +15,7 @@
 //
 // A user name is given with --username, its password in DENORM_PASSWORD. Both are sent over TLS only, unless
 // --plaintext-credentials says otherwise: --tls verifies the nodes against the authorities of the system, --tls-ca
-// against those of a file, and --tls-cert with --tls-key is the certificate of this client.
+// against a file's, and --tls-cert with --tls-key is the certificate of this client.
 //
 // Exit codes: 0 fine, 1 something was found, 2 it could not be done. Package command has the same commands for a
 // binary of one's own, in which the declared sets are known.

@@ -39,7 +39,7 @@ type Order struct {
 // Orders has three query tables, one for each way. A service would choose one.
 //
 // By status: every query names the status, and an order moves to another partition with it. It splits as well as orders
-// spread over statuses: that of orders that are done grows on.
+// spread over statuses: the partition of finished orders grows on.
 //
 // By month: it bounds a partition whoever the customer is, and every query names a stretch of time. The month is
 // 2024-01, not 1: by its number alone the Januaries of all years would share a partition.

@@ -58,7 +58,7 @@ var Schema = schema.Must(schema.Declare(
 // for.
 const Flawed = `CREATE TABLE page_views (page_id uuid PRIMARY KEY, view_count counter) WITH compression = {'chunk_length_in_kb': 4}`
 
-// View keeps a visit and counts it, in one logical write. The error is that of the visit, which may be repeated. What
+// View keeps a visit and counts it, in one logical write. The error is the visit's, which may be repeated. What
 // is known of the count is told alongside it, and is the end of the matter: a view that was lost, or counted without an
 // answer, is not counted again, because that would be two.
 func View(ctx context.Context, w *writer.Writer, v Visit) (counted writer.Outcome, err error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// Another engine has flags of its own at the commands that are about runs, is asked first, and its errors are exit
-// codes as those of a run here.
+// Another engine adds flags to the commands for runs, and is asked first. Its errors give the same exit codes as a run
+// here.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	var result error

@@ -17,7 +17,7 @@ import (
 )
 
 // hostile is a table whose names and comment a terminal would obey: its title, its screen, its clipboard, the direction
-// of its text, in the old control characters and in those of eight bits.
+// of its text, in control characters of seven and of eight bits.
 const hostile = "CREATE TABLE shop.jobs (\"state\x1b]0;title\x07\x1b[2J\" text, id uuid, \"c1\u009b2J\u202egnp\x7f\" list<text>, " +
 	"PRIMARY KEY (\"state\x1b]0;title\x07\x1b[2J\", id)) WITH comment = 'c\x1b]52;c;ZXZpbA==\x07\r\nover it'"
 

@@ -88,7 +88,7 @@ var alike = strings.NewReplacer(`"`, "'", "#", "＃", "%", "％", `\`, "＼", "<
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
 // word is a text as Mermaid takes it for a type or a name: frozen<list<int>> becomes frozen-list-int. It begins with a
-// letter, and is none of the words that mark a key.
+// letter, and is not a word that marks a key.
 func word(s string) string {
 	s = strings.Trim(notWord.ReplaceAllString(s, "-"), "-")
 	if s == "" || s[0] >= '0' && s[0] <= '9' || slices.Contains([]string{"PK", "FK", "UK"}, s) {

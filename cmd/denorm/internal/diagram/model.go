@@ -134,8 +134,8 @@ func class(i *schema.Index) string {
 	return i.Class
 }
 
-// group makes that of an entity, without tables that are drawn already. first is which table is its base table, -1 if
-// none is known to be.
+// group makes the group of an entity, without tables that are drawn already. first is the index of its base table, -1
+// if that is not known.
 func (m *maker) group(e schema.Entity, first int, guessed bool) group {
 	g := group{name: e.Name, guessed: guessed, moves: e.Moves, id: e.ID}
 	var nodes []*node

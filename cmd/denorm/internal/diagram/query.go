@@ -123,8 +123,8 @@ func restrictions(q *schema.Query) string {
 	return strings.Join(parts, ", ")
 }
 
-// order says in which order rows come: that of the query, or of the one partition that it reads if that is the latest
-// first.
+// order says in which order rows come: as the query says, or as in the one partition that it reads if that has the
+// latest first.
 func order(q *schema.Query, t *schema.Table) string {
 	fixed := func(name string) bool {
 		return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Is("=") && slices.Contains(w.Columns, name) })
