@@ -32,8 +32,7 @@ type Difference struct {
 	// column. Or Server is set.
 	Note bool
 	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces. The note says that nothing
-	// was tested there, or what in the server's documentation conflicts with what the sets or the writer rely on. The
-	// caller decides what to do about it. It is empty in all other differences.
+	// was tested there. The caller decides what to do about it. It is empty in all other differences.
 	Server string
 
 	absent      bool   // what is declared does not exist

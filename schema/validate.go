@@ -25,8 +25,8 @@ const readTimeout = 30 * time.Second
 // ctx has no deadline.
 //
 // ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of
-// system.local. Where their documentation conflicts with what sets rely on, there is a note with Server set.
-// docs/ref/servers.md lists these points.
+// system.local. A note with Server set says that nothing was tested there. docs/ref/servers.md lists where their
+// documentation conflicts with what sets rely on.
 func Differences(ctx context.Context, s *session.Session, declared ...Declaration) ([]Difference, error) {
 	all, err := whole(declared)
 	if err != nil {
@@ -82,9 +82,7 @@ func differences(ctx context.Context, s *session.Session, declared *Schema) (fou
 	c := compared(server, declared, live)
 	c.noPresent()
 	c.localSerial(s.Settings().LocalDC)
-	if server != "" {
-		c.onServer()
-	}
+	c.onServer()
 	return append(c.found, rejected...), live, nil
 }
 
@@ -95,6 +93,19 @@ func (c *comparison) noPresent() {
 		t := &present.Tables[i]
 		if c.declared.Tables[i].rotation != nil && c.live.Table(t.ID) == nil && slices.Contains(c.live.names(), t.Keyspace) {
 			c.add(t.ID, Difference{absent: true, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body()})
+		}
+	}
+}
+
+// onServer notes that the server is not Apache Cassandra, at the first table of the first set.
+func (c *comparison) onServer() {
+	for i := range c.declared.Entities {
+		if e := &c.declared.Entities[i]; c.server != "" && e.set != nil {
+			c.add(e.Tables[0], Difference{
+				Server: string(c.server), Note: true, Reason: "the server is " + string(c.server) + ": nothing of this library was tested on it",
+				Impossible: "test what you rely on, see docs/ref/servers.md",
+			})
+			return
 		}
 	}
 }
