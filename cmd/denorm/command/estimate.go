@@ -22,18 +22,15 @@ func newEstimate(config *config) *cobra.Command {
 	var stated []string
 	c := &cobra.Command{
 		Use:   "estimate [file.cql | folder ...]",
-		Short: "Say how large partitions become, when limits are met, and what splitting them does",
-		Long: `Say how large the partitions of tables become, when limits are met, and what ways to split them do.
+		Short: "Say how large partitions become, and when limits are met",
+		Long: `Say how large the partitions of tables become, and when limits are met.
 
 How many rows come is stated in the files, in the binary, or here: --volume replaces what is stated of its table elsewhere.
   -- denorm:volume orders_by_customer rows=1M/month elements.products=1
   denorm estimate orders.cql --volume 'orders_by_customer rows=1M/month elements.products=1'
-rows is what an average partition gets in that time, or has in all. Also known: largest=20 (times the average), growth=50%/year, window=1day (of a
-bucket), and of columns width.C (bytes), elements.C and filled.C (share of rows). Of tables of a cluster (--hosts) without a stated volume, what
-one node reports of its data files is taken.
-
-The number of values of a column is known from a note or OneOf:
-  -- denorm:domain orders_by_customer.status 6
+rows is what an average partition gets in that time, or has in all. Also known: largest=20 (times the average), growth=50%/year, window=1day (the
+time of a bucket in the key, or of one that you consider), and of columns width.C (bytes), elements.C and filled.C (share of rows). Of tables of a
+cluster (--hosts) without a stated volume, what one node reports of its data files is taken.
 
 Exit codes: 0 done, also where a limit is exceeded (denorm lint has rules on that), 2 it could not be done.`,
 		RunE: func(c *cobra.Command, files []string) error {
@@ -83,6 +80,26 @@ func (s *source) state(stated []string) error {
 	return nil
 }
 
+// foresight is how far ahead estimate looks, as the rules on size of package lint do.
+const foresight = 5 * schema.Year
+
+// planned is a table with its volume, and what comes of it.
+type planned struct {
+	table  *schema.Table
+	volume schema.Volume
+	known  bool // the volume is stated or measured; otherwise it is one row
+	void   bool // rows are stated of a partition that has only one
+	e      *estimate.Estimate
+}
+
+// bounded says whether partitions stop growing.
+func (p *planned) bounded() bool {
+	return p.volume.Per == 0 || p.e.Keep() > 0 && p.volume.Growth == 0
+}
+
+// single says whether a partition is one row.
+func single(t *schema.Table) bool { return len(t.Of(schema.Clustering)) == 0 }
+
 // outlook is what is known of the tables.
 type outlook struct {
 	tables  []planned
@@ -101,7 +118,7 @@ func look(found *schema.Schema, s *source) (*outlook, error) {
 		}
 	}
 	for i := range found.Tables {
-		p := planned{schema: found, table: &found.Tables[i]}
+		p := planned{table: &found.Tables[i]}
 		at := slices.IndexFunc(found.Volumes, func(v schema.Volume) bool { return v.Table == p.table.ID })
 		if at < 0 && !single(p.table) {
 			o.unknown = append(o.unknown, p.table.ID)

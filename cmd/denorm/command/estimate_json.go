@@ -37,7 +37,6 @@ type plannedJSON struct {
 	AssumedElements []string          `json:"assumedElements"`
 	Sizes           []agedJSON        `json:"sizes"` // of the largest partition
 	Limits          map[string]*int64 `json:"limits"`
-	Splits          []split           `json:"splits"`
 }
 
 type agedJSON struct {
@@ -81,7 +80,7 @@ func (p *planned) json() plannedJSON {
 	out := plannedJSON{
 		tableIDJSON: tableIDJSON{p.table.Keyspace, p.table.Name}, Key: p.table.Key(), Single: single(p.table), Source: "none",
 		Rows: p.volume.Rows, Per: seconds(p.volume.Per), Largest: max(1, p.volume.Largest), Growth: p.volume.Growth, Keep: seconds(p.e.Keep()),
-		Row: p.e.Row(), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e), Splits: []split{},
+		Row: p.e.Row(), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e),
 	}
 	if p.known {
 		out.Source = "stated"
@@ -94,6 +93,5 @@ func (p *planned) json() plannedJSON {
 	for _, a := range p.ages() {
 		out.Sizes = append(out.Sizes, agedJSON{int64(a.age / time.Second), p.e.At(a.age)})
 	}
-	out.Splits = append(out.Splits, p.splits()...)
 	return out
 }

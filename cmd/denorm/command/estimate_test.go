@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,89 +99,6 @@ func TestEstimateOrdersOfCustomer(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), strings.Join(strings.Fields(says), " ")) {
 			t.Errorf("docs/ref/schema.md does not say\n%s", says)
 		}
-	}
-}
-
-// The ways to split: those of system S17, what bounds a partition and what does not, and that each is computed of the table that it makes.
-func TestEstimateSplits(t *testing.T) {
-	t.Parallel()
-	of := func(table string, args ...string) map[string]split {
-		out := make(map[string]split)
-		for _, found := range estimated(t, args...).Tables {
-			for _, s := range found.Splits {
-				if found.Table == table {
-					out[s.By+" "+s.Unit+s.Column] = s
-				}
-			}
-		}
-		return out
-	}
-	orders := of("orders_by_customer", ordersOfCustomer)
-	// The same, declared.
-	for way, c := range map[string]struct {
-		table, volume string
-		exact         bool
-	}{
-		"time monthsubmission_time": {
-			"CREATE TABLE t (customer_id uuid, month text, %s, PRIMARY KEY ((customer_id, month), order_id, submission_time))",
-			"rows=1M/month elements.products=1", true,
-		},
-		"column status": {
-			"CREATE TABLE t (customer_id uuid, %s, PRIMARY KEY ((customer_id, status), order_id, submission_time))",
-			"rows=333.3333333333333k/month elements.products=1", true,
-		},
-	} {
-		text, err := os.ReadFile(ordersOfCustomer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, columns, _ := strings.Cut(string(text), "customer_id uuid,")
-		columns, _, _ = strings.Cut(columns, ",\n    PRIMARY KEY")
-		s, err := schema.Parse("", fmt.Sprintf(c.table, columns)+";\n-- denorm:volume t "+c.volume)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := estimate.New(s, s.Volumes[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := orders[way].After5Years, e.At(foresight); math.Abs(got.Bytes-want.Bytes) > 1e-6*want.Bytes || math.Abs(got.Cells-want.Cells) > 1e-6*want.Cells ||
-			orders[way].Key != s.Tables[0].Key() {
-			t.Errorf("%s: %+v, want %+v and %s", way, orders[way], want, s.Tables[0].Key())
-		}
-	}
-	second := orders["table "]
-	if !slices.Equal(second.Moved, []string{"status", "delivery_address_key", "currency", "remarks"}) || second.Bounded {
-		t.Errorf("%+v", second)
-	}
-	for _, found := range append(estimated(t, ordersOfCustomer).Tables, estimated(t, kinds).Tables...) {
-		for _, s := range found.Splits {
-			end := found.Growth == 0 && (found.Per == nil || found.Keep != nil || strings.HasPrefix(s.By, "time"))
-			if s.Bounded != end {
-				t.Errorf("%s, %s: bounded %t", found.Table, s.By, s.Bounded)
-			}
-			if last := found.Sizes[len(found.Sizes)-1]; s.After5Years.Bytes >= 0.75*last.Bytes {
-				t.Errorf("%s, %s: %v bytes of %v is no help", found.Table, s.By, s.After5Years.Bytes, last.Bytes)
-			}
-			if most := s.After5Years; s.By == "hash" && (most.Bytes >= estimate.BadBytes || s.Bounded && (most.Bytes >= estimate.GoodBytes || most.Rows >= estimate.GoodRows)) {
-				t.Errorf("%s: %+v is not enough", found.Table, s)
-			}
-		}
-	}
-	// Too many rows for an hour: the time and a hash.
-	if s := of("readings", kinds)["time and hash hourts"]; s.Parts != 256 || !slices.Equal(s.PartitionKey, []string{"sensor_id", "day", "hour", "bucket"}) {
-		t.Errorf("%+v", s)
-	}
-	// The base table of the entity has the key of the second table, and names that are taken get a number.
-	payments := of("payments_by_account", kinds)
-	if s := payments["table "]; s.Other != "(payment_id)" || payments["hash payment_id"].PartitionKey[1] != "bucket_2" {
-		t.Errorf("%+v, %+v", s, payments["hash payment_id"])
-	}
-	if s := payments["column state"]; !strings.Contains(s.Note, "moves the row") {
-		t.Errorf("%+v", s)
-	}
-	if likes := of("likes", kinds); len(likes) != 0 {
-		t.Errorf("counters of an hour are other counters: %+v", likes)
 	}
 }
 
@@ -341,15 +257,14 @@ func TestEstimateOfAnything(t *testing.T) {
 		if seed%2 == 0 {
 			s = anyschema.Hostile(r, "k", s)
 		}
-		for i, table := range s.Tables {
+		for _, table := range s.Tables {
 			v := schema.Volume{Table: table.ID, Rows: pick(), Largest: max(1, pick()), Width: map[string]float64{}, Elements: map[string]float64{}}
 			v.Per = []time.Duration{0, time.Second, schema.Year}[r.IntN(3)]
 			v.Growth = pick() * float64(r.IntN(2))
-			for j, c := range table.Columns {
+			for _, c := range table.Columns {
 				if r.IntN(3) == 0 {
 					v.Width[c.Name], v.Elements[c.Name] = pick(), pick()
 				}
-				s.Tables[i].Columns[j].Domain = r.IntN(4) * r.IntN(1000)
 			}
 			s.Volumes = append(s.Volumes, v)
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
@@ -52,7 +51,7 @@ func (p *planned) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%s, %s\n", name, p.said())
 	later := p.e.At(foresight)
-	if small(later) {
+	if later.Rows < estimate.GoodRows && later.Bytes < estimate.GoodBytes && later.Cells < estimate.MaxCells {
 		when := "after 5 years"
 		switch {
 		case p.volume.Measured:
@@ -66,7 +65,6 @@ func (p *planned) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "  a row has %s and %s bytes before compression%s\n", cells(row.Cells), amount(row.Bytes), p.assumed())
 	p.writeAges(b)
-	p.writeSplits(b)
 }
 
 // said is the volume, for people.
@@ -196,46 +194,6 @@ func (p *planned) writeAges(b *strings.Builder) {
 	}
 }
 
-// writeSplits writes what each way to divide the partitions does.
-func (p *planned) writeSplits(b *strings.Builder) {
-	ways := p.splits()
-	if len(ways) == 0 {
-		b.WriteString("  no bucket and no column splits it far enough: it needs another partition key\n")
-		return
-	}
-	b.WriteString("  ways to split it, and the largest partition then\n")
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for _, s := range ways {
-		_, _ = fmt.Fprintf(w, "    %s\t(%s)\t%s\n", printable.Line(s.way), printable.Line(strings.Join(s.PartitionKey, ", ")), printable.Line(p.effect(&s)))
-	}
-	_ = w.Flush()
-	if last := ways[len(ways)-1]; last.Other != "" {
-		fmt.Fprintf(b, "      the second table: PRIMARY KEY %s, with %s\n", printable.Line(last.Other), printable.Line(strings.Join(last.Moved, ", ")))
-	}
-}
-
-// effect says what comes of the largest partition.
-func (p *planned) effect(s *split) string {
-	at := s.after.At(foresight)
-	if ends(p.volume, s.after) {
-		when := "stays: at most"
-		if p.volume.Measured {
-			when = "now: up to"
-		}
-		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), over(at), s.Note)
-	}
-	var when []string
-	for _, m := range meets(s.after) {
-		if l := limits[m.limit]; l.most != estimate.MaxCells {
-			when = append(when, l.text+" after "+estimate.Age(m.age))
-		}
-	}
-	if len(when) == 0 {
-		when = []string{size(at.Bytes) + " after 5 years"}
-	}
-	return fmt.Sprintf("grows: %s; %s", strings.Join(when, ", "), s.Note)
-}
-
 // sized is a size for people.
 func sized(s estimate.Size) string {
 	return fmt.Sprintf("%s rows, %s, %s", amount(s.Rows), cells(s.Cells), size(s.Bytes))
@@ -283,8 +241,10 @@ func span(d time.Duration) string {
 	for _, s := range spans {
 		switch n := d / s.time; {
 		case d%s.time != 0:
+		case n == 1 && s.name == "hour":
+			return "an hour"
 		case n == 1:
-			return article(s.name) + " " + s.name
+			return "a " + s.name
 		default:
 			return fmt.Sprintf("%s %ss", grouped(int(n)), s.name)
 		}
