@@ -156,7 +156,6 @@ func TestExitCodes(t *testing.T) {
 		{"lint", 2, "name a CQL file, or a cluster with --hosts"},
 		{"lint --format xml " + shop, 2, `unknown --format "xml": text, json or sarif`},
 		{"lint --fail-on sometimes " + shop, 2, `unknown --fail-on "sometimes"`},
-		{"lint --color blue " + shop, 2, `unknown --color "blue"`},
 		{"lint testdata/nothing.cql", 2, "no such file"},
 		{"lint testdata/broken.cql", 0, ""},
 		{"lint --fail-on warning testdata/broken.cql", 1, ""},
@@ -185,7 +184,6 @@ func TestExitCodes(t *testing.T) {
 		{"lint --keyspace store testdata/qualified.cql", 2, "--keyspace is for tables that name no keyspace, and all of them name another"},
 		{"lint --keyspace shop testdata/altered.cql", 0, ""},
 		{"ddl --migrate --hosts 127.0.0.1:1 --keyspace shop_staging testdata/qualified.cql", 2, "--keyspace is for tables that name no keyspace, and all of them name another"},
-		{"lint --color always --format json " + clean, 2, "--color always is for --format text, not json"},
 		{"ddl --hosts 127.0.0.1:1 " + clean, 2, "leave out the files, or add --migrate"},
 		{"ddl --hosts 127.0.0.1:1 --keyspace a,b --migrate " + clean, 2, "--migrate compares what is declared"},
 		{"ddl --hosts 127.0.0.1:1 --plaintext-credentials", 2, "--plaintext-credentials is for --username without TLS"},
@@ -306,13 +304,5 @@ func TestMountedErrors(t *testing.T) {
 		if code := command.ExitCode(root.ExecuteContext(t.Context())); code != want.code || errs.String() != want.errs {
 			t.Errorf("shop %s: exit code %d, %q", args, code, &errs)
 		}
-	}
-}
-
-func TestColours(t *testing.T) {
-	t.Parallel()
-	out, _, _ := run(t, nil, "lint", "--color", "always", shop)
-	if !strings.Contains(out, "\x1b[1;31merror\x1b[0m DN101") {
-		t.Errorf("no colours:\n%q", out)
 	}
 }

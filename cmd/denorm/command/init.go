@@ -105,7 +105,7 @@ func writePlan(out io.Writer, plan *initialize.Plan, wrote []initialize.File, fo
 	b.WriteString(plan.String())
 	if len(plan.Findings) > 0 {
 		b.WriteString("\nstatements\n")
-		if err := writeFindings(&b, plan.Findings, false); err != nil {
+		if err := writeFindings(&b, plan.Findings); err != nil {
 			return err
 		}
 	}

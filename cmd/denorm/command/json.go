@@ -27,7 +27,7 @@ type finding struct {
 }
 
 // writeJSON writes {"findings": [...], "counts": {...}}.
-func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
+func writeJSON(out io.Writer, found []lint.Finding) error {
 	report := struct {
 		Findings []finding `json:"findings"`
 		Counts   counts    `json:"counts"`

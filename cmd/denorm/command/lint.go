@@ -14,7 +14,7 @@ import (
 
 func newLint(config *config) *cobra.Command {
 	s := &source{config: config, review: true, tells: true}
-	var format, failOn, colour string
+	var format, failOn string
 	var ignore []string
 	c := &cobra.Command{
 		Use:   "lint [file.cql | folder ...]",
@@ -41,19 +41,12 @@ Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be don
 			if !ok {
 				return fmt.Errorf("unknown --fail-on %q: error, warning, note or never", failOn)
 			}
-			colours, err := colouring(colour, c.OutOrStdout())
-			if err != nil {
-				return err
-			}
-			if colour == "always" && format != "text" {
-				return fmt.Errorf("--color always is for --format text, not %s", format)
-			}
 			schema, err := s.tables(c.Context(), files)
 			if err != nil {
 				return err
 			}
 			found := slices.DeleteFunc(lint.Check(schema), func(f lint.Finding) bool { return slices.Contains(ignore, f.Code) })
-			if err := write(c.OutOrStdout(), found, colours); err != nil {
+			if err := write(c.OutOrStdout(), found); err != nil {
 				return err
 			}
 			if lint.Worst(found) >= limit {
@@ -68,7 +61,6 @@ Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be don
 	f.StringVar(&failOn, "fail-on", "error", "the severity to exit with 1 for: error, warning, note or never")
 	f.StringSliceVar(&ignore, "ignore", nil, "codes of rules to leave out; a note in a file can do so for one table, with a reason")
 	f.BoolVar(&s.sizes, "sizes", true, "review the sizes of partitions that a cluster reports, too")
-	f.StringVar(&colour, "color", "auto", "auto, always or never; auto colours terminals, unless NO_COLOR is set")
 	return c
 }
 
@@ -87,6 +79,6 @@ var severities = map[string]lint.Severity{
 	"error": lint.Error, "warning": lint.Warning, "note": lint.Note, "never": lint.Error + 1,
 }
 
-var lintFormats = map[string]func(io.Writer, []lint.Finding, colours) error{
+var lintFormats = map[string]func(io.Writer, []lint.Finding) error{
 	"text": writeFindings, "json": writeJSON, "sarif": writeSARIF,
 }

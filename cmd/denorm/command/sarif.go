@@ -21,7 +21,7 @@ type object map[string]any
 // writeSARIF writes a report of one run in SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0), which code
 // review tools show at the lines of a file. A package for it would be in the build list of every service;
 // integration/suite/schema checks the output with one.
-func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
+func writeSARIF(out io.Writer, found []lint.Finding) error {
 	index, rules, results := make(map[string]int), []object{}, []object{}
 	for i, r := range lint.Rules() {
 		index[r.Code] = i

@@ -27,7 +27,7 @@ func (c *config) writeText(command *cobra.Command, text string) error {
 }
 
 // writeFindings writes findings for people.
-func writeFindings(out io.Writer, found []lint.Finding, c colours) error {
+func writeFindings(out io.Writer, found []lint.Finding) error {
 	var b strings.Builder
 	for _, f := range found {
 		if f.Suppressed != "" {
@@ -36,7 +36,7 @@ func writeFindings(out io.Writer, found []lint.Finding, c colours) error {
 		if f.At.Line > 0 {
 			fmt.Fprintf(&b, "%s:%d: ", printable.Line(f.At.File), f.At.Line)
 		}
-		fmt.Fprintf(&b, "%s %s %s %s\n    %s\n", c.severity(f.Severity), f.Code, printable.Line(f.Table.String()), c.dim(f.Rule),
+		fmt.Fprintf(&b, "%s %s %s %s\n    %s\n", f.Severity, f.Code, printable.Line(f.Table.String()), f.Rule,
 			printable.Line(f.Reason))
 		if f.Query != "" {
 			fmt.Fprintf(&b, "    query: %s\n", printable.Line(f.Query))
@@ -74,40 +74,7 @@ func count(found []lint.Finding) counts {
 	return n
 }
 
-// colours says how to colour text.
-type colours bool
-
-// colouring decides by --color, the environment and the kind of output.
-func colouring(flag string, out io.Writer) (colours, error) {
-	switch flag {
-	case "always":
-		return true, nil
-	case "never":
-		return false, nil
-	case "auto":
-		_, no := os.LookupEnv("NO_COLOR")
-		return colours(!no && isTerminal(out)), nil
-	}
-	return false, fmt.Errorf("unknown --color %q: auto, always or never", flag)
-}
-
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-// severity writes a severity, in its colour if there are any.
-func (c colours) severity(s lint.Severity) string {
-	if !c {
-		return s.String()
-	}
-	return map[lint.Severity]string{lint.Error: "\x1b[1;31m", lint.Warning: "\x1b[1;33m", lint.Note: "\x1b[1;36m"}[s] + s.String() + "\x1b[0m"
-}
-
-// dim writes what matters less.
-func (c colours) dim(s string) string {
-	if !c {
-		return s
-	}
-	return "\x1b[2m" + s + "\x1b[0m"
 }
