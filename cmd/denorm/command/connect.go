@@ -72,14 +72,7 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 	return nil
 }
 
-// cluster is the configuration of a session.
-func (a *access) cluster(hosts []string) (*gocql.ClusterConfig, error) {
-	config := gocql.NewCluster(hosts...)
-	driver.Silence(config)
-	return config, a.apply(config)
-}
-
-// cluster is the cluster of a command that uses package reconcile, by flags.
+// cluster is the cluster of a command, by flags.
 type cluster struct {
 	access  access
 	hosts   []string
@@ -118,8 +111,9 @@ func checkMap(keyspaces map[string]string, declared *schema.Schema) error {
 
 // open opens a session whose own keyspace is the given one.
 func (c *cluster) open(keyspace string, options ...session.Option) (*session.Session, error) {
-	config, err := c.access.cluster(c.hosts)
-	if err != nil {
+	config := gocql.NewCluster(c.hosts...)
+	driver.Silence(config)
+	if err := c.access.apply(config); err != nil {
 		return nil, err
 	}
 	config.Keyspace = keyspace
@@ -130,21 +124,10 @@ func (c *cluster) open(keyspace string, options ...session.Option) (*session.Ses
 	return s, nil
 }
 
-// connect opens a session that only reads. Close its Reads.
+// connect opens a session for a look at the cluster.
 func (s *source) connect() (*session.Session, error) {
-	config, err := s.access.cluster(s.hosts)
-	if err != nil {
-		return nil, err
-	}
-	if s.localDC != "" {
-		session.Configure(config, s.localDC)
-	}
-	config.ProtoVersion = driver.Protocol
-	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
-	config.Events.DisableSchemaEvents = true
-	reads, err := session.Connect(config)
-	if err != nil {
-		return nil, fmt.Errorf("connect to %v: %w", s.hosts, err)
-	}
-	return session.New(nil, reads)
+	return s.open("", session.Adjust(func(config *gocql.ClusterConfig) {
+		config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
+		config.Events.DisableSchemaEvents = true
+	}))
 }

@@ -125,7 +125,7 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer from.Reads().Close()
+	defer from.Close()
 	ctx, cancel := context.WithTimeout(c.Context(), s.timeout)
 	defer cancel()
 	found, err := schema.Differences(ctx, from, declared)

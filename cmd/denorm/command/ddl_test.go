@@ -77,7 +77,7 @@ func TestDDLInADatacentre(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	for _, local := range []string{"dc1", ""} {
-		s := source{hosts: []string{host}, localDC: local, timeout: 10 * time.Second}
+		s := source{cluster: cluster{hosts: []string{host}, localDC: local}, timeout: 10 * time.Second}
 		from, err := s.connect()
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestDDLInADatacentre(t *testing.T) {
 		if got := from.Settings().LocalDC; got != local {
 			t.Errorf("datacentre %q, want %q", got, local)
 		}
-		from.Reads().Close()
+		from.Close()
 	}
 }
 

@@ -77,7 +77,7 @@ func (s *source) sampled(c *cobra.Command, plan *initialize.Plan, found *schema.
 	if err != nil {
 		return nil, err
 	}
-	defer from.Reads().Close()
+	defer from.Close()
 	terminal := s.config.terminal(c.ErrOrStderr())
 	samples, err := plan.Samples(c.Context(), from, rows, func(text string) {
 		if terminal {

@@ -27,12 +27,10 @@ type source struct {
 	review    bool // goes on after what is not understood
 	tells     bool // has findings of notes that are wrong; otherwise they are errors
 	config    *config
-	hosts     []string
+	cluster   // localDC is of ddl
 	keyspaces []string
 	mapped    map[string]string // of ddl: physical keyspaces of declared ones
-	localDC   string            // of ddl
-	access    access
-	sizes     bool // measures tables of a cluster
+	sizes     bool              // measures tables of a cluster
 	timeout   time.Duration
 
 	unstated bool            // of estimate: measures only tables without a stated volume
@@ -319,7 +317,7 @@ func (s *source) live(ctx context.Context, stated []schema.Volume) (*schema.Sche
 	if err != nil {
 		return nil, err
 	}
-	defer from.Reads().Close()
+	defer from.Close()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	live, err := schema.Read(ctx, from, s.keyspaces...)
