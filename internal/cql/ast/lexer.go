@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/denorm-go/denorm/internal/cql"
@@ -24,31 +23,21 @@ type lexer struct {
 	script bool // as in a parser
 }
 
-// rooms have space for tokens, which are needed until a statement is read.
-var rooms = sync.Pool{New: func() any { return &[]token{} }}
-
-// giveBack takes a room back, unless it is large.
-func giveBack(room *[]token) {
-	clear(*room) // or it would keep texts
-	if *room = (*room)[:0]; cap(*room) <= 1<<16 {
-		rooms.Put(room)
-	}
-}
-
-// scan puts the tokens of a text into room; the last is its end. What is no token is an error, but in a script a token:
-// the statement that has it cannot be read.
-func (l *lexer) scan(room *[]token) error {
+// scan gives the tokens of a text; the last is its end. What is no token is an error, but in a script a token: the
+// statement that has it cannot be read.
+func (l *lexer) scan() (tokens []token, err error) {
 	if len(l.Text) > math.MaxInt32 {
-		return &InvalidError{Text: "the statement is too long"}
+		return nil, &InvalidError{Text: "the statement is too long"}
 	}
+	tokens = make([]token, 0, len(l.Text)/4+1)
 	for {
 		t := l.token(l.Rest())
 		if t.Kind == cql.Broken && !l.script {
-			return errorAt(l.Text, int(t.Start), broken(l.Text[t.Start:]))
+			return nil, errorAt(l.Text, int(t.Start), broken(l.Text[t.Start:]))
 		}
-		*room = append(*room, t)
+		tokens = append(tokens, t)
 		if t.Kind == cql.End {
-			return l.ended()
+			return tokens, l.ended()
 		}
 	}
 }

@@ -11,14 +11,16 @@ import (
 )
 
 // Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or a [InvalidError].
-func Parse(text string) (s Statement, err error) {
-	if err := with(text, false, func(p *parser) {
-		s = p.statement()
-		for p.Sign(";") {
-		}
-		p.Ended()
-	}); err != nil {
+func Parse(text string) (Statement, error) {
+	p, _, err := newParser(text, false)
+	if err != nil {
 		return nil, err
+	}
+	s := p.statement()
+	for p.Sign(";") {
+	}
+	if p.Ended(); p.Err != nil {
+		return nil, p.Err
 	}
 	return s, nil
 }
@@ -193,16 +195,11 @@ func (p *parser) Ended() {
 	}
 }
 
-// with reads the tokens of a text, and gives read a parser of them, which it must not keep.
-func with(text string, script bool, read func(*parser)) error {
-	room := rooms.Get().(*[]token)
-	defer giveBack(room)
-	if err := (&lexer{Lexer: cql.Lexer{Text: text}, script: script}).scan(room); err != nil {
-		return err
-	}
-	p := &parser{Text: text, Tokens: *room, Script: script}
-	read(p)
-	return p.Err
+// newParser reads the tokens of a text, and its comments.
+func newParser(text string, script bool) (*parser, []cql.Comment, error) {
+	l := lexer{Lexer: cql.Lexer{Text: text}, script: script}
+	tokens, err := l.scan()
+	return &parser{Text: text, Tokens: tokens, Script: script}, l.Comments, err
 }
 
 // Plain says whether a word that needs arguments is no type without them. Cassandra looks for a user-defined one.

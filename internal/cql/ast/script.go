@@ -14,7 +14,7 @@ import (
 // the columns. Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
 	Comments []cql.Comment // in their order
-	p        parser
+	p        *parser
 }
 
 // Span is a part of the text of a [Script].
@@ -22,12 +22,11 @@ type Span struct{ From, To int }
 
 // NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
-	l := lexer{Lexer: cql.Lexer{Text: text}, script: true}
-	var tokens []token
-	if err := l.scan(&tokens); err != nil {
+	p, comments, err := newParser(text, true)
+	if err != nil {
 		return nil, lined(err)
 	}
-	return &Script{l.Comments, parser{Text: text, Tokens: tokens, Script: true}}, nil
+	return &Script{comments, p}, nil
 }
 
 // lined is an error with its line, but not its column.
@@ -181,10 +180,12 @@ func one(text string) (*Script, Statement) {
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
 	var o Option
-	err := with(text, true, func(p *parser) {
+	p, _, err := newParser(text, true)
+	if err == nil {
 		p.optionValue(&o)
 		p.Ended()
-	})
+		err = p.Err
+	}
 	if syntax := new(*SyntaxError); errors.As(err, syntax) {
 		err = errors.New((*syntax).Text)
 	}
