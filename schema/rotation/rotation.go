@@ -92,59 +92,43 @@ func newTables(
 	if err != nil {
 		return nil, fmt.Errorf("rotation: %w", err)
 	}
-	t, err := rotating(declared, set, name)
+	id, rotation, err := rotating(set, name)
 	if err != nil {
 		return nil, err
 	}
-	rotation, _ := rotationOf(set, t.ID)
 	if keyspace == "" {
-		if keyspace, err = physical(t.Keyspace); err != nil {
-			return nil, fmt.Errorf("rotation: table %s has no keyspace: %w", t.ID, err)
+		if keyspace, err = physical(id.Keyspace); err != nil {
+			return nil, fmt.Errorf("rotation: table %s has no keyspace: %w", id, err)
 		}
 	}
 	if !cql.IsTable(keyspace) {
 		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cql.TableRule)
 	}
-	return &Tables{cluster: c, keyspace: keyspace, name: t.Name, rotation: rotation, definition: t.Definition()}, nil
+	return &Tables{cluster: c, keyspace: keyspace, name: id.Name, rotation: rotation, definition: declared.Table(id).Definition()}, nil
 }
 
-// rotationOf says how a table of the set rotates, and false if it does not.
-func rotationOf(set tables.Described, id schema.ID) (layout.Rotation, bool) {
+// rotating finds the table of the set that rotates and has this name, with or without its keyspace.
+func rotating(set tables.Described, name string) (id schema.ID, rotation layout.Rotation, err error) {
+	var found []schema.ID
 	for _, t := range set.Internal().All() {
-		if t.Keyspace == id.Keyspace && t.Name == id.Name {
-			return t.Rotates()
-		}
-	}
-	return layout.Rotation{}, false
-}
-
-// rotating is the table of the set that rotates and has this name, with or without its keyspace.
-func rotating(declared *schema.Schema, set tables.Described, name string) (*schema.Table, error) {
-	id := schema.ID{Name: name}
-	if keyspace, table, ok := strings.Cut(name, "."); ok {
-		id = schema.ID{Keyspace: keyspace, Name: table}
-	}
-	var found []*schema.Table
-	for i := range declared.Tables {
-		t := &declared.Tables[i]
-		if _, ok := rotationOf(set, t.ID); !ok {
-			continue
-		}
-		if t.ID == id {
-			return t, nil
-		}
-		if id.Keyspace == "" && t.Name == name {
-			found = append(found, t)
+		of, ok := t.Rotates()
+		here := schema.ID{Keyspace: t.Keyspace, Name: t.Name}
+		switch {
+		case ok && here.String() == name:
+			return here, of, nil
+		case ok && here.Name == name:
+			id, rotation, found = here, of, append(found, here)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
+		err = fmt.Errorf("rotation: the set has no table %q that rotates", name)
 	case 1:
-		return found[0], nil
+	default:
+		err = fmt.Errorf("rotation: the set has more than one table %q that rotates: name it with its keyspace, as %s or %s",
+			name, found[0], found[1])
 	}
-	return nil, fmt.Errorf("rotation: the set has more than one table %q that rotates: name it with its keyspace, as %s or %s",
-		name, found[0].ID, found[1].ID)
+	return id, rotation, err
 }
 
 // Window says which tables are to exist. Its times must not be negative, and must be at least a minute unless they are
