@@ -74,19 +74,10 @@ func (c *comparison) declaresTTL(id ID) bool {
 
 // lives are the live tables that a declared one stands for: several if it rotates. There are none of a table that an
 // entity has and its schema lacks.
-func (s *Schema) lives(t *Table) []*Table {
-	switch {
-	case t == nil:
-		return nil
-	case t.rotation == nil:
-		if live := s.Table(t.ID); live != nil {
-			return []*Table{live}
-		}
-		return nil
-	}
-	var out []*Table
+func (s *Schema) lives(t *Table) (out []*Table) {
 	for i := range s.Tables {
-		if live := &s.Tables[i]; live.Keyspace == t.Keyspace && t.Rotates(live.Name) {
+		live := &s.Tables[i]
+		if t != nil && live.Keyspace == t.Keyspace && (t.rotation == nil && live.Name == t.Name || t.Rotates(live.Name)) {
 			out = append(out, live)
 		}
 	}

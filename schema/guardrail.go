@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // guardrail is a setting of a node that can reject what the library sends.
@@ -78,10 +80,7 @@ func guarded(ctx context.Context, r reader, declared *Schema) ([]Difference, err
 		return nil, nil
 	}
 	base := declared.Tables[0].ID
-	var in []string
-	for _, g := range guardrails {
-		in = append(in, "'"+g.name+"'")
-	}
+	in := each.Of(guardrails, func(g guardrail) string { return cql.Literal(g.name) })
 	rows, err := r.rows(ctx, "SELECT name, value FROM system_views.settings WHERE name IN ("+strings.Join(in, ", ")+")")
 	if _, answered := driver.RequestError(err); answered {
 		return nil, nil

@@ -51,12 +51,7 @@ func (s *Schema) indexName(i *Index) string {
 
 // indexLike is an index on the same, whatever its name is; nil for none.
 func (s *Schema) indexLike(i *Index) *Index {
-	for at := range s.Indexes {
-		if o := &s.Indexes[at]; o.Keyspace == i.Keyspace && o.same(i) {
-			return o
-		}
-	}
-	return nil
+	return find(s.Indexes, func(o *Index) bool { return o.Keyspace == i.Keyspace && o.same(i) })
 }
 
 // same says whether two indexes of a keyspace differ in nothing but their names. An index on a collection as it is is

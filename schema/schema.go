@@ -54,14 +54,19 @@ func (id ID) String() string {
 
 func (id ID) id() ID { return id }
 
-// named gives what has a name, or nil.
-func named[T interface{ id() ID }](list []T, id ID) *T {
+// find gives the first one of which something is so, or nil.
+func find[T any](list []T, is func(*T) bool) *T {
 	for i := range list {
-		if list[i].id() == id {
+		if is(&list[i]) {
 			return &list[i]
 		}
 	}
 	return nil
+}
+
+// named gives what has a name, or nil.
+func named[T interface{ id() ID }](list []T, id ID) *T {
+	return find(list, func(x *T) bool { return (*x).id() == id })
 }
 
 // Position is where something was written. The zero value means that it is not from a file: it is from a cluster, or
@@ -240,12 +245,7 @@ func (s *Schema) Keyspace(name string) *Keyspace { return named(s.Keyspaces, ID{
 
 // Column returns the column with a name, or nil.
 func (t *Table) Column(name string) *Column {
-	for i := range t.Columns {
-		if t.Columns[i].Name == name {
-			return &t.Columns[i]
-		}
-	}
-	return nil
+	return find(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
 // Of returns the columns of some kinds, in order.

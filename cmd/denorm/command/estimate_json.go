@@ -53,19 +53,6 @@ func seconds(d time.Duration) *int64 {
 	return &n
 }
 
-// limitsJSON says for each limit when it is met.
-func limitsJSON(e *estimate.Estimate) map[string]*int64 {
-	out := make(map[string]*int64)
-	for _, l := range limits {
-		out[l.name] = nil
-	}
-	for _, m := range meets(e) {
-		n := int64(m.age / time.Second)
-		out[limits[m.limit].name] = &n
-	}
-	return out
-}
-
 // writeOutlookJSON writes for programs.
 func writeOutlookJSON(out io.Writer, o *outlook) error {
 	report := outlookJSON{Tables: []plannedJSON{}, Unknown: []tableIDJSON{}, Strays: append([]string{}, o.strays...), Unread: o.unread}
@@ -80,7 +67,7 @@ func (p *planned) json() plannedJSON {
 	out := plannedJSON{
 		tableIDJSON: tableIDJSON{p.table.Keyspace, p.table.Name}, Key: p.table.Key(), Single: single(p.table), Source: "none",
 		Rows: p.volume.Rows, Per: seconds(p.volume.Per), Largest: max(1, p.volume.Largest), Growth: p.volume.Growth, Keep: seconds(p.e.Keep()),
-		Row: p.e.Row(), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e),
+		Row: p.e.Row(), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: make(map[string]*int64),
 	}
 	if p.known {
 		out.Source = "stated"
@@ -90,6 +77,13 @@ func (p *planned) json() plannedJSON {
 	}
 	widths, elements := p.guessed()
 	out.AssumedWidth, out.AssumedElements = append(out.AssumedWidth, widths...), append(out.AssumedElements, elements...)
+	for _, l := range limits {
+		out.Limits[l.name] = nil
+	}
+	for _, m := range meets(p.e) {
+		n := int64(m.age / time.Second)
+		out.Limits[limits[m.limit].name] = &n
+	}
 	for _, a := range p.ages() {
 		out.Sizes = append(out.Sizes, agedJSON{int64(a.age / time.Second), p.e.At(a.age)})
 	}
