@@ -83,7 +83,8 @@ table, the exit code is 2.
 `)
 	r.tablesFlag(c)
 	r.methodFlags(c)
-	r.estimateFlag(c)
+	c.Flags().BoolVar(&r.estimates, "estimate", false, "say how much verify, repair and backfill of the set have to read and send, by the sizes that "+
+		"nodes report, and with --rate how long that takes; read no rows")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if r.estimates {
 			return r.estimate(c, args)
@@ -126,11 +127,14 @@ func (r *run) command(use, short, long string) *cobra.Command {
 		Hidden: r.config.declared == nil || len(r.config.declared.Sets()) == 0,
 		RunE:   r.run,
 	}
-	r.clusterFlags(c)
 	f := c.Flags()
+	r.flags(f)
+	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
+	mapFlag(f, &r.keyspaces)
+	f.StringVar(&r.format, "format", "text", "text or json")
 	f.DurationVar(&r.settle, "settle", 90*time.Second, "longer than any write takes; what lasts for less is not reported")
 	f.IntVar(&r.rate, "rate", 0, "at most so many requests a second (default: no bound)")
-	r.pageFlag(c)
+	f.IntVar(&r.pageSize, "page-size", 0, "rows that are read by a request (default: 1000); next to a busy service 100 or less, with --rate")
 	f.DurationVar(&r.target, "target", 0, "how long 95 of 100 requests may take (default: twice what the first ones took)")
 	f.StringVar(&r.consistency, "consistency", "LOCAL_QUORUM", "level of reads and repairs: that of the service's writes")
 	f.StringVar(&r.state, "state", "", "keyspace in which the run is stored, to be listed, paused, slowed down, stopped and continued (default: nowhere)")
@@ -139,25 +143,12 @@ func (r *run) command(use, short, long string) *cobra.Command {
 	return c
 }
 
-// clusterFlags are those of all commands about a set on a cluster.
-func (r *run) clusterFlags(c *cobra.Command) {
-	f := c.Flags()
-	r.flags(f)
-	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
-	mapFlag(f, &r.keyspaces)
-	f.StringVar(&r.format, "format", "text", "text or json")
-}
-
 // methodFlags are those of commands that compare all rows.
 func (r *run) methodFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.method, "method", "digest", "digest: read each table once, and compare hashes of the rows; lookup: read the counterparts of each row, which "+
 		"takes many times as long, but --resume does not begin again")
 	f.StringVar(&r.spool, "spool", "", "folder for the temporary file of hashes and keys of --method digest (default: that of the system)")
-}
-
-func (r *run) pageFlag(c *cobra.Command) {
-	c.Flags().IntVar(&r.pageSize, "page-size", 0, "rows that are read by a request (default: 1000); next to a busy service 100 or less, with --rate")
 }
 
 func (r *run) tablesFlag(c *cobra.Command) {

@@ -14,12 +14,6 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-// estimateFlag is the flag of verify that takes the place of the run.
-func (r *run) estimateFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&r.estimates, "estimate", false, "say how much verify, repair and backfill of the set have to read and send, by the sizes that "+
-		"nodes report, and with --rate how long that takes; read no rows")
-}
-
 // onlyEstimate rejects flags that have no effect on an estimate.
 func onlyEstimate(c *cobra.Command) (err error) {
 	used := pflag.NewFlagSet("", pflag.ContinueOnError)
