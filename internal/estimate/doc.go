@@ -7,7 +7,7 @@
 //	fmt.Println(e.At(5 * schema.Year)) // the largest partition after five years
 //	age, reached := e.When(func(s estimate.Size) bool { return s.Bytes >= estimate.BadBytes })
 //
-// The command denorm estimate prints this for all tables of a schema, with the effect of ways to split them.
+// The command denorm estimate prints this for all tables of a schema.
 //
 // # What is counted
 //
