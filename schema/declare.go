@@ -210,13 +210,26 @@ func (t *Table) share(other *Table) error {
 	return nil
 }
 
+// declared finds a table for a declaration about it.
+func (s *Schema) declared(declaration, name string) (*Table, error) {
+	id := parseID(name)
+	if t := s.Table(id); t != nil {
+		return t, nil
+	}
+	meant := ""
+	if i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Name == id.Name }); i >= 0 {
+		meant = ": did you mean " + s.Tables[i].ID.String() + "?"
+	}
+	return nil, fmt.Errorf("%s: no table %q has been declared%s", declaration, name, meant)
+}
+
 // With sets the options of a declared table. If the table was declared with a keyspace, table includes it, for example
 // "shop.orders_by_id". Use one With for a table.
 func With(table string, options Options) Declaration {
 	return about(func(s *Schema) error {
-		t := s.Table(parseID(table))
-		if t == nil {
-			return fmt.Errorf("With: no table %q has been declared", table)
+		t, err := s.declared("With", table)
+		if err != nil {
+			return err
 		}
 		if t.with {
 			return fmt.Errorf("With: table %s is given twice: put its options into one", table)
@@ -320,11 +333,11 @@ func Accept(code, table, reason string) Declaration {
 // negative Rows or a Filled above 1.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
-		v.Table = parseID(table)
-		t := s.Table(v.Table)
-		if t == nil {
-			return fmt.Errorf("Expect: no table %q has been declared", table)
+		t, err := s.declared("Expect", table)
+		if err != nil {
+			return err
 		}
+		v.Table = t.ID
 		if err := cmp.Or(v.columns(t), v.numbers()); err != nil {
 			return fmt.Errorf("Expect %s: %w", table, err)
 		}

@@ -121,8 +121,11 @@ func TestOptionGivenTwice(t *testing.T) {
 func TestDeclareRefuses(t *testing.T) {
 	t.Parallel()
 	for want, parts := range map[string][]schema.Declaration{
-		"a declaration is nil":                       {nil},
-		`With: no table "orders" has been declared`:  {schema.With("orders", schema.Options{})},
+		"a declaration is nil":                      {nil},
+		`With: no table "orders" has been declared`: {schema.With("orders", schema.Options{})},
+		`With: no table "t" has been declared: did you mean shop.t?`: {
+			schema.CQL("CREATE TABLE shop.t (id uuid PRIMARY KEY)"), schema.With("t", schema.Options{}),
+		},
 		"table orders_by_id is declared twice":       {schema.Sets(orders(t)), schema.CQL("CREATE TABLE orders_by_id (order_id uuid PRIMARY KEY)")},
 		"CQL: line 1":                                {schema.CQL("DROP TABLE t")},
 		"default_time_to_live must be whole seconds": {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{TTL: time.Millisecond})},

@@ -163,11 +163,21 @@ func timeSeries(r *review, t *schema.Table, n map[role]int) {
 	if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
 		return
 	}
-	if n[moment] == len(t.Of(schema.PartitionKey)) || lookup(t) {
-		return // DN102 says worse; a partition of one row is no series
+	if n[moment] == len(t.Of(schema.PartitionKey)) || lookup(t) || r.deleted(t) {
+		return // DN102 says worse; a partition of one row is no series; DN609 rejects what this would advise
 	}
 	r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
 		t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
+}
+
+// deleted says whether rows of a table are deleted, also those that move.
+func (r *review) deleted(t *schema.Table) bool {
+	for e, of := range r.members {
+		if of == t && slices.ContainsFunc(e.Moves, func(column string) bool { return inKey(t, column) }) {
+			return true
+		}
+	}
+	return r.query(t, "DELETE") != nil
 }
 
 // Classes of compaction.

@@ -165,8 +165,11 @@ func (r *review) moving(t *schema.Table) {
 		}
 		last := lastWord(c.Name)
 		if (last == "status" || last == "state" && !address) && r.written(t) && len(keyColumns(t)) > 1 && !slices.ContainsFunc(r.batches, both) {
-			r.finding(t, "a DELETE under the former value and an INSERT under the new one, in one batch", "%s is in the key: where it changes, "+
-				"no statement moves the row", c.Name).Column = c.Name
+			reason := "%s is in the key: where it changes, no statement moves the row"
+			if r.query(t, "DELETE") != nil {
+				reason = "%s is in the key: where it changes, no batch moves the row: the DELETE and the INSERT are apart"
+			}
+			r.finding(t, "a DELETE under the former value and an INSERT under the new one, in one batch", reason, c.Name).Column = c.Name
 			return
 		}
 	}

@@ -182,7 +182,7 @@ func TestInitOfCode(t *testing.T) {
 	if err := os.WriteFile(code, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const says = ": is not CQL (line 1: want a statement, not \"package\"): copy the statements into a .cql file, ? is fine"
+	const says = ": is not CQL (line 1: want a statement, not \"package\"): copy the statements into a .cql file (docs/init.md), ? is fine"
 	for _, files := range [][]string{{code}, {"testdata/clean.cql", code}, {"--hosts", "127.0.0.1:1", code}} {
 		root := New()
 		root.SetArgs(append([]string{"init"}, files...))

@@ -173,7 +173,7 @@ func notCQL(sources []schema.Source, said *schema.Schema) error {
 		understood := slices.ContainsFunc(said.Tables, func(t schema.Table) bool { return t.At.File == file }) ||
 			slices.ContainsFunc(said.Queries, func(q schema.Query) bool { return q.At.File == file }) || readable(in.Text)
 		if first >= 0 && end != ".cql" && (slices.Contains(code, end) || !understood) {
-			return fmt.Errorf("%s: is not CQL (%s): copy the statements into a .cql file, ? is fine", file, said.Unread[first].Reason)
+			return fmt.Errorf("%s: is not CQL (%s): copy the statements into a .cql file (docs/init.md), ? is fine", file, said.Unread[first].Reason)
 		}
 	}
 	return nil
