@@ -4,11 +4,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"maps"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/temporal"
 
-	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/child"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
@@ -33,21 +31,7 @@ var (
 
 func TestMain(m *testing.M) {
 	var args []string
-	child.Main(m, &args, func(ctx context.Context) error {
-		err := execute(ctx, os.Stdout, args...)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		os.Exit(command.ExitCode(err))
-		return nil
-	})
-}
-
-func execute(ctx context.Context, out interface{ Write([]byte) (int, error) }, args ...string) error {
-	c := root()
-	c.SetArgs(args)
-	c.SetOut(out)
-	return c.ExecuteContext(ctx)
+	child.Main(m, &args, func(ctx context.Context) error { return takePart(ctx, args...) })
 }
 
 // disturb has a run lose a worker, another one for a while, and the server, and be paused and resumed in both ways.
@@ -73,13 +57,10 @@ func (x *shop) disturb(id string, killed, stopped *child.Child) {
 		x.Errorf("%s was over before it was paused: give more orders", id)
 		return
 	}
-	if out, err := x.denorm("pause", id); err != nil {
-		x.Fatal(err, out)
+	if err := x.client.SignalWorkflow(x.Context(), id, "", "pause", nil); err != nil {
+		x.Fatal(err)
 	}
 	x.rests(id)
-	if out, err := x.denorm("runs"); err != nil || !strings.Contains(out, id) || !strings.Contains(out, "paused") {
-		x.Errorf("%v\n%s", err, out)
-	}
 	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "resume"); err != nil {
 		x.Fatal(err, out)
 	}
@@ -96,11 +77,11 @@ func (x *shop) disturb(id string, killed, stopped *child.Child) {
 	if out, err := x.server.Command(x.Context(), "workflow", "query", "--workflow-id", id, "--type", "progress"); err != nil || !strings.Contains(out, "paused") {
 		x.Errorf("%v\n%s", err, out)
 	}
-	if out, err := x.denorm("resume", id); err != nil {
-		x.Fatal(err, out)
+	if err := x.client.SignalWorkflow(x.Context(), id, "", "resume", nil); err != nil {
+		x.Fatal(err)
 	}
-	if out, err := x.denorm("rate", id, "50000"); err != nil {
-		x.Fatal(err, out)
+	if err := x.client.SignalWorkflow(x.Context(), id, "", "rate", 50_000); err != nil {
+		x.Fatal(err)
 	}
 	x.goesAt(id, 50_000)
 	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "rate", "--input", "0"); err != nil {
@@ -109,7 +90,7 @@ func (x *shop) disturb(id string, killed, stopped *child.Child) {
 	x.goesAt(id, 0)
 }
 
-// stop has the command stop a verification that has begun.
+// stop stops a verification that has begun.
 func (x *shop) stop() {
 	x.Helper()
 	run, err := on.Start(x.Context(), x.client, "denorm", on.Run{Kind: on.Verify, Set: "order", Settle: settleFor})
@@ -117,8 +98,8 @@ func (x *shop) stop() {
 		x.Fatal(err)
 	}
 	x.until(run.GetID(), 0.01)
-	if out, err := x.denorm("stop", run.GetID()); err != nil {
-		x.Fatal(err, out)
+	if err := x.client.CancelWorkflow(x.Context(), run.GetID(), ""); err != nil {
+		x.Fatal(err)
 	}
 	var canceled *sdk.CanceledError
 	var report on.Report
@@ -129,28 +110,21 @@ func (x *shop) stop() {
 	}
 }
 
-// run has the command start and watch a run, disturbs it, and gives its report, and what the command has said of it.
-func (x *shop) run(killed, stopped *child.Child, args ...string) (report on.Report, said string, code int) {
+// run starts a run by Temporal's own command, disturbs it, and gives its report.
+func (x *shop) run(killed, stopped *child.Child, run on.Run) (report on.Report) {
 	x.Helper()
 	begin := time.Now()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		var err error
-		said, err = x.denorm(append(args, "--settle", settleFor.String(), "--page-size", "200")...)
-		code = command.ExitCode(err)
-		x.Log(said, err)
-	}()
-	id := "denorm-" + args[0] + "-order"
-	for deadline := time.Now().Add(time.Minute); ; <-time.After(100 * time.Millisecond) {
-		d, err := x.client.DescribeWorkflowExecution(x.Context(), id, "") // there may be one that was stopped
-		if err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
-			break
-		} else if time.Now().After(deadline) {
-			x.Fatal(err)
-		}
+	run.Settle, run.PageSize = settleFor, 200
+	input, err := json.Marshal(run)
+	if err != nil {
+		x.Fatal(err)
 	}
-	if args[0] == on.Verify {
+	id := "denorm-" + run.Kind + "-order"
+	if out, err := x.server.Command(x.Context(), "workflow", "start", "--type", "denorm.reconcile", "--task-queue", "denorm",
+		"--workflow-id", id, "--input", string(input)); err != nil {
+		x.Fatal(err, out)
+	}
+	if run.Kind == on.Verify {
 		if _, err := on.Start(x.Context(), x.client, "denorm", on.Run{Kind: on.Verify, Set: "order"}); !errors.Is(err, reconcile.ErrRunning) {
 			x.Errorf("a second run: %v", err)
 		}
@@ -159,13 +133,12 @@ func (x *shop) run(killed, stopped *child.Child, args ...string) (report on.Repo
 	if err := x.client.GetWorkflow(x.Context(), id, "").Get(x.Context(), &report); err != nil {
 		x.Fatal(err)
 	}
-	<-ended
-	x.Logf("%s in %v", args[0], time.Since(begin).Round(time.Second))
+	x.Logf("%s in %v\n%v", run.Kind, time.Since(begin).Round(time.Second), report)
 	if p := x.progress(id); p.State != "done" || p.Done != 1 {
 		x.Errorf("%+v", p)
 	}
 	x.history(id)
-	return report, said, code
+	return report
 }
 
 // history reads all executions of a run: they are short, show progress, and no payload has anything of a row.
@@ -228,10 +201,9 @@ func (x *shop) fills() {
 	x.Helper()
 	first, second := x.work(), x.work()
 	x.work()
-	filled, said, code := x.run(first, second, "backfill", "order", "orders_by_user", "--writers", time.Now().Add(-time.Minute).UTC().Format(time.RFC3339))
-	if code != command.ExitFine || !strings.Contains(said, "agrees") {
-		x.Errorf("backfill exits with %d", code)
-	}
+	filled := x.run(first, second, on.Run{
+		Kind: on.Backfill, Set: "order", Table: "orders_by_user", Writers: time.Now().Add(-time.Minute).UTC(),
+	})
 	if filled.Put < int64(*count) || filled.Err() != nil || filled.Tables[0].Rows != int64(*count) || filled.Tables[1].Rows != int64(*count) {
 		x.Errorf("%+v", filled)
 	}
@@ -262,10 +234,7 @@ func (x *shop) verifies() {
 	killed, second := x.work(), x.work()
 	x.work()
 	x.stop()
-	verified, said, code := x.run(killed, second, "verify", "order")
-	if code != command.ExitFound || !strings.Contains(said, "missing") {
-		x.Errorf("verify exits with %d", code)
-	}
+	verified := x.run(killed, second, on.Run{Kind: on.Verify, Set: "order"})
 	r, err := reconcile.New(x.Session, reconcile.Settle(settleFor))
 	if err != nil {
 		x.Fatal(err)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"hash/maphash"
 	"strings"
@@ -67,7 +66,7 @@ func (silent) Error(string, ...any) {}
 // work starts a worker.
 func (x *shop) work() *child.Child {
 	x.Helper()
-	w, err := child.Start([]string{"worker", "--hosts", strings.Join(cluster.Hosts(x), ","), "--keyspace", x.Keyspace, "--temporal", x.server.Address})
+	w, err := child.Start([]string{"--hosts", strings.Join(cluster.Hosts(x), ","), "--keyspace", x.Keyspace, "--temporal", x.server.Address})
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -76,14 +75,6 @@ func (x *shop) work() *child.Child {
 		_ = w.Kill() // or it has ended
 	})
 	return w
-}
-
-// denorm runs the command, and gives its output.
-func (x *shop) denorm(args ...string) (string, error) {
-	x.Helper()
-	var out bytes.Buffer
-	err := execute(x.Context(), &out, append([]string{"denorm"}, append(args, "--temporal", x.server.Address)...)...)
-	return out.String(), err
 }
 
 // progress is what Temporal's own command says of a run; it is patient, as workers and the server may be away.

@@ -8,7 +8,7 @@
 //	err := temporal.Register(w, session, []tables.Described{Orders})
 //	err = w.Run(worker.InterruptCh())
 //
-// [Start] starts a run from anywhere, as do the commands of denorm with package commands:
+// [Start] starts a run from anywhere, as does the command temporal with a [Run] as JSON:
 //
 //	run, err := temporal.Start(ctx, client, "denorm", temporal.Run{Kind: temporal.Verify, Set: "order"})
 //	var report temporal.Report

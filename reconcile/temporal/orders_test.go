@@ -14,7 +14,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // holding has units that end half a second after what [fake.when] does, unless they are told to end, and at once if
@@ -65,7 +64,7 @@ func (f *fake) when(env *testsuite.TestWorkflowEnvironment, begun int, do func()
 func TestPauseAndResume(t *testing.T) {
 	f := holding()
 	env := environment(t, f)
-	f.when(env, 4, func() { env.SignalWorkflow(names.Pause, nil) })
+	f.when(env, 4, func() { env.SignalWorkflow(pauseSignal, nil) })
 	var paused Progress
 	begun := 0
 	env.RegisterDelayedCallback(func() {
@@ -80,9 +79,9 @@ func TestPauseAndResume(t *testing.T) {
 		if len(f.units) != begun {
 			t.Errorf("%d units have begun while the run was paused", len(f.units)-begun)
 		}
-		env.SignalWorkflow(names.Resume, nil)
+		env.SignalWorkflow(resumeSignal, nil)
 	}, 2*time.Hour)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 2})
 	r := reported(t, env)
 	if paused.State != "paused" || paused.Running != 0 || paused.Units != 4 {
 		t.Errorf("%+v", paused)
@@ -98,9 +97,9 @@ func TestContinuesPaused(t *testing.T) {
 	env := environment(t, f)
 	var p Progress
 	env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Hour)
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Resume, nil) }, 2*time.Hour)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(resumeSignal, nil) }, 2*time.Hour)
 	phases := []engine.Phase{{Tables: []string{"a"}, Names: []string{"shop.a"}}}
-	env.ExecuteWorkflow(names.Workflow, input{Run{Kind: Verify, Set: "order", Segments: 3}, &state{Declaration: "declared", Phases: phases, Paused: true, Next: 1}})
+	env.ExecuteWorkflow(workflowType, input{Run{Kind: Verify, Set: "order", Segments: 3}, &state{Declaration: "declared", Phases: phases, Paused: true, Next: 1}})
 	if r := reported(t, env); p.State != "paused" || p.Units != 0 || r.Tables[0].Rows != 2 {
 		t.Errorf("%+v, %+v", p, r)
 	}
@@ -111,8 +110,8 @@ func TestContinuesPaused(t *testing.T) {
 func TestRateIsShared(t *testing.T) {
 	f := holding()
 	env := environment(t, f)
-	f.when(env, 8, func() { env.SignalWorkflow(names.Rate, 3) })
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
+	f.when(env, 8, func() { env.SignalWorkflow(rateSignal, 3) })
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
 	r := reported(t, env)
 	old := 0
 	for _, u := range f.units {
@@ -133,7 +132,7 @@ func TestCancel(t *testing.T) {
 	f := holding()
 	env := environment(t, f)
 	f.when(env, 3, env.CancelWorkflow)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
 	var canceled *temporal.CanceledError
 	var r Report
 	if err := env.GetWorkflowError(); !errors.As(err, &canceled) || canceled.Details(&r) != nil || len(r.Tables) != 2 || !errors.Is(r.Err(), reconcile.ErrIncomplete) {
@@ -166,9 +165,9 @@ func TestOtherWorkerPauses(t *testing.T) {
 		f.mu.Lock()
 		other = false
 		f.mu.Unlock()
-		env.SignalWorkflow(names.Resume, nil)
+		env.SignalWorkflow(resumeSignal, nil)
 	}, time.Hour)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 8, Units: 1})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 8, Units: 1})
 	if r := reported(t, env); r.Uncovered != 0 || r.Tables[0].Rows != 8 || progressOf(t, env).Waits != "" {
 		t.Errorf("%+v", r)
 	}
@@ -210,12 +209,12 @@ func TestRateThatIsNone(t *testing.T) {
 		env := environment(t, f)
 		var p Progress
 		f.when(env, 4, func() {
-			env.SignalWorkflow(names.Rate, rate)
-			env.SignalWorkflow(names.Pause, nil)
+			env.SignalWorkflow(rateSignal, rate)
+			env.SignalWorkflow(pauseSignal, nil)
 		})
 		env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Hour)
-		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Resume, nil) }, 2*time.Hour)
-		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2, Rate: 400})
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(resumeSignal, nil) }, 2*time.Hour)
+		env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 2, Rate: 400})
 		if reported(t, env); p.State != "paused" || p.Rate != 400 {
 			t.Errorf("after a rate of %v: %+v", rate, p)
 		}

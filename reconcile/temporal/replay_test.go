@@ -12,8 +12,6 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
-
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // A run that is under way goes on when workers have a later version of this package: the workflow does the same as in
@@ -39,7 +37,7 @@ func TestReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := worker.NewWorkflowReplayer()
-			r.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: names.Workflow})
+			r.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: workflowType})
 			if err := r.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), events); err != nil {
 				t.Error(err)
 			}

@@ -16,7 +16,6 @@ import (
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // The kinds of runs.
@@ -107,7 +106,7 @@ func Start(ctx context.Context, c client.Client, taskQueue string, run Run) (cli
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy:                 enums.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-	}, names.Workflow, run)
+	}, workflowType, run)
 	if already := new(serviceerror.WorkflowExecutionAlreadyStarted); errors.As(err, &already) {
 		return nil, fmt.Errorf("%w: workflow %s", reconcile.ErrRunning, id)
 	}

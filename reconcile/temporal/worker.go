@@ -17,9 +17,19 @@ import (
 
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
+)
+
+// The names of what Temporal's tools, and other versions of this module, address.
+const (
+	workflowType  = "denorm.reconcile"
+	planActivity  = "denorm.plan"
+	unitActivity  = "denorm.unit"
+	pauseSignal   = "pause"
+	resumeSignal  = "resume"
+	rateSignal    = "rate"
+	progressQuery = "progress"
 )
 
 // Register makes a worker take part in runs over sets, on the cluster and in the keyspaces of the session. The session
@@ -43,9 +53,9 @@ func Register(to worker.Registry, s *session.Session, sets []tables.Described, o
 		}
 		w.sets[name] = set
 	}
-	to.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: names.Workflow})
-	to.RegisterActivityWithOptions(w.plan, activity.RegisterOptions{Name: names.Plan})
-	to.RegisterActivityWithOptions(w.unit, activity.RegisterOptions{Name: names.Unit})
+	to.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: workflowType})
+	to.RegisterActivityWithOptions(w.plan, activity.RegisterOptions{Name: planActivity})
+	to.RegisterActivityWithOptions(w.unit, activity.RegisterOptions{Name: unitActivity})
 	return nil
 }
 

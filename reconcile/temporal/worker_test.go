@@ -28,7 +28,6 @@ import (
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -143,7 +142,7 @@ func (o *office) run(r Run) (*testsuite.TestWorkflowEnvironment, string) {
 	if err := Register(env, o.s, []tables.Described{letters}); err != nil {
 		o.t.Fatal(err)
 	}
-	env.ExecuteWorkflow(names.Workflow, r)
+	env.ExecuteWorkflow(workflowType, r)
 	text := payloads.seen.String() + fmt.Sprint(env.GetWorkflowError())
 	for _, secret := range []string{"secretfrom", "secretto", "secrettext"} {
 		if strings.Contains(text, secret) {
@@ -261,7 +260,7 @@ func TestTries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, err := env.ExecuteActivity(names.Plan, run)
+			value, err := env.ExecuteActivity(planActivity, run)
 			var p plan
 			if err == nil {
 				err = value.Get(&p)
@@ -281,7 +280,7 @@ func TestTries(t *testing.T) {
 				defer o.When(cassandratest.Table("letters")).Do(cassandratest.Fail(tt.fail)).End()
 			}
 			env.SetHeartbeatDetails(told{engine.Done{Begun: true, Cursor: 7, Rows: 5}, tt.before})
-			value, err = env.ExecuteActivity(names.Unit, unitArguments{
+			value, err = env.ExecuteActivity(unitActivity, unitArguments{
 				Run: run, Declaration: p.Declaration, Table: "letters_by_to", Low: 0, High: math.MaxInt64, Of: 1,
 			})
 			var done engine.Done
@@ -310,7 +309,7 @@ func TestOtherDeclaration(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := o.When(cassandratest.Table("letters_by_to")).Do(cassandratest.Apply)
-	_, err := env.ExecuteActivity(names.Unit, unitArguments{
+	_, err := env.ExecuteActivity(unitActivity, unitArguments{
 		Run: Run{Kind: Verify, Set: "letter", Settle: time.Second}, Declaration: "other", Table: "letters_by_to", Low: 0, High: math.MaxInt64, Of: 1,
 	})
 	var why *temporal.ApplicationError

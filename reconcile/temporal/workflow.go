@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/denorm-go/denorm/internal/engine"
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 const (
@@ -72,7 +71,7 @@ func reconcileRun(ctx workflow.Context, in input) (Report, error) {
 	} else {
 		e.Began, e.Bound = workflow.Now(ctx).UTC(), run.Rate
 	}
-	if err := workflow.SetQueryHandler(ctx, names.Progress, func() (Progress, error) { return e.progress(ctx), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, progressQuery, func() (Progress, error) { return e.progress(ctx), nil }); err != nil {
 		return Report{}, err
 	}
 	rest, _ := workflow.NewDisconnectedContext(ctx)
@@ -110,7 +109,7 @@ func (e *execution) plan(ctx workflow.Context) error {
 		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	var p plan
-	if err := workflow.ExecuteActivity(ctx, names.Plan, e.Run).Get(ctx, &p); err != nil {
+	if err := workflow.ExecuteActivity(ctx, planActivity, e.Run).Get(ctx, &p); err != nil {
 		return err
 	}
 	e.Phases, e.Declaration = p.Phases, p.Declaration
@@ -133,9 +132,9 @@ func (e *execution) waitForWriters(ctx workflow.Context) error {
 // listen does what signals order. If a pause and a resume arrive together, the run is paused.
 func (e *execution) listen(ctx workflow.Context) {
 	s := workflow.NewSelector(ctx)
-	s.AddReceive(workflow.GetSignalChannel(ctx, names.Resume), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
-	s.AddReceive(workflow.GetSignalChannel(ctx, names.Pause), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
-	s.AddReceive(workflow.GetSignalChannel(ctx, names.Rate), func(c workflow.ReceiveChannel, _ bool) {
+	s.AddReceive(workflow.GetSignalChannel(ctx, resumeSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, pauseSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, rateSignal), func(c workflow.ReceiveChannel, _ bool) {
 		var rate *int // nil without an argument; an argument that is no number is ignored
 		if c.ReceiveAsync(&rate) {
 			e.setRate(rate)
@@ -161,13 +160,13 @@ func (e *execution) setRate(rate *int) {
 // obeyAll does what the signals order that listen has not received yet, because they would be lost when the execution
 // ends.
 func (e *execution) obeyAll(ctx workflow.Context) {
-	for c := workflow.GetSignalChannel(ctx, names.Resume); c.ReceiveAsync(nil); {
+	for c := workflow.GetSignalChannel(ctx, resumeSignal); c.ReceiveAsync(nil); {
 		e.pause(false)
 	}
-	for c := workflow.GetSignalChannel(ctx, names.Pause); c.ReceiveAsync(nil); {
+	for c := workflow.GetSignalChannel(ctx, pauseSignal); c.ReceiveAsync(nil); {
 		e.pause(true)
 	}
-	for c := workflow.GetSignalChannel(ctx, names.Rate); ; {
+	for c := workflow.GetSignalChannel(ctx, rateSignal); ; {
 		var rate *int
 		if !c.ReceiveAsync(&rate) {
 			return
@@ -219,7 +218,7 @@ func (e *execution) long(ctx workflow.Context) bool {
 // again returns the error with which the workflow continues as new.
 func (e *execution) again(ctx workflow.Context) error {
 	e.obeyAll(ctx)
-	return workflow.NewContinueAsNewError(ctx, names.Workflow, input{e.Run, &e.state})
+	return workflow.NewContinueAsNewError(ctx, workflowType, input{e.Run, &e.state})
 }
 
 // limit is how many units run at a time. Each has at least one request a second.
@@ -261,7 +260,7 @@ func (e *execution) unit(ctx workflow.Context, phase *engine.Phase, s span) (don
 		Summary:     fmt.Sprintf("%s, tokens above %d up to %d", phase.Names[s.Table], s.Low, s.High),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 2 * time.Second, MaximumInterval: time.Minute}, // a worker says when it is enough
 	})
-	err = workflow.ExecuteActivity(ctx, names.Unit, unitArguments{
+	err = workflow.ExecuteActivity(ctx, unitActivity, unitArguments{
 		Run: e.Run, Declaration: e.Declaration, Fills: phase.Fills, Table: phase.Tables[s.Table], Low: s.Low, High: s.High,
 		Rate: e.Bound, Of: e.limit(),
 	}).Get(ctx, &done)

@@ -21,7 +21,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // fake is a worker that only counts. A row is a unit of width.
@@ -89,9 +88,9 @@ func environment(t *testing.T, f *fake) *testsuite.TestWorkflowEnvironment {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
-	env.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: names.Workflow})
-	env.RegisterActivityWithOptions(f.plan, activity.RegisterOptions{Name: names.Plan})
-	env.RegisterActivityWithOptions(f.unit, activity.RegisterOptions{Name: names.Unit})
+	env.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: workflowType})
+	env.RegisterActivityWithOptions(f.plan, activity.RegisterOptions{Name: planActivity})
+	env.RegisterActivityWithOptions(f.unit, activity.RegisterOptions{Name: unitActivity})
 	return env
 }
 
@@ -108,7 +107,7 @@ func reported(t *testing.T, env *testsuite.TestWorkflowEnvironment) (r Report) {
 
 func progressOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) (p Progress) {
 	t.Helper()
-	v, err := env.QueryWorkflow(names.Progress)
+	v, err := env.QueryWorkflow(progressQuery)
 	if err == nil {
 		err = v.Get(&p)
 	}
@@ -135,7 +134,7 @@ func TestEveryRangeOnce(t *testing.T) {
 			}
 			return all(in), nil
 		}
-		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: segments, Units: 5})
+		env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: segments, Units: 5})
 		r := reported(t, env)
 		n := int64(segments)
 		if r.Tables[0].Rows != n || r.Tables[1].Rows != n || r.Tables[1].Found["missing"] != 4*n || !errors.Is(r.Err(), reconcile.ErrDrift) {
@@ -162,7 +161,7 @@ func TestLongUnitsAreCut(t *testing.T) {
 		return done, nil
 	}
 	env := environment(t, f)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 1})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 1})
 	r := reported(t, env)
 	var widths []int
 	for _, u := range f.units {
@@ -192,9 +191,9 @@ func TestContinuesAsNew(t *testing.T) {
 			}
 		})
 		if executions == 3 { // a rate goes with it
-			env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, 7000) }, 0)
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(rateSignal, 7000) }, 0)
 		}
-		env.ExecuteWorkflow(names.Workflow, in)
+		env.ExecuteWorkflow(workflowType, in)
 		var again *workflow.ContinueAsNewError
 		if over = !errors.As(env.GetWorkflowError(), &again); over {
 			reported(t, env)
@@ -229,7 +228,7 @@ func TestUnitsThatFail(t *testing.T) {
 		return all(in), nil
 	}
 	env := environment(t, f)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 2})
 	r := reported(t, env)
 	if !errors.Is(r.Err(), reconcile.ErrIncomplete) || r.Uncovered != 1 || len(r.Gaps) != 1 || r.Gaps[0] != (Gap{"shop.b", math.MinInt64, 0}) {
 		t.Errorf("%+v", r)
@@ -244,7 +243,7 @@ func TestWaitsForWriters(t *testing.T) {
 	env.SetStartTime(start)
 	var p Progress
 	env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Minute)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Backfill, Set: "order", Table: "b", Writers: start.Add(-time.Second), Settle: time.Hour, Segments: 1})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Backfill, Set: "order", Table: "b", Writers: start.Add(-time.Second), Settle: time.Hour, Segments: 1})
 	reported(t, env)
 	if p.State != "waiting" || p.Waits == "" || p.Units != 0 {
 		t.Errorf("%+v", p)
@@ -287,7 +286,7 @@ func TestRestsDoNotPileUp(t *testing.T) {
 		return done, nil
 	}
 	env := environment(t, f)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: segments, Units: units})
+	env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: segments, Units: units})
 	reported(t, env)
 	if cut < 1000 || most > 200 {
 		t.Errorf("%d units were cut, and up to %d halves waited", cut, most)
@@ -308,14 +307,14 @@ func TestContinuesAsNewInTime(t *testing.T) {
 		return engine.Done{}, ctx.Err()
 	}
 	env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) {
-		if info.ActivityType.Name == names.Unit {
+		if info.ActivityType.Name == unitActivity {
 			env.SetContinueAsNewSuggested(true)
 		}
 	})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2, Units: 4})
+		env.ExecuteWorkflow(workflowType, Run{Kind: Verify, Set: "order", Segments: 2, Units: 4})
 	}()
 	select {
 	case <-done:

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/reconcile"
@@ -27,23 +26,12 @@ type config struct {
 	declared *schema.Schema
 	terminal func(io.Writer) bool
 	session  []session.Option // of tests
-
-	elsewhereFlags func(*pflag.FlagSet)
-	elsewhere      func(*cobra.Command, []string) (mine bool, err error)
 }
 
 // Declared gives the commands the schema that the service declares. Without files and hosts, they work on that schema.
 // With hosts, they review the live tables with the declared entities, queries and suppressions. verify, repair,
 // backfill and adopt work on the declared sets.
 func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
-
-// Elsewhere lets an engine such as module reconcile/temporal, which provides the Option, execute runs. The commands
-// verify, backfill, runs, pause, resume, rate and stop get its flags, and call run first. run executes the command, or
-// returns false if its flags are not given. An error that matches [reconcile.ErrDrift] or [reconcile.ErrUnsafe] exits
-// with 1, unless it also says that the run did not end.
-func Elsewhere(flags func(*pflag.FlagSet), run func(c *cobra.Command, args []string) (mine bool, err error)) Option {
-	return func(c *config) { c.elsewhereFlags, c.elsewhere = flags, run }
-}
 
 // New makes the command denorm with its subcommands.
 func New(options ...Option) *cobra.Command {
@@ -66,26 +54,10 @@ func New(options ...Option) *cobra.Command {
 	root.AddCommand(newInit(&c), newLint(&c), newDiagram(&c), newEstimate(&c), newDDL(&c), newApply(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
 		newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
 	for _, sub := range root.Commands() {
-		if c.elsewhere != nil && slices.Contains([]string{"verify", "backfill", "runs", "pause", "resume", "rate", "stop"}, sub.Name()) {
-			c.orElsewhere(sub)
-		}
 		quiet(sub)
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return shownError{err} })
 	return root
-}
-
-// orElsewhere lets another engine do a command.
-func (c *config) orElsewhere(sub *cobra.Command) {
-	here := sub.RunE
-	c.elsewhereFlags(sub.Flags())
-	sub.Hidden = false
-	sub.RunE = func(sub *cobra.Command, args []string) error {
-		if mine, err := c.elsewhere(sub, args); mine {
-			return found(err)
-		}
-		return here(sub, args)
-	}
 }
 
 // found is the error of a run without that of drift, which is an exit code if there is nothing else.

@@ -15,7 +15,7 @@ import (
 // Flags that pages name exist, and so do commands with an argument in the table of docs/ref/command.md.
 func TestPagesNameFlags(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"temporal": true} // of module reconcile/temporal
+	known := make(map[string]bool)
 	flag := func(f *pflag.Flag) { known[f.Name] = true }
 	commands := make(map[string]bool)
 	var visit func(c *cobra.Command)

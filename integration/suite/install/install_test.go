@@ -146,8 +146,7 @@ func publishOther(t *testing.T, proxy, folder string) {
 	})
 }
 
-// TestInstallTemporal builds a worker of reconcile/temporal in a service, without what commands need, and the commands
-// in another binary.
+// TestInstallTemporal builds a worker of reconcile/temporal in a service, without what commands need.
 func TestInstallTemporal(t *testing.T) {
 	t.Parallel()
 	user, service := publish(t), t.TempDir()
@@ -163,15 +162,6 @@ import (
 func main() {}
 
 var _ = func(w worker.Worker, s *session.Session) error { return temporal.Register(w, s, nil) }
-`})
-	write(t, filepath.Join(service, "operate"), map[string]string{"main.go": `package main
-
-import (
-	"github.com/denorm-go/denorm/cmd/denorm/command"
-	"github.com/denorm-go/denorm/reconcile/temporal/commands"
-)
-
-func main() { _ = command.New(commands.Temporal(nil)) }
 `})
 	user(service, "mod", "init", "example.com/shop")
 	user(service, "get", released.Path+"/reconcile/temporal@"+released.Version)
