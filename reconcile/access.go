@@ -37,8 +37,6 @@ type table struct {
 	selects  string // up to the WHERE
 	ranges   string // all of it, of a range of tokens
 	live     catalog.Table
-	part     int // columns of the partition key, which come first
-	key      int // of the primary key
 	version  int // of the base table of a set with Versioned: which column has the version; else -1
 	surveyor *tablerow.Surveyor
 	flaws    []flaw
@@ -52,8 +50,7 @@ type flaw struct {
 }
 
 func newTable(l tablerow.Layout, keyspace string) *table {
-	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: tablerow.Timed(l), part: len(l.Partition())}
-	t.key = t.part + len(t.Clustering())
+	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: tablerow.Timed(l)}
 	t.version = slices.Index(t.columns, l.Version())
 	t.surveyor = tablerow.NewSurveyor(l)
 	t.flaws = t.allFlaws()
@@ -165,7 +162,7 @@ func (t *table) unread(err error) error { return fmt.Errorf("read %s: %w", t.qua
 // row reads the row with an encoded key, nil if there is none.
 func (a *access) row(ctx context.Context, t *table, key string, consistency gocql.Consistency) (*row, error) {
 	values, partition := tablerow.Arguments(t.Layout, key)
-	text := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
+	text := t.selects + " WHERE " + strings.Join(t.Table.KeyNames, " = ? AND ") + " = ?"
 	var rows []row
 	err := a.do(ctx, points, request.New(t.keyspace, partition), func(ctx context.Context) (err error) {
 		rows, _, err = scan(a.query(ctx, text, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
@@ -274,7 +271,7 @@ func eachRow(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []
 		}
 	}
 	if values[0] != nil {
-		last = bytes.Clone(t.PartitionKeyOf(values[:t.part]))
+		last = bytes.Clone(t.PartitionKeyOf(values[:t.Table.Part]))
 	}
 	return last, iter.Close()
 }

@@ -176,9 +176,7 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	}
 	j.report.add(wrong)
 	j.tracedFindings(ctx, wrong)
-	j.report.mu.Lock()
-	defer j.report.mu.Unlock()
-	j.report.Stamped++
+	j.report.count(&j.report.Stamped, 1)
 	return nil
 }
 
@@ -266,7 +264,7 @@ func (j *job) freeKeys(ctx context.Context, b versionedBase, row tablerow.Row) (
 func (j *job) stamp(ctx context.Context, l repair.Look, began time.Time) (next time.Time, err error) {
 	sent, next, err := j.putStamps(ctx, l, began)
 	if sent {
-		j.report.stamped()
+		j.report.count(&j.report.Stamped, 1)
 	}
 	return next, err
 }
@@ -292,11 +290,9 @@ func (j *job) putStamps(ctx context.Context, l repair.Look, began time.Time) (se
 			return false, next, err
 		}
 	}
-	j.report.mu.Lock()
-	defer j.report.mu.Unlock()
 	for _, q := range l.Rows {
 		if q.At != l.Base.At {
-			j.report.OtherTimes++
+			j.report.count(&j.report.OtherTimes, 1)
 		}
 	}
 	return true, next, nil

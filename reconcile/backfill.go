@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -125,40 +126,12 @@ func (j *job) leave(u *unit, err error) {
 	j.report.uncovered(err)
 }
 
-// fillRow puts a row of the base table into the new one.
+// fillRow puts a row of the base table into the new one. The other rows are put where one cannot be.
 func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 	t := j.queries[0]
-	if r.At == 0 {
-		why := "nothing says when it was written"
-		if j.base().version >= 0 {
-			why = "it was written without the library and has no version: Adopt (denorm adopt) gives it one"
-		}
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), why))
-		return nil
-	}
-	if tablerow.Unit(r.At) == tablerow.Nanoseconds {
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), repair.InNanoseconds))
-		return nil
-	}
-	if name := r.Unwritten(t.Layout); name != "" {
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), repair.Unwritten(t.Name(), name)))
-		return nil
-	}
-	if r.At > j.ahead(&suspect{}) {
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: its time is more than Settle in the future: see KeepAhead (--ahead keep)",
-			j.base().qualified(), t.qualified()))
-		return nil
-	}
-	// In a set that takes Patch a column that is null may have been so before the rest was written.
-	nulls := !r.Patchable() && (j.at || time.Since(time.UnixMicro(tablerow.Micros(r.At))) < j.horizon())
-	send, err := r.Redeliver(r.At, r.Written, nulls, j.keyspace)
-	if err != nil {
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))
-		return nil // the other rows are put
-	}
-	send = slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table != t.Name() || m.Kind == statement.Remove })
-	if overdue(send, r.Row) {
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), expired))
+	send, why := j.filling(t, r)
+	if why != nil {
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), why))
 		return nil
 	}
 	if len(send) == 0 {
@@ -167,8 +140,33 @@ func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 	if err := j.send(ctx, send); err != nil {
 		return err
 	}
-	j.report.mu.Lock()
-	defer j.report.mu.Unlock()
-	j.report.Put++
+	j.report.count(&j.report.Put, 1)
 	return nil
+}
+
+// filling are the mutations that put a row of the base table into another one, or why it cannot be put.
+func (j *job) filling(t *table, r *row) ([]statement.Mutation, error) {
+	switch name := r.Unwritten(t.Layout); {
+	case r.At == 0 && j.base().version >= 0:
+		return nil, errors.New("it was written without the library and has no version: Adopt (denorm adopt) gives it one")
+	case r.At == 0:
+		return nil, errors.New("nothing says when it was written")
+	case tablerow.Unit(r.At) == tablerow.Nanoseconds:
+		return nil, errors.New(repair.InNanoseconds)
+	case name != "":
+		return nil, errors.New(repair.Unwritten(t.Name(), name))
+	case r.At > j.ahead(&suspect{}):
+		return nil, errors.New("its time is more than Settle in the future: see KeepAhead (--ahead keep)")
+	}
+	// In a set that takes Patch a column that is null may have been so before the rest was written.
+	nulls := !r.Patchable() && (j.at || time.Since(time.UnixMicro(tablerow.Micros(r.At))) < j.horizon())
+	send, err := r.Redeliver(r.At, r.Written, nulls, j.keyspace)
+	if err != nil {
+		return nil, err
+	}
+	send = slices.DeleteFunc(send, func(m statement.Mutation) bool { return m.Table != t.Name() || m.Kind == statement.Remove })
+	if overdue(send, r.Row) {
+		return nil, errors.New(expired)
+	}
+	return send, nil
 }

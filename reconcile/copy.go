@@ -116,13 +116,11 @@ func (j *job) copyList(ctx context.Context, u *unit, r *row, c copied) error {
 }
 
 func (j *job) countCopy(there bool) {
-	j.report.mu.Lock()
-	defer j.report.mu.Unlock()
+	to := &j.report.Kept
 	if there {
-		j.report.Copied++
-	} else {
-		j.report.Kept++
+		to = &j.report.Copied
 	}
+	j.report.count(to, 1)
 }
 
 // listWritten says when the list of a base row was written, and when the column that gets it was, 0 if that has no
@@ -131,7 +129,7 @@ func (j *job) listWritten(ctx context.Context, r *row, c copied) (as statement.W
 	t := j.base()
 	values, partition := tablerow.Arguments(t.Layout, r.Entity())
 	text := fmt.Sprintf("SELECT MAXWRITETIME(%s), TTL(%[1]s), MAXWRITETIME(%s) FROM %s WHERE %s = ?", c.from, c.to, t.qualified(),
-		strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND "))
+		strings.Join(t.Table.KeyNames, " = ? AND "))
 	var at, own *int64
 	var ttl []*int32
 	err = j.do(ctx, points, request.New(t.keyspace, partition), func(ctx context.Context) error {

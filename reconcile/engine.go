@@ -87,7 +87,7 @@ func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell fu
 		config: u.config, access: u.access, set: u.set, entity: u.entity, kind: u.kind, tables: u.tables, queries: u.queries, uniques: u.uniques,
 		report: &Report{Entity: u.entity, Began: time.Now()}, queue: newQueue(),
 	}
-	p := &pieces{job: j, in: in, table: u.compared()[i], from: from, start: in.Low, tell: tell}
+	p := &pieces{job: j, in: in, table: u.compared()[i], counts: from, start: in.Low, tell: tell}
 	if from.Begun {
 		p.start = from.Cursor
 	}
@@ -134,13 +134,12 @@ type pieces struct {
 	*job
 	in     engine.Unit
 	table  *table
-	from   engine.Done
-	start  int64 // what is before was done by attempts before this one, and is in from
+	start  int64 // what is before was done by attempts before this one
 	at     int64 // all pieces are up to this
 	tell   func(engine.Done)
-	todo   []*piece // in their order, those that are not known to be done
-	cursor int64    // what is before is done
-	counts engine.Done
+	todo   []*piece    // in their order, those that are not known to be done
+	cursor int64       // what is before is done
+	counts engine.Done // with those of attempts before this one
 
 	mu     sync.Mutex
 	claims []int64 // tokens of claims that no base row holds
@@ -240,14 +239,8 @@ func (p *pieces) away(ctx context.Context, err error) bool {
 // done is what is done up to the cursor.
 func (p *pieces) done() engine.Done {
 	out := p.counts
-	out.Begun, out.Cursor = true, p.cursor
-	out.Rows += p.from.Rows
-	out.Put += p.from.Put
-	out.InFlight += p.from.InFlight
-	out.Uncovered += p.from.Uncovered
-	out.Unheld += p.from.Unheld
-	out.Ending += p.from.Ending
-	out.Found.AddAll(p.from.Found)
+	out.Begun, out.Cursor, out.Found = true, p.cursor, nil
+	out.Found.AddAll(p.counts.Found)
 	p.report.mu.Lock()
 	for i := range p.report.findings {
 		if f := &p.report.findings[i]; p.token(f) <= p.cursor {

@@ -156,7 +156,7 @@ const samples = 8
 // is not counted.
 func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
 	t := j.base()
-	if t.key == t.part {
+	if len(t.Clustering()) == 0 {
 		return 1, nil
 	}
 	var rows, partitions float64
@@ -165,7 +165,7 @@ func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
 		_, err := j.visit(ctx, t, in, defaultPageSize, mark{}, func(iter *gocql.Iter) ([]byte, error) {
 			return eachRow(iter, t, func(values [][]byte) error {
 				rows++
-				if key := bytes.Join(values[:t.part], []byte{0}); partitions == 0 || !bytes.Equal(key, last) {
+				if key := bytes.Join(values[:t.Table.Part], []byte{0}); partitions == 0 || !bytes.Equal(key, last) {
 					partitions++
 					last = key
 				}

@@ -321,7 +321,7 @@ func (j *job) flawed(f *flaw) bool {
 		return false
 	}
 	if f.unadopted && j.adopt == 0 && j.adopted == 0 {
-		j.report.unadopted()
+		j.report.count(&j.report.Unadopted, 1)
 	}
 	if f.why != nil && j.adopted == 0 {
 		j.report.uncovered(f.why)

@@ -27,7 +27,7 @@ type suspect struct {
 	sighting repair.Sighting
 	held     int64     // in microseconds: what is later was ahead when an earlier run saw it; 0: it saw nothing
 	due      time.Time // of the next look
-	at       int       // in the heap; -1: it is being looked at
+	looking  bool      // it is being looked at, and not in the heap
 }
 
 // queue holds suspects until they are to be looked at again. It is safe for concurrent use.
@@ -64,7 +64,7 @@ func (q *queue) add(ctx context.Context, entity string, p place, u *unit) {
 				u.open.Add(1)
 				s.units = append(s.units, u)
 			}
-			if s.at < 0 {
+			if s.looking {
 				s.more = append(s.more, p)
 			} else {
 				s.places[p] = true
@@ -189,15 +189,12 @@ type suspects []*suspect
 
 func (h suspects) Len() int           { return len(h) }
 func (h suspects) Less(i, j int) bool { return h[i].due.Before(h[j].due) }
-func (h suspects) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].at, h[j].at = i, j
-}
+func (h suspects) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
 // Push implements [heap.Interface].
 func (h *suspects) Push(x any) {
 	s := x.(*suspect) //nolint:forcetypeassert // there is nothing else in it
-	s.at = len(*h)
+	s.looking = false
 	*h = append(*h, s)
 }
 
@@ -205,6 +202,6 @@ func (h *suspects) Push(x any) {
 func (h *suspects) Pop() any {
 	old := *h
 	s := old[len(old)-1]
-	*h, s.at = old[:len(old)-1], -1
+	*h, s.looking = old[:len(old)-1], true
 	return s
 }

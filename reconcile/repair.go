@@ -64,7 +64,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	unstamped := j.adopt != 0 && l.Base != nil && tablerow.HasStamp(l.BaseTable) && l.Base.Stamp() == 0
 	defer func() {
 		if unstamped && (outcome == Repaired || would) {
-			j.report.stamped()
+			j.report.count(&j.report.Stamped, 1)
 		}
 		switch end := ctx.Err(); {
 		case end == nil || outcome == Repaired || !errors.Is(reason, end): // or it is of something else
@@ -95,7 +95,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	}
 	shared := len(l.Findings()) - len(before)
 	for range rounds {
-		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings) // what is new is not proven
+		rules.Old = rules.Old && repair.Same(l.Findings(), s.sighting.Findings) // what is new is not proven
 		if why := j.unrepairable(l); why != nil {
 			return Found, why
 		}
@@ -119,7 +119,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			return Found, errTaken
 		case len(after) == 0:
 			return j.agreed(ctx, l, began)
-		case !sameFindings(before, after):
+		case !repair.Same(before, after):
 			before = after
 			continue
 		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
@@ -134,7 +134,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		if l, began, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
 			return Found, fmt.Errorf("an entity is written again only when all replicas of the base row have answered: %w", err)
 		}
-		if after = repairable(l); !sameFindings(before, after) {
+		if after = repairable(l); !repair.Same(before, after) {
 			before = after
 			continue
 		}
@@ -197,7 +197,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		if l, err = j.lookAtAll(ctx, s); err != nil || len(repairable(l)) == 0 {
 			return 0, err
 		}
-		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings)
+		rules.Old = rules.Old && repair.Same(l.Findings(), s.sighting.Findings)
 		d, err = repair.Decide(l, rules)
 	}
 	if err != nil || d.Reason != "" {
@@ -374,17 +374,4 @@ func ends(r repair.Row) bool {
 		}
 	}
 	return false
-}
-
-func sameFindings(a, b []repair.Finding) bool {
-	key := func(x, y repair.Finding) int {
-		if x.Table != y.Table {
-			return cmp.Compare(x.Table, y.Table)
-		}
-		return cmp.Compare(x.Key, y.Key)
-	}
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.SortFunc(a, key)
-	slices.SortFunc(b, key)
-	return slices.Equal(a, b)
 }

@@ -337,22 +337,11 @@ func (r *Report) unheld(t *table) {
 	r.table(t.qualified()).Unheld++
 }
 
-func (r *Report) unadopted() {
+// count adds to one of the report's counters.
+func (r *Report) count(to *int, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Unadopted++
-}
-
-func (r *Report) stamped() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Stamped++
-}
-
-func (r *Report) inFlight(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.InFlight += n
+	*to += n
 }
 
 // Removal is a row that is about to be removed.

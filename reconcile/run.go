@@ -218,7 +218,7 @@ func (r *storedRun) skip(j *job, u *unit) bool {
 		r.ended.Add(1)
 		j.read.Add(*c.rows)
 		j.report.rows(u.t, int(*c.rows))
-		j.report.inFlight(int(*c.inFlight))
+		j.report.count(&j.report.InFlight, int(*c.inFlight))
 	}
 	return ok
 }

@@ -94,7 +94,7 @@ func (j *job) recall(ctx context.Context, s *suspect, l *repair.Look, began time
 	}
 	l.Ahead = min(l.Ahead, j.ahead(s))
 	s.sighting.Findings = l.Findings()
-	if len(same) == 0 || !sameFindings(same, s.sighting.Findings) || !first.Before(s.sighting.First) {
+	if len(same) == 0 || !repair.Same(same, s.sighting.Findings) || !first.Before(s.sighting.First) {
 		return c, nil
 	}
 	if s.sighting.First = first; !began.Before(first.Add(j.horizon())) {

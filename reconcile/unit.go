@@ -29,7 +29,7 @@ func newUnit(t *table, in segment) *unit {
 func (j *job) settled(ctx context.Context, s *suspect, inFlight bool, err error) {
 	units, gone := j.queue.done(s)
 	if gone && inFlight {
-		j.report.inFlight(1)
+		j.report.count(&j.report.InFlight, 1)
 		if len(units) > 0 {
 			units[0].inFlight.Add(1)
 		}

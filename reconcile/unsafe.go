@@ -34,24 +34,15 @@ func (j *job) surveyed(u *unit, seen *tablerow.Survey) {
 	t.Rows += seen.Rows
 	t.Ending += seen.Ending
 	t.partly += seen.Partly
-	add(&t.Units, seen.Units)
+	tablerow.AddCounts(&t.Units, seen.Units)
 	if j.adopt != 0 || j.adopted != 0 {
-		add(&t.Nulls, seen.Nulls)
+		tablerow.AddCounts(&t.Nulls, seen.Nulls)
 	}
 	if j.set.Expiry < 0 {
 		fix, declare := tablerow.Keep(u.t.Layout, u.t.qualified())
 		if t.keep = declare; fix != "" {
 			t.keep = fix + "; and " + declare
 		}
-	}
-}
-
-func add(to *map[string]int, counts map[string]int) {
-	if *to == nil && len(counts) > 0 {
-		*to = make(map[string]int)
-	}
-	for name, n := range counts {
-		(*to)[name] += n
 	}
 }
 

@@ -55,9 +55,7 @@ type Sighting struct {
 // Look adds a look that took from began to ended, and gives how certain its findings are. Next is when another look can
 // make them more certain, zero if none can.
 func (s *Sighting) Look(began, ended time.Time, findings []Finding, p Patience) (c Certainty, next time.Time) {
-	findings = slices.SortedFunc(slices.Values(findings), func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))
-	})
+	findings = ordered(findings)
 	apart := p.Settle
 	if p.Versioned {
 		apart = 0 // a row is in the query tables before its version is no longer pending
@@ -84,6 +82,15 @@ func (s *Sighting) Look(began, ended time.Time, findings []Finding, p Patience) 
 		return Proven, time.Time{}
 	}
 	return Settled, proven
+}
+
+// Same says whether findings are the same, in whatever order.
+func Same(a, b []Finding) bool { return slices.Equal(ordered(a), ordered(b)) }
+
+func ordered(findings []Finding) []Finding {
+	return slices.SortedFunc(slices.Values(findings), func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))
+	})
 }
 
 // older says whether everything in the findings was older than settle at the first look. Times in another unit do not

@@ -204,15 +204,11 @@ func (r Row) Unstamped() Row {
 // that has the column. It writes no row marker, so a delete or an expiry that removes the rest of the row removes it
 // too.
 func (r Row) Restamp(column string, as statement.Written, keyspace func(string) string) (statement.Mutation, error) {
-	x, err := r.renderer(entity.Patch, as.At, keyspace)
-	if err != nil {
-		return statement.Mutation{}, err
-	}
-	value := x.At
+	value := cqltype.BigInt(as.At).Data
 	if column == ExpiryColumn(r.layout) {
-		value = &r.values[r.layout.Set.Expiry]
+		value, _ = r.Value(column)
 	}
-	return mergeOne(x, r.layout.Table, column, value, as.Last()), nil
+	return r.PutCell(column, value, as, keyspace)
 }
 
 // ExpiryColumn is the column of tables.ExpiresAt, empty without one.

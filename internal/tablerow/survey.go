@@ -29,19 +29,18 @@ func (s *Survey) Add(other *Survey) {
 	s.Rows += other.Rows
 	s.Ending += other.Ending
 	s.Partly += other.Partly
-	for name, n := range other.Units {
-		count(&s.Units, name, n)
-	}
-	for name, n := range other.Nulls {
-		count(&s.Nulls, name, n)
-	}
+	AddCounts(&s.Units, other.Units)
+	AddCounts(&s.Nulls, other.Nulls)
 }
 
-func count(in *map[string]int, name string, n int) {
-	if *in == nil {
-		*in = make(map[string]int)
+// AddCounts adds counts by name to a map, which is made when there are any.
+func AddCounts(to *map[string]int, counts map[string]int) {
+	if *to == nil && len(counts) > 0 {
+		*to = make(map[string]int)
 	}
-	(*in)[name] += n
+	for name, n := range counts {
+		(*to)[name] += n
+	}
 }
 
 // Surveyor reads the times of rows of a table, which were selected as [Selected] says, and surveys them.
@@ -197,11 +196,11 @@ func (s *Surveyor) Count(to *Survey, cells [][]byte, now time.Time) {
 		last = max(last, s.Cell(cells, i, now).At)
 	}
 	if unit := Unit(last); unit != "" {
-		count(&to.Units, unit, 1)
+		AddCounts(&to.Units, map[string]int{unit: 1})
 	}
 	for n, name := range s.nulls {
 		if cells[n] == nil {
-			count(&to.Nulls, name, 1)
+			AddCounts(&to.Nulls, map[string]int{name: 1})
 		}
 	}
 }

@@ -131,6 +131,13 @@ func (e *execution) waitForWriters(ctx workflow.Context) error {
 
 // listen does what signals order. If a pause and a resume arrive together, the run is paused.
 func (e *execution) listen(ctx workflow.Context) {
+	for s := e.signals(ctx); ; {
+		s.Select(ctx)
+	}
+}
+
+// signals selects the next order.
+func (e *execution) signals(ctx workflow.Context) workflow.Selector {
 	s := workflow.NewSelector(ctx)
 	s.AddReceive(workflow.GetSignalChannel(ctx, resumeSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
 	s.AddReceive(workflow.GetSignalChannel(ctx, pauseSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
@@ -140,9 +147,7 @@ func (e *execution) listen(ctx workflow.Context) {
 			e.setRate(rate)
 		}
 	})
-	for {
-		s.Select(ctx)
-	}
+	return s
 }
 
 func (e *execution) pause(paused bool) {
@@ -160,18 +165,8 @@ func (e *execution) setRate(rate *int) {
 // obeyAll does what the signals order that listen has not received yet, because they would be lost when the execution
 // ends.
 func (e *execution) obeyAll(ctx workflow.Context) {
-	for c := workflow.GetSignalChannel(ctx, resumeSignal); c.ReceiveAsync(nil); {
-		e.pause(false)
-	}
-	for c := workflow.GetSignalChannel(ctx, pauseSignal); c.ReceiveAsync(nil); {
-		e.pause(true)
-	}
-	for c := workflow.GetSignalChannel(ctx, rateSignal); ; {
-		var rate *int
-		if !c.ReceiveAsync(&rate) {
-			return
-		}
-		e.setRate(rate)
+	for s := e.signals(ctx); s.HasPending(); {
+		s.Select(ctx)
 	}
 }
 
