@@ -31,10 +31,11 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := takePart(ctx, os.Args[1:]...); err != nil {
+	err := takePart(ctx, os.Args[1:]...)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends
+		os.Exit(1)
 	}
 }
 
