@@ -66,17 +66,8 @@ func (m *maker) counter(name, unit, description string) instrument {
 	return m.made(name, err, func(ctx context.Context, value float64, s series) { c.Add(ctx, int64(value), s.add...) })
 }
 
-// number makes a gauge of whole numbers.
-func (m *maker) number(name, unit, description string) instrument {
-	g, err := m.Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
-	return m.made(name, err, func(ctx context.Context, value float64, s series) {
-		g.Record(ctx, int64(value), s.record...)
-	})
-}
-
-// share makes a gauge of values from 0 to 1.
-func (m *maker) share(name, description string) instrument {
-	g, err := m.Float64Gauge(name, metric.WithUnit("1"), metric.WithDescription(description))
+func (m *maker) gauge(name, unit, description string) instrument {
+	g, err := m.Float64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
 	return m.made(name, err, func(ctx context.Context, value float64, s series) { g.Record(ctx, value, s.record...) })
 }
 

@@ -51,10 +51,10 @@ func (m *maker) runs() *runMetrics {
 	r.findings = m.counter("denorm.reconcile.findings", "{row}",
 		"Rows that disagree with their base row, and were not repaired.")
 	r.repairs = m.counter("denorm.reconcile.repairs", "{row}", "Rows that disagreed, by what a repair did about them.")
-	r.inFlight = m.number("denorm.reconcile.in_flight", "{entity}", "Entities that are to be looked at again.")
-	r.limit = m.number("denorm.reconcile.limit", "{request}", "Requests that a run may have in flight.")
-	r.progress = m.share("denorm.reconcile.progress", "How much of a run is done.")
-	r.ratio = m.share("denorm.drift.ratio",
+	r.inFlight = m.gauge("denorm.reconcile.in_flight", "{entity}", "Entities that are to be looked at again.")
+	r.limit = m.gauge("denorm.reconcile.limit", "{request}", "Requests that a run may have in flight.")
+	r.progress = m.gauge("denorm.reconcile.progress", "1", "How much of a run is done.")
+	r.ratio = m.gauge("denorm.drift.ratio", "1",
 		"Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
 	return r
 }
