@@ -150,43 +150,36 @@ type connectError struct {
 	encrypted bool
 }
 
-// shownRefusals bounds the text: a wrong password is wrong on each of a hundred nodes.
-const shownRefusals = 3
+// few are the first three of some texts, and how many more there are: a wrong password is wrong on each of a hundred
+// nodes.
+func few(texts []string) []string {
+	if more := len(texts) - 3; more > 0 {
+		texts = append(texts[:3:3], fmt.Sprintf("and %d more", more))
+	}
+	return texts
+}
 
 func (e *connectError) Error() string {
-	var b strings.Builder
-	b.WriteString("denorm: no session: ")
-	told := errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) > 0
-	for i, r := range e.refusals {
-		text := r.err.Error()
-		told = told || strings.Contains(e.driver.Error(), text) // gocql wraps the text, not the error
-		if i >= shownRefusals {
-			continue
-		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(r.host + ": ")
+	parts := each.Of(e.refusals, func(r refusal) string {
 		if hint := e.hint(r); hint != "" {
-			b.WriteString(hint + ": ")
+			return r.host + ": " + hint + ": " + r.err.Error()
 		}
-		b.WriteString(text)
+		return r.host + ": " + r.err.Error()
+	})
+	none := errors.Is(e.driver, gocql.ErrNoConnectionsStarted)
+	told := slices.ContainsFunc(e.refusals, func(r refusal) bool {
+		return none || strings.Contains(e.driver.Error(), r.err.Error()) // gocql wraps the text, not the error
+	})
+	if parts = few(parts); !told {
+		parts = append(parts, e.told())
 	}
-	if more := len(e.refusals) - shownRefusals; more > 0 {
-		fmt.Fprintf(&b, "; and %d more", more)
-	}
-	if !told {
-		if len(e.refusals) > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(e.told())
-	}
+	text := "denorm: no session: " + strings.Join(parts, "; ")
 	// Connections were made, and the one thing that is done with them before they count is to choose the keyspace.
-	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {
-		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there? Create it, or open the session without "+
+	if none && len(e.refusals) == 0 && e.keyspace != "" {
+		text += fmt.Sprintf(": keyspace %s cannot be used, is it there? Create it, or open the session without "+
 			"ClusterConfig.Keyspace", e.keyspace)
 	}
-	return printable.Line(b.String()) // of whoever answers at the address
+	return printable.Line(text) // of whoever answers at the address
 }
 
 // told is the text of the error that the driver returned, or a better one.
@@ -196,18 +189,10 @@ func (e *connectError) told() string {
 	case e.filtered != "" && strings.Contains(text, "host was filtered"): // gocql's text has the address alone
 		return e.filtered
 	case strings.Contains(text, "failed to resolve any"): // and here no host
-		names := make([]string, min(len(e.hosts), shownRefusals))
-		hint := ""
-		for i := range names {
-			names[i] = strconv.Quote(e.hosts[i])
-			if strings.ContainsAny(e.hosts[i], ", ;") {
-				hint = " (it takes one string for each host)"
-			}
+		text = "no address found for host " + strings.Join(few(each.Of(e.hosts, strconv.Quote)), ", ")
+		if slices.ContainsFunc(e.hosts, func(host string) bool { return strings.ContainsAny(host, ", ;") }) {
+			text += " (it takes one string for each host)"
 		}
-		if more := len(e.hosts) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("%d more", more))
-		}
-		return "no address found for host " + strings.Join(names, ", ") + hint
 	}
 	return text
 }

@@ -214,7 +214,7 @@ func TestConnectNamesHostsWithoutAddress(t *testing.T) {
 		`denorm: no session: no address found for host "127.0.0.1,127.0.0.2" (it takes one string for each host)`: {
 			"127.0.0.1,127.0.0.2",
 		},
-		`denorm: no session: no address found for host "a..1", "a..2", "a..3", 1 more`: {
+		`denorm: no session: no address found for host "a..1", "a..2", "a..3", and 1 more`: {
 			"a..1",
 			"a..2", "a..3", "a..4",
 		},

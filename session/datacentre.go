@@ -54,10 +54,7 @@ func (o *opening) filtered() string {
 	if len(o.out) == 0 {
 		return ""
 	}
-	shown := strings.Join(o.out[:min(len(o.out), shownRefusals)], ", ")
-	if more := len(o.out) - shownRefusals; more > 0 {
-		shown += fmt.Sprintf(", and %d more", more)
-	}
+	shown := strings.Join(few(o.out), ", ")
 	local, ok := o.filter.(datacentre)
 	switch {
 	case !ok:
