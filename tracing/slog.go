@@ -54,7 +54,7 @@ type loggedRequest struct {
 
 // TraceStart implements [session.Tracer].
 func (t *slogTracer) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
-	if !t.enabled(ctx) {
+	if !t.logs(ctx, slog.LevelError) {
 		return ctx
 	}
 	return &following[slogTracer, loggedOperation]{ctx, t, loggedOperation{OperationStart: data, start: time.Now()}}
@@ -116,7 +116,7 @@ func (t *slogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 
 // TraceRequestStart implements [session.RequestTracer].
 func (t *slogTracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
-	if !t.enabled(ctx) {
+	if !t.logs(ctx, slog.LevelError) {
 		return ctx
 	}
 	o := find[loggedOperation](ctx, t)
@@ -149,7 +149,10 @@ func (t *slogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 		attributes = append(attributes, sinceAttr(r.start))
 	}
 	if data.Err != nil {
-		message = r.text("request failed", "partition failed")
+		message = "request failed"
+		if read {
+			message = "partition failed"
+		}
 		attributes = appendReason(appendGivenAttrs(attributes, slog.String("outcome", outcome)), data.Err, data.Reason)
 		attributes = appendGivenAttrs(attributes, slog.Bool("budget_spent", data.BudgetSpent))
 	}
@@ -169,12 +172,7 @@ func (t *slogTracer) TraceRetry(ctx context.Context, data session.Retry) {
 	t.logger.LogAttrs(ctx, slog.LevelWarn, "attempt failed", appendHost(attributes, data.Host)...)
 }
 
-// enabled says whether anything may have to be logged.
-func (t *slogTracer) enabled(ctx context.Context) bool {
-	return t.logs(ctx, slog.LevelError)
-}
-
-// logs says whether lines of the level are logged.
+// logs says whether lines of the level are logged. Where those of errors are not, no line is.
 func (t *slogTracer) logs(ctx context.Context, level slog.Level) bool {
 	return t.logger.Enabled(ctx, level)
 }
@@ -190,14 +188,6 @@ func (t *slogTracer) level(of session.Operation, outcome, reason string) slog.Le
 		return slog.LevelWarn
 	}
 	return slog.LevelError
-}
-
-// text is that of a write or read.
-func (r *loggedRequest) text(write, read string) string {
-	if r.Partition > 0 {
-		return read
-	}
-	return write
 }
 
 // attributes are those that all messages of a request begin with. The buckets of a read are values of a row.
