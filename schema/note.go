@@ -11,7 +11,7 @@ import (
 
 // lintRules are the codes of the rules of package lint, which imports this package.
 var lintRules = []string{
-	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN204", "DN205", "DN206",
+	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN205", "DN206",
 	"DN207", "DN208", "DN209", "DN210", "DN211", "DN301", "DN302", "DN303", "DN304", "DN305", "DN401", "DN402", "DN403", "DN404", "DN405", "DN406", "DN407", "DN501", "DN502",
 	"DN503", "DN504", "DN505", "DN506", "DN507", "DN508", "DN509", "DN510", "DN511", "DN512", "DN513", "DN514", "DN515", "DN516", "DN517", "DN518", "DN519", "DN520", "DN521", "DN522", "DN523", "DN524",
 	"DN601", "DN602", "DN603", "DN604", "DN605", "DN606", "DN607", "DN608", "DN609", "DN610", "DN611", "DN612", "DN613", "DN614", "DN615", "DN616", "DN617",

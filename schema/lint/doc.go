@@ -16,7 +16,7 @@
 //
 //   - DN1: partitions: few values, hot, by time alone, unbounded, too large
 //   - DN2: primary keys: rows that overwrite each other, keys unique by clock time only, times as text, collections.
-//     Query tables that lack columns or have them in another type, tables that could share a partition
+//     Query tables that lack columns or have them in another type
 //   - DN3: columns: collections that are not frozen, counters next to other columns, money in binary floating point
 //   - DN4: secondary indexes and materialized views
 //   - DN5: statements: those that a table does not serve or Cassandra rejects, ALLOW FILTERING, large IN, batches, queues

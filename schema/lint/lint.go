@@ -33,7 +33,11 @@ func Check(s *schema.Schema) []Finding {
 		}}
 	}
 	s = inKeyspaces(s)
-	r := apply(s, rules)
+	r := newReview(s)
+	for _, r.rule = range slices.Backward(rules) { // the first rule needs to know what the others have found
+		r.told = make(map[any]bool)
+		r.check()
+	}
 	place := make(map[schema.ID]int)
 	for i, t := range s.Tables {
 		place[t.ID] = i + 1
@@ -69,10 +73,10 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 	return &out
 }
 
-// apply applies rules to a schema, the last one first.
-func apply(s *schema.Schema, rules []Rule) *review {
+// newReview takes down what the rules ask of a schema.
+func newReview(s *schema.Schema) *review {
 	r := &review{
-		schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
+		schema: s, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
 		sent: make(map[*schema.Table][]sent), bases: make(map[*schema.Table]*schema.Table),
 		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
 		columns: make(map[*schema.Table]map[string]bool), indexesOf: make(map[schema.ID][]*schema.Index), accepts: make(map[*schema.Table]map[string]string),
@@ -105,10 +109,6 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	r.entities = r.families()
 	for i := range r.entities {
 		r.entities[i].together = slices.ContainsFunc(r.batches, r.entities[i].within)
-	}
-	for _, r.rule = range slices.Backward(rules) {
-		r.told = make(map[any]bool)
-		r.check()
 	}
 	return r
 }
@@ -172,7 +172,6 @@ func Worst(findings []Finding) Severity {
 // review is one run of the rules.
 type review struct {
 	schema   *schema.Schema
-	rules    []Rule
 	byID     map[schema.ID]*schema.Table
 	bases    map[*schema.Table]*schema.Table // of views, nil if the schema does not have it
 	entities []family
@@ -262,6 +261,25 @@ func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
 			return
 		}
 	}
+}
+
+// asks says whether a query of a table is of a kind.
+func (r *review) asks(t *schema.Table, is func(*schema.Query) bool) bool {
+	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return is(x.Query) })
+}
+
+// query gives the first query of a table with a verb, or nil.
+func (r *review) query(t *schema.Table, verb string) *schema.Query {
+	i := slices.IndexFunc(r.sent[t], func(x sent) bool { return x.Verb == verb })
+	if i < 0 {
+		return nil
+	}
+	return r.sent[t][i].Query
+}
+
+// conditional says whether a query changes the table by a transaction.
+func (r *review) conditional(t *schema.Table) bool {
+	return r.asks(t, func(q *schema.Query) bool { return q.Conditional || q.Transaction && q.Verb != "SELECT" })
 }
 
 // maxQuery is how many bytes of a query a finding has.

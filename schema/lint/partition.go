@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -301,7 +302,11 @@ func size(what string, limit, worse float64) func(*review) {
 				continue
 			}
 			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have
-				v.Width, v.Elements, v.Filled = known(v.Width, nil, t), known(v.Elements, nil, t), known(v.Filled, nil, t)
+				unknown := func(name string, _ float64) bool { return t.Column(name) == nil }
+				for _, stated := range []*map[string]float64{&v.Width, &v.Elements, &v.Filled} {
+					*stated = maps.Clone(*stated)
+					maps.DeleteFunc(*stated, unknown)
+				}
 			}
 			e, err := estimate.New(r.schema, v)
 			if err != nil { // also of a table that the schema does not have

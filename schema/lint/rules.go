@@ -41,7 +41,6 @@ var checks = map[string]any{
 	"DN201":         missingUnique,
 	"DN202":         keyByClock,
 	"DN203":         incomplete,
-	"DN204":         separate,
 	"DN205":         impreciseKey,
 	"DN206":         redundant,
 	"DN207":         twoTypes,
