@@ -2,7 +2,7 @@
 //
 //	denorm lint schema.cql
 //	denorm lint --hosts 10.0.0.1 --keyspace shop queries.cql
-//	denorm diagram --hosts 10.0.0.1 --keyspace shop --format svg > shop.svg
+//	denorm diagram --hosts 10.0.0.1 --keyspace shop > shop.svg
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop --migrate schema.cql
 //	denorm apply --hosts 10.0.0.1 reviewed.cql

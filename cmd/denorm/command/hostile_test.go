@@ -49,7 +49,6 @@ func TestNamesDoNothingToATerminal(t *testing.T) {
 		{"lint", "--format", "sarif"},
 		{"ddl"},
 		{"diagram"},
-		{"diagram", "--format", "svg"},
 		{"estimate"},
 		{"estimate", "--volume", "shop.jobs rows=1M/day"},
 		{"estimate", "--volume", "shop.jobs rows=1M/day", "--format", "json"},

@@ -101,7 +101,7 @@ func TestReadmeRuns(t *testing.T) {
 	if got := run(); got != printed {
 		t.Errorf("the program of the README prints\n%s\nwhere the README has\n%s", got, printed)
 	}
-	golden.Check(t, "../../../../docs/model/readme.svg", run("diagram", "--format", "svg"))
+	golden.Check(t, "../../../../docs/model/readme.svg", run("diagram"))
 
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "shop.cql"), []byte(run("ddl")), 0o600); err != nil {

@@ -17,6 +17,6 @@ func FuzzDraw(f *testing.F) {
 		if err != nil {
 			return
 		}
-		cost.Bound(t, len(text), 20_000, func() { _, _ = diagram.Mermaid(s), diagram.SVG(s) })
+		cost.Bound(t, len(text), 20_000, func() { _ = diagram.SVG(s) })
 	})
 }

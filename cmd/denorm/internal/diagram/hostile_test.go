@@ -15,24 +15,7 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// A name is no instruction to Mermaid, however many percent signs it has.
-func TestPercentSignsInMermaid(t *testing.T) {
-	t.Parallel()
-	for n := range 9 {
-		signs := strings.Repeat("%", n)
-		name := signs + "{init: {}}" + signs
-		s := &schema.Schema{Tables: []schema.Table{{
-			ID: schema.ID{Keyspace: "k", Name: name}, Columns: []schema.Column{{Name: "a", Type: "int", Kind: schema.PartitionKey}},
-		}}}
-		out := diagram.Mermaid(s)
-		if strings.Contains(out, "%") || strings.Count(out, "％") != 2*n {
-			t.Errorf("%s: %s", name, out)
-		}
-	}
-}
-
-// Whatever names a schema has, an SVG of it is XML that any viewer opens, and neither picture holds anything that a
-// terminal would obey or that Mermaid takes for an instruction.
+// Whatever names a schema has, an SVG of it is XML that any viewer opens, and it holds nothing that a terminal would obey.
 func TestPicturesOfHostileNames(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -45,19 +28,9 @@ func TestPicturesOfHostileNames(t *testing.T) {
 		}
 		s.Tables[0].Columns[0].Name = "%%{init: {'securityLevel': 'loose'}}%%\xff\ufffe" // not UTF-8, and no character
 		s.Entities = []schema.Entity{e}
-		svg, mermaid := diagram.SVG(s), diagram.Mermaid(s)
-		for name, picture := range map[string]string{"svg": svg, "mermaid": mermaid} {
-			if shown := printable.Lines(picture); shown != picture {
-				t.Fatalf("%s: control characters in\n%q", name, picture)
-			}
-		}
-		if strings.Contains(mermaid, "%%") {
-			t.Fatalf("an instruction in\n%s", mermaid)
-		}
-		for _, line := range strings.Split(mermaid, "\n") {
-			if n := strings.Count(line, `"`); n%2 != 0 || n > 2 {
-				t.Fatalf("a text leaves its quotes: %s", line)
-			}
+		svg := diagram.SVG(s)
+		if shown := printable.Lines(svg); shown != svg {
+			t.Fatalf("control characters in\n%q", svg)
 		}
 		texts := 0
 		decoder := xml.NewDecoder(strings.NewReader(svg))
