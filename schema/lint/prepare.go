@@ -107,24 +107,14 @@ func saidOnce(found []Finding) []Finding {
 		query string
 		at    schema.Position
 	}
-	why := make(map[place]map[string]bool) // the codes that say why
+	why := make(map[place]bool)
 	for _, f := range found {
-		if at := (place{f.Query, f.At}); f.Severity == Error && strings.HasPrefix(f.Code, "DN5") && f.Code != codeRejected {
-			if why[at] == nil {
-				why[at] = make(map[string]bool)
-			}
-			why[at][f.Code] = true
+		if f.Severity == Error && strings.HasPrefix(f.Code, "DN5") && f.Code != codeRejected {
+			why[place{f.Query, f.At}] = true
 		}
 	}
-	return slices.DeleteFunc(found, func(f Finding) bool {
-		said := why[place{f.Query, f.At}]
-		return f.Code == codeRejected && len(said) > 0 || f.Code == codeTransaction && said[codeUnused]
-	})
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Code == codeRejected && why[place{f.Query, f.At}] })
 }
 
-// The codes of rules that find the same in a query.
-const (
-	codeUnused      = "DN501"
-	codeRejected    = "DN509"
-	codeTransaction = "DN517"
-)
+// codeRejected is the rule that finds in a query what others find too.
+const codeRejected = "DN509"

@@ -94,6 +94,21 @@ func literalNull(r *review, x sent) {
 	}
 }
 
+// needless notes conditions on rows whose id has just been made, so that nobody else can have it. A row of its id and
+// one more column may be a claim of it.
+func needless(r *review, x sent) {
+	s, ok := x.Statement.(*ast.Insert)
+	key := keyColumns(x.table)
+	if !ok || !s.IfNotExists || len(s.Columns) < 3 || !r.once(x.table.ID) || slices.ContainsFunc(key, func(c schema.Column) bool { return !isUUID(c) }) {
+		return
+	}
+	own := key[len(key)-1].Name
+	others := slices.ContainsFunc(r.sent[x.table], func(o sent) bool { return o.Conditional && o.Text != x.Text })
+	if (own == "id" || own == rowsOf(x.table)+"_id") && !others {
+		r.finding(x.table, "a plain INSERT", "IF NOT EXISTS of a %s that is made for the row: nobody else has it, and the write costs four round trips", own).of(x.Query)
+	}
+}
+
 // hotRow reports numbers that all clients count up in one row, by transactions.
 func hotRow(r *review, x sent) {
 	update, ok := x.Statement.(*ast.Update)
@@ -252,7 +267,7 @@ func (b batch) conditional() int {
 // batchesRejected reports batches that Cassandra does not accept.
 func batchesRejected(r *review, b batch) {
 	if b[0].Transaction {
-		return // DN517 says what is rejected there
+		return
 	}
 	i := b.conditional()
 	if i >= 0 && (slices.ContainsFunc(b, func(x sent) bool { return x.table != b[i].table }) || b.partitions(true) > 1) {

@@ -31,7 +31,7 @@ BEGIN TRANSACTION
 		{"SELECT name FROM pets;", "5 DN501 pets"},
 		// Where DN501 says nothing, as of a table with an index.
 		{"SELECT name FROM pets WHERE name = ?;\nCOMMIT TRANSACTION;\nCREATE INDEX i ON pets (name); BEGIN TRANSACTION DELETE FROM pets WHERE pet_id = ?;" +
-			"DELETE FROM owners WHERE owner = ? AND pet_id = ?;", "5 DN404 pets, 5 DN517 pets"},
+			"DELETE FROM owners WHERE owner = ? AND pet_id = ?;", "5 DN404 pets"},
 		{
 			let + "UPDATE pets SET name = p.owner, pet_id = p.pet_id WHERE pet_id = ?;\nUPDATE owners SET name = p.owner WHERE owner = ? AND pet_id = ?;",
 			"6 DN509 pets",
