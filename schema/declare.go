@@ -218,7 +218,7 @@ func (s *Schema) declared(declaration, name string) (*Table, error) {
 	}
 	meant := ""
 	if i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Name == id.Name }); i >= 0 {
-		meant = ": did you mean " + s.Tables[i].ID.String() + "?"
+		meant = ": did you mean " + s.Tables[i].String() + "?"
 	}
 	return nil, fmt.Errorf("%s: no table %q has been declared%s", declaration, name, meant)
 }
