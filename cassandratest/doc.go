@@ -63,10 +63,10 @@
 //
 //	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 //
-// An open session sends heartbeats, so virtual time is not quite free. A day of it takes some 6 seconds with three
-// nodes, and fills the journal. A test of writer.ErrExpired has to wait for half of gc_grace_seconds. It either lowers
-// gc_grace_seconds (ALTER TABLE ... WITH gc_grace_seconds = 120), or closes its session before the wait and opens
-// another after it: then the wait takes no time.
+// An open session sends heartbeats, so virtual time is not quite free. A day of it takes some 6 seconds per
+// session.Session with three nodes, and fills the journal. A test of writer.ErrExpired has to wait for half of
+// gc_grace_seconds. It either lowers gc_grace_seconds (ALTER TABLE ... WITH gc_grace_seconds = 120), or closes its
+// session before the wait and opens another after it: then the wait takes no time.
 //
 // Writers share a clock, but each bubble has its own time: if tests run in parallel, make each writer with
 // writer.WithClock(writer.NewClock(time.Now)).

@@ -27,9 +27,11 @@ type Options struct {
 	// Compression is the option of that name. {"enabled": "false"} turns it off. Small chunks suit small rows that are
 	// read one by one: {"class": "LZ4Compressor", "chunk_length_in_kb": "4"}.
 	Compression map[string]string
-	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is
-	// compared with the live table even if it is 0. A query table may have a shorter TTL than the base table of its set,
-	// but not a longer one. Package reconcile rejects query tables that have one other than the base table's.
+	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. If one table
+	// of a set declares a TTL, Validate compares the live TTL of each, even where it declares 0. If none does, live tables
+	// must have the same: one other than 0 is reported by Differences, and is an error for a Versioned set. A query table
+	// may have a shorter TTL than the base table of its set, but not a longer one. Package reconcile rejects query tables
+	// that have one other than the base table's.
 	TTL time.Duration
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.

@@ -30,7 +30,7 @@ func OneOf[V any](column string, values ...V) Option {
 
 // SingleWriter lets a key column change; a row is moved by the before-image alone. Two moves of an entity at the same
 // time leave a ghost although both are acknowledged, even of different columns. So does a before-image with another
-// value than the row was written with. If moves may overlap use [OneOf], or read with Confirm of reader.Query, which
+// value than the row was written with. If changes may overlap use [OneOf], or read with Confirm of reader.Query, which
 // leaves ghosts out.
 func SingleWriter(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })

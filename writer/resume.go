@@ -35,7 +35,8 @@ const resumeWidth = 256
 // Resume finishes a failed write: it sends again what is not known to be applied, with the bytes, timestamp, mode and
 // keyspaces of the write. Level, timeout, retries and tracer are the writer's. failed is not changed. Resume is safe
 // for a write that was applied after all, several times, and in several processes at once. The exception is
-// [tables.Compare]: the change may apply a second time. At most 256 requests are in flight at the same time.
+// [tables.Compare]: the change applies a second time if the compared columns have their former values again. An insert
+// does if its row was deleted. At most 256 requests are in flight at the same time.
 //
 // The result and error are as from [Writer.Write]. No table becomes NotApplied, because the error may have been resumed
 // elsewhere. The exception is [ErrConflict] where the row of a Versioned set shows that another change won. Counters

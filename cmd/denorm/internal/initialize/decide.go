@@ -48,7 +48,7 @@ func (p *Plan) decide(e *Entity) {
 				Option{`tables.Versioned("version")`, "a field Version gocql.UUID in place of the stamp; a lightweight transaction a write"})
 		}
 		d.Options = append(d.Options,
-			Option{fmt.Sprintf("tables.SingleWriter(%q)", c.Name), "if one process at a time moves an entity; else a stale row stays"})
+			Option{fmt.Sprintf("tables.SingleWriter(%q)", c.Name), "if changes of an entity never overlap; else a stale row stays"})
 		if len(d.Says) == 0 && quiet >= 0 {
 			q := &e.Decisions[quiet]
 			q.Columns, q.Tables = append(q.Columns, c.Name), each.Once(append(q.Tables, d.Tables...))
