@@ -347,13 +347,11 @@ func (j *job) brake(rows int64) error {
 // shows.
 func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) error {
 	at := then.UnixMicro()
-	if expires(l.Base) {
-		return errors.New("the row expires, and nothing in it says when: written again it would stay for good")
-	}
 	if at <= l.Base.At {
 		return errors.New("the entity was written less than Settle ago: repair it again later")
 	}
-	mutations, err := l.Base.Deliver(at, true, j.keyspace)
+	now := time.Now()
+	mutations, err := l.Base.Rewrite(at, func(w statement.Written) int64 { return j.base().surveyor.Again(w, at, now) }, j.keyspace)
 	switch {
 	case err != nil:
 		return err
@@ -362,9 +360,6 @@ func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) err
 	}
 	return j.send(ctx, mutations)
 }
-
-// expires says whether a row has values that expire, other than by ExpiresAt.
-func expires(r *repair.Row) bool { return ends(*r) && (!r.Expires() || r.Unexpiring()) }
 
 // ends says whether a row has values that expire.
 func ends(r repair.Row) bool {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -21,15 +23,43 @@ func (l Look) foreign(q *Row) bool {
 	case l.Adopt == 0:
 		return false
 	case tablerow.HasStamp(q.Layout()):
-		return q.Stamp() == 0 || q.Stamp() != q.At
+		return q.byHand()
 	}
 	return q.At != 0 && q.At <= l.Adopt
 }
+
+// byHand says whether something other than the library wrote the row last, as far as its stamp tells.
+func (r *Row) byHand() bool {
+	return tablerow.HasStamp(r.Layout()) && (r.Stamp() == 0 || r.Stamp() != r.At)
+}
+
+// Why a repair leaves such rows. An adoption would put the base row over the one, and remove the other; one that was
+// not completed may have left them.
+const (
+	unadopted       = "the newer row was written without the library: adopt the set, or Modify the entity, with no change"
+	unadoptedOrphan = "the row was written without the library: adopt the set, which removes it, or Insert the entity"
+)
 
 // foreignCell says whether something other than the library may have written a cell of a row, though a patch of another
 // one has stamped the row since. Without a base row there is nothing that is right instead.
 func (l Look) foreignCell(q *Row, at int64) bool {
 	return l.Adopt != 0 && l.Base != nil && at <= l.Adopt && (l.foreign(q) || at != q.Stamp())
+}
+
+// foreignNewer says whether, in an adoption, such a row is newer than the base row, which may then have to be written
+// again.
+func (l Look) foreignNewer() bool {
+	return slices.ContainsFunc(l.Rows, func(q Row) bool { return q.At > l.Base.At && l.foreign(&q) })
+}
+
+// unstamp leaves the stamp out of rows that are put. Who changes a row that has one takes it for right, and rows get
+// theirs once they agree.
+func (l Look) unstamp(send []statement.Mutation) {
+	for _, m := range send {
+		if i := slices.Index(m.Names, tablerow.StampColumn(l.BaseTable)); i >= 0 && m.Kind == statement.Put {
+			m.Args[i] = gocql.UnsetValue
+		}
+	}
 }
 
 // own are the rows that the library has written.

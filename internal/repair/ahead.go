@@ -104,11 +104,7 @@ func (l Look) undo(r Rules) (out Repair, err error) {
 	if future(*l.Base) {
 		out.Removes = append(out.Removes, *l.Base)
 	}
-	written := make(map[string]statement.Written)
-	for name, w := range right.Written {
-		written[name] = statement.Written{At: last + 1, Ends: w.Ends}
-	}
-	send, err := right.Redeliver(last+1, written, true, r.Keyspace)
+	send, err := right.Rewrite(last+1, func(w statement.Written) int64 { return w.Ends }, r.Keyspace)
 	out.Send = append(out.Send, send...)
 	return out, err
 }

@@ -37,6 +37,19 @@ func (r *Row) again(nulls bool, keyspace func(string) string) ([]statement.Mutat
 	return r.Redeliver(r.At, r.Written, nulls, keyspace)
 }
 
+// Rewrite renders a write of the row at a later time. Each value ends as ends says, and the stamp with the last of them.
+func (r *Row) Rewrite(at int64, ends func(statement.Written) int64, keyspace func(string) string) ([]statement.Mutation,
+	error,
+) {
+	written := make(map[string]statement.Written)
+	for name, w := range r.Written {
+		if name != tablerow.StampColumn(r.Layout()) {
+			written[name] = statement.Written{At: at, Ends: ends(w)}
+		}
+	}
+	return r.Redeliver(at, written, true, keyspace)
+}
+
 // Class says in what way a row of a query table disagrees with the base row.
 type Class uint8
 
@@ -259,6 +272,9 @@ func decide(l Look, r Rules) (Repair, error) {
 	}
 	if n := len(rows); n > 0 && rows[n-1].At > l.Base.At {
 		newest := rows[n-1]
+		if newest.byHand() {
+			return Repair{Reason: unadopted}, nil
+		}
 		if !newest.Whole() {
 			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what " +
 				"the write wrote: Modify the entity, with no change"}, nil
@@ -292,6 +308,9 @@ func decide(l Look, r Rules) (Repair, error) {
 		out.Send, out.Removes = append(out.Send, m), append(out.Removes, *q)
 	}
 	send, err := l.Base.again(nulls, r.Keyspace)
+	if l.foreignNewer() {
+		l.unstamp(send)
+	}
 	out.Send = append(out.Send, send...)
 	return out, err
 }
@@ -343,6 +362,8 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 			nil
 	case unproven:
 		return Repair{Reason: purged(newest.At), Later: true}, nil
+	case newest.byHand() && r.Promotable != 0: // else a person says that the base table has lost rows
+		return Repair{Reason: unadoptedOrphan}, nil
 	}
 	if newest.Patchable() {
 		l.Rows = l.own()

@@ -37,10 +37,10 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 	if err != nil {
 		return nil, err
 	}
-	row := statement.Written{At: at}
+	row, known := statement.Written{At: at}, false
 	for _, w := range written {
-		if w.At == at && w.Ends != 0 && (row.Ends == 0 || w.Ends < row.Ends) {
-			row.Ends = w.Ends
+		if w.At == at && (!known || lasts(w, row)) {
+			row.Ends, known = w.Ends, true
 		}
 	}
 	for n := range out { // those that are appended are complete
@@ -51,7 +51,7 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *layout.Table) bool {
 			return t.Name == m.Table
 		})]
-		older, err := r.takeOlder(m, t, written, keyspace)
+		apart, err := r.takeApart(m, t, written, row.Ends, keyspace)
 		if err != nil {
 			return nil, err
 		}
@@ -60,19 +60,24 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 			m.Statement, m.Names, m.Expires = text.InsertTTL, text.TTLNames, row.Last()
 			m.Args = slices.Insert(m.Args, len(t.Columns), any(cqltype.Int(statement.MaxTTL)))
 		}
-		out = append(out, older...)
+		out = append(out, apart...)
 	}
 	return out, nil
 }
 
-// takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
-func (r Row) takeOlder(m *statement.Mutation, t *layout.Table, written map[string]statement.Written,
+// lasts says whether a cell ends later than another one.
+func lasts(a, b statement.Written) bool { return b.Ends != 0 && (a.Ends == 0 || a.Ends > b.Ends) }
+
+// takeApart takes the columns that are older than a put, or end earlier than its row, out of it, and gives a mutation
+// of each. What says by itself when it ends, does so as a whole.
+func (r Row) takeApart(m *statement.Mutation, t *layout.Table, written map[string]statement.Written, ends int64,
 	keyspace func(string) string,
 ) ([]statement.Mutation, error) {
 	var out []statement.Mutation
 	for n, i := range t.Columns {
 		w, known := written[t.ColumnNames[n]]
-		if n < len(t.Key) || !known || w.At >= m.Timestamp {
+		earlier := m.Expires == 0 && w.At == m.Timestamp && w.Ends != ends
+		if n < len(t.Key) || !known || w.At >= m.Timestamp && !earlier {
 			continue
 		}
 		x, err := r.renderer(entity.Patch, w.At, keyspace)

@@ -162,6 +162,15 @@ func (s *Surveyor) own(w statement.Written, now time.Time) bool {
 	return ends.Before(written.Add(s.Default-defaultSlack)) || ends.After(now.Add(s.Default+defaultSlack))
 }
 
+// Again is when a value ends that is written again at a time. By default_time_to_live the time starts again, as at each
+// write.
+func (s *Surveyor) Again(w statement.Written, at int64, now time.Time) int64 {
+	if w.Ends == 0 || s.own(w, now) {
+		return w.Ends
+	}
+	return max(w.Ends, at/1e6*1000+s.Default.Milliseconds())
+}
+
 // End is when the first column of a row ends other than by default_time_to_live, in milliseconds; 0 if none does. It
 // is partly if others stay. Stamp and expiry do not count, as an adoption may have written them alone.
 func (s *Surveyor) End(cells [][]byte, now time.Time) (first int64, partly bool) {

@@ -357,9 +357,6 @@ func (r Row) Remove(at int64, keyspace func(string) string) (statement.Mutation,
 // Patchable says whether the set takes [entity.Patch]: no key of it moves.
 func (r Row) Patchable() bool { return r.layout.Patchable() }
 
-// Expires says whether the set has tables.ExpiresAt: a column of the row says when it ends.
-func (r Row) Expires() bool { return r.layout.Set.Expiry >= 0 }
-
 // Value is false of a column that the table does not have.
 func (r Row) Value(column string) ([]byte, bool) {
 	for i := range r.values {
