@@ -194,10 +194,14 @@ func seconds(ttl *int32) string {
 // repair does not take the newer row for right.
 func TestRepairLeavesWhatAdoptLeft(t *testing.T) {
 	t.Parallel()
-	set := memberSet(tables.OneOf("team", "red", "blue"), tables.UnstampedRows())
-	for name, ttl := range map[string]string{"stays": "0", "ends": "36000"} {
+	rows := []tables.Option{tables.OneOf("team", "red", "blue"), tables.UnstampedRows()}
+	for name, options := range map[string][]tables.Option{"rows": rows, "rows that end": rows, "cells": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			set, ttl := memberSet(options...), "0"
+			if name == "rows that end" {
+				ttl = "36000"
+			}
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				s, _, r := openSet(t, c, set, handed)
 				staleCopy(t, c, s, ttl, "")

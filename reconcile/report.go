@@ -138,7 +138,7 @@ func (r *Report) Err() error {
 	}
 	if r.Uncovered > 0 {
 		causes := each.Of(r.failures, func(f failure) error { return f })
-		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities: %w", ErrIncomplete, r.Uncovered, errors.Join(causes...)))
+		errs = append(errs, fmt.Errorf("%w: ranges of the ring or entities: %d: %w", ErrIncomplete, r.Uncovered, errors.Join(causes...)))
 	}
 	left := r.omitted
 	for _, f := range r.findings {
@@ -147,12 +147,13 @@ func (r *Report) Err() error {
 		}
 	}
 	if left > 0 {
-		errs = append(errs, fmt.Errorf("%w: %d findings", ErrDrift, left))
+		errs = append(errs, fmt.Errorf("%w: %d %s", ErrDrift, left, plural(left, "finding")))
 	}
 	return errors.Join(append(errs, r.unsafe()...)...)
 }
 
-// String returns the report as a table, without keys. If something is missing in it, Err says why.
+// String returns the report as a table, without keys, and up to three reasons why repairs failed. If something is
+// missing in it, Err says why.
 func (r *Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Tables {
@@ -181,9 +182,12 @@ func (r *Report) String() string {
 	for _, name := range r.NotCompared {
 		fmt.Fprintf(&b, "%-47s not compared\n", name)
 	}
-	outcomes := make(map[Outcome]int)
+	outcomes, failed := make(map[Outcome]int), []string(nil)
 	for _, f := range r.findings {
 		outcomes[f.Outcome]++
+		if f.Outcome == Failed && len(failed) < mostCauses && !slices.Contains(failed, f.Reason) {
+			failed = append(failed, f.Reason)
+		}
 	}
 	fmt.Fprintf(&b, "%d %s", len(r.findings)+r.omitted, plural(len(r.findings)+r.omitted, "finding"))
 	for o := Repaired; o <= Failed; o++ {
@@ -192,11 +196,14 @@ func (r *Report) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "; %d %s explained by writes in flight; in %s\n", r.InFlight, plural(r.InFlight, "difference"), r.Ended.Sub(r.Began).Round(time.Millisecond))
+	for _, reason := range failed {
+		fmt.Fprintf(&b, "failed: %s\n", reason)
+	}
 	if r.Unadopted > 0 {
 		fmt.Fprintf(&b, "base rows without a stamp or version: %d; adopt gives them one\n", r.Unadopted)
 	}
 	if r.Uncovered > 0 {
-		fmt.Fprintf(&b, "%d ranges of the ring, or entities, were not compared: nothing is known of them\n", r.Uncovered)
+		fmt.Fprintf(&b, "ranges of the ring, or entities, that were not compared: %d; nothing is known of them\n", r.Uncovered)
 	}
 	if r.stopped != nil {
 		b.WriteString("the run stopped before it was done\n")

@@ -33,11 +33,17 @@ func (r *Row) byHand() bool {
 	return tablerow.HasStamp(r.Layout()) && (r.Stamp() == 0 || r.Stamp() != r.At)
 }
 
+// unadopted says whether a repair finds such a row outside an adoption. When a Patch that expires has ended, so has the
+// stamp.
+func (l Look) unadopted(q *Row) bool {
+	return l.Adopt == 0 && q.byHand() && (!q.Patchable() || l.BaseTable.Set.Expiry < 0)
+}
+
 // Why a repair leaves such rows. An adoption would put the base row over the one, and remove the other; one that was
 // not completed may have left them.
 const (
-	unadopted       = "the newer row was written without the library: adopt the set, or Modify the entity, with no change"
-	unadoptedOrphan = "the row was written without the library: adopt the set, which removes it, or Insert the entity"
+	writtenByHand  = "the newer row was written without the library: adopt the set, or Modify the entity, with no change"
+	orphanedByHand = "the row was written without the library: adopt the set, which removes it, or Insert the entity"
 )
 
 // foreignCell says whether something other than the library may have written a cell of a row, though a patch of another

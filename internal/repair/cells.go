@@ -125,6 +125,8 @@ func (c *cellRepair) row(q *Row) {
 		case bytes.Equal(have, want) && (have == nil) == (want == nil):
 		case want != nil && (have == nil || baseAt > at || c.look.foreignCell(q, at)):
 			c.copy(c.look.Base, name, q, q.Layout()) // where that is older, and by hand, Rewrite follows
+		case at > q.Stamp() && c.look.unadopted(q):
+			c.out.Reason = writtenByHand
 		case want != nil:
 			c.copy(q, name, q, c.look.BaseTable)
 			if baseAt == at { // the server decides between the two by their bytes

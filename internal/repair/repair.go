@@ -272,8 +272,8 @@ func decide(l Look, r Rules) (Repair, error) {
 	}
 	if n := len(rows); n > 0 && rows[n-1].At > l.Base.At {
 		newest := rows[n-1]
-		if newest.byHand() {
-			return Repair{Reason: unadopted}, nil
+		if l.unadopted(&newest) {
+			return Repair{Reason: writtenByHand}, nil
 		}
 		if !newest.Whole() {
 			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what " +
@@ -362,8 +362,8 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 			nil
 	case unproven:
 		return Repair{Reason: purged(newest.At), Later: true}, nil
-	case newest.byHand() && r.Promotable != 0: // else a person says that the base table has lost rows
-		return Repair{Reason: unadoptedOrphan}, nil
+	case l.unadopted(&newest) && r.Promotable != 0: // else a person says that the base table has lost rows
+		return Repair{Reason: orphanedByHand}, nil
 	}
 	if newest.Patchable() {
 		l.Rows = l.own()
