@@ -91,9 +91,13 @@ func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *T
 		add(d)
 	}
 	for _, column := range slices.Sorted(maps.Keys(seen.Nulls)) {
+		advice := "make the field a pointer, or an update writes the value that Go has instead of null"
+		if slices.ContainsFunc(l.Set.Compared, func(i int) bool { return l.Set.Columns[i].Name == column }) {
+			advice = "it is compared, so no change of these rows can hold: make the field a pointer, or UPDATE it to a value"
+		}
 		add(Difference{
 			Column: column, Note: true, Reason: "null in " + of(seen.Nulls[column]) + ", and its field is no pointer",
-			Impossible: "make the field a pointer, or an update writes the value that Go has instead of null",
+			Impossible: advice,
 		})
 	}
 	return out

@@ -359,3 +359,66 @@ func TestRepeatsThatAMarkDoesNotTell(t *testing.T) {
 		}
 	})
 }
+
+// A compared column that was added to a table with rows is null in these. It is read as zero, and no change from that
+// can hold: it is Invalid at once, and not a Conflict, which Modify would try again until its time is over. Where the
+// field is a pointer the change is made, and a before-image that differs stays a Conflict.
+func TestNullInAComparedColumn(t *testing.T) {
+	t.Parallel()
+	type code struct {
+		Code          string
+		Uses, Changes int32
+	}
+	type loose struct {
+		Code    string
+		Uses    int32
+		Changes *int32
+	}
+	table := tables.Table{Name: "codes", PartKey: []string{"code"}}
+	strict := tables.Must(tables.New[code]("code", table, tables.Compare("uses", "changes")))
+	pointed := tables.Must(tables.New[loose]("code", table, tables.Compare("uses", "changes")))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(schema.Must(schema.Declare(schema.Sets(strict))).In(map[string]string{"": "shop"}).Statements()...)
+		s := start(t, c)
+		for _, key := range []string{"a", "b", "c"} {
+			if err := s.reads.Query(`INSERT INTO codes (code, uses) VALUES (?, 3)`, key).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wants := func(what string, err error, want writer.Outcome) {
+			t.Helper()
+			if got := writer.OutcomeOf(err); got != want || want == writer.Invalid && (failedWrite(t, err).Resumable() ||
+				!errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrConflict) ||
+				!strings.Contains(err.Error(), "column changes is null and compared")) {
+				t.Errorf("%s: %v, want %v: %v", what, got, want, err)
+			}
+		}
+		rounds := 0
+		_, err := writer.Modify(t.Context(), s.w, "redeem", strict, code{Code: "a"}, func(x code) (code, error) {
+			rounds++
+			x.Uses, x.Changes = x.Uses-1, x.Changes+1
+			return x, nil
+		})
+		if wants("Modify", err, writer.Invalid); rounds != 1 {
+			t.Errorf("%d rounds", rounds)
+		}
+		read := code{Code: "a", Uses: 3}
+		_, err = s.w.Write(t.Context(), "set", strict.Update(read, code{Code: "a", Uses: 2, Changes: 1}))
+		wants("Update", err, writer.Invalid)
+		_, err = s.w.Write(t.Context(), "end", strict.Delete(read))
+		wants("Delete", err, writer.Invalid)
+		_, err = s.w.Write(t.Context(), "set", strict.Update(code{Code: "a", Uses: 3, Changes: 7}, read))
+		wants("Update of another row", err, writer.Conflict)
+		_, err = s.w.Write(t.Context(), "end", strict.Delete(code{Code: "z"}))
+		wants("Delete of no row", err, writer.Conflict)
+		lost := c.When(cassandratest.Execute, cassandratest.Table("codes"), cassandratest.Nth(1)).Do(cassandratest.Drop)
+		_, err = s.w.Write(t.Context(), "set", strict.Update(read, code{Code: "a", Uses: 2, Changes: 1}))
+		wants("Update whose first answer is lost", err, writer.Unknown)
+		lost.End()
+		_, err = writer.Modify(t.Context(), s.w, "redeem", pointed, loose{Code: "b"}, func(x loose) (loose, error) {
+			x.Uses, x.Changes = x.Uses-1, new(int32)
+			return x, nil
+		})
+		wants("Modify by a pointer", err, writer.Applied)
+	})
+}

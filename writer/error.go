@@ -18,8 +18,8 @@ import (
 
 // What an [*Error] can match with errors.Is.
 var (
-	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set it also means that the
-	// before-image has the version of the row but other keys, and that nothing was applied. From Resume it means that
+	// ErrInvalid: the call or a row is not valid; nothing was sent. In a set with conditions it also means that nothing was
+	// applied, as a compared column is null, or the before-image has the version of the row but other keys. From Resume it means that
 	// this call has sent nothing, but the write may be half applied. While the error is [Error.Resumable], the fault may
 	// be the writer's.
 	ErrInvalid = decide.ErrInvalid
@@ -222,7 +222,7 @@ func (e *Error) any(is func(Outcome) bool) bool {
 	return slices.ContainsFunc(e.Tables, func(r TableResult) bool { return is(r.Outcome) })
 }
 
-// wrongImage says whether the before-image had the version of the row, and other keys.
+// wrongImage says whether the before-image had the version of the row, and other keys, or a compared column was null.
 func (e *Error) wrongImage() bool {
 	return errors.Is(e.known.Err, ErrInvalid)
 }

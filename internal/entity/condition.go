@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/gocql/gocql"
@@ -128,6 +129,25 @@ func (c *Condition) Holds(row *Row) bool {
 		return row == nil && c.Kind == Insert
 	}
 	return c.base.Set.Same(c.base.Set.Compared, c.before, row.Values)
+}
+
+// Null is the first compared column that is null in row, or nil for none, where the before-image has what a null is read
+// as, and sends as another value. It is "" if there is none. No change made from that row holds.
+func (c *Condition) Null(row *Row) string {
+	if row == nil || c.Kind == Insert {
+		return ""
+	}
+	decoded, err := c.base.Decode(*row)
+	if err != nil {
+		return ""
+	}
+	image, err := imageOf(c.base.Set, reflect.ValueOf(decoded))
+	for _, i := range c.base.Set.Compared {
+		if err == nil && row.Values[i].Data == nil && image[i].Data != nil && bytes.Equal(image[i].Data, c.before[i].Data) {
+			return c.base.Set.Columns[i].Name
+		}
+	}
+	return ""
 }
 
 // Own says whether row was made by this very change, as its [Mark] tells.

@@ -74,6 +74,10 @@ func decideChanges(ctx context.Context, env *decide.Env, d *decide.Decision, ear
 			return decide.Known{Outcome: retry.Applied}
 		}
 		if known.Err == nil && (len(d.Parts) == 1 || !c.Holds(stored)) {
+			// it would be read as the same before-image again
+			if column := c.Null(stored); column != "" && known.Outcome == retry.NotApplied {
+				return decide.Known{Outcome: retry.NotApplied, Err: nullError(column)}
+			}
 			known.Err = decide.ConflictError(i, d.Parts, stored != nil)
 			if stored != nil {
 				known.Current, _ = c.Base().Decode(*stored)
@@ -84,4 +88,10 @@ func decideChanges(ctx context.Context, env *decide.Env, d *decide.Decision, ear
 		known.Err = decide.ErrChanged
 	}
 	return known
+}
+
+// nullError says that a condition never holds, as the row has null in a compared column whose field cannot be nil.
+func nullError(column string) error {
+	return fmt.Errorf("%w: column %s is null and compared: UPDATE it to a value, or make the field a pointer "+
+		"(docs/adopt.md#a-compare-set)", decide.ErrInvalid, column)
 }
