@@ -19,8 +19,9 @@ type Tracer interface {
 }
 
 // RequestTracer is told of every request with all its attempts. A request is the mutations of a write that are sent
-// together, the pages of one partition of a read, or a reader.Transaction. In a read with Confirm the reads of base
-// rows for a page are one more request, within the request of the partition.
+// together, the pages of one partition of a read, or a reader.Transaction. The read of a base row by Modify or Load is
+// also one. In a read with Confirm the reads of base rows for a page are one more request, within the request of the
+// partition.
 //
 // The transaction of a set with conditions is a request of the base table alone. Its Host is not known, its repetitions
 // are not told, and OperationEnd.Requests does not count it.
@@ -134,7 +135,9 @@ type RequestStart struct {
 
 	// Of a read:
 
-	Partition int // its number, from 1, in the order of the query; 1 of reader.Transaction, 0 of a write
+	// Partition is its number, from 1, in the order of the query. It is 1 of reader.Transaction, Modify and Load, and 0
+	// of a write.
+	Partition int
 	Buckets   []Bucket
 }
 

@@ -20,7 +20,8 @@
 //
 // The writes of a Modify have a parent span of kind INTERNAL, named "Modify" and the op, with denorm.op, denorm.rounds
 // and denorm.outcome. denorm.rounds counts the calls of the function that changes the row. It is one more than the
-// conflicts after which it began again, and 0 if no row was read.
+// conflicts after which it began again, and 0 if no row was read. The read of a Modify has a span of kind CLIENT below
+// it, such as "SELECT orders_by_id". A Load has only such a span, below the caller's.
 //
 // The conventions describe a call to a database. Its span has db.system.name, and its kind is CLIENT, or INTERNAL for a
 // database in the memory of the process. A logical write is not such a call; it consists of several. Backends count

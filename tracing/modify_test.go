@@ -2,6 +2,7 @@ package tracing_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -234,4 +235,75 @@ func TestLevels(t *testing.T) {
 		}
 		golden.Check(t, "levels.golden", b.String())
 	})
+}
+
+// A read of Modify and Load is a request, as a read of a partition is: a slow one has a span with its table, node and
+// retries, and each attempt that failed a line. Before, nothing told it from the time that the function took.
+func TestReadsOfModifyAndLoad(t *testing.T) {
+	t.Parallel()
+	type note struct {
+		ID, Text string
+		At       time.Time
+	}
+	plain := tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}))
+	compared := tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Compare("text")))
+	key := note{ID: "a"}
+	for name, test := range map[string]struct {
+		set  *tables.Set[note]
+		call func(context.Context, *writer.Writer, *tables.Set[note]) error
+	}{
+		"Load": {plain, func(ctx context.Context, w *writer.Writer, set *tables.Set[note]) error {
+			_, err := writer.Load(ctx, w, "show", set, key)
+			return err
+		}},
+		"Modify": {plain, func(ctx context.Context, w *writer.Writer, set *tables.Set[note]) error {
+			_, err := writer.Modify(ctx, w, "show", set, key, func(n note) (note, error) { return n, errors.New("as it is") })
+			return err
+		}},
+		"Load under a condition": {compared, func(ctx context.Context, w *writer.Writer, set *tables.Set[note]) error {
+			_, err := writer.Load(ctx, w, "show", set, key)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create(schema.Must(schema.Declare(schema.Sets(plain))).In(map[string]string{"": "shop"}).Statements()...)
+				provider, exporter := recorder(t)
+				var out bytes.Buffer
+				w := open(t, c, tracing.Multi(tracing.New(tracing.WithTracerProvider(provider)),
+					tracing.Slog(slog.New(slog.NewTextHandler(&out, nil)))))
+				if _, err := w.Write(t.Context(), "add", plain.Insert(note{ID: "a", Text: "x"})); err != nil {
+					t.Fatal(err)
+				}
+				exporter.Reset()
+				failing := c.When(cassandratest.Text("SELECT"), cassandratest.Table("notes"), cassandratest.Nth(1)).
+					Do(cassandratest.Fail(cassandratest.Overloaded))
+				err := test.call(t.Context(), w, test.set)
+				if failing.End(); (err != nil) != (name == "Modify") || failing.Handled() != 1 {
+					t.Fatal(err, failing.Handled())
+				}
+				spans := exporter.GetSpans()
+				if len(spans) == 0 {
+					t.Fatal("no span")
+				}
+				read := spans[0]
+				has := make(map[attribute.Key]string)
+				for _, a := range read.Attributes {
+					has[a.Key] = a.Value.Emit()
+				}
+				if read.Name != "SELECT notes" || read.SpanKind != trace.SpanKindClient || has["denorm.op"] != "show" ||
+					has["denorm.attempts"] != "2" || has["denorm.rows"] != "1" || has["server.address"] == "" ||
+					len(read.Events) != 1 || read.Events[0].Name != "retry" {
+					t.Errorf("the read is %s with %v and %v", read.Name, has, read.Events)
+				}
+				if name == "Modify" && (len(spans) != 2 || read.Parent.SpanID() != spans[1].SpanContext.SpanID()) {
+					t.Errorf("%d spans, the last one %s", len(spans), spans[len(spans)-1].Name)
+				}
+				if line := out.String(); !strings.Contains(line, `msg="attempt failed" op=show keyspace=shop table=notes partition=1 `) {
+					t.Errorf("told %q", line)
+				}
+			})
+		})
+	}
 }

@@ -18,8 +18,9 @@ import (
 
 // What an [*Error] can match with errors.Is.
 var (
-	// ErrInvalid: the call or a row is not valid; nothing was sent. In a set with conditions it also means that nothing was
-	// applied, as a compared column is null, or the before-image has the version of the row but other keys. From Resume it means that
+	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set it also means that the
+	// before-image has the version of the row but other keys, and that nothing was applied. In a set with Compare the row
+	// may have null in a compared column whose field cannot be nil: then no change of it holds. From Resume it means that
 	// this call has sent nothing, but the write may be half applied. While the error is [Error.Resumable], the fault may
 	// be the writer's.
 	ErrInvalid = decide.ErrInvalid

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
@@ -39,8 +38,7 @@ import (
 //
 // The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
 // says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row lacks a stamp
-// that OneOf needs ([tables.UnstampedRows]), has a TTL but no expiry in a set with ExpiresAt, or has null in a column of
-// Compare whose field cannot be nil.
+// that OneOf needs ([tables.UnstampedRows]), or has a TTL but no expiry in a set with ExpiresAt.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -162,6 +160,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 		part[i], _ = values[i].(*cqltype.Value)
 	}
 	request := req.New(keyspace, statement.PartitionKey(part))
+	name := w.readFrom(set.Internal(), key)
 	var sent atomic.Int32
 	type answer struct {
 		row  T
@@ -169,12 +168,14 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	}
 	got, err := fanout.Detached(ctx, func() (got answer, err error) {
 		var found bool
-		_, err = request.Do(ctx, &w.sender.Retrier, retry.Partition, func(ctx context.Context) (err error) {
+		ctx, told := w.tracer.Read(ctx, request, op, name, text, w.consistency)
+		result, err := request.Do(ctx, &w.sender.Retrier, retry.Partition, func(ctx context.Context) (err error) {
 			sent.Add(1)
 			q := w.reads.Query(text, values...).Consistency(w.consistency).RetryPolicy(driver.NoRetry).WithContext(ctx)
 			found, got.ends, err = scanRow(q.Iter(), set.Internal(), &got.row)
 			return err
-		}, nil)
+		}, told.Observer())
+		told.End(found, result, err)
 		if err == nil && !found {
 			err = ErrNotFound
 		}
@@ -186,13 +187,22 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	return got.row, got.ends, nil
 }
 
+// readFrom is the base table that has the row of an entity, for tracers.
+func (w *Writer) readFrom(s *layout.Set, key any) string {
+	base := s.Tables[0]
+	if base.Rotation != nil && w.tracer.Any() {
+		if encoded, err := s.Identity(key); err == nil {
+			return base.Rotated(layout.InstantOf(&encoded[base.Rotation.Clock]))
+		}
+	}
+	return base.Name
+}
+
 // readBase reads a base row of a set with conditions.
 func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Base, plain bool) (row T, err error) {
 	env := w.env(op)
 	row, err = fanout.Detached(ctx, func() (row T, err error) {
-		at := env.Base(base)
-		at.Plain = plain
-		stored, _, err := decide.Try(ctx, &at.Partition, at.Row)
+		stored, err := env.Read(ctx, base, plain)
 		if err != nil {
 			return row, err
 		}

@@ -414,18 +414,18 @@ func TestModifyEndsWithAConflict(t *testing.T) {
 				create(c, set)
 				w, s := open(t, c)
 				w = w.With(writer.Timeout(test.timeout), writer.Retry(retry.Policy{AttemptTimeout: 4 * time.Second}))
-				id := gocql.MustRandomUUID() // its price is null, which no price is equal to
-				if err := s.Query("INSERT INTO seats (seat_id, guest) VALUES (?, 'A')", id).Exec(); err != nil {
+				id := gocql.MustRandomUUID()
+				if err := s.Query("INSERT INTO seats (seat_id, price) VALUES (?, 0)", id).Exec(); err != nil {
 					t.Fatal(err)
 				}
 				c.When(cassandratest.Text(" IF ")).Do(cassandratest.Delay(test.round))
 				for range 10 {
 					ctx, cancel := context.WithTimeout(t.Context(), test.caller)
 					rounds := 0
-					_, err := writer.Modify(ctx, w, "raise", set, seat{SeatID: id}, func(s seat) (seat, error) {
+					_, err := writer.Modify(ctx, w, "raise", set, seat{SeatID: id}, func(read seat) (seat, error) {
 						rounds++
-						s.Price++
-						return s, nil
+						read.Price++ // as another client does first, by a statement that is not delayed
+						return read, s.Query("UPDATE seats SET price = ? WHERE seat_id = ?\nIF EXISTS", read.Price, id).Exec()
 					})
 					cancel()
 					if writer.OutcomeOf(err) != writer.Conflict || rounds < test.least || rounds > test.most {

@@ -51,6 +51,28 @@ func (e *Env) Base(base *entity.Base) BaseRow {
 	return BaseRow{Partition: e.Partition(keyspace, key, base.Local(), base.Level(e.Consistency)), Base: base}
 }
 
+// Read reads a base row, with all attempts. It returns nil if there is no row. A tracer is told of it as of a read.
+func (e *Env) Read(ctx context.Context, base *entity.Base, plain bool) (row *entity.Row, err error) {
+	at := e.Base(base)
+	at.Plain = plain
+	var told *request.Reading
+	if e.Tracer.Any() {
+		level := at.Options.Consistency
+		if !plain {
+			level = gocql.Consistency(at.Options.Serial())
+		}
+		_, table, _ := base.Place()
+		text, _, _ := base.Select()
+		ctx, told = e.Tracer.Read(ctx, at.Request, e.Op, table, text.Text, level)
+	}
+	result, err := e.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) (err error) {
+		row, err = at.Row(ctx)
+		return err
+	}, told.Observer())
+	told.End(row != nil && row.Present, result, err)
+	return row, err
+}
+
 // NewVersion is a version that nothing else has, above a timestamp.
 func (e *Env) NewVersion(above int64) gocql.UUID {
 	return entity.Owned(entity.Version(e.Next(above), rand.Uint64()), e.Ends.Number) //nolint:gosec // it tells writers apart, it hides nothing

@@ -103,7 +103,7 @@ func TestOneTableIsAdopted(t *testing.T) {
 	if err := errors.Join(name(1), take(1), take(ahead)); err != nil {
 		t.Error(err)
 	}
-	if err := take(null); !errors.Is(err, writer.ErrConflict) {
+	if err := take(null); !errors.Is(err, writer.ErrInvalid) {
 		t.Errorf("null: %v", err)
 	}
 	for query, want := range map[string]int{"SELECT count FROM seats WHERE id = 1": 2, fmt.Sprint("SELECT count FROM seats WHERE id = ", ahead): 1} {
