@@ -40,9 +40,9 @@ func TestTenantWithoutTables(t *testing.T) {
 		_, booked := w.Write(t.Context(), "book", seats.Insert(seat{Number: "12A"}))
 		_, found := writer.Load(t.Context(), w, "book", seats, seat{Number: "12A"})
 		for want, err := range map[string]error{
-			"denorm: log: single: applied to 0 of 1 tables; records not applied: table records does not exist in keyspace t1":   wrote,
+			"denorm: log: single: records not applied: table records does not exist in keyspace t1":   wrote,
 			"denorm: log: read of records: table records does not exist in keyspace t1":                                         loaded,
-			"denorm: book: conditional: applied to 0 of 1 tables; seats not applied: table seats does not exist in keyspace t1": booked,
+			"denorm: book: conditional: seats not applied: table seats does not exist in keyspace t1": booked,
 			"denorm: book: read of seats: table seats does not exist in keyspace t1":                                            found,
 		} {
 			if err == nil || err.Error() != want {

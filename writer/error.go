@@ -139,13 +139,19 @@ func (e *Error) Error() string {
 			applied++
 		}
 	}
-	fmt.Fprintf(&b, "%s: applied to %d of %d tables", e.Mode, applied, len(e.Tables))
+	fmt.Fprintf(&b, "%s: ", e.Mode)
+	next := ""
+	if applied > 0 || len(e.Tables) != 1 && !e.Is(ErrUnknown) { // "applied to 0" would read as not applied
+		fmt.Fprintf(&b, "applied to %d of %d tables", applied, len(e.Tables))
+		next = "; "
+	}
 	for i := range e.Tables {
 		r := &e.Tables[i]
 		if r.Outcome == Applied {
 			continue
 		}
-		fmt.Fprintf(&b, "; %s %s", r.Table, r.Outcome)
+		fmt.Fprintf(&b, "%s%s %s", next, r.Table, r.Outcome)
+		next = "; "
 		switch {
 		case r.Attempts > 1:
 			fmt.Fprintf(&b, " after %d attempts", r.Attempts)

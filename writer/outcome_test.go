@@ -467,3 +467,24 @@ func (h *history) check(t *testing.T, e *Error, res Result) (clean int) {
 	}
 	return clean
 }
+
+// The text of an error counts tables unless none has the write and some may get it: "applied to 0 of 1 tables" was read
+// as not applied.
+func TestErrorDoesNotCountTheUnknown(t *testing.T) {
+	t.Parallel()
+	for want, outcomes := range map[string][]Outcome{
+		"denorm: take: fan-out: a unknown: no cause known":                                                        {Unknown},
+		"denorm: take: fan-out: a pending: no cause known; b unknown, for the same reason":                        {Pending, Unknown},
+		"denorm: take: fan-out: a not applied, not sent: no cause known":                                          {NotApplied},
+		"denorm: take: fan-out: applied to 1 of 2 tables; b unknown: no cause known":                              {Applied, Unknown},
+		"denorm: take: fan-out: applied to 0 of 2 tables; a not applied, not sent: no cause known; b not applied": {NotApplied, NotApplied},
+	} {
+		e := &Error{Op: "take", Mode: FanOut}
+		for i, o := range outcomes {
+			e.Tables = append(e.Tables, TableResult{Table: string(rune('a' + i)), Outcome: o})
+		}
+		if got := e.Error(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
