@@ -37,7 +37,8 @@ func (r *Row) again(nulls bool, keyspace func(string) string) ([]statement.Mutat
 	return r.Redeliver(r.At, r.Written, nulls, keyspace)
 }
 
-// Rewrite renders a write of the row at a later time. Each value ends as ends says, and the stamp with the last of them.
+// Rewrite renders a write of the row at a later time. Each value ends as ends says, and the stamp with the last of
+// them.
 func (r *Row) Rewrite(at int64, ends func(statement.Written) int64, keyspace func(string) string) ([]statement.Mutation,
 	error,
 ) {
