@@ -41,9 +41,9 @@ func TestTenantWithoutTables(t *testing.T) {
 		_, found := writer.Load(t.Context(), w, "book", seats, seat{Number: "12A"})
 		for want, err := range map[string]error{
 			"denorm: log: single: records not applied: table records does not exist in keyspace t1":   wrote,
-			"denorm: log: read of records: table records does not exist in keyspace t1":                                         loaded,
+			"denorm: log: read of records: table records does not exist in keyspace t1":               loaded,
 			"denorm: book: conditional: seats not applied: table seats does not exist in keyspace t1": booked,
-			"denorm: book: read of seats: table seats does not exist in keyspace t1":                                            found,
+			"denorm: book: read of seats: table seats does not exist in keyspace t1":                  found,
 		} {
 			if err == nil || err.Error() != want {
 				t.Errorf("%v\nwant %s", err, want)

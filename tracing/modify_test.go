@@ -245,8 +245,9 @@ func TestReadsOfModifyAndLoad(t *testing.T) {
 		ID, Text string
 		At       time.Time
 	}
-	plain := tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}))
-	compared := tables.Must(tables.New[note]("note", tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.Compare("text")))
+	notes := tables.Table{Name: "notes", PartKey: []string{"id"}}
+	plain := tables.Must(tables.New[note]("note", notes))
+	compared := tables.Must(tables.New[note]("note", notes, tables.Compare("text")))
 	key := note{ID: "a"}
 	for name, test := range map[string]struct {
 		set  *tables.Set[note]
@@ -300,7 +301,8 @@ func TestReadsOfModifyAndLoad(t *testing.T) {
 				if name == "Modify" && (len(spans) != 2 || read.Parent.SpanID() != spans[1].SpanContext.SpanID()) {
 					t.Errorf("%d spans, the last one %s", len(spans), spans[len(spans)-1].Name)
 				}
-				if line := out.String(); !strings.Contains(line, `msg="attempt failed" op=show keyspace=shop table=notes partition=1 `) {
+				const failed = `msg="attempt failed" op=show keyspace=shop table=notes partition=1 `
+				if line := out.String(); !strings.Contains(line, failed) {
 					t.Errorf("told %q", line)
 				}
 			})

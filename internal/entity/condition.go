@@ -131,8 +131,8 @@ func (c *Condition) Holds(row *Row) bool {
 	return c.base.Set.Same(c.base.Set.Compared, c.before, row.Values)
 }
 
-// Null is the first compared column that is null in row, or nil for none, where the before-image has what a null is read
-// as, and sends as another value. It is "" if there is none. No change made from that row holds.
+// Null is the first compared column that is null in row, where the before-image has what a null is read as: the zero
+// value of a field that cannot be nil. No change that is made from row holds then. Null is "" if there is none.
 func (c *Condition) Null(row *Row) string {
 	if row == nil || c.Kind == Insert {
 		return ""
@@ -143,7 +143,8 @@ func (c *Condition) Null(row *Row) string {
 	}
 	image, err := imageOf(c.base.Set, reflect.ValueOf(decoded))
 	for _, i := range c.base.Set.Compared {
-		if err == nil && row.Values[i].Data == nil && image[i].Data != nil && bytes.Equal(image[i].Data, c.before[i].Data) {
+		null := row.Values[i].Data == nil
+		if err == nil && null && image[i].Data != nil && cqltype.Identical(image[i].Data, c.before[i].Data) {
 			return c.base.Set.Columns[i].Name
 		}
 	}
