@@ -172,8 +172,9 @@ func TestValidateNamesNulls(t *testing.T) {
 			}
 		}
 		// No update of such a row writes anything if the column is compared.
-		notes = rowNotes(t, s, tables.Must(tables.New[thing]("thing", tables.Type("tags", "set<text>"), tables.Compare("number"),
-			tables.Table{Name: "things", Keyspace: "mall", PartKey: []string{"id"}})))
+		compared := tables.Must(tables.New[thing]("thing", tables.Type("tags", "set<text>"), tables.Compare("number"),
+			tables.Table{Name: "things", Keyspace: "mall", PartKey: []string{"id"}}))
+		notes = rowNotes(t, s, compared)
 		if n := strings.Count(notes, "it is compared, so no change of these rows can hold"); n != 1 {
 			t.Errorf("%d notes of the compared column: %s", n, notes)
 		}
