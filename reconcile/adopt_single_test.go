@@ -179,7 +179,7 @@ func TestCompareRowsThatNoChangeChanges(t *testing.T) {
 			})
 			return err
 		}
-		if err := change(1); !errors.Is(err, writer.ErrConflict) {
+		if err := change(1); !errors.Is(err, writer.ErrInvalid) {
 			t.Errorf("a row with null: %v", err)
 		}
 		if err := change(4); err != nil {
