@@ -291,7 +291,7 @@ func TestReadsOfModifyAndLoad(t *testing.T) {
 				read := spans[0]
 				has := make(map[attribute.Key]string)
 				for _, a := range read.Attributes {
-					has[a.Key] = a.Value.Emit()
+					has[a.Key] = a.Value.String()
 				}
 				if read.Name != "SELECT notes" || read.SpanKind != trace.SpanKindClient || has["denorm.op"] != "show" ||
 					has["denorm.attempts"] != "2" || has["denorm.rows"] != "1" || has["server.address"] == "" ||
