@@ -2,16 +2,15 @@ package reader
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
-	"slices"
 )
 
-// merger returns the rows of a group in order.
+// merger returns the rows of a group in order. It is a heap of the streams that have rows, the one with the next row on
+// top.
 type merger[T any] struct {
-	read    *read[T]
-	streams []*stream[T] // those that have rows, in the order of the next one of each
-	last    [][]byte     // the key given last by the stream at hand, to see that streams are in order
+	read *read[T]
+	heap []*stream[T]
+	last [][]byte // the key given last by the stream at hand, to see that streams are in order
 }
 
 // errDisorder says that a partition's rows came in another order than they are merged in.
@@ -27,10 +26,12 @@ func newMerger[T any](r *read[T], streams []*stream[T]) (*merger[T], error) {
 			return nil, err
 		}
 		if ok {
-			m.streams = append(m.streams, s)
+			m.heap = append(m.heap, s)
 		}
 	}
-	slices.SortFunc(m.streams, m.order)
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.down(i)
+	}
 	return m, nil
 }
 
@@ -75,21 +76,21 @@ func (m *merger[T]) key(s *stream[T]) [][]byte { return s.page.key(s.pos, m.read
 // next gives the stream that has the next row, at its position, and nil at the end of the group. The row is good until
 // advance.
 func (m *merger[T]) next() *stream[T] {
-	if len(m.streams) == 0 {
+	if len(m.heap) == 0 {
 		return nil
 	}
-	return m.streams[0]
+	return m.heap[0]
 }
 
 // advance goes on after the row that next gave.
 func (m *merger[T]) advance() error {
-	s := m.streams[0]
+	s := m.heap[0]
 	s.pos++
 	if s.pos < len(s.page.rows) {
 		if !m.rises(s.page.key(s.pos-1, m.read.plan.kept), m.key(s)) {
 			return s.fail(errDisorder, 0)
 		}
-		m.reorder()
+		m.down(0)
 		return nil
 	}
 	more, err := m.turn(s)
@@ -97,25 +98,38 @@ func (m *merger[T]) advance() error {
 		return err
 	}
 	if !more {
-		m.streams = m.streams[1:]
-		return nil
+		last := len(m.heap) - 1
+		m.heap[0] = m.heap[last]
+		m.heap = m.heap[:last]
 	}
-	m.reorder()
+	m.down(0)
 	return nil
 }
 
 // rises says whether a partition's next key follows on its last one.
 func (m *merger[T]) rises(last, next [][]byte) bool { return m.read.plan.compare(last, next) < 0 }
 
-// reorder puts the first stream, which has another row now, into its place.
-func (m *merger[T]) reorder() {
-	first, others := m.streams[0], m.streams[1:]
-	at, _ := slices.BinarySearchFunc(others, first, m.order)
-	copy(m.streams, others[:at])
-	m.streams[at] = first
+// down restores the heap below i.
+func (m *merger[T]) down(i int) {
+	for {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(m.heap) && m.less(m.heap[child], m.heap[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
+		i = least
+	}
 }
 
-// order is that of the next rows: by key, and rows of equal keys by partition.
-func (m *merger[T]) order(a, b *stream[T]) int {
-	return cmp.Or(m.read.plan.compare(m.key(a), m.key(b)), bytes.Compare(a.partition.id, b.partition.id))
+// less orders rows by key, and rows of equal keys by partition.
+func (m *merger[T]) less(a, b *stream[T]) bool {
+	if c := m.read.plan.compare(m.key(a), m.key(b)); c != 0 {
+		return c < 0
+	}
+	return bytes.Compare(a.partition.id, b.partition.id) < 0
 }
