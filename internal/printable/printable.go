@@ -23,7 +23,8 @@ func Lines(text string) string { return escaped(text, "\n\t", escape) }
 // Commands says whether text has what the service whose job prints it may take for a command.
 func Commands(text string) bool {
 	begins := func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "::") }
-	return strings.Contains(text, "##") || slices.ContainsFunc(strings.Split(text, "\n"), begins)
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Contains(text, "##") || slices.ContainsFunc(lines, begins)
 }
 
 // JSON gives a JSON document with the same content, in which no character is left that cannot be printed. Package
@@ -44,7 +45,7 @@ func escaped(text, keep string, escape func(b *strings.Builder, r rune, raw stri
 		} else {
 			escape(&b, r, raw)
 		}
-		begins = r == '\n' || begins && unicode.IsSpace(r)
+		begins = r == '\n' || r == '\r' || begins && unicode.IsSpace(r)
 		last, i = r, i+size
 	}
 	return b.String()

@@ -26,6 +26,7 @@ func TestEscapes(t *testing.T) {
 		"##vso[task.prependpath]/tmp": `#\x23vso[task.prependpath]/tmp`,
 		"a ###[set-output]b # c":      `a #\x23\x23[set-output]b # c`,
 		" ::set-output name=a::b":     ` \x3a:set-output name=a::b`,
+		"a\r::b":                      `a\r\x3a:b`,
 	} {
 		if got := printable.Line(text); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
@@ -69,7 +70,10 @@ func FuzzPrintable(f *testing.F) {
 
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{"a # b::c": false, "a##b": true, "a\n \t::b": true, "::a": true, "": false} {
+	for text, want := range map[string]bool{
+		"a # b::c": false, "a##b": true, "a\n \t::b": true, "::a": true, "": false,
+		"a\r::b": true, "a\r\n::b": true, "a\rb::c": false, // GitHub's runner ends lines at a carriage return alone too
+	} {
 		if printable.Commands(text) != want || printable.Commands(printable.Lines(text)) {
 			t.Errorf("%q: %t", text, !want)
 		}

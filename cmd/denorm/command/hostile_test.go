@@ -197,7 +197,8 @@ SELECT * FROM shop.t WHERE "{0}" = ?;
 func TestNamesAreNoCommands(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.cql")
-	text := "CREATE TABLE shop.\"##vso[task.prependpath]/tmp/evil\" (\"\n::add-path::/tmp\" int PRIMARY KEY);\nCREATE TABLE shop.\"x'; touch /tmp/pwned; '\" (a int, b int, PRIMARY KEY (a, b));\n"
+	text := "CREATE TABLE shop.\"##vso[task.prependpath]/tmp/evil\" (\"\n::add-path::/tmp\" int PRIMARY KEY);\nCREATE TABLE shop.\"x'; touch /tmp/pwned; '\" (a int, b int, PRIMARY KEY (a, b));\n" +
+		"CREATE TABLE shop.r (id int PRIMARY KEY) WITH comment = 'x\r::add-mask::foo';\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,7 @@ func TestNamesAreNoCommands(t *testing.T) {
 		if err != nil {
 			out.WriteString(err.Error())
 		}
-		if printable.Commands(out.String()) || strings.ContainsAny(out.String(), "\x1b\x07") || strings.Contains(out.String(), "--volume 'shop.\"x'; touch") {
+		if printable.Commands(out.String()) || strings.ContainsAny(out.String(), "\x1b\x07\r") || strings.Contains(out.String(), "--volume 'shop.\"x'; touch") {
 			t.Errorf("%q: %q", args, out.String())
 		}
 		if args[0] == "ddl" && (ExitCode(err) != ExitError || !strings.Contains(out.String(), "-- CREATE TABLE shop.\"#\\x23vso") || !strings.Contains(out.String(), "\nCREATE TABLE shop.\"x'")) {
