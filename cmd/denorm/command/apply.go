@@ -107,12 +107,12 @@ func (a *apply) run(c *cobra.Command, files []string) error {
 	return schema.Apply(ctx, s, steps, func(st schema.Step) { say(c, "applied", st) })
 }
 
-// maxShown bounds what is shown of a statement, in bytes.
+// maxShown bounds what is shown of a statement that nobody is asked about, in bytes.
 const maxShown = 100
 
 func say(c *cobra.Command, what string, st schema.Step) {
 	text := st.Text
-	if len(text) > maxShown {
+	if len(text) > maxShown && !st.Confirm {
 		text = strings.ToValidUTF8(text[:maxShown], "") + " ..."
 	}
 	_, _ = fmt.Fprintf(c.OutOrStdout(), "%-10s  %s:%d: %s\n", what, printable.Line(st.At.File), st.At.Line, printable.Line(text))

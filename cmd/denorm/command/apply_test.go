@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
 )
 
 // apply shows what it would send, asks before it drops something, and applies what is left.
@@ -58,4 +61,19 @@ func TestApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(ExitFine, "", "to confirm  F:1: DROP TABLE users\napplied     F:1: DROP TABLE users\n", "--yes")
+}
+
+// A statement that was cut could drop more than the person who confirms it has seen.
+func TestConfirmedStatementIsShownWhole(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	c := &cobra.Command{}
+	c.SetOut(&out)
+	st := schema.Step{Text: "ALTER TABLE t DROP (" + strings.Repeat("x", maxShown) + ", total)", Confirm: true}
+	say(c, "to confirm", st)
+	st.Confirm = false
+	say(c, "to apply", st)
+	if strings.Count(out.String(), "total") != 1 || !strings.Contains(out.String(), st.Text+"\n") {
+		t.Error(out.String())
+	}
 }
