@@ -99,6 +99,12 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			}
 		}
 	}
+	stamp := func(at int64) func(*forged) {
+		return func(m *forged) {
+			data := binary.BigEndian.AppendUint64(nil, uint64(at))
+			m.Columns = append(m.Columns, forgedColumn{"updated_at", 2, "bigint", data})
+		}
+	}
 	for name, test := range map[string]struct {
 		options []NewOption
 		at      time.Time
@@ -196,6 +202,17 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			[]NewOption{tasks},
 			now, task(0),
 			"column ends: the stored write expires at another time than the column says",
+		},
+		"its stamp": {[]NewOption{orders}, now, stamp(now.UnixMicro()), ""},
+		"a stamp that no later write could follow": {
+			[]NewOption{orders},
+			now, stamp(1<<62 + 1<<60),
+			"column updated_at: the stamp is not the timestamp of the stored write",
+		},
+		"a stamp of null": {
+			[]NewOption{orders},
+			now, func(m *forged) { m.Columns = append(m.Columns, forgedColumn{"updated_at", 1, "bigint", nil}) },
+			"column updated_at: the stamp is not the timestamp of the stored write",
 		},
 		"past a condition": {[]NewOption{orders}, now, func(m *forged) {
 			m.Table = "items"

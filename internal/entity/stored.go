@@ -81,6 +81,9 @@ func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) stri
 		if i == s.Expiry && m.Expires != expiryOf(v) {
 			return fmt.Sprintf("column %s: the stored write expires at another time than the column says", name)
 		}
+		if i == s.Stamp && (v == nil || !bytes.Equal(v.Data, cqltype.BigInt(m.Timestamp).Data)) {
+			return fmt.Sprintf("column %s: the stamp is not the timestamp of the stored write", name)
+		}
 	}
 	if m.Kind == statement.Remove { // elsewhere there is no row
 		return ""
