@@ -3,6 +3,7 @@ package reader
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/request"
@@ -20,6 +21,9 @@ type Reader struct {
 	session string // its keyspace, or empty
 	retrier request.Retrier
 }
+
+// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+func (Reader) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm reader") }
 
 // New makes a reader of the session's connections for reads. It uses the keyspaces of the session and, if the session
 // has them, its tracer and its retry budget. The option [Consistency] sets the level of its requests. The error names

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ type Reconciler struct {
 	shared   settings.Shared
 	defaults []Option
 }
+
+// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+func (Reconciler) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm reconciler") }
 
 // New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session and reports
 // to its tracer. It has its own retry budget, so that a run does not use up the budget of the service. The options are

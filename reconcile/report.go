@@ -3,6 +3,7 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -210,6 +211,9 @@ func (r *Report) String() string {
 	}
 	return b.String()
 }
+
+// Format prints [Report.String] for every verb: printed in full, a report would show keys of rows.
+func (r *Report) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
 
 func plural(n int, what string) string {
 	if n == 1 {

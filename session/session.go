@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -23,6 +24,9 @@ type Session struct {
 	writes, reads *gocql.Session
 	opened        bool // by Open, so that Close ends them
 }
+
+// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+func (Session) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm session") }
 
 // Option is an argument of [Open], [New] and [Session.With].
 type Option func(*config)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,8 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -471,6 +474,7 @@ func TestNothingShowsValues(t *testing.T) {
 		"plan": plan, "plan by value": *plan, "ends": r.ends, "lines": r.lines,
 		"values": x.sent()[0].Mutations[0].Args,
 	}
+	maps.Copy(things, holders(t, secret))
 	for name, thing := range things {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 			wantNoSecret(t, name+" as "+format, fmt.Sprintf(format, thing), secret, row.PatientID)
@@ -486,6 +490,32 @@ func TestNothingShowsValues(t *testing.T) {
 	data, err := e.MarshalBinary()
 	if err != nil || !bytes.Contains(data, []byte(secret)) {
 		t.Errorf("MarshalBinary is where the values are: %v", err)
+	}
+}
+
+// holders are what holds a session whose password is secret.
+func holders(t *testing.T, secret string) map[string]any {
+	t.Helper()
+	config := cassandratest.Start(t, 1).Config()
+	config.Authenticator = gocql.PasswordAuthenticator{Username: "shop", Password: secret}
+	s, err := session.Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if !strings.Contains(fmt.Sprintf("%s", any(s.Reads())), secret) {
+		t.Fatal("gocql does not show the password: the test tests nothing")
+	}
+	w, noWriter := New(s)
+	r, noReader := reader.New(s)
+	rec, noReconciler := reconcile.New(s)
+	if err := errors.Join(noWriter, noReader, noReconciler); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]any{
+		"session": s, "session by value": *s, "writer": w, "writer by value": *w,
+		"reader": r, "reader by value": *r, "reconciler": rec, "reconciler by value": *rec,
+		"all": []any{s, w, r, rec}, "fields": struct{ S, W, R, C any }{s, *w, *r, rec},
 	}
 }
 

@@ -3,6 +3,8 @@ package writer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/decide"
@@ -33,6 +35,9 @@ type Writer struct {
 	next     func(above int64) int64
 	finishes func(context.Context, string, time.Time, []*statement.Mutation) (int, error)
 }
+
+// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+func (Writer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm writer") }
 
 // New makes a writer. It uses the keyspaces of the session and, if the session has them, its tracer and its retry
 // budget. The error names every option that is not valid.
