@@ -77,7 +77,7 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 func newReview(s *schema.Schema) *review {
 	r := &review{
 		schema: s, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table), ignores: make(map[[2]string][]int),
-		sent: make(map[*schema.Table][]sent), bases: make(map[*schema.Table]*schema.Table),
+		sent: make(map[*schema.Table][]sent), first: make(map[asked]*schema.Query), bases: make(map[*schema.Table]*schema.Table),
 		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
 		columns: make(map[*schema.Table]map[string]bool), indexesOf: make(map[schema.ID][]*schema.Index), accepts: make(map[*schema.Table]map[string]string),
 	}
@@ -103,6 +103,9 @@ func newReview(s *schema.Schema) *review {
 		if t, _ := r.table(q.Table); t != nil {
 			x := sent{q, t}
 			r.statements, r.sent[t] = append(r.statements, x), append(r.sent[t], x)
+			if r.query(t, q.Verb) == nil {
+				r.first[asked{t, q.Verb}] = q
+			}
 		}
 	}
 	r.batches = batchesOf(r.statements)
@@ -178,6 +181,7 @@ type review struct {
 	// The queries whose table is known, all and by table, and the writes of them that are in batches or transactions.
 	statements []sent
 	sent       map[*schema.Table][]sent
+	first      map[asked]*schema.Query // for [review.query]
 	batches    []batch
 	names      map[string][]string               // of tables and views, by keyspace
 	called     map[string]schema.ID              // the first table or view of each name
@@ -268,14 +272,14 @@ func (r *review) asks(t *schema.Table, is func(*schema.Query) bool) bool {
 	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return is(x.Query) })
 }
 
-// query gives the first query of a table with a verb, or nil.
-func (r *review) query(t *schema.Table, verb string) *schema.Query {
-	i := slices.IndexFunc(r.sent[t], func(x sent) bool { return x.Verb == verb })
-	if i < 0 {
-		return nil
-	}
-	return r.sent[t][i].Query
+// asked is what queries of a table have one verb.
+type asked struct {
+	table *schema.Table
+	verb  string
 }
+
+// query gives the first query of a table with a verb, or nil.
+func (r *review) query(t *schema.Table, verb string) *schema.Query { return r.first[asked{t, verb}] }
 
 // conditional says whether a query changes the table by a transaction.
 func (r *review) conditional(t *schema.Table) bool {

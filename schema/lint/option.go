@@ -44,7 +44,7 @@ func template(literal string) bool {
 
 // written says whether a statement is known that writes the table.
 func (r *review) written(t *schema.Table) bool {
-	return slices.ContainsFunc(r.sent[t], func(x sent) bool { return x.Verb == "INSERT" || x.Verb == "UPDATE" })
+	return r.query(t, "INSERT") != nil || r.query(t, "UPDATE") != nil
 }
 
 // mostWindows is how many windows, and so at least files, a table may well have.

@@ -249,9 +249,10 @@ func (b batch) partitions(fixed bool) int {
 // repeated is a statement of a batch that is in it twice with values that are bound, as a loop over rows makes it; or
 // -1. Best is one whose table has a row each partition.
 func (b batch) repeated() int {
-	found := -1
+	found, before := -1, make(map[string]bool)
 	for i, x := range b {
-		again := strings.Contains(x.Text, "?") && slices.ContainsFunc(b[:i], func(o sent) bool { return o.Text == x.Text })
+		again := before[x.Text] && strings.Contains(x.Text, "?")
+		before[x.Text] = true
 		if again && (found < 0 || len(x.table.Of(schema.Clustering)) == 0) {
 			found = i
 		}

@@ -11,13 +11,23 @@ import (
 // This file has the rules on what several statements together do to a table.
 
 // wholePartition notes reads of partitions that grow forever, from their first row to their last.
-func wholePartition(r *review, x sent) {
+func wholePartition(r *review) {
+	reasons := make(map[*schema.Table]string)
+	for t := range r.sent {
+		_, reasons[t] = r.endless(t)
+	}
+	for _, x := range r.statements {
+		r.readWhole(x, reasons[x.table])
+	}
+}
+
+// readWhole notes that a statement reads a partition that grows forever, for the reason, or counts its rows.
+func (r *review) readWhole(x sent, reason string) {
 	s, ok := x.Statement.(*ast.Select)
 	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.Query, x.table) ||
 		slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.Query, c.Name) }) {
 		return
 	}
-	_, reason := r.endless(x.table)
 	counts := slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Call && c.Text == "count" })
 	switch {
 	case r.told[x.table.ID]:
@@ -62,9 +72,20 @@ var (
 )
 
 // lostUpdate notes values that depend on what was read, and are set without a condition.
-func lostUpdate(r *review, x sent) {
+func lostUpdate(r *review) {
+	rewritten := make(map[*schema.Table]bool)
+	for t := range r.sent {
+		rewritten[t] = r.rewritten(t)
+	}
+	for _, x := range r.statements {
+		r.setBlindly(x, rewritten[x.table])
+	}
+}
+
+// setBlindly notes that a statement sets such a value. An INSERT does so where rows are rewritten.
+func (r *review) setBlindly(x sent, rewritten bool) {
 	s, ok := x.Statement.(*ast.Update)
-	if insert, is := x.Statement.(*ast.Insert); is && r.rewritten(x.table) {
+	if insert, is := x.Statement.(*ast.Insert); is && rewritten {
 		s, ok = &ast.Update{}, true
 		for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
 			s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
@@ -231,13 +252,14 @@ func (r *review) writtenTogether(t, other *schema.Table) bool {
 // deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row
 // wins.
 func deleteWins(r *review, b batch) {
+	deletes := make(map[schema.ID]bool) // a row of a table
 	for _, x := range b {
-		_, inserts := x.Statement.(*ast.Insert)
-		deletes := slices.ContainsFunc(b, func(o sent) bool {
-			return o.Verb == "DELETE" && o.Table == x.Table && len(o.Columns) == len(keyColumns(x.table)) &&
-				strings.Contains(o.Text, "?")
-		})
-		if inserts && deletes && !x.Transaction && !x.Timestamped {
+		if x.Verb == "DELETE" && len(x.Columns) == len(keyColumns(x.table)) && strings.Contains(x.Text, "?") {
+			deletes[x.Table] = true
+		}
+	}
+	for _, x := range b {
+		if _, inserts := x.Statement.(*ast.Insert); inserts && deletes[x.Table] && !x.Transaction && !x.Timestamped {
 			r.finding(x.table, "leave the DELETE out, if the key has not changed", "a batch deletes a row and inserts one: if they have one key, the DELETE wins, as "+
 				"both have one timestamp").of(x.Query)
 			break
