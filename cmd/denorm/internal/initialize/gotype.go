@@ -183,12 +183,18 @@ func newNames(taken ...string) names {
 	return n
 }
 
-// take gives a name that is free, and takes it.
-func (n names) take(name string) string {
+// free gives a name that is free: the one that is wanted, or that with a number.
+func (n names) free(name string) string {
 	free := name
 	for i := 2; n[free]; i++ {
 		free = fmt.Sprintf("%s%d", name, i)
 	}
+	return free
+}
+
+// take gives a name that is free, and takes it.
+func (n names) take(name string) string {
+	free := n.free(name)
 	n[free] = true
 	return free
 }

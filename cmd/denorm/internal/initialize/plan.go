@@ -28,9 +28,12 @@ type Plan struct {
 	Left     []Left         // columns of tables that a set has, or may have
 	Findings []lint.Finding // about statements
 
-	schema *schema.Schema
-	user   []*userType
-	all    *schema.Schema // what the sets declare
+	schema  *schema.Schema
+	byID    map[schema.ID]*schema.Table // of two of one name, the first
+	user    []*userType
+	named   names                            // of the sets
+	sharing map[schema.ID][]tables.Described // the sets that have a table
+	all     *schema.Schema                   // what the sets declare
 }
 
 // Left is something that is not declared, and why.
@@ -105,41 +108,75 @@ func (e *Entity) nullable() string {
 
 // New plans the sets of a schema. samples are by the name of the entity's base table.
 func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
-	p := &Plan{schema: s, all: &schema.Schema{}, Entities: []*Entity{}, Alone: []Left{}, Left: []Left{}}
+	p := &Plan{
+		schema: s, byID: make(map[schema.ID]*schema.Table), named: newNames(), sharing: make(map[schema.ID][]tables.Described),
+		all: &schema.Schema{}, Entities: []*Entity{}, Alone: []Left{}, Left: []Left{},
+	}
+	for i := range slices.Backward(s.Tables) {
+		p.byID[s.Tables[i].ID] = &s.Tables[i]
+	}
 	types := &types{schema: s, names: newNames("Schema"), known: make(map[schema.ID]*userType)}
-	known := slices.Clone(s.Entities) // and guessed ones
-	guessed := guess.Entities(s)
-	for _, g := range guessed {
+	known := make(map[schema.ID]bool) // tables of entities, also of guessed ones
+	for _, e := range s.Entities {
+		for _, id := range e.Tables {
+			known[id] = true
+		}
+	}
+	var bases []base
+	for _, g := range guess.Entities(s) {
+		if g.Base >= 0 {
+			t := p.byID[g.Tables[g.Base]]
+			bases = append(bases, base{t, g.Name, keyOf(t)})
+		}
 		if len(g.Tables) < 2 {
 			continue
 		}
-		known = append(known, g.Entity)
+		for _, id := range g.Tables {
+			known[id] = true
+		}
 		b := builder{Plan: p, types: types, why: make(map[schema.ID]string)}
 		if e := b.entity(&g, samples); e != nil {
 			p.Entities = append(p.Entities, e)
-			p.user = each.Once(append(p.user, e.userTypes()...))
+			p.named[e.Name] = true
+			for _, t := range e.Tables {
+				p.sharing[t.ID] = append(p.sharing[t.ID], e)
+			}
+			p.user = append(p.user, e.userTypes()...)
 		}
 	}
+	p.user = each.Once(p.user)
+	if all, err := schema.Declare(schema.Sets(p.Sets()...)); err == nil { // each was checked
+		p.all = all
+	}
 	for _, t := range s.Tables {
-		if !slices.ContainsFunc(known, func(e schema.Entity) bool { return slices.Contains(e.Tables, t.ID) }) {
-			p.alone(&t, cmp.Or(p.joins(&t, guessed), "no other table seems to hold the same"))
+		if !known[t.ID] {
+			p.alone(&t, cmp.Or(joins(&t, bases), "no other table seems to hold the same"))
 		}
 	}
 	p.findings()
 	return p
 }
 
+// base is the base table of a guessed entity.
+type base struct {
+	*schema.Table
+	entity string
+	key    []schema.Column
+}
+
 // joins says which columns the base table of an entity lacks for a table that has its key, and its name; or "".
-func (p *Plan) joins(t *schema.Table, guessed []guess.Entity) string {
+func joins(t *schema.Table, bases []base) string {
 	holds, _, _ := guess.Cut(t.Name)
-	for _, g := range guessed {
-		base := p.schema.Table(g.Tables[max(g.Base, 0)])
-		foreign := func(c schema.Column) bool { return !inKey(t, c.Name) || t.Column(c.Name).Type != c.Type }
-		lacks := slices.DeleteFunc(slices.Clone(t.Columns), func(c schema.Column) bool { return base.Column(c.Name) != nil })
-		if g.Base >= 0 && base.Keyspace == t.Keyspace && strings.HasSuffix("_"+guess.Singular(holds), "_"+g.Name) && len(lacks) > 0 &&
-			!slices.ContainsFunc(keyOf(base), foreign) && !slices.ContainsFunc(lacks, func(c schema.Column) bool { return c.Type == "counter" }) {
+	holds = "_" + guess.Singular(holds)
+	foreign := func(c schema.Column) bool { return !inKey(t, c.Name) || t.Column(c.Name).Type != c.Type }
+	for _, b := range bases {
+		if b.Keyspace != t.Keyspace || !strings.HasSuffix(holds, "_"+b.entity) || slices.ContainsFunc(b.key, foreign) {
+			continue
+		}
+		lacks := slices.DeleteFunc(slices.Clone(t.Columns), func(c schema.Column) bool { return b.Column(c.Name) != nil })
+		if len(lacks) > 0 && !slices.ContainsFunc(lacks, func(c schema.Column) bool { return c.Type == "counter" }) {
 			return fmt.Sprintf("if it has at most one row for each of %s: add %s there and fill it, and the table can join",
-				base, strings.Join(namesOf(lacks), ", "))
+				b.Table, strings.Join(namesOf(lacks), ", "))
 		}
 	}
 	return ""
@@ -169,10 +206,10 @@ type builder struct {
 
 // entity makes a set, or says why there is none. It leaves out what the library rejects, one thing after the other.
 func (b *builder) entity(g *guess.Entity, samples map[schema.ID]*Sample) *Entity {
-	b.base = b.schema.Table(g.Tables[max(g.Base, 0)]) // if none is known to be the base table, what is left out says so
+	b.base = b.byID[g.Tables[max(g.Base, 0)]] // if none is known to be the base table, what is left out says so
 	for i, id := range g.Tables {
 		b.why[id] = g.Why[i]
-		if t := b.schema.Table(id); t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
+		if t := b.byID[id]; t != b.base && !slices.Contains(b.queries, t) { // the schema may have two of one name
 			b.queries = append(b.queries, t)
 		}
 	}
@@ -488,12 +525,12 @@ func (b *builder) check(e *Entity) error {
 		return err
 	}
 	e.set = set
-	all, err := schema.Declare(schema.Sets(append(b.Sets(), e)...))
-	if err != nil {
-		return err
+	var sharing []tables.Described
+	for _, t := range e.Tables {
+		sharing = append(sharing, b.sharing[t.ID]...)
 	}
-	b.all = all
-	return nil
+	_, err = schema.Declare(schema.Sets(append(each.Once(sharing), e)...))
+	return err
 }
 
 // row makes a set of a struct with some fields.
@@ -516,8 +553,7 @@ func (e *Entity) userTypes() (all []*userType) {
 // entityName is a name that a set can have, and none has.
 func (p *Plan) entityName(name string) string {
 	name = cmp.Or(strings.TrimLeft(strings.Join(words(name), "_"), "_0123456789"), "entity")
-	taken := newNames(each.Of(p.Entities, func(e *Entity) string { return e.Name })...)
-	return taken.take(name[:min(len(name), 40)])
+	return p.named.free(name[:min(len(name), 40)])
 }
 
 // plural is the name of a variable for the set of a struct.
