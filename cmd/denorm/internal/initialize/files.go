@@ -123,7 +123,18 @@ func place(folder string) (imported, relative, name string, err error) {
 	}
 	relative = filepath.ToSlash(relative)
 	imported = path.Join(module[1], relative)
-	if files, _ := filepath.Glob(filepath.Join(folder, "*.go")); len(files) == 0 {
+	if !importPath.MatchString(imported) {
+		return "", "", "", fmt.Errorf("--out %s: %q cannot be imported: name folders by letters, digits and any of - . _ ~ +", folder, imported)
+	}
+	files, _ := filepath.Glob(filepath.Join(at, "*.go"))
+	var all []string
+	for _, name := range []string{"sets.go", "migrate.cql", "denorm/main.go", "ADOPT.md"} {
+		all = append(all, filepath.Join(at, filepath.FromSlash(name)))
+	}
+	if link := linked(root, append(all, files...)); link != "" {
+		return "", "", "", fmt.Errorf("--out %s: %s is a link: name its target, or remove it", folder, link)
+	}
+	if len(files) == 0 {
 		return imported, relative, packageName(imported), nil
 	}
 	found, err := build.ImportDir(folder, 0)
@@ -137,6 +148,22 @@ func place(folder string) (imported, relative, name string, err error) {
 		return "", "", "", fmt.Errorf("--out %s: it has package main, which cannot be imported: name another folder", folder)
 	}
 	return imported, relative, found.Name, nil
+}
+
+// importPath matches what the go command takes for one.
+var importPath = regexp.MustCompile(`^[A-Za-z0-9./_~+-]+$`)
+
+// linked is a part of the path of one of the files that is a link, below the root of the module; or "". A
+// link may be of whoever sends a change for review, and lead out of the module.
+func linked(root string, files []string) string {
+	for _, file := range files {
+		for at := file; at != root && at != filepath.Dir(at); at = filepath.Dir(at) {
+			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+				return at
+			}
+		}
+	}
+	return ""
 }
 
 var moduleLine = regexp.MustCompile("(?m)^module[ \t]+[\"`]?([^\\s\"`]+)")

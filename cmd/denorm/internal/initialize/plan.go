@@ -450,7 +450,7 @@ func (b *builder) declare(name string, id []string) *Entity {
 // recorded is the column that a fingerprint names after a word, as the tables are adopted already; or "".
 func (b *builder) recorded(word string) string {
 	words := strings.FieldsFunc(b.base.Fingerprint, func(r rune) bool { return strings.ContainsRune(" ;[]", r) })
-	if i := slices.Index(words, word) + 1; i > 0 && i < len(words) && b.base.Column(words[i]) != nil {
+	if i := slices.Index(words, word) + 1; i > 0 && i < len(words) && cql.IsColumn(words[i]) && b.base.Column(words[i]) != nil {
 		return words[i]
 	}
 	return ""

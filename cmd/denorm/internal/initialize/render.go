@@ -5,6 +5,7 @@ import (
 	"go/format"
 	"go/token"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ const module = "github.com/denorm-go/denorm"
 // packageName is the name of the package in a folder.
 func packageName(folder string) string {
 	name := strings.Join(words(path.Base(folder)), "")
-	if name == "" || name[0] <= '9' || name == "main" || token.IsKeyword(name) {
+	if name == "" || name[0] <= '9' || slices.Contains(strings.Fields("init main nil"), name) || token.IsKeyword(name) {
 		return "sets" + name
 	}
 	return name
@@ -177,7 +178,7 @@ func share(n, of int) string { return fmt.Sprintf("%d of %d rows that were read"
 // main is the program that has the commands for the sets of a package.
 func mainText(name, imported string) ([]byte, error) {
 	alias := name
-	if slices.Contains(strings.Fields("command err fmt main os"), name) { // it has another meaning there
+	if slices.Contains(strings.Fields("command err fmt init main nil os"), name) { // it has another meaning there
 		alias += "sets"
 	}
 	return format.Source([]byte(fmt.Sprintf(`// Command denorm has the commands of denorm for the sets of package %[1]s. Or mount the command in your service's binary.
@@ -200,6 +201,41 @@ func main() {
 	os.Exit(command.ExitCode(err))
 }
 `, name, imported, module, alias)))
+}
+
+// code is text of others as code of Markdown, whatever backquotes are in it.
+func code(text string) string {
+	text = printable.Line(text)
+	if !strings.Contains(text, "`") {
+		return "`" + text + "`"
+	}
+	fence := "``"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + " " + text + " " + fence
+}
+
+var (
+	// marks are what Markdown obeys wherever it is.
+	marks = strings.NewReplacer("\\", "\\\\", "`", "\\`", "&", "\\&", "[", "\\[", "]", "\\]", "*", "\\*", "~", "\\~", "://", "\\://", "www.", "www\\.")
+	// edges matches the underscores that are not within a word, where they are obeyed.
+	edges = regexp.MustCompile(`_+\W+_*|\W_+|^_+|_+$`)
+	// inType matches what follows < in a type of CQL up to the next <, and in no tag of HTML.
+	inType = regexp.MustCompile(`^\w+(,|$)`)
+)
+
+// prose is text of others in a line of Markdown, outside of code.
+func prose(text string) string {
+	text = marks.Replace(printable.Line(text))
+	text = edges.ReplaceAllStringFunc(text, func(at string) string { return strings.ReplaceAll(at, "_", `\_`) })
+	parts := strings.Split(text, "<")
+	for i, part := range parts[1:] {
+		if !inType.MatchString(part) {
+			parts[i] += `\`
+		}
+	}
+	return strings.Join(parts, "<")
 }
 
 // steps is the file that says what is left to do.
@@ -227,7 +263,7 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		}
 	}
 	for _, l := range p.Left {
-		fmt.Fprintf(&b, "- [ ] `%s`, column `%s` is not declared: %s.\n", printable.Line(l.Table), printable.Line(l.Column), printable.Line(l.Why))
+		fmt.Fprintf(&b, "- [ ] %s, column %s is not declared: %s.\n", code(l.Table), code(l.Column), prose(l.Why))
 	}
 	b.WriteString("\n## 2. Add the columns\n\n`migrate.cql` has what the sets need as they were written. After a change of `sets.go`:\n\n```sh\n" +
 		"denorm ddl --migrate > " + folder + "/migrate.cql # read it\n" +
@@ -276,7 +312,7 @@ func (p *Plan) statements(e *Entity, table int) (replaced, kept string) {
 		if len(set) > 0 && !row && !slices.ContainsFunc(set, written) {
 			to = &kept
 		}
-		*to += fmt.Sprintf("%s %s:%d", map[bool]string{true: ":", false: ","}[*to == ""], printable.Line(q.At.File), q.At.Line)
+		*to += fmt.Sprintf("%s %s:%d", map[bool]string{true: ":", false: ","}[*to == ""], prose(q.At.File), q.At.Line)
 	}
 	return replaced, kept
 }
