@@ -105,7 +105,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	}
 	if failed.decision != nil {
 		p.deciding = &deciding{decided: failed.decided}
-		p.known.Sent = 0
+		p.known.Sent, p.known.Resumed = 0, true
 	}
 	fallBack := p.mode == LoggedBatch && !p.Strict
 	if fallBack && batch {

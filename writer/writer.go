@@ -188,12 +188,12 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	defer call.End()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Changes: len(changes)})
 	var met decide.Known
-	for tries := 0; ; tries++ { // an insert that meets a deleted row has to be above it, and is planned again, once
+	for tries := 0; ; tries++ { // an insert has to be above a deleted row, or claim, that it meets: planned again, once
 		p, err := w.plan(op, changes, met.Above)
 		if err == nil {
 			p.sent = met.Sent
 			if p.deciding != nil {
-				p.known.Attempts = met.Attempts
+				p.known.Attempts, p.known.Held = met.Attempts, met.Held
 			}
 			err = w.guard(ctx, p)
 		}

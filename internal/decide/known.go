@@ -28,12 +28,15 @@ type Known struct {
 	Taken    *entity.Claim // with Conflict: the key that another entity has
 	Current  any           // with Conflict: the row as it is, nil without a row or if it was not read
 	Err      error         // why it is not Applied
-	// with Conflict: the timestamp of a deleted row that an insert has met: it has to be planned again above it
+	// with Conflict: the timestamp of what an insert has met, a deleted row or its own claim: it has to be planned again
+	// above it
 	Above int64
+	Held  []gocql.UUID // with Above: tokens of the keys that it has claimed, for what is planned again
 	// of keys that are given up, as they were before the decision was first sent; none if that was another process
 	Tokens   []gocql.UUID
-	Attempts int // requests, in earlier calls too
-	Sent     int // of this call
+	Resumed  bool // before the decision: the write is that of an earlier call, at the timestamp of then
+	Attempts int  // requests, in earlier calls too
+	Sent     int  // of this call
 }
 
 // Errors of decisions.

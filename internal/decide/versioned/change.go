@@ -29,6 +29,10 @@ type Change struct {
 	// freed only if this call applies the swap: those that are there now may be of later writes.
 	Sent bool
 
+	// Later says that the version has to be later than the claim of a key that the entity did not have. Where two entities
+	// with one ID share rows of query tables, and not the base row, no fence says which of them is the later one.
+	Later bool
+
 	Claims   []Key // unique keys that the row has afterwards and had not before
 	Releases []Key // and the other way round; of a delete all
 
@@ -43,8 +47,15 @@ type Change struct {
 	// was applied. They are all that a Finish in another Change of the same swap needs.
 	Tokens []gocql.UUID
 
+	// Held are the tokens of Claims that a Change before this one has set, and has kept because its version was not Later,
+	// or none. Commit leaves there what it keeps itself.
+	Held []gocql.UUID
+
 	held []holding
 }
+
+// errEarlier is the error of a change whose version was not [Change.Later].
+var errEarlier = errors.New("a unique key was claimed after the timestamp of the insert: make the request again")
 
 // ErrOwnerless is the end of the error of a [Key] whose row names no entity, which no writer of the library has made.
 var ErrOwnerless = errors.New("names no entity, as columns of its key are null: delete it, or write whose key it is")
@@ -55,7 +66,7 @@ const defaultGrace = 10 * time.Second
 // written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row
 // next rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows
 // would be ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has
-// a key, the result's error is a [TakenError].
+// a key, the result's error is a [TakenError]. If the version was not Later, Behind is the last claim.
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
@@ -66,6 +77,9 @@ func (c *Change) Commit(ctx context.Context) Result {
 		result = s.stop(ctx, err)
 	} else {
 		result = s.settle(ctx, c.Insert)
+	}
+	if errors.Is(result.Err, errEarlier) && result.Outcome == retry.NotApplied {
+		return c.keep(result)
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
 	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || result.Past) || result.Never {
@@ -94,12 +108,29 @@ func (c *Change) claim(ctx context.Context) error {
 	c.held = make([]holding, len(c.Claims))
 	for i, key := range c.Claims {
 		c.held[i].key = key
+		if len(c.Held) == len(c.Claims) {
+			c.held[i].token, c.held[i].alone = c.Held[i], c.Held[i] != gocql.UUID{}
+		}
 	}
+	c.Held = nil
 	return c.renew(ctx)
+}
+
+// keep leaves the claims for a Change with a later version.
+func (c *Change) keep(result Result) Result {
+	for _, h := range c.held {
+		result.Behind = h.token
+		if !h.alone {
+			h.token = gocql.UUID{}
+		}
+		c.Held = append(c.Held, h.token)
+	}
+	return result
 }
 
 // renew gives every claim a new token.
 func (c *Change) renew(ctx context.Context) error {
+	earlier := false
 	for i := range c.held {
 		var taken *TakenError // which says it
 		if err := c.held[i].claim(ctx, c); errors.As(err, &taken) {
@@ -107,6 +138,10 @@ func (c *Change) renew(ctx context.Context) error {
 		} else if err != nil { // the results of a write list only tables with rows of the entity
 			return fmt.Errorf("%s: %w", c.held[i].key, err)
 		}
+		earlier = earlier || c.held[i].gained && entity.Timestamp(c.held[i].token) >= entity.Timestamp(c.Swap.Version)
+	}
+	if c.Later && earlier {
+		return errEarlier
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ type holding struct {
 	token gocql.UUID
 	// alone says that no other write for the entity can rely on the claim: there was none for this entity before this
 	// write's, and its token has been this write's since.
-	alone bool
+	alone  bool
+	gained bool // the key was not this entity's before the token
 }
 
 // claim takes the key with a token made just now, or finds that another entity has it. On an error the claim may be
@@ -26,7 +27,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		own, alone := c.Next(0), true
+		own, alone, gained := c.Next(0), true, true
 		// An attempt whose answer was lost was applied, too, if the next one finds its token.
 		now, _, err := decide.Try(ctx, c.Store, func(ctx context.Context) (Claim, error) { return h.key.Take(ctx, own) })
 		if err != nil {
@@ -40,7 +41,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			if now.Owner == h.key.Self() {
 				// The token is ours of before, or that of another write for this entity. That one may be about to give
 				// the key up, by the token that it has seen: it shall not find it.
-				alone = h.alone && now.Token == h.token
+				alone, gained = h.alone && now.Token == h.token, false
 			} else if fenced, err := c.evict(ctx, h.key, now, entity.Timestamp(own)); err != nil {
 				return err
 			} else if !fenced {
@@ -54,7 +55,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			}
 		}
 		if token == own {
-			h.token, h.alone = own, alone
+			h.token, h.alone, h.gained = own, alone, gained
 			return nil
 		}
 	}

@@ -311,6 +311,39 @@ func TestChangeRenews(t *testing.T) {
 	}
 }
 
+// TestChangeLater keeps what an insert has claimed after its version for one with a later version, which still gives it
+// back. What was the entity's before is in nobody's way.
+func TestChangeLater(t *testing.T) {
+	t.Parallel()
+	store := script{swaps: []any{refused(15)}, rows: []versioned.Row{rowAt(15, "x", 0)}}
+	gained, own := uniqueRow{store: &store}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
+	token := int64(100)
+	change := func(version int64, held []gocql.UUID) versioned.Change {
+		return versioned.Change{
+			Store: &store, Swap: versioned.Swap{Version: at(version), After: "y"}, Insert: true, Later: true, Held: held,
+			Claims: []versioned.Key{&gained, &own},
+			Next:   func(int64) gocql.UUID { token++; return at(token) },
+		}
+	}
+	first := change(20, nil)
+	r := first.Commit(t.Context())
+	if r.Outcome != retry.NotApplied || r.Behind != at(102) {
+		t.Errorf("%s", result(&r))
+	}
+	second := change(103, first.Held)
+	r = second.Commit(t.Context())
+	if got, want := result(&r), "not applied, conflict with 15"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	want := []string{
+		"take 101", "take 102", "replace 7 by 102",
+		"take 103", "replace 101 by 103", "take 104", "replace 102 by 104", "swap 0 to 103", "read", "free 103",
+	}
+	if !slices.Equal(store.asked, want) {
+		t.Errorf("asked %q, want %q", store.asked, want)
+	}
+}
+
 // TestChangeSent is a change that an earlier call has sent, with an outcome that is not known. That call's swap may
 // have been applied, and have given up a key that a write after it is about to bring back: the claim that is there now
 // is that write's, unless the swap is applied by this call. What this call alone has claimed it gives back.

@@ -43,6 +43,13 @@
 // tables, and a claim for one that comes later may be somebody else's. A fence is one small row, so it may well live
 // much longer. Updates and deletes have no such limit: a version that was theirs never comes back.
 //
+// # Entities with one ID
+//
+// Where the ID is not all of the base key, an entity that comes after another one with its ID has another base row, and
+// the same rows in query tables. No fence is in its way. The claim of the ID is what says that the other one is gone, so
+// the version has to be later than the claim: see [Change.Later]. An insert whose version is given, by At, is not
+// checked. If the other one was deleted at a later time, its tombstones cover the insert in query tables.
+//
 // # Unique keys
 //
 // A row of a unique table is a claim: an owner, and a token that is new whenever a write claims the key, be it for the

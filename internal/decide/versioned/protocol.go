@@ -41,13 +41,15 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 	change := &Change{
 		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion,
 		Sent:   earlier.Outcome == retry.Unknown,
+		Later:  later(cond, earlier),
+		Held:   earlier.Held,
 		Swap:   swapOf(cond),
 		Claims: keysOf(env, cond.Base(), c.Claims), Releases: keysOf(env, cond.Base(), c.Releases),
 	}
 	result := change.Commit(ctx)
 	known := decide.Known{
 		Outcome: result.Outcome, Never: result.Never, Past: result.Past, Err: result.Err,
-		Conflict: result.Conflict, Tokens: change.Tokens,
+		Conflict: result.Conflict || errors.Is(result.Err, errEarlier), Tokens: change.Tokens,
 	}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
@@ -57,7 +59,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		}
 	}
 	if result.Behind != (gocql.UUID{}) {
-		known.Conflict, known.Above = true, entity.Timestamp(result.Behind)
+		known.Conflict, known.Above, known.Held = true, entity.Timestamp(result.Behind), change.Held
 	}
 	if known.Conflict && known.Err == nil {
 		known.Err = decide.ErrChanged
@@ -72,6 +74,14 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		known.Current, _ = d.First().Base().Decode(*row)
 	}
 	return known
+}
+
+// later says whether the version of a change has to be [Change.Later]: of an insert, where the ID is not all of the
+// base key. The first try of a write with At has no claim either, and the time that the caller wants.
+func later(c *entity.Condition, earlier decide.Known) bool {
+	s := c.Base().Set
+	return c.Kind == entity.Insert && len(s.ID) < len(s.Tables[0].Key) &&
+		(earlier.Outcome != retry.Unknown || earlier.Resumed)
 }
 
 // swapOf is the compare-and-set of a condition.

@@ -23,8 +23,8 @@ type Result struct {
 	Conflict bool
 	Row      Row
 	// Behind is not zero if an insert has met the fence of a delete that is not older than its own version: the rows
-	// in the query tables would be covered by their tombstones. The outcome is NotApplied; the insert is to be begun
-	// again with a version above this one.
+	// in the query tables would be covered by their tombstones. Or it is the claim that [Change.Later] means. The outcome
+	// is NotApplied; the insert is to be begun again with a version above this one.
 	Behind gocql.UUID
 	// Err is why the outcome is not Applied, where a conflict or a fence does not say it.
 	Err error
