@@ -396,3 +396,25 @@ func (d *desk) disturb() {
 		}
 	}()
 }
+
+// A set whose Patches end by themselves cannot be filled, and the error names what its caller knows.
+func TestBackfillRejectsWhatAPatchHasWritten(t *testing.T) {
+	t.Parallel()
+	type lease struct {
+		ID   int32
+		Desk string
+		Ends time.Time
+	}
+	leases := tables.Must(tables.New[lease]("lease",
+		tables.Table{Name: "leases", PartKey: []string{"id"}},
+		tables.Table{Name: "leases_by_desk", PartKey: []string{"desk"}, SortKey: []string{"id"}},
+		tables.ExpiresAt("ends")))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		_, _, r := openSet(t, c, leases)
+		_, err := r.Backfill(t.Context(), leases, "leases_by_desk", reconcile.Writers(time.Now()))
+		if want := "what a Patch with an expiry has written"; !errors.Is(err, reconcile.ErrInvalid) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	})
+}

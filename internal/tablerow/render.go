@@ -16,10 +16,10 @@ func Unfillable(l Layout) string {
 	switch {
 	case l.Set.Patchable() != nil:
 	case l.Set.Expiry >= 0:
-		return "what a entity.Patch with an expiry has written ends by itself, and a row of the base table does not say " +
+		return "what a Patch with an expiry has written ends by itself, and a row of the base table does not say " +
 			"what that is"
 	case len(l.Table.Columns)-len(l.Table.Key) > len(Timed(l)):
-		return "it has a map or set that a entity.Patch may have written, whose elements have times of their own, which " +
+		return "it has a map or set that a Patch may have written, whose elements have times of their own, which " +
 			"cannot be read"
 	}
 	return ""
