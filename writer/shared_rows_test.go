@@ -54,10 +54,12 @@ func TestInsertAlongsideDeleteOfItsID(t *testing.T) {
 	set := staySet()
 	for name, insert := range map[string]func(*testing.T, *writer.Writer) error{
 		"Write": func(t *testing.T, w *writer.Writer) error {
+			t.Helper()
 			_, err := w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
 			return err
 		},
 		"WriteAll": func(t *testing.T, w *writer.Writer) error {
+			t.Helper()
 			run := bulk.WriteAll(t.Context(), w, "import", func(yield func(bulk.Item, error) bool) {
 				yield(bulk.Item{Change: set.Insert(stayOn(1))}, nil)
 			})
@@ -74,7 +76,8 @@ func TestInsertAlongsideDeleteOfItsID(t *testing.T) {
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				create(c, set)
 				s := (&service{Cluster: c}).client(t)
-				was, err := stayOn(2), error(nil)
+				was := stayOn(2)
+				var err error
 				if was.Version, err = versionOf(s.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
 					t.Fatal(err)
 				}
@@ -104,6 +107,7 @@ func TestInsertResumedAfterAnotherLife(t *testing.T) {
 	t.Parallel()
 	set := staySet()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		create(c, set)
 		s := (&service{Cluster: c}).client(t)
 		fails := c.When(cassandratest.Table("stays_id")).Do(cassandratest.Fail(cassandratest.Overloaded))
@@ -141,6 +145,7 @@ func TestInsertResumedWithItsClaim(t *testing.T) {
 	t.Parallel()
 	set := staySet()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		create(c, set)
 		s := (&service{Cluster: c}).client(t)
 		lost := c.When(cassandratest.Table("stays"), cassandratest.Text("UPDATE")).Do(cassandratest.Drop)
