@@ -30,12 +30,19 @@ func (l Look) foreign(q *Row) bool {
 
 // byHand says whether something other than the library wrote the row last, as far as its stamp tells.
 func (r *Row) byHand() bool {
-	return tablerow.HasStamp(r.Layout()) && (r.Stamp() == 0 || r.Stamp() != r.At)
+	_, has := r.Value(tablerow.StampColumn(r.Layout())) // of rows of one time, one may have it
+	return has && (r.Stamp() == 0 || r.Stamp() != r.At)
 }
 
-// unadopted says whether a repair finds such a row outside an adoption. When a Patch that expires has ended, so has the
-// stamp.
+// unadopted says whether a repair finds such a row outside an adoption. Of a row in a table without the stamp, the base
+// row tells. When a Patch that expires has ended, so has the stamp.
 func (l Look) unadopted(q *Row) bool {
+	if _, has := q.Value(tablerow.StampColumn(l.BaseTable)); !has && l.Base != nil {
+		q = &Row{Row: l.Base.Row}
+		if q.Stamp() != 0 {
+			return false
+		}
+	}
 	return l.Adopt == 0 && q.byHand() && (!q.Patchable() || l.BaseTable.Set.Expiry < 0)
 }
 

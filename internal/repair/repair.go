@@ -37,16 +37,22 @@ func (r *Row) again(nulls bool, keyspace func(string) string) ([]statement.Mutat
 	return r.Redeliver(r.At, r.Written, nulls, keyspace)
 }
 
-// Rewrite renders a write of the row at a later time. Each value ends as ends says, and the stamp with the last of
-// them.
+// Rewrite renders a write of the row at a later time. Each value ends as ends says, and the stamp, which tells whether
+// the row stays, with the last of them.
 func (r *Row) Rewrite(at int64, ends func(statement.Written) int64, keyspace func(string) string) ([]statement.Mutation,
 	error,
 ) {
 	written := make(map[string]statement.Written)
+	var last statement.Written
 	for name, w := range r.Written {
-		if name != tablerow.StampColumn(r.Layout()) {
-			written[name] = statement.Written{At: at, Ends: ends(w)}
+		w = statement.Written{At: at, Ends: ends(w)}
+		if len(written) == 0 || lasts(w, last) > 0 {
+			last = w
 		}
+		written[name] = w
+	}
+	if name := tablerow.StampColumn(r.Layout()); r.Written[name] != (statement.Written{}) {
+		written[name] = last
 	}
 	return r.Redeliver(at, written, true, keyspace)
 }

@@ -43,9 +43,11 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 			row.Ends, known = w.Ends, true
 		}
 	}
-	for n := range out { // those that are appended are complete
+	var all []statement.Mutation
+	for n := range out {
 		m := &out[n]
 		if m.Kind != statement.Put {
+			all = append(all, *m)
 			continue
 		}
 		t := r.layout.Set.Tables[slices.IndexFunc(r.layout.Set.Tables, func(t *layout.Table) bool {
@@ -60,9 +62,9 @@ func (r Row) Redeliver(at int64, written map[string]statement.Written, nulls boo
 			m.Statement, m.Names, m.Expires = text.InsertTTL, text.TTLNames, row.Last()
 			m.Args = slices.Insert(m.Args, len(t.Columns), any(cqltype.Int(statement.MaxTTL)))
 		}
-		out = append(out, apart...)
+		all = append(append(all, *m), apart...) // a table is complete before the next one
 	}
-	return out, nil
+	return all, nil
 }
 
 // lasts says whether a cell ends later than another one.
