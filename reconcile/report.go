@@ -13,6 +13,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // Errors of a [Report].
@@ -198,7 +199,7 @@ func (r *Report) String() string {
 	}
 	fmt.Fprintf(&b, "; %d %s explained by writes in flight; in %s\n", r.InFlight, plural(r.InFlight, "difference"), r.Ended.Sub(r.Began).Round(time.Millisecond))
 	for _, reason := range failed {
-		fmt.Fprintf(&b, "failed: %s\n", reason)
+		fmt.Fprintf(&b, "failed: %s\n", printable.Line(reason)) // it may have a text of a node
 	}
 	if r.Unadopted > 0 {
 		fmt.Fprintf(&b, "base rows without a stamp or version: %d; adopt gives them one\n", r.Unadopted)
