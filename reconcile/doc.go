@@ -108,8 +108,8 @@
 // rejected with [ErrInvalid]. Except for Adopt, tables must be written by this library, or by code that gives a write
 // the same timestamp in all tables. Adopt rejects sets with neither Stamp nor Versioned.
 //
-// A row that is newer than its base row is put into all tables as a whole, with null for each column without a value.
-// Do not repair while a column is rolled out. A process that does not know the column may have written the row, and the
+// A row that is newer than its base row is put into all tables as a whole, with null for each column without a value. It
+// is left if its stamp says that other code wrote it. Do not repair while a column is rolled out. A process that does not know the column may have written the row, and the
 // null would remove an older value.
 //
 // Without [MaxRemovals], a run that would change a query table first reads up to 128 rows of it. It ends with

@@ -38,7 +38,7 @@ import (
 //
 // The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
 // says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row lacks a stamp
-// that OneOf needs ([tables.UnstampedRows]), or has a TTL but no expiry in a set with ExpiresAt.
+// that OneOf needs ([tables.UnstampedRows]), has null in a column of Compare, or a TTL and no expiry with ExpiresAt.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {

@@ -126,7 +126,7 @@ func (c *cellRepair) row(q *Row) {
 		case want != nil && (have == nil || baseAt > at || c.look.foreignCell(q, at)):
 			c.copy(c.look.Base, name, q, q.Layout()) // where that is older, and by hand, Rewrite follows
 		case at > q.Stamp() && c.look.unadopted(q):
-			c.out.Reason = writtenByHand
+			c.out.Reason, c.out.Later = writtenByHand, false
 		case want != nil:
 			c.copy(q, name, q, c.look.BaseTable)
 			if baseAt == at { // the server decides between the two by their bytes
