@@ -37,8 +37,8 @@ import (
 // effects, and must not call Modify. In other sets the later timestamp wins, and the other edit is lost: docs/write.md.
 //
 // The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
-// says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row lacks a stamp
-// that OneOf needs ([tables.UnstampedRows]), has null in a column of Compare, or a TTL and no expiry with ExpiresAt.
+// says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row has no stamp
+// for OneOf ([tables.UnstampedRows]), null in a Compare column, or a TTL without an expiry for ExpiresAt.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
