@@ -126,7 +126,13 @@ func place(folder string) (imported, relative, name string, err error) {
 	if !importPath.MatchString(imported) {
 		return "", "", "", fmt.Errorf("--out %s: %q cannot be imported: name folders by letters, digits and any of - . _ ~ +", folder, imported)
 	}
-	files, _ := filepath.Glob(filepath.Join(at, "*.go"))
+	var files []string
+	entries, _ := os.ReadDir(at) // Glob would obey brackets in names of folders above
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".go" {
+			files = append(files, filepath.Join(at, e.Name()))
+		}
+	}
 	var all []string
 	for _, name := range []string{"sets.go", "migrate.cql", "denorm/main.go", "ADOPT.md"} {
 		all = append(all, filepath.Join(at, filepath.FromSlash(name)))
