@@ -109,8 +109,8 @@
 // the same timestamp in all tables. Adopt rejects sets with neither Stamp nor Versioned.
 //
 // A row that is newer than its base row is put into all tables as a whole, with null for each column without a value. It
-// is left if its stamp says that other code wrote it. Do not repair while a column is rolled out. A process that does not know the column may have written the row, and the
-// null would remove an older value.
+// is left if its stamp says that other code wrote it. Do not repair while a column is rolled out. A process that does
+// not know the column may have written the row, and the null would remove an older value.
 //
 // Without [MaxRemovals], a run that would change a query table first reads up to 128 rows of it. It ends with
 // ErrTooMuch if at least 5 of them, and 9 in 10, are not under the key that their base row has. Before a removal, rows

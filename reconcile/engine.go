@@ -139,7 +139,7 @@ type pieces struct {
 	tell   func(engine.Done)
 	todo   []*piece    // in their order, those that are not known to be done
 	cursor int64       // what is before is done
-	counts engine.Done // with those of attempts before this one
+	counts engine.Done // also of earlier attempts
 
 	mu     sync.Mutex
 	claims []int64 // tokens of claims that no base row holds

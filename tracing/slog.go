@@ -172,7 +172,7 @@ func (t *slogTracer) TraceRetry(ctx context.Context, data session.Retry) {
 	t.logger.LogAttrs(ctx, slog.LevelWarn, "attempt failed", appendHost(attributes, data.Host)...)
 }
 
-// logs says whether lines of the level are logged. Where those of errors are not, no line is.
+// logs says whether lines of the level are logged. Without lines of errors there are none.
 func (t *slogTracer) logs(ctx context.Context, level slog.Level) bool {
 	return t.logger.Enabled(ctx, level)
 }

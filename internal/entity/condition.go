@@ -132,7 +132,7 @@ func (c *Condition) Holds(row *Row) bool {
 }
 
 // Null is the first compared column that is null in row, where the before-image has what a null is read as: the zero
-// value of a field that cannot be nil. No change that is made from row holds then. Null is "" if there is none.
+// value of a field that cannot be nil. A change that is made from row cannot hold then. Null is "" without such a column.
 func (c *Condition) Null(row *Row) string {
 	if row == nil || c.Kind == Insert {
 		return ""
