@@ -48,8 +48,7 @@ func (d *decided) undecided() bool { return d.decision != nil && d.known.Outcome
 // deciding is the decision of a plan, and what it is made with.
 type deciding struct {
 	decided
-	env     decide.Env
-	changes []tables.Change // of a write that is planned before it is sent, to plan it again; none if its time is given
+	env decide.Env
 }
 
 // undecided says whether the rest of the plan has to wait, or is not to be sent.

@@ -28,9 +28,6 @@ func (w *Writer) Internal() planned.Writer[Result] {
 				by.at = at
 			}
 			p, err := by.plan(op, []tables.Change{c}, 0)
-			if err == nil && p.deciding != nil && at == 0 {
-				p.changes = []tables.Change{c}
-			}
 			return p.planned(), err
 		},
 		Join: func(op string, mutations []*statement.Mutation) planned.Write {
@@ -82,16 +79,5 @@ func (w *Writer) sendPlanned(ctx context.Context, planned planned.Write, changes
 	if err := w.guard(ctx, p); err != nil {
 		return w.unsent(ctx, p.Op, p, err)
 	}
-	w.decide(ctx, p)
-	if p.deciding != nil && p.known.Above != 0 && p.changes != nil { // as in Write
-		met := p.known
-		next, err := w.plan(p.Op, p.changes, met.Above)
-		if err != nil {
-			return w.unsent(ctx, p.Op, p, err)
-		}
-		next.sent, next.known.Attempts, next.known.Held = met.Sent, met.Attempts, met.Held
-		*p = *next
-		return w.run(ctx, p)
-	}
-	return w.send(ctx, p)
+	return w.run(ctx, p)
 }

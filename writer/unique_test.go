@@ -1,13 +1,16 @@
 package writer_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/denorm-go/denorm/writer/bulk"
@@ -331,6 +334,113 @@ func TestInsertResumedWithItsClaim(t *testing.T) {
 		}
 		if got, want := rowsOfStay(t, s), [3]int{1, 1, 1}; got != want {
 			t.Errorf("rows %v, want %v", got, want)
+		}
+	})
+}
+
+// Two inserts of one entity wait for the claim of its id, while the entity that had the id is deleted. The one that has
+// the claim first is planned again. The other finds that claim, which is as late for it.
+func TestTwoInsertsAlongsideDeleteOfTheirID(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		s := (&service{Cluster: c}).client(t)
+		was := stayOn(2)
+		var err error
+		if was.Version, err = versionOf(s.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
+			t.Fatal(err)
+		}
+		slow := c.When(cassandratest.Table("stays_id"), cassandratest.Text("INSERT")).
+			Do(cassandratest.Delay(500 * time.Millisecond))
+		inserted := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+				inserted <- err
+			}()
+		}
+		<-time.After(100 * time.Millisecond)
+		if _, err := s.w.Write(t.Context(), "leave", set.Delete(was)); err != nil {
+			t.Fatal(err)
+		}
+		applied := 0
+		for range 2 {
+			if err := <-inserted; err == nil {
+				applied++
+			} else if !errors.Is(err, writer.ErrConflict) {
+				t.Error(err)
+			} else {
+				t.Log(err)
+			}
+		}
+		slow.End()
+		if got, want := rowsOfStay(t, s), [3]int{1, 1, 1}; got != want || applied != 1 {
+			t.Errorf("rows %v, want %v; %d applied", got, want, applied)
+		}
+	})
+}
+
+// Without ID, two entities share no row, so a Resume of a stored insert that has to claim its key again is carried out,
+// as it is from memory.
+func TestInsertResumedWithoutAnID(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[stay]("stay",
+		tables.Table{Name: "stays", PartKey: []string{"site"}, SortKey: []string{"day", "id"}},
+		tables.Table{Name: "stays_by_id", PartKey: []string{"id"}, SortKey: []string{"site", "day"}},
+		tables.Table{Name: "stays_id", PartKey: []string{"id"}, Unique: true},
+		tables.Versioned("version"),
+	))
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
+		create(c, set)
+		s := (&service{Cluster: c}).client(t)
+		fails := c.When(cassandratest.Table("stays_id")).Do(cassandratest.Fail(cassandratest.Overloaded))
+		_, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+		fails.End()
+		failed := failedWrite(t, err)
+		if !failed.NotApplied() || !failed.Resumable() {
+			t.Fatal(err)
+		}
+		if _, err = s.w.With(writer.Resumes(set)).Resume(t.Context(), again(failed)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+type reasons struct {
+	session.Tracer
+	seen *[]string
+}
+
+func (r reasons) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
+	return ctx
+}
+
+func (r reasons) TraceRequestEnd(_ context.Context, e session.RequestEnd) {
+	*r.seen = append(*r.seen, e.Outcome.String()+":"+e.Reason)
+}
+
+func (r reasons) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
+	return ctx
+}
+
+func (r reasons) TraceEnd(context.Context, session.OperationEnd) {}
+
+// An insert that nothing is in the way of is no conflict.
+func TestInsertAboveItsClaimIsNoConflict(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		var seen []string
+		both := connect(t, c, session.Trace(reasons{seen: &seen}))
+		s := &service{c, openOn(t, both), both.Reads(), both}
+		if _, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1))); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(seen, "not applied:conflict") {
+			t.Error(seen)
 		}
 	})
 }

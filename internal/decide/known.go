@@ -34,7 +34,7 @@ type Known struct {
 	Held  []gocql.UUID // with Above: tokens of the keys that it has claimed, for what is planned again
 	// of keys that are given up, as they were before the decision was first sent; none if that was another process
 	Tokens   []gocql.UUID
-	Resumed  bool // before the decision: the write is that of an earlier call, at the timestamp of then
+	Resumed  bool // before the decision: it is of an earlier call, at the time of then, and its set may have an ID
 	Attempts int  // requests, in earlier calls too
 	Sent     int  // of this call
 }
@@ -134,6 +134,7 @@ func (d *Decision) traced(ctx context.Context, env *Env, earlier Known) Known {
 	end := session.RequestEnd{Outcome: known.Outcome, Attempts: int(env.Sent.Load())}
 	switch {
 	case known.Outcome == retry.Applied || known.Err == nil:
+	case known.Held != nil: // no other write was in the way: it is planned again
 	case known.Conflict:
 		end.Err, end.Reason = known.Err, reasonConflict
 	default:

@@ -48,10 +48,11 @@ type Change struct {
 	Tokens []gocql.UUID
 
 	// Held are the tokens of Claims that a Change before this one has set, and has kept because its version was not Later,
-	// or none. Commit leaves there what it keeps itself.
+	// or none. Commit leaves there what it keeps itself. It keeps nothing if something was held.
 	Held []gocql.UUID
 
-	held []holding
+	held  []holding
+	again bool // Held was not empty
 }
 
 // errEarlier is the error of a change whose version was not [Change.Later].
@@ -78,7 +79,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 	} else {
 		result = s.settle(ctx, c.Insert)
 	}
-	if errors.Is(result.Err, errEarlier) && result.Outcome == retry.NotApplied {
+	if errors.Is(result.Err, errEarlier) && result.Outcome == retry.NotApplied && !c.again {
 		return c.keep(result)
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
@@ -112,7 +113,7 @@ func (c *Change) claim(ctx context.Context) error {
 			c.held[i].token, c.held[i].alone = c.Held[i], c.Held[i] != gocql.UUID{}
 		}
 	}
-	c.Held = nil
+	c.again, c.Held = len(c.Held) > 0, nil
 	return c.renew(ctx)
 }
 

@@ -17,7 +17,7 @@ type holding struct {
 	// alone says that no other write for the entity can rely on the claim: there was none for this entity before this
 	// write's, and its token has been this write's since.
 	alone  bool
-	gained bool // the key was not this entity's before the token
+	gained bool // the key may not have been this entity's before the version
 }
 
 // claim takes the key with a token made just now, or finds that another entity has it. On an error the claim may be
@@ -41,7 +41,11 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			if now.Owner == h.key.Self() {
 				// The token is ours of before, or that of another write for this entity. That one may be about to give
 				// the key up, by the token that it has seen: it shall not find it.
-				alone, gained = h.alone && now.Token == h.token, false
+				alone = h.alone && now.Token == h.token
+				// A claim of an earlier call is also ours. That of another write may be later than a delete that is later than
+				// the version. What is planned again is above the one that it has met.
+				gained = !c.Sent && !c.again && now.Token != h.token &&
+					entity.Timestamp(now.Token) >= entity.Timestamp(c.Swap.Version)
 			} else if fenced, err := c.evict(ctx, h.key, now, entity.Timestamp(own)); err != nil {
 				return err
 			} else if !fenced {

@@ -342,6 +342,20 @@ func TestChangeLater(t *testing.T) {
 	if !slices.Equal(store.asked, want) {
 		t.Errorf("asked %q, want %q", store.asked, want)
 	}
+	// A claim of another write for the entity may be as late. What is lost before the second try is not kept again.
+	token, store.asked, gained.claim = 110, nil, versioned.Claim{Owner: "me", Token: at(110)}
+	other := change(109, nil)
+	r = other.Commit(t.Context())
+	if r.Outcome != retry.NotApplied || r.Behind != at(112) {
+		t.Errorf("%s", result(&r))
+	}
+	token, gained.claim = 200, versioned.Claim{}
+	again := change(113, other.Held)
+	r = again.Commit(t.Context())
+	if r.Outcome != retry.NotApplied || r.Behind != (gocql.UUID{}) || again.Held != nil ||
+		!slices.Contains(store.asked, "free 201") {
+		t.Errorf("%s: %v", result(&r), store.asked)
+	}
 }
 
 // TestChangeSent is a change that an earlier call has sent, with an outcome that is not known. That call's swap may
