@@ -22,18 +22,25 @@ func (c *comparison) flags(f *flag.FlagSet) {
 	f.DurationVar(&c.limit, "for", c.limit, "for about so long")
 }
 
-// sides starts drivers of the base and of the working tree, the latter as often as wanted, and hands them to do.
-func sides(ctx context.Context, paths, hosts []string, do func(list []*process) error) (err error) {
-	var list []*process
+// drivers are processes, one for each path.
+type drivers []*process
+
+func startDrivers(ctx context.Context, paths, hosts []string) (list drivers, err error) {
 	for _, path := range paths {
 		p, err := startDriver(ctx, path, hosts)
 		if err != nil {
-			return err
+			return nil, errors.Join(err, list.stop())
 		}
-		defer func() { err = errors.Join(err, p.stop()) }()
 		list = append(list, p)
 	}
-	return do(list)
+	return list, nil
+}
+
+func (d drivers) stop() (err error) {
+	for _, p := range d {
+		err = errors.Join(err, p.stop())
+	}
+	return err
 }
 
 // built builds both drivers in a folder. It returns the driver of the working tree also with errNoBase.
@@ -61,32 +68,48 @@ const (
 func more(a, b turn.Allocated) bool { return a.Count > b.Count+half || a.Bytes > b.Bytes*(1+fewBytes) }
 
 // exactly counts what an operation allocates with the driver at a path, by name.
-func exactly(ctx context.Context, path string, names []string) (map[string]turn.Allocated, error) {
-	counts := map[string]turn.Allocated{}
-	return counts, sides(ctx, []string{path}, nil, func(list []*process) error {
-		for _, name := range names {
-			r, err := list[0].turn(ctx, turn.Order{Name: name, Exactly: true})
-			if err != nil {
-				return err
-			}
-			counts[name] = r.Exactly
+func exactly(ctx context.Context, path string, names []string) (counts map[string]turn.Allocated, err error) {
+	list, err := startDrivers(ctx, []string{path}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, list.stop()) }()
+	counts = map[string]turn.Allocated{}
+	for _, name := range names {
+		r, err := list[0].turn(ctx, turn.Order{Name: name, Exactly: true})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+		counts[name] = r.Exactly
+	}
+	return counts, nil
 }
 
-// measured has the drivers at the paths do turns of what is named.
-func measured(ctx context.Context, r ruler, names, paths, hosts []string) ([]*heat, error) {
-	heats := make([]*heat, len(names))
-	return heats, sides(ctx, paths, hosts, func(list []*process) error {
-		for i, name := range names {
-			heats[i] = &heat{}
-			for _, p := range list {
-				heats[i].list = append(heats[i].list, contender{name, p.turn})
-			}
+// measured has the drivers at the paths do turns of what is named. Without nodes each block has new drivers: two
+// processes of one program differ, for instance in the layout of memory, and the intervals contain that.
+func measured(ctx context.Context, r ruler, names, paths, hosts []string) (heats []*heat, err error) {
+	list, err := startDrivers(ctx, paths, hosts)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, list.stop()) }()
+	for _, name := range names {
+		h := &heat{}
+		for i := range paths {
+			h.list = append(h.list, contender{name, func(ctx context.Context, o turn.Order) (turn.Result, error) { return list[i].turn(ctx, o) }})
 		}
-		return r.run(ctx, heats...)
-	})
+		heats = append(heats, h)
+	}
+	if len(hosts) == 0 {
+		r.renew = func() (err error) {
+			stopped := list.stop()
+			if list, err = startDrivers(ctx, paths, nil); err != nil || stopped != nil {
+				return errors.Join(err, stopped)
+			}
+			return nil
+		}
+	}
+	return heats, r.run(ctx, heats...)
 }
 
 var errSlower = errors.New("not as fast as the base, or not measured well enough to say so")
@@ -112,7 +135,7 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 		return err
 	}
 	three := []string{base, head, head}
-	alone, err := measured(ctx, ruler{limit: c.limit / 3, order: withoutNodes}, names, three, nil)
+	alone, err := measured(ctx, ruler{limit: c.limit / 3, rounds: 3, order: withoutNodes}, names, three, nil)
 	if err != nil {
 		return err
 	}

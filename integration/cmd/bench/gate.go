@@ -117,7 +117,7 @@ func (g *gate) allocations(ctx context.Context, names []string, base, head strin
 func (g *gate) cpu(ctx context.Context, names []string, base, head string) (bool, error) {
 	slow, fits := names, true
 	for round := 0; round < 2 && len(slow) > 0; round++ {
-		r := ruler{limit: g.limit, enough: 0.03, order: withoutNodes}
+		r := ruler{limit: g.limit, enough: 0.03, rounds: 3, order: withoutNodes}
 		heats, err := measured(ctx, r, slow, []string{base, head}, nil)
 		if err != nil {
 			return false, err

@@ -9,8 +9,8 @@
 //
 // All but the gate and charts use the cluster in DENORM_TEST_HOSTS.
 //
-// Compare and gate start each driver once a run. What differs between two processes of one program, such as the layout
-// of memory, is not in the intervals.
+// Compare starts the drivers with nodes once a run. What differs between two processes of one program, such as the
+// layout of memory, is not in the intervals of their latencies.
 package main
 
 import (

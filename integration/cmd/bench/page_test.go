@@ -28,7 +28,7 @@ func TestPagesHaveTexts(t *testing.T) {
 	for name, p := range pages {
 		heats := make([]*heat, len(p.sections))
 		for i := range heats {
-			heats[i] = &heat{results: [][]turn.Result{make([]turn.Result, 2)}}
+			heats[i] = &heat{rounds: 1, results: [][]turn.Result{make([]turn.Result, 2)}}
 		}
 		text, err := p.report(&turn.Place{Hosts: 3, Replicas: 3}, heats, heats)
 		if err != nil || !strings.HasPrefix(text, "# ") || !strings.Contains(text, "\n\n3 Cassandra nodes and the client share") ||

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
 )
 
 // noise is a machine: slow moments that last for blocks, turns that a pause hits, and noise of each turn.
@@ -80,5 +84,33 @@ func TestNotShown(t *testing.T) {
 		if got := (metric{width: c.width}).cell(c.r, c.null); got != c.want {
 			t.Errorf("%v: %s", c, got)
 		}
+	}
+}
+
+// Two processes of one program differ. Intervals contain that, as each block has new ones.
+func TestProcessesDiffer(t *testing.T) {
+	t.Parallel()
+	random, runs, contained := rand.New(rand.NewPCG(3, 4)), 200, 0
+	for range runs {
+		var speeds [2]float64
+		turns := func(i int) contender {
+			return contender{"same", func(context.Context, turn.Order) (turn.Result, error) {
+				return turn.Result{N: 1, CPU: time.Duration(1e6 * math.Exp(speeds[i]+0.005*random.NormFloat64()))}, nil
+			}}
+		}
+		r := ruler{rounds: 3, renew: func() error {
+			speeds = [2]float64{0.03 * random.NormFloat64(), 0.03 * random.NormFloat64()}
+			return nil
+		}}
+		h := &heat{list: []contender{turns(0), turns(1)}}
+		if err := r.run(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		if h.versus(1, clientCPU).contains(1) {
+			contained++
+		}
+	}
+	if contained < runs*9/10 {
+		t.Errorf("%d of %d intervals contain the ratio", contained, runs)
 	}
 }

@@ -18,9 +18,11 @@ import (
 // ruler measures contenders in blocks. In a block each has its turn and, in the opposite order, another one, within
 // seconds: A B B A. What the machine does meanwhile meets all of them.
 type ruler struct {
+	rounds int           // of A B B A in a block; 0: one
 	limit  time.Duration // no block begins after it
 	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
 	order  turn.Order    // of each turn; the name is left out
+	renew  func() error  // before each block, if it is given: starts the contenders anew
 }
 
 // contender does turns of one name.
@@ -33,43 +35,63 @@ type contender struct {
 type heat struct {
 	list    []contender
 	order   turn.Order      // of its turns; zero: the ruler's
-	results [][]turn.Result // by contender, in the order of the turns: two a block
+	rounds  int             // in a block
+	results [][]turn.Result // by contender, in the order of the turns: two a round
 }
 
-// run measures the heats in turn. The first block of each is not counted: it prepares statements and warms the servers.
+// warm is how many times longer a turn is that is not counted: what contenders do first prepares statements, and warms
+// the servers and the client.
+const warm = 10
+
+// run measures the heats in turn.
 func (r ruler) run(ctx context.Context, heats ...*heat) error {
 	for _, h := range heats {
-		h.results = make([][]turn.Result, len(h.list))
+		h.rounds, h.results = max(1, r.rounds), make([][]turn.Result, len(h.list))
 	}
 	begin := time.Now()
-	for block := 0; block <= fewest || time.Since(begin) < r.limit; block++ {
+	for block := 0; block < fewest || time.Since(begin) < r.limit; block++ {
 		if block > 0 && block%10 == 0 {
 			if r.enough > 0 && !slices.ContainsFunc(heats, func(h *heat) bool { return h.versus(len(h.list)-1, clientCPU).width() > r.enough }) {
 				break
 			}
 			progress("block %d, %.0f s", block, time.Since(begin).Seconds())
 		}
-		for _, h := range heats {
-			if err := r.block(ctx, h, block > 0); err != nil {
+		fresh := block == 0
+		if r.renew != nil {
+			if err := r.renew(); err != nil {
 				return err
+			}
+			fresh = true
+		}
+		for _, h := range heats {
+			if fresh {
+				if err := r.turns(ctx, h, rand.Perm(len(h.list)), warm); err != nil {
+					return err
+				}
+			}
+			for range h.rounds {
+				there := rand.Perm(len(h.list))
+				back := slices.Clone(there)
+				slices.Reverse(back)
+				if err := r.turns(ctx, h, append(there, back...), 0); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-func (r ruler) block(ctx context.Context, h *heat, counts bool) error {
-	turns := rand.Perm(len(h.list))
-	back := slices.Clone(turns)
-	slices.Reverse(back)
-	for _, i := range append(turns, back...) {
+// turns has the contenders do turns, in the order in which they are named. Turns that are longer are not counted.
+func (r ruler) turns(ctx context.Context, h *heat, list []int, longer int) error {
+	for _, i := range list {
 		order := cmp.Or(h.order, r.order)
-		order.Name = h.list[i].name
+		order.Name, order.N = h.list[i].name, order.N*max(1, longer)
 		result, err := h.list[i].turn(ctx, order)
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.list[i].name, err)
 		}
-		if counts {
+		if longer == 0 {
 			h.results[i] = append(h.results[i], result)
 		}
 	}
@@ -109,11 +131,13 @@ var (
 )
 
 // series is a figure of a contender, once a block.
-func (h *heat) series(i int, m metric) []float64 {
-	turns := h.results[i]
-	list := make([]float64, len(turns)/2)
-	for b := range list {
-		list[b] = math.Sqrt(m.of(turns[2*b]) * m.of(turns[2*b+1]))
+func (h *heat) series(i int, m metric) (list []float64) {
+	for turns := range slices.Chunk(h.results[i], 2*h.rounds) {
+		logs := make([]float64, len(turns))
+		for k, r := range turns {
+			logs[k] = math.Log(m.of(r))
+		}
+		list = append(list, math.Exp(middle(logs)))
 	}
 	return list
 }
