@@ -85,7 +85,7 @@ func (m *market) check() (fresh []history.Finding, report *history.Report) {
 	if err != nil {
 		m.Fatal(err)
 	}
-	report, err = history.Check(orders.Orders, contents, append(m.history.Writes(), m.extra...))
+	report, err = history.Check(contents, append(m.history.Writes(), m.extra...))
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -3,10 +3,12 @@ package history
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
 	"github.com/scylladb/gocqlx/v2"
 	"github.com/scylladb/gocqlx/v2/qb"
 
@@ -17,7 +19,12 @@ import (
 )
 
 // Contents is what the tables of a set hold, the base table first.
-type Contents struct{ Tables []Table }
+type Contents[T any] struct {
+	Tables []Table
+
+	set    *tables.Set[T]
+	fields map[string][]int // of T, by column of the base table, which has them all
+}
 
 // Table is what one table holds.
 type Table struct {
@@ -25,7 +32,8 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 
-	keyspace string // as declared
+	keyspace  string   // as declared
+	key, rest []string // the columns of its own key, and the others
 }
 
 // Column is a column of a [Table].
@@ -50,29 +58,44 @@ func (r *Row) time() int64 {
 	return t
 }
 
-// Describe returns the contents of a set of which nothing was read.
-func Describe[T any](set *tables.Set[T]) (*Contents, error) {
-	contents := new(Contents)
+// The names of columns are those of gocqlx, whatever gocqlx.DefaultMapper was set to.
+var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
+
+// Describe returns the contents of a set of which nothing was read. It fails if a column is no field of T: buckets are
+// not supported.
+func Describe[T any](set *tables.Set[T]) (*Contents[T], error) {
+	c, names := &Contents[T]{set: set, fields: make(map[string][]int)}, mapper.TypeMap(reflect.TypeFor[T]()).Names
 	for _, d := range describe.Of(set.Internal()).Tables {
 		t := Table{Name: d.Name, keyspace: d.Keyspace}
-		for _, c := range d.Columns {
-			if c.ReadOnly { // no write puts anything there
+		for _, column := range d.Columns {
+			if column.ReadOnly { // no write puts anything there
 				continue
 			}
-			parsed, err := cqltype.Parse(c.Type)
+			parsed, err := cqltype.Parse(column.Type)
 			if err != nil {
-				return nil, fmt.Errorf("history: column %s of table %s: %w", c.Name, d.Name, err)
+				return nil, fmt.Errorf("history: column %s of table %s: %w", column.Name, d.Name, err)
 			}
-			t.Columns = append(t.Columns, Column{Name: c.Name, Key: c.Kind != "regular", Type: parsed})
+			field, ok := names[column.Name]
+			if !ok {
+				return nil, fmt.Errorf("history: %v lacks column %s of table %s", reflect.TypeFor[T](), column.Name, d.Name)
+			}
+			c.fields[column.Name] = field.Index
+			key := column.Kind != "regular"
+			t.Columns = append(t.Columns, Column{Name: column.Name, Key: key, Type: parsed})
+			if key {
+				t.key = append(t.key, column.Name)
+			} else {
+				t.rest = append(t.rest, column.Name)
+			}
 		}
-		contents.Tables = append(contents.Tables, t)
+		c.Tables = append(c.Tables, t)
 	}
-	return contents, nil
+	return c, nil
 }
 
 // Read reads the tables of set in full, at ALL: what one replica has is seen. Tables declared without keyspace are in
 // that of the session. A failed read is repeated until the context ends.
-func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents, error) {
+func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents[T], error) {
 	contents, err := Describe(set)
 	if err != nil {
 		return nil, err

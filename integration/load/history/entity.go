@@ -12,9 +12,9 @@ import (
 
 // checker checks one entity.
 type checker[T any] struct {
-	*layout[T]
+	*Contents[T]
 	report *Report
-	rows   [][]int32 // by table
+	rows   [][]*Row // by table
 	images []*image[T]
 	base   *Row              // nil: the base table has no row
 	odd    map[*Row][]string // the columns of a row whose values nobody wrote
@@ -41,18 +41,11 @@ func (c *checker[T]) check() error {
 		c.strangers()
 		return nil
 	}
-	for _, i := range c.images {
-		var err error
-		if i.values, err = c.image(i.write.Row, i.write.Timestamp); err != nil {
-			return err
-		}
-		i.timestamp = i.write.Timestamp
-	}
 	if err := c.recognise(); err != nil {
 		return err
 	}
 	if len(c.rows[0]) > 0 {
-		c.base = &c.tables[0].Rows[c.rows[0][0]]
+		c.base = c.rows[0][0]
 		c.ties = len(c.at(c.base.time())) > 1
 		if c.ties {
 			c.report.Ties++
@@ -60,7 +53,7 @@ func (c *checker[T]) check() error {
 	}
 	c.blame()
 	c.phantoms()
-	for t := 1; t < len(c.tables); t++ {
+	for t := 1; t < len(c.Tables); t++ {
 		c.table(t)
 	}
 	c.newest()
@@ -70,20 +63,20 @@ func (c *checker[T]) check() error {
 }
 
 // each calls f for all rows of the entity.
-func (c *checker[T]) each(f func(p *place, r *Row)) {
+func (c *checker[T]) each(f func(p *Table, r *Row)) {
 	for t := range c.rows {
-		for _, n := range c.rows[t] {
-			f(&c.tables[t], &c.tables[t].Rows[n])
+		for _, r := range c.rows[t] {
+			f(&c.Tables[t], r)
 		}
 	}
 }
 
-func (c *checker[T]) find(kind Kind, p *place, r *Row, has, want string, concerned ...*image[T]) {
+func (c *checker[T]) find(kind Kind, p *Table, r *Row, has, want string, concerned ...*image[T]) {
 	f := Finding{Kind: kind, Table: p.Name, Has: has, Want: want, Cause: c.cause, By: c.by}
 	if r != nil {
 		f.Key = p.show(r, p.key)
 	} else {
-		i, base := c.images[0], &c.tables[0]
+		i, base := c.images[0], &c.Tables[0]
 		f.Key = base.show(&Row{Values: i.values}, base.key)
 	}
 	var writes []string
@@ -98,10 +91,10 @@ func (c *checker[T]) find(kind Kind, p *place, r *Row, has, want string, concern
 
 // describe is a write, for a finding.
 func (c *checker[T]) describe(i *image[T]) string {
-	base := &c.tables[0]
+	base := &c.Tables[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by %s at %d (%s", i.write.Kind, i.write.By, i.timestamp, i.write.Outcome)
-	for _, t := range c.tables {
+	for _, t := range c.Tables {
 		if o, ok := i.write.Tables[t.Name]; ok {
 			fmt.Fprintf(&b, ", %s %s", t.Name, o)
 		}
@@ -115,7 +108,7 @@ func (c *checker[T]) describe(i *image[T]) string {
 
 // strangers are the rows of an entity that has no writes.
 func (c *checker[T]) strangers() {
-	c.each(func(p *place, r *Row) {
+	c.each(func(p *Table, r *Row) {
 		c.report.Findings = append(c.report.Findings, Finding{
 			Kind: Phantom, Table: p.Name, Key: p.show(r, p.key), Has: p.show(r, p.rest), Want: "no row: nobody wrote this entity",
 		})
@@ -125,7 +118,7 @@ func (c *checker[T]) strangers() {
 // recognise finds the timestamps of writes whose clients did not learn them, in the rows that they have left.
 func (c *checker[T]) recognise() error {
 	var failed error
-	c.each(func(p *place, r *Row) {
+	c.each(func(p *Table, r *Row) {
 		at := r.time()
 		if at == 0 || len(c.at(at)) > 0 {
 			return
@@ -149,12 +142,12 @@ func (c *checker[T]) recognise() error {
 }
 
 // matches says whether the row has these values, but for columns in except.
-func (p *place) matches(r *Row, values map[string][]byte, except []string) bool {
+func (p *Table) matches(r *Row, values map[string][]byte, except []string) bool {
 	return len(p.differ(r.Values, values, except)) == 0
 }
 
 // differ lists the columns that have other values in one row than in another, but for those in except.
-func (p *place) differ(one, other map[string][]byte, except []string) (columns []string) {
+func (p *Table) differ(one, other map[string][]byte, except []string) (columns []string) {
 	for _, c := range p.Columns {
 		if !slices.Contains(except, c.Name) && !same(one[c.Name], other[c.Name]) {
 			columns = append(columns, c.Name)

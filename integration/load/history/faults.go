@@ -11,7 +11,7 @@ import (
 // phantoms finds values that nobody wrote to their columns.
 func (c *checker[T]) phantoms() {
 	c.odd = make(map[*Row][]string)
-	c.each(func(p *place, r *Row) {
+	c.each(func(p *Table, r *Row) {
 		var odd []string
 		for column, value := range r.Values {
 			if !slices.ContainsFunc(c.images, func(m *image[T]) bool { return same(m.values[column], value) }) {
@@ -30,7 +30,7 @@ func (c *checker[T]) strange(r *Row, column string) bool { return slices.Contain
 
 // table holds the rows of a query table against the base row.
 func (c *checker[T]) table(t int) {
-	p := &c.tables[t]
+	p := &c.Tables[t]
 	confirmed := c.base != nil
 	if confirmed {
 		for _, k := range p.key {
@@ -41,8 +41,7 @@ func (c *checker[T]) table(t int) {
 		}
 	}
 	found := false
-	for _, n := range c.rows[t] {
-		r := &p.Rows[n]
+	for _, r := range c.rows[t] {
 		switch {
 		case slices.ContainsFunc(p.key, func(k string) bool { return c.strange(r, k) }):
 		case confirmed && !slices.ContainsFunc(p.key, func(k string) bool { return !same(r.Values[k], c.base.Values[k]) }):
@@ -70,11 +69,11 @@ func (c *checker[T]) showBase() string {
 	if c.base == nil {
 		return "no row"
 	}
-	return c.tables[0].show(c.base, c.tables[0].rest)
+	return c.Tables[0].show(c.base, c.Tables[0].rest)
 }
 
 // differing compares a row with the base row of the same key.
-func (c *checker[T]) differing(p *place, r *Row) {
+func (c *checker[T]) differing(p *Table, r *Row) {
 	columns := slices.DeleteFunc(p.differ(r.Values, c.base.Values, slices.Concat(c.odd[r], c.odd[c.base])), func(column string) bool {
 		return c.tied(r, column)
 	})
@@ -86,7 +85,7 @@ func (c *checker[T]) differing(p *place, r *Row) {
 	if r.time() != c.base.time() {
 		writes = append(writes, c.one(r.time()))
 	}
-	c.find(Differing, p, r, p.show(r, columns), c.tables[0].show(c.base, columns)+" as the base table", writes...)
+	c.find(Differing, p, r, p.show(r, columns), c.Tables[0].show(c.base, columns)+" as the base table", writes...)
 }
 
 // tied says whether a column of a row that differs may do so: of two writes at one timestamp each table keeps the
@@ -107,7 +106,7 @@ func (c *checker[T]) newest() {
 	if c.base == nil || c.ties {
 		return
 	}
-	base := &c.tables[0]
+	base := &c.Tables[0]
 	var of *image[T]
 	for _, i := range c.images {
 		if !i.puts() || !base.matches(c.base, i.values, c.odd[c.base]) {
@@ -123,7 +122,7 @@ func (c *checker[T]) newest() {
 		}
 		return
 	}
-	c.each(func(p *place, r *Row) {
+	c.each(func(p *Table, r *Row) {
 		if !p.matches(r, of.values, c.odd[r]) {
 			return // another write's, which has been found
 		}
@@ -150,7 +149,7 @@ func (c *checker[T]) lost() {
 	if last == nil {
 		return
 	}
-	base := &c.tables[0]
+	base := &c.Tables[0]
 	if !last.puts() {
 		if c.base != nil && c.base.time() < last.timestamp {
 			c.find(Lost, base, nil, c.showBase(), "no row", last, c.baseWrite())
@@ -158,7 +157,7 @@ func (c *checker[T]) lost() {
 		return
 	}
 	rows, visible := 0, false
-	c.each(func(p *place, r *Row) {
+	c.each(func(p *Table, r *Row) {
 		rows++
 		visible = visible || r.time() >= last.timestamp || r.time() == 0 && p.matches(r, last.values, nil)
 	})
@@ -184,14 +183,14 @@ func (c *checker[T]) lost() {
 func (c *checker[T]) unsound() {
 	for _, i := range c.images {
 		if i.write.Contradiction != "" {
-			c.find(Unsound, &c.tables[0], nil, i.write.Contradiction, "one truth", i)
+			c.find(Unsound, &c.Tables[0], nil, i.write.Contradiction, "one truth", i)
 		}
 		if i.timestamp == 0 {
 			continue
 		}
 		var shown, lacking []string
-		for t := range c.tables {
-			p := &c.tables[t]
+		for t := range c.Tables {
+			p := &c.Tables[t]
 			switch i.write.of(p.Name) {
 			case writer.NotApplied:
 				if i.puts() && len(c.at(i.timestamp)) == 1 && c.shows(t, i) {
@@ -205,10 +204,10 @@ func (c *checker[T]) unsound() {
 			}
 		}
 		if shown != nil {
-			c.find(Unsound, &c.tables[0], nil, "the row in "+strings.Join(shown, ", "), "it nowhere that was told to be without", i)
+			c.find(Unsound, &c.Tables[0], nil, "the row in "+strings.Join(shown, ", "), "it nowhere that was told to be without", i)
 		}
 		if lacking != nil {
-			c.find(Unsound, &c.tables[0], nil, "neither the write nor a later one in "+strings.Join(lacking, ", "),
+			c.find(Unsound, &c.Tables[0], nil, "neither the write nor a later one in "+strings.Join(lacking, ", "),
 				"it in each table that was told to have it", i)
 		}
 	}
@@ -216,19 +215,18 @@ func (c *checker[T]) unsound() {
 
 // shows says whether a table shows the row of a write, and not of another one.
 func (c *checker[T]) shows(t int, i *image[T]) bool {
-	p := &c.tables[t]
-	return slices.ContainsFunc(c.rows[t], func(n int32) bool {
-		r := &p.Rows[n]
+	p := &c.Tables[t]
+	return slices.ContainsFunc(c.rows[t], func(r *Row) bool {
 		return r.time() == i.timestamp && p.matches(r, i.values, nil)
 	})
 }
 
 // lacks says whether a table shows neither a write nor a later one.
 func (c *checker[T]) lacks(t int, i *image[T]) bool {
-	p := &c.tables[t]
+	p := &c.Tables[t]
 	older, later := false, false
-	for _, n := range c.rows[t] {
-		if p.Rows[n].time() < i.timestamp {
+	for _, r := range c.rows[t] {
+		if r.time() < i.timestamp {
 			older = true
 		} else {
 			later = true
@@ -251,6 +249,6 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 }
 
 // holds says whether an entity with these values has a row in the table.
-func (p *place) holds(values map[string][]byte) bool {
+func (p *Table) holds(values map[string][]byte) bool {
 	return !slices.ContainsFunc(p.key, func(k string) bool { return values[k] == nil })
 }

@@ -16,7 +16,7 @@ import (
 // shop is the tables of orders in memory, and a history of them.
 type shop struct {
 	*testing.T
-	contents *history.Contents
+	contents *history.Contents[orders.Order]
 	writes   []history.Write[orders.Order]
 }
 
@@ -141,7 +141,7 @@ func (s *shop) at(id byte, table int, column string, at int64) {
 
 func (s *shop) check() *history.Report {
 	s.Helper()
-	report, err := history.Check(orders.Orders, s.contents, s.writes)
+	report, err := history.Check(s.contents, s.writes)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -27,7 +27,7 @@ var tickets = tables.Must(tables.New[ticket]("ticket",
 	tables.Type("tags", "set<text>"),
 ))
 
-func ticketContents(t *testing.T, base, byAgent []map[string]any) *history.Contents {
+func ticketContents(t *testing.T, base, byAgent []map[string]any) *history.Contents[ticket] {
 	t.Helper()
 	contents, err := history.Describe(tickets)
 	if err != nil {
@@ -91,7 +91,7 @@ func TestSparseTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report, err := history.Check(tickets, ticketContents(t, c.base, c.byAgent), writes)
+			report, err := history.Check(ticketContents(t, c.base, c.byAgent), writes)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -161,7 +161,7 @@ func (m *market) check(f hot.Figures, remark string, allowed ...history.Kind) *h
 	if err != nil {
 		m.Fatal(err)
 	}
-	report, err := history.Check(orders.Orders, contents, m.history.Writes())
+	report, err := history.Check(contents, m.history.Writes())
 	if err != nil {
 		m.Fatal(err)
 	}

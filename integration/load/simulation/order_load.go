@@ -150,7 +150,7 @@ func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error
 	if err != nil {
 		return err
 	}
-	found, err := history.Check(l.set, contents, l.history.Writes())
+	found, err := history.Check(contents, l.history.Writes())
 	if err != nil {
 		return err
 	}

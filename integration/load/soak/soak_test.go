@@ -302,7 +302,7 @@ func (s *run) judgeOrders(ctx context.Context) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	found, err := history.Check(orders.Orders, contents, writes)
+	found, err := history.Check(contents, writes)
 	if err != nil {
 		s.Fatal(err)
 	}

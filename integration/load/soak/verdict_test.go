@@ -20,7 +20,7 @@ import (
 // shop is one order of each service that was created at 100 and paid at 200, both acknowledged, in all tables.
 type shop struct {
 	*testing.T
-	contents *history.Contents
+	contents *history.Contents[orders.Order]
 	writes   []history.Write[orders.Order]
 }
 
@@ -154,7 +154,7 @@ func TestJudge(t *testing.T) {
 			for n, service := range soak.Services {
 				s := newShop(t)
 				c.happen(s, n)
-				report, err := history.Check(orders.Orders, s.contents, s.writes)
+				report, err := history.Check(s.contents, s.writes)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -225,7 +225,7 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.half(3)
-	found, err := history.Check(orders.Orders, s.contents, s.writes)
+	found, err := history.Check(s.contents, s.writes)
 	if err != nil {
 		t.Fatal(err)
 	}
