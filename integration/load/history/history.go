@@ -33,7 +33,7 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 	defer h.mu.Unlock()
 	h.writes = append(h.writes, Write[T]{By: by, Kind: kind, Row: row, Timestamp: timestamp})
 	n := len(h.writes) - 1
-	writeLine(h.journal, entry[T]{N: n, Begin: &beginning[T]{by, kind, row, timestamp}})
+	writeLine(h.journal, entry[T]{Place: Place{N: n}, Begin: &beginning[T]{by, kind, row, timestamp}})
 	return n
 }
 
@@ -43,9 +43,9 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 func (h *History[T]) End(n int, timestamp int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := &h.writes[n]
-	w.recordOutcome(saidBy(timestamp, err))
-	writeLine(h.journal, entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables, w.Contradiction}})
+	told := saidBy(timestamp, err)
+	h.writes[n].recordOutcome(*told)
+	writeLine(h.journal, entry[T]{Place: Place{N: n}, End: told})
 }
 
 // Again notes that write n, which has ended, is about to be sent again: until it ends once more whatever it was said
@@ -62,7 +62,7 @@ func (h *History[T]) sentAgain(n int, repeated bool) {
 	w := &h.writes[n]
 	w.again()
 	w.repeated = w.repeated || repeated
-	writeLine(h.journal, entry[T]{N: n, Again: true})
+	writeLine(h.journal, entry[T]{Place: Place{N: n}, Again: true})
 }
 
 // Writes returns all writes so far. The slice must not be changed, and no write of it ends any more.
@@ -105,31 +105,31 @@ type Write[T any] struct {
 
 // said is what Write, Modify or Resume told of a write.
 type said struct {
-	timestamp int64
-	outcome   writer.Outcome
-	tables    map[string]writer.Outcome // nil if it was told of the write as a whole, or nothing
+	Timestamp int64                     `json:"timestamp"`
+	Outcome   writer.Outcome            `json:"outcome"`
+	Tables    map[string]writer.Outcome `json:"tables,omitempty"` // nil if it was told of the write as a whole, or nothing
 }
 
-func saidBy(timestamp int64, err error) said {
-	s := said{timestamp: timestamp}
+func saidBy(timestamp int64, err error) *said {
+	s := &said{Timestamp: timestamp}
 	var failed *writer.Error
 	switch {
 	case err == nil:
-		s.outcome = writer.Applied
+		s.Outcome = writer.Applied
 		return s
 	case !errors.As(err, &failed):
 		return s
 	}
 	if failed.Timestamp != 0 {
-		s.timestamp = failed.Timestamp
+		s.Timestamp = failed.Timestamp
 	}
 	if failed.NotApplied() {
-		s.outcome = writer.NotApplied
+		s.Outcome = writer.NotApplied
 		return s
 	}
-	s.tables = make(map[string]writer.Outcome, len(failed.Tables))
+	s.Tables = make(map[string]writer.Outcome, len(failed.Tables))
 	for i := range failed.Tables {
-		s.tables[failed.Tables[i].Table] = failed.Tables[i].Outcome
+		s.Tables[failed.Tables[i].Table] = failed.Tables[i].Outcome
 	}
 	return s
 }
@@ -137,24 +137,24 @@ func saidBy(timestamp int64, err error) said {
 // recordOutcome notes what one caller was told, alongside what others were that have sent the write, too: what was said
 // to be applied stays so whatever is said later, and what was said not to be applied stays so until it is sent again.
 func (w *Write[T]) recordOutcome(s said) {
-	if s.timestamp != 0 { // else nothing was sent, perhaps at a timestamp that the client had chosen
-		w.Timestamp = s.timestamp
+	if s.Timestamp != 0 { // else nothing was sent, perhaps at a timestamp that the client had chosen
+		w.Timestamp = s.Timestamp
 	}
-	if s.outcome == writer.NotApplied && w.repeated {
+	if s.Outcome == writer.NotApplied && w.repeated {
 		return
 	}
-	if s.outcome == writer.Unknown {
-		for table, o := range s.tables {
+	if s.Outcome == writer.Unknown {
+		for table, o := range s.Tables {
 			w.told(table, o)
 		}
 		return
 	}
-	w.contradict(w.Outcome, s.outcome)
+	w.contradict(w.Outcome, s.Outcome)
 	for _, o := range w.Tables {
-		w.contradict(o, s.outcome)
+		w.contradict(o, s.Outcome)
 	}
-	if s.outcome == writer.Applied || w.Outcome != writer.Applied {
-		w.Outcome, w.Tables = s.outcome, nil
+	if s.Outcome == writer.Applied || w.Outcome != writer.Applied {
+		w.Outcome, w.Tables = s.Outcome, nil
 	}
 }
 
