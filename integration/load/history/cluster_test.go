@@ -78,7 +78,7 @@ func (m *market) check() (fresh []history.Finding, report *history.Report) {
 	m.Helper()
 	ctx, cancel := context.WithTimeout(m.Context(), patience)
 	defer cancel()
-	if err := history.Quiesce(ctx, cluster.Hosts(m), m.began); err != nil {
+	if err := history.Quiesce(ctx, cluster.Hosts(m), m.began, nil); err != nil {
 		m.Fatal(err)
 	}
 	contents, err := history.Read(ctx, m.session.Reads(), orders.Orders)
@@ -224,7 +224,7 @@ func TestQuiesceGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	err := history.Quiesce(ctx, append(cluster.Hosts(t), "127.0.0.1:1"), time.Now())
+	err := history.Quiesce(ctx, append(cluster.Hosts(t), "127.0.0.1:1"), time.Now(), nil)
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1: it does not answer CQL") {
 		t.Errorf("error %v, want the host that does not answer", err)
 	}

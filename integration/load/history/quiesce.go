@@ -16,39 +16,21 @@ import (
 // all others, no node has a batch of that time in its batchlog, and none has hints to deliver. It asks each host by
 // itself. When the context ends before, the error says what was left.
 //
+// A node that was silent may keep batches that it got too late: no replay takes them up before its restart, so after a
+// minute restart is called for such a node, if it is not nil.
+//
 // A hint is not seen before the node that holds it has written it to disk, which takes up to 10 s. On a cluster in
 // which every node is a replica that node has the write itself, and a read at ALL shows it.
-func Quiesce(ctx context.Context, hosts []string, since time.Time) error {
-	_, err := quiesce(ctx, hosts, since)
-	return err
-}
-
-// Settle is Quiesce for tests that stop nodes. A node that was silent may keep batches that it got too late: no replay
-// takes them up before its restart, so after a minute restart is called for such a node, if it is not nil.
-func Settle(ctx context.Context, hosts []string, since time.Time, restart func(ctx context.Context, host string) error) error {
-	first, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	stuck, err := quiesce(first, hosts, since)
-	if err == nil || restart == nil {
-		return err
-	}
-	for _, host := range stuck {
-		if err := restart(ctx, host); err != nil {
-			return fmt.Errorf("restart %s, as batches stay in its batchlog: %w", host, err)
-		}
-	}
-	return Quiesce(ctx, hosts, since)
-}
-
-// quiesce is Quiesce. It also lists the hosts that had batches last.
-func quiesce(ctx context.Context, hosts []string, since time.Time) (stuck []string, last error) {
+func Quiesce(ctx context.Context, hosts []string, since time.Time, restart func(ctx context.Context, host string) error) error {
 	nodes := make([]*node, len(hosts))
 	for i, host := range hosts {
 		nodes[i] = &node{host: host}
 		defer nodes[i].close()
 	}
+	patient := time.Now().Add(time.Minute)
+	var last error
 	for {
-		var with []string
+		var stuck []string
 		var unrest []error
 		for _, n := range nodes {
 			batches, err := n.look(ctx, since)
@@ -56,17 +38,25 @@ func quiesce(ctx context.Context, hosts []string, since time.Time) (stuck []stri
 				unrest = append(unrest, fmt.Errorf("%s: %w", n.host, err))
 			}
 			if batches {
-				with = append(with, n.host)
+				stuck = append(stuck, n.host)
 			}
 		}
 		if unrest == nil {
-			return nil, nil
+			return nil
 		}
 		if ctx.Err() == nil || last == nil { // else this look was cut off
-			stuck, last = with, fmt.Errorf("the cluster is not quiet: %w", errors.Join(unrest...))
+			last = fmt.Errorf("the cluster is not quiet: %w", errors.Join(unrest...))
+		}
+		if restart != nil && time.Now().After(patient) {
+			for _, host := range stuck {
+				if err := restart(ctx, host); err != nil {
+					return fmt.Errorf("restart %s, as batches stay in its batchlog: %w", host, err)
+				}
+			}
+			restart = nil
 		}
 		if cause := sleep.For(ctx, 250*time.Millisecond); cause != nil {
-			return stuck, fmt.Errorf("%w (%w)", last, cause)
+			return fmt.Errorf("%w (%w)", last, cause)
 		}
 	}
 }

@@ -197,7 +197,7 @@ func (m *market) quiesce() {
 	}
 	ctx, cancel := context.WithTimeout(m.Context(), patience)
 	defer cancel()
-	if err := history.Settle(ctx, cluster.Hosts(m), m.began, restart); err != nil {
+	if err := history.Quiesce(ctx, cluster.Hosts(m), m.began, restart); err != nil {
 		m.Fatal(err)
 	}
 	m.Logf("the cluster was quiet after %.1f s", time.Since(began).Seconds())

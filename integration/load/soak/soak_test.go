@@ -274,7 +274,7 @@ func (s *run) judge(began time.Time) {
 	ended := time.Now()
 	ctx, cancel := context.WithTimeout(s.Context(), 2*patience)
 	defer cancel()
-	if err := history.Settle(ctx, s.hosts, began, s.restart); err != nil {
+	if err := history.Quiesce(ctx, s.hosts, began, s.restart); err != nil {
 		s.Fatal(err)
 	}
 	s.report.Quiet = time.Since(ended)
