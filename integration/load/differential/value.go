@@ -2,16 +2,15 @@ package differential
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/denorm-go/denorm/internal/literal"
 )
 
 // typ is a type of a column.
@@ -35,78 +34,54 @@ var (
 	unset = datum{text: "null", unset: true}
 )
 
-func encoded(t gocql.Type, v any, text string) datum {
-	b, err := gocql.Marshal(driver.NativeType(t), v)
-	if err != nil {
-		panic(err) // one of the values below
-	}
-	return datum{bytes: b, text: text}
-}
-
 // domains are the few values of each native type. They compare otherwise as bytes than as values.
-var domains = map[string][]datum{
-	"int":      integers(4, -1, 0, 1, 7, -2147483648),
-	"bigint":   integers(8, -1, 0, 1, 300, 9223372036854775807),
-	"counter":  integers(8, 1, -1, 5),
-	"smallint": integers(2, -1, 0, 1, 256),
-	"tinyint":  integers(1, -1, 0, 1),
-	"text":     texts("", "a", "b", "ab", "é", "it''s"),
-	"ascii":    texts("", "a", "~"),
-	"blob":     {blob(""), blob("\x00"), blob("\xff"), blob("\x00\x01"), blob("a")},
-	"boolean":  {{bytes: []byte{0}, text: "false"}, {bytes: []byte{1}, text: "true"}},
-	"double": {
-		encoded(gocql.TypeDouble, -0.5, "-0.5"), encoded(gocql.TypeDouble, 0.0, "0"), encoded(gocql.TypeDouble, 1e10, "1e10"),
-		encoded(gocql.TypeDouble, 1.5, "1.5"),
-	},
-	"float":     {encoded(gocql.TypeFloat, float32(-0.5), "-0.5"), encoded(gocql.TypeFloat, float32(2), "2")},
-	"timestamp": {timestamp(-1, "-1"), timestamp(0, "'1970-01-01T00:00:00.000Z'"), timestamp(1700000000123, "1700000000123")},
-	"date":      {{bytes: []byte{0x80, 0, 0, 0}, text: "'1970-01-01'"}, {bytes: []byte{0x7f, 0xff, 0xff, 0xff}, text: "'1969-12-31'"}},
+var domains = map[string][]any{
+	"int":       {-1, 0, 1, 7, -2147483648},
+	"bigint":    {-1, 0, 1, 300, 9223372036854775807},
+	"counter":   {1, -1, 5},
+	"smallint":  {-1, 0, 1, 256},
+	"tinyint":   {-1, 0, 1},
+	"text":      {"", "a", "b", "ab", "é", "it's"},
+	"ascii":     {"", "a", "~"},
+	"blob":      {"", "\x00", "\xff", "\x00\x01", "a"},
+	"boolean":   {false, true},
+	"double":    {-0.5, 0.0, 1e10, 1.5},
+	"float":     {float32(-0.5), float32(2)},
+	"timestamp": {int64(-1), int64(0), int64(1700000000123)},
+	"date":      {"1970-01-01", "1969-12-31"},
 	"uuid": {
-		identifier("00000000-0000-4000-8000-000000000001"), identifier("ffffffff-ffff-4fff-bfff-ffffffffffff"),
-		identifier("00000002-0000-1000-8000-000000000001"),
+		"00000000-0000-4000-8000-000000000001", "ffffffff-ffff-4fff-bfff-ffffffffffff", "00000002-0000-1000-8000-000000000001",
 	},
 	"timeuuid": {
-		identifier("00000001-0000-1000-8000-000000000001"), identifier("00000001-0000-1000-8000-0000000000ff"),
-		identifier("00000000-0001-1000-8000-000000000001"), identifier("ffffffff-0000-1000-bfff-000000000000"),
+		"00000001-0000-1000-8000-000000000001", "00000001-0000-1000-8000-0000000000ff",
+		"00000000-0001-1000-8000-000000000001", "ffffffff-0000-1000-bfff-000000000000",
 	},
-	"inet":    {{bytes: []byte{127, 0, 0, 1}, text: "'127.0.0.1'"}, {bytes: append(make([]byte, 15), 1), text: "'::1'"}},
-	"varint":  {{bytes: []byte{0xff}, text: "-1"}, {bytes: []byte{0}, text: "0"}, {bytes: []byte{0, 0x80}, text: "128"}},
-	"decimal": {{bytes: []byte{0, 0, 0, 1, 0xff}, text: "-0.1"}, {bytes: []byte{0, 0, 0, 0, 2}, text: "2"}, {bytes: []byte{0, 0, 0, 2, 0, 200}, text: "2.00"}},
-	"time":    {encoded(gocql.TypeTime, int64(0), "'00:00:00'"), encoded(gocql.TypeTime, int64(1), "'00:00:00.000000001'")},
-	"duration": {
-		encoded(gocql.TypeDuration, gocql.Duration{Months: 1, Days: 2, Nanoseconds: 3}, "1mo2d3ns"), encoded(gocql.TypeDuration, gocql.Duration{}, "0s"),
-	},
+	"inet":     {"127.0.0.1", "::1"},
+	"varint":   {-1, 0, 128},
+	"decimal":  {inf.NewDec(-1, 1), inf.NewDec(2, 0), inf.NewDec(200, 2)},
+	"time":     {int64(0), int64(1)},
+	"duration": {gocql.Duration{Months: 1, Days: 2, Nanoseconds: 3}, gocql.Duration{}},
 }
 
-func integers(size int, values ...int64) (out []datum) {
-	for _, v := range values {
-		out = append(out, datum{bytes: binary.BigEndian.AppendUint64(nil, uint64(v))[8-size:], text: strconv.FormatInt(v, 10)})
-	}
-	return out
+func number(v int) datum {
+	return datum{bytes: binary.BigEndian.AppendUint32(nil, uint32(v)), text: strconv.Itoa(v)}
 }
 
-func number(v int) datum { return integers(4, int64(v))[0] }
-func long(v int64) datum { return integers(8, v)[0] }
-
-func texts(values ...string) (out []datum) {
-	for _, v := range values {
-		out = append(out, datum{bytes: []byte(strings.ReplaceAll(v, "''", "'")), text: "'" + v + "'"})
-	}
-	return out
+func long(v int64) datum {
+	return datum{bytes: binary.BigEndian.AppendUint64(nil, uint64(v)), text: strconv.FormatInt(v, 10)}
 }
 
-func blob(s string) datum { return datum{bytes: []byte(s), text: "0x" + hex.EncodeToString([]byte(s))} }
-
-func timestamp(ms int64, text string) datum {
-	return datum{bytes: binary.BigEndian.AppendUint64(nil, uint64(ms)), text: text}
-}
-
-func identifier(s string) datum {
-	id, err := gocql.ParseUUID(s)
+// encoded is a value as the driver encodes it, and as a literal: of a timestamp in any of several forms.
+func (t typ) encoded(r *rand.Rand, v any) datum {
+	b, err := gocql.Marshal(t.Info(), v)
 	if err != nil {
-		panic(err) // one of those above
+		panic(err) // one of the values above
 	}
-	return datum{bytes: id.Bytes(), text: s}
+	text := literal.Of(t.Type, b)
+	if ms, ok := v.(int64); ok && t.Kind() == gocql.TypeTimestamp {
+		text = []string{text, strings.Replace(text, " ", "T", 1), strconv.FormatInt(ms, 10)}[r.IntN(3)]
+	}
+	return datum{bytes: b, text: text}
 }
 
 // value is some value of the type that is not null.
@@ -116,59 +91,60 @@ func (t typ) value(r *rand.Rand) datum {
 		if d == nil {
 			panic("no values of type " + t.String())
 		}
-		return d[r.IntN(len(d))]
+		return t.encoded(r, d[r.IntN(len(d))])
 	}
+	var out []byte
 	if t.Kind() == gocql.TypeUDT {
-		return t.fieldsOf(r)
+		out = t.fields(r)
+	} else {
+		out = t.elements(r)
 	}
-	n := r.IntN(4)
-	if t.Kind() != gocql.TypeList { // each key once
-		n = min(n, len(domains[t.elem(0).String()]))
-	}
-	var entries []string
-	out := binary.BigEndian.AppendUint32(nil, 0)
-	seen := make(map[string]bool)
-	for range n {
-		first := t.elem(0).value(r)
-		if t.Kind() != gocql.TypeList && seen[string(first.bytes)] {
-			continue
-		}
-		seen[string(first.bytes)] = true
-		entry := first.text
-		out = cqltype.AppendValue(out, first.bytes)
-		if t.Kind() == gocql.TypeMap {
-			second := t.elem(1).value(r)
-			entry += ": " + second.text
-			out = cqltype.AppendValue(out, second.bytes)
-		}
-		entries = append(entries, entry)
-	}
-	binary.BigEndian.PutUint32(out, uint32(len(entries)))
-	text := strings.Join(entries, ", ")
-	if t.Kind() == gocql.TypeList {
-		return datum{bytes: out, text: "[" + text + "]"}
-	}
-	return datum{bytes: out, text: "{" + text + "}"}
+	return datum{bytes: out, text: literal.Of(t.Type, out)}
 }
 
-// fieldsOf is a value of a user-defined type, in which some fields are null.
-func (t typ) fieldsOf(r *rand.Rand) datum {
+// fields is a value of a user-defined type, in which some fields are null.
+func (t typ) fields(r *rand.Rand) []byte {
 	out := []byte{}
-	var parts []string
 	for i := range t.Elems() {
 		d := t.elem(i).value(r)
 		if r.IntN(3) == 0 {
 			d = null
 		}
 		out = cqltype.AppendValue(out, d.bytes)
-		parts = append(parts, t.field(i)+": "+d.text)
 	}
-	return datum{bytes: out, text: "{" + strings.Join(parts, ", ") + "}"}
+	return out
+}
+
+// elements is a collection, in which each key is once.
+func (t typ) elements(r *rand.Rand) []byte {
+	n := r.IntN(4)
+	if t.Kind() != gocql.TypeList {
+		n = min(n, len(domains[t.elem(0).String()]))
+	}
+	out := binary.BigEndian.AppendUint32(nil, 0)
+	seen := make(map[string]bool)
+	entries := uint32(0)
+	for range n {
+		first := t.elem(0).value(r)
+		if t.Kind() != gocql.TypeList && seen[string(first.bytes)] {
+			continue
+		}
+		seen[string(first.bytes)] = true
+		entries++
+		out = cqltype.AppendValue(out, first.bytes)
+		if t.Kind() == gocql.TypeMap {
+			out = cqltype.AppendValue(out, t.elem(1).value(r).bytes)
+		}
+	}
+	binary.BigEndian.PutUint32(out, entries)
+	return out
 }
 
 // several are some different values of a type, in any order.
-func (t typ) several(r *rand.Rand, n int) []datum {
-	d := slices.Clone(domains[t.String()])
-	r.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
-	return d[:min(n, len(d))]
+func (t typ) several(r *rand.Rand, n int) (out []datum) {
+	d := domains[t.String()]
+	for _, i := range r.Perm(len(d))[:min(n, len(d))] {
+		out = append(out, t.encoded(r, d[i]))
+	}
+	return out
 }

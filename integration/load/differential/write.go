@@ -24,7 +24,7 @@ func (g *round) timing() timing {
 	out := timing{ttl: -1}
 	if g.timed {
 		at := 1 + int64(g.IntN(8))
-		if g.t.ttl > 0 { // a lifetime that all statements have in common must not meet itself
+		if g.t.expires { // a lifetime that all statements have in common must not meet itself
 			at = 1 + int64(g.written*7919%1009)
 		}
 		if g.IntN(2) == 0 {
