@@ -191,7 +191,7 @@ func (c *checker[T]) unsound() {
 		var shown, lacking []string
 		for t := range c.Tables {
 			p := &c.Tables[t]
-			switch i.write.of(p.Name) {
+			switch i.write.Of(p.Name) {
 			case writer.NotApplied:
 				if i.puts() && len(c.at(i.timestamp)) == 1 && c.shows(t, i) {
 					shown = append(shown, p.Name)
@@ -243,7 +243,7 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 			return false
 		}
 		// One that puts the row elsewhere has removed it here, perhaps, though its own row has not arrived.
-		of := d.write.of(p.Name)
+		of := d.write.Of(p.Name)
 		return !d.puts() || !p.holds(d.values) || of == writer.Unknown || of == writer.Pending
 	})
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/denorm-go/denorm/tables"
@@ -49,18 +50,18 @@ func (h *History[T]) End(n int, timestamp int64, err error) {
 }
 
 // Again notes that write n, which has ended, is about to be sent again: until it ends once more whatever it was said
-// not to be applied to may have it.
-func (h *History[T]) Again(n int) { h.sentAgain(n, false) }
+// not to be applied to may have it, but for tables of counters.
+func (h *History[T]) Again(n int, counters ...string) { h.sentAgain(n, false, counters) }
 
 // Repeat is Again for a write that is made again by a caller that does not know what became of the first one: what it
 // is told not to be applied may be there all the same.
-func (h *History[T]) Repeat(n int) { h.sentAgain(n, true) }
+func (h *History[T]) Repeat(n int) { h.sentAgain(n, true, nil) }
 
-func (h *History[T]) sentAgain(n int, repeated bool) {
+func (h *History[T]) sentAgain(n int, repeated bool, counters []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := &h.writes[n]
-	w.again()
+	w.again(counters...)
 	w.repeated = w.repeated || repeated
 	writeLine(h.journal, entry[T]{Place: Place{N: n}, Again: true})
 }
@@ -183,21 +184,27 @@ func (w *Write[T]) contradict(one, other writer.Outcome) {
 	}
 }
 
-// again forgets where the write is said not to be.
-func (w *Write[T]) again() {
+// again forgets where the write is said not to be, but for tables of counters, which are not sent again.
+func (w *Write[T]) again(counters ...string) {
 	w.Resumed = true
+	if w.Outcome == writer.NotApplied && counters != nil {
+		w.Tables = make(map[string]writer.Outcome)
+		for _, table := range counters {
+			w.Tables[table] = writer.NotApplied
+		}
+	}
 	if w.Outcome != writer.Applied {
 		w.Outcome = writer.Unknown
 	}
 	for table, o := range w.Tables {
-		if o == writer.NotApplied {
+		if o == writer.NotApplied && !slices.Contains(counters, table) {
 			w.Tables[table] = writer.Unknown
 		}
 	}
 }
 
-// of is what the client was told of a table.
-func (w *Write[T]) of(table string) writer.Outcome {
+// Of is what the client was told of a table.
+func (w *Write[T]) Of(table string) writer.Outcome {
 	if w.Tables == nil {
 		return w.Outcome
 	}

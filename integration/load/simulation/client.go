@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -126,6 +127,15 @@ func (c *crew) work(ctx context.Context, write func(ctx context.Context, name st
 type attempts struct {
 	told          func(result writer.Result, err error) *writer.Error
 	again, repeat func()
+}
+
+// told gives what notes what a client was told of a write, and returns what is not applied.
+func told[T any](c *crew, h *history.History[T], noted int) func(writer.Result, error) *writer.Error {
+	return func(result writer.Result, err error) *writer.Error {
+		err = c.Lie(err)
+		h.End(noted, result.Timestamp, err)
+		return c.failed(err)
+	}
 }
 
 // failed is what a write or its Resume ended with, nil if it is applied.

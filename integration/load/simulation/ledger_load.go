@@ -172,19 +172,13 @@ func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, rand
 		return
 	}
 	// What was rejected is left to the queue as well, now and then: whoever fills it may not look.
-	if failed := l.told(noted, result, err); failed != nil && random.IntN(4) > 0 {
-		told := func(result writer.Result, err error) *writer.Error { return resumable(l.told(noted, result, err)) }
+	told := told(l.crew, l.history, noted)
+	if failed := told(result, err); failed != nil && random.IntN(4) > 0 {
 		l.queue.hand(ctx, p, random, failed, &message{
-			attempts: &attempts{told: told, again: func() { l.history.Again(noted) }}, about: []any{id, int64(number)}, number: number, most: 4,
+			attempts: &attempts{told: told, again: func() { l.history.Again(noted) }},
+			about:    []any{id, int64(number)}, number: number, most: 4,
 		})
 	}
-}
-
-// told notes what a client was told, and returns what is not applied.
-func (l *ledgerLoad[T]) told(noted int, result writer.Result, err error) *writer.Error {
-	err = l.Lie(err)
-	l.history.End(noted, result.Timestamp, err)
-	return l.failed(err)
 }
 
 // finish touches every row, as the next change would.

@@ -3,6 +3,7 @@ package simulation
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,31 +121,21 @@ func readLogins(ctx context.Context, session *gocql.Session, table string) (map[
 	read, err := history.All[loginRow](ctx, session, table, "login_id", "name", "page", "ends_at")
 	rows := make(map[gocql.UUID]string)
 	for _, r := range read {
-		rows[r.LoginID] += shown(r.Name, r.Page, r.EndsAt)
+		rows[r.LoginID] += r.String()
 	}
 	return rows, err
 }
 
-// loginRow is a row of a login, of which all but the key may have ended.
+// loginRow is a row of a login, of which all but the key may have ended. Its user is not looked at: a patch of what has
+// ended leaves it out of the base table.
 type loginRow struct {
-	LoginID    gocql.UUID
-	Name, Page *int64
-	EndsAt     *time.Time
+	LoginID            gocql.UUID `json:"-"`
+	Name, Page, EndsAt *int64
 }
 
-// shown is a row. Its user is not looked at: a patch of what has ended leaves it out of the base table.
-func shown(name, page *int64, ends *time.Time) string {
-	text := "a row"
-	if name != nil {
-		text += fmt.Sprintf(", name %d", *name)
-	}
-	if page != nil {
-		text += fmt.Sprintf(", page %d", *page)
-	}
-	if ends != nil {
-		text += fmt.Sprintf(", until %d", ends.UnixMilli())
-	}
-	return text
+func (r loginRow) String() string {
+	text, _ := json.Marshal(r) // never fails
+	return string(text)
 }
 
 // faults is what must not be in the tables, or was told.
@@ -180,8 +171,7 @@ func (l *loginLoad) faults(found map[string]map[gocql.UUID]string) []string {
 // due is the row that the writes with these numbers leave. It is not known after a write that was lost, until a later
 // one has replaced the row.
 func (l *loginLoad) due(writes []history.Write[Login], numbers []int, now time.Time) (row string, known bool) {
-	var name, page *int64
-	var ends *time.Time
+	var left loginRow
 	known = true
 	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(writes[a].Timestamp, writes[b].Timestamp) })
 	for _, n := range numbers {
@@ -195,19 +185,20 @@ func (l *loginLoad) due(writes []history.Write[Login], numbers []int, now time.T
 			known = true
 		}
 		if w.Kind != tables.Patch {
-			name = nil
+			left.Name = nil
 		}
-		page, ends = nil, nil
+		left.Page, left.EndsAt = nil, nil
 		if w.Kind == tables.Delete || !w.Row.EndsAt.After(now) {
 			continue
 		}
-		page, ends = &w.Row.Page, &w.Row.EndsAt
+		ends := w.Row.EndsAt.UnixMilli()
+		left.Page, left.EndsAt = &w.Row.Page, &ends
 		if w.Kind != tables.Patch {
-			name = &w.Row.Name
+			left.Name = &w.Row.Name
 		}
 	}
-	if name == nil && page == nil && ends == nil {
+	if left == (loginRow{}) {
 		return "", known
 	}
-	return shown(name, page, ends), known
+	return left.String(), known
 }

@@ -69,22 +69,19 @@ type message struct {
 	done   *atomic.Bool // nothing is left to be done, and it is out of the queue
 }
 
-// resume resumes once, notes what it is told, and returns what is left to be done, nil if nothing is.
+// resume resumes once, notes what it is told, and returns what is left to be done, nil if nothing is. Where not all is
+// to be brought to an end that is what can be resumed.
 func (m *message) resume(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
 	m.again()
 	result, err := w.Resume(p.ctx, failed)
 	if p.killed() {
 		return nil
 	}
-	return m.told(result, err)
-}
-
-// resumable is what of a failed write is left to be done where not all is to be brought to an end.
-func resumable(failed *writer.Error) *writer.Error {
-	if failed != nil && failed.Resumable() {
-		return failed
+	left := m.told(result, err)
+	if left != nil && m.most > 0 && !left.Resumable() {
+		return nil
 	}
-	return nil
+	return left
 }
 
 // hand gives a failed write to the queue. Some clients also go on with it themselves, in one goroutine or in two.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/pageviews"
 	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -19,21 +19,15 @@ import (
 // whether one was counted twice.
 type viewLoad struct {
 	*crew
-	pages []gocql.UUID
-
-	mu    sync.Mutex
-	views []*view
+	pages   []gocql.UUID
+	history *history.History[view]
 }
 
 // view is a logical write.
 type view struct {
 	pageviews.Visit
 
-	count   int64
-	outcome map[string]writer.Outcome // what was told, by table; unknown of what nothing was told
-	// Two callers were told of a table what cannot both be true.
-	contradiction bool
-	told          []error
+	count int64
 }
 
 // The tables of a view.
@@ -43,13 +37,11 @@ const (
 	daily      = "page_views_by_day"
 )
 
-var viewTables = []string{visitTable, total, daily}
-
 // pageViews is how many views a page has on average: few enough to try all that may have been counted.
 const pageViews = 6
 
 func newViewLoad(c *crew) *viewLoad {
-	l := &viewLoad{crew: c}
+	l := &viewLoad{crew: c, history: history.New[view](nil)}
 	random := chance(c.Seed, c.index, 1)
 	for range max(1, c.share/pageViews) {
 		l.pages = append(l.pages, uuid(random))
@@ -58,89 +50,34 @@ func newViewLoad(c *crew) *viewLoad {
 }
 
 func (l *viewLoad) run(ctx context.Context) {
-	l.work(ctx, func(ctx context.Context, _ string, number uint64) {
+	l.work(ctx, func(ctx context.Context, name string, number uint64) {
 		random := chance(l.Seed, number)
 		p := l.current(ctx)
 		now := time.Now()
-		v := &view{
-			Visit:   pageviews.Visit{UserID: uuid(random), ViewedAt: now.Truncate(time.Millisecond), PageID: l.pages[random.IntN(len(l.pages))]},
-			count:   1 + random.Int64N(1<<40),
-			outcome: make(map[string]writer.Outcome),
+		v := view{
+			Visit: pageviews.Visit{UserID: uuid(random), ViewedAt: now.Truncate(time.Millisecond), PageID: l.pages[random.IntN(len(l.pages))]},
+			count: 1 + random.Int64N(1<<40),
 		}
-		l.mu.Lock()
-		l.views = append(l.views, v)
-		l.mu.Unlock()
+		noted := l.history.Begin(name, tables.Insert, v)
 		l.weather.begin(mark(v.UserID[:]), number)
 		l.weather.begin(v.count, number)
 		l.doom(p, random)
 		l.meets(number)
-		_, err := mood(p.writer, random).Write(p.ctx, "viewPage", pageviews.Visits.Insert(v.Visit), //nolint:contextcheck // it ends with its process
+		result, err := mood(p.writer, random).Write(p.ctx, "viewPage", pageviews.Visits.Insert(v.Visit), //nolint:contextcheck // it ends with its process
 			pageviews.Counts.Add(pageviews.Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: v.count}))
 		l.meets(number)
 		if p.killed() {
 			l.weather.note(clientKilled, number)
 			return
 		}
-		told := func(_ writer.Result, err error) *writer.Error { return resumable(l.learn(v, l.Lie(err))) }
-		if failed := told(writer.Result{}, err); failed != nil && random.IntN(3) > 0 {
+		told := told(l.crew, l.history, noted)
+		if failed := told(result, err); failed != nil && failed.Resumable() && random.IntN(3) > 0 {
 			l.queue.hand(ctx, p, random, failed, &message{
-				attempts: &attempts{told: told, again: func() { l.again(v) }}, about: []any{v.UserID}, number: number, most: 4,
+				attempts: &attempts{told: told, again: func() { l.history.Again(noted, total, daily) }},
+				about:    []any{v.UserID}, number: number, most: 4,
 			})
 		}
 	})
-}
-
-// learn notes what a client was told, and gives what is not applied, nil if all is. What was said to be applied stays
-// so.
-func (l *viewLoad) learn(v *view, err error) *writer.Error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v.told = append(v.told, err)
-	failed := l.failed(err)
-	if err == nil {
-		for _, table := range viewTables {
-			v.tell(table, writer.Applied)
-		}
-	}
-	if failed != nil {
-		for _, r := range failed.Tables {
-			v.tell(r.Table, r.Outcome)
-		}
-	}
-	return failed
-}
-
-func (v *view) tell(table string, said writer.Outcome) {
-	before := v.outcome[table]
-	switch {
-	case before == writer.Applied && said == writer.NotApplied, before == writer.NotApplied && said == writer.Applied:
-		v.contradiction = true
-	case before == writer.Applied || before == writer.NotApplied && said != writer.Applied:
-		return
-	}
-	if before != writer.Applied {
-		v.outcome[table] = said
-	}
-}
-
-// again notes that the visit is sent again. The counts are not.
-func (l *viewLoad) again(v *view) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if v.outcome[visitTable] != writer.Applied {
-		v.outcome[visitTable] = writer.Unknown
-	}
-}
-
-// known is what is known of the whole of it.
-func (v *view) known() writer.Outcome {
-	first := v.outcome[visitTable]
-	for _, table := range viewTables {
-		if v.outcome[table] != first {
-			return writer.Unknown
-		}
-	}
-	return first
 }
 
 func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err error) {
@@ -154,16 +91,13 @@ func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err e
 	if err != nil {
 		return err
 	}
-	writes, diverging := make(map[writer.Outcome]int), make(map[string]int)
-	for _, v := range l.views {
-		writes[v.known()]++
-	}
+	diverging := make(map[string]int)
 	for _, page := range l.pages {
 		if sums[total][page] != sums[daily][page] {
 			diverging["page with different counts in its tables"]++
 		}
 	}
-	report.add(l.crew, writes, diverging, l.faults(sums, visits)...)
+	report.add(l.crew, l.history.Count(), diverging, l.faults(sums, visits)...)
 	return nil
 }
 
@@ -184,19 +118,21 @@ func (l *viewLoad) faults(sums map[string]map[gocql.UUID]int64, visits []pagevie
 	for _, v := range visits {
 		there[fmt.Sprint(v.UserID, v.PageID, v.ViewedAt.UnixMilli())] = true
 	}
-	byPage := make(map[gocql.UUID][]*view)
-	for _, v := range l.views {
-		byPage[v.PageID] = append(byPage[v.PageID], v)
+	byPage := make(map[gocql.UUID][]*history.Write[view])
+	writes := l.history.Writes()
+	for n := range writes {
+		w, v := &writes[n], &writes[n].Row
+		byPage[v.PageID] = append(byPage[v.PageID], w)
 		name := fmt.Sprint(v.UserID, v.PageID, v.ViewedAt.UnixMilli())
-		is, told := there[name], v.outcome[visitTable]
+		is, told := there[name], w.Of(visitTable)
 		delete(there, name)
 		switch {
-		case v.contradiction:
-			found = append(found, fmt.Sprintf("unsound outcome: of the visit of %v callers were told: %v", v.UserID, v.told))
+		case w.Contradiction != "":
+			found = append(found, fmt.Sprintf("unsound outcome: the visit of %v: %s", v.UserID, w.Contradiction))
 		case told == writer.Applied && !is:
 			found = append(found, fmt.Sprintf("lost: the visit of %v", v.UserID))
 		case told == writer.NotApplied && is:
-			found = append(found, fmt.Sprintf("unsound outcome: the visit of %v is there, although the client was told: %v", v.UserID, v.told))
+			found = append(found, fmt.Sprintf("unsound outcome: the visit of %v is there, although it was told not to be", v.UserID))
 		}
 	}
 	for name := range there {
@@ -222,13 +158,13 @@ func (l *viewLoad) faults(sums map[string]map[gocql.UUID]int64, visits []pagevie
 
 // miscount says why a sum cannot be that of the views that were acknowledged and of some of which nothing is known;
 // empty if it can.
-func miscount(table string, sum int64, views []*view) string {
+func miscount(table string, sum int64, views []*history.Write[view]) string {
 	rest, told := sum, make(map[writer.Outcome][]int64)
-	for _, v := range views {
-		outcome := v.outcome[table]
-		told[outcome] = append(told[outcome], v.count)
+	for _, w := range views {
+		outcome := w.Of(table)
+		told[outcome] = append(told[outcome], w.Row.count)
 		if outcome == writer.Applied {
-			rest -= v.count
+			rest -= w.Row.count
 		}
 	}
 	unknown := told[writer.Unknown]
