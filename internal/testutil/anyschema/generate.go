@@ -29,11 +29,7 @@ func Generate(r *rand.Rand, keyspace string) *schema.Schema {
 	for t := range 1 + r.IntN(3) {
 		table(r, &b, keyspace, fmt.Sprintf("table_%d", t), types)
 	}
-	s, err := schema.Parse("generated", b.String())
-	if err != nil {
-		panic(fmt.Sprintf("%v in\n%s", err, b.String()))
-	}
-	return s
+	return parsed(b.String())
 }
 
 func typeName(keyspace string, n int) string { return fmt.Sprintf("%s.type_%d", keyspace, n) }

@@ -34,8 +34,7 @@ func HostileText(r *rand.Rand, n int) string {
 // Hostile gives a copy of a schema in a keyspace with more in it: columns, fields, comments, indexes, types, tables and
 // views named and written by someone who means harm. Some of what is there has another name.
 func Hostile(r *rand.Rand, keyspace string, s *schema.Schema) *schema.Schema {
-	m := &mutator{r: r, s: s}
-	out := m.copy()
+	out := parsed(s.CQL())
 	n := 0
 	text := func() string { n++; return HostileText(r, n) }
 	quote := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }

@@ -2,7 +2,6 @@ package anyschema
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,42 +20,29 @@ type Mutation struct {
 func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 	m := &mutator{r: r, s: s}
 	keyspace := s.Tables[0].Keyspace
-	m.alter("add a column", func(t *schema.Table) []string {
-		t.Columns = append(t.Columns, schema.Column{Name: "added", Type: "int", Kind: schema.Regular})
-		return []string{"ADD added int"}
-	})
-	m.alter("drop a column", func(t *schema.Table) []string {
-		for i, c := range t.Columns {
+	m.alter("add a column", func(*schema.Table) string { return "ADD added int" })
+	m.alter("drop a column", func(t *schema.Table) string {
+		for _, c := range t.Columns {
 			if c.Kind == schema.Regular && !m.indexed(t, c.Name) && !strings.HasPrefix(c.Type, "type_") {
 				// Cassandra rejects that
-				t.Columns = slices.Delete(t.Columns, i, i+1)
-				return []string{"DROP " + c.Name}
+				return "DROP " + c.Name
 			}
 		}
-		return nil
+		return ""
 	})
-	m.alter("rename a key column", func(t *schema.Table) []string {
-		c := &t.Columns[0]
-		was := c.Name
-		c.Name = "renamed"
-		return []string{"RENAME " + was + " TO renamed"}
-	})
+	m.alter("rename a key column", func(t *schema.Table) string { return "RENAME " + t.Columns[0].Name + " TO renamed" })
 	for _, o := range options {
 		if o.name == "cdc" {
 			continue // not every server lets it be switched on
 		}
-		m.alter("option "+o.name, func(t *schema.Table) []string {
-			was, value := t.Options[o.name], ""
+		m.alter("option "+o.name, func(t *schema.Table) string {
+			change := ""
 			for _, v := range o.values {
-				if probe := canonical(o.name, v); probe != was && probe != server[o.name] {
-					value = v
+				if probe := canonical(o.name, v); probe != t.Options[o.name] && probe != server[o.name] {
+					change = "WITH " + o.name + " = " + v
 				}
 			}
-			if value == "" {
-				return nil
-			}
-			t.Options[o.name] = canonical(o.name, value)
-			return []string{"WITH " + o.name + " = " + value}
+			return change
 		})
 	}
 	m.recreate("turn the order of a clustering column", first(schema.Clustering, func(c *schema.Column) {
@@ -92,52 +78,34 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 	m.recreate("make a static column a regular one", first(schema.Static, func(c *schema.Column) {
 		c.Kind = schema.Regular
 	}))
-	dropped := m.copy()
-	last := dropped.Tables[len(dropped.Tables)-1]
-	dropped.Tables = dropped.Tables[:len(dropped.Tables)-1]
-	dropped.Indexes = slices.DeleteFunc(dropped.Indexes, func(i schema.Index) bool { return i.Table == last.Name })
-	m.add("drop a table", dropped, "DROP TABLE "+last.String())
-	m.create("one more table", "CREATE TABLE "+keyspace+".more (id uuid PRIMARY KEY)")
-	m.create("one more type", "CREATE TYPE "+keyspace+".more (field int)")
+	m.add("drop a table", "DROP TABLE "+s.Tables[len(s.Tables)-1].String())
+	m.add("one more table", "CREATE TABLE "+keyspace+".more (id uuid PRIMARY KEY)")
+	m.add("one more type", "CREATE TYPE "+keyspace+".more (field int)")
 	for _, t := range s.Tables {
 		if c := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
-			return c.Kind == schema.Regular && slices.Contains(natives, c.Type)
+			return c.Kind == schema.Regular && slices.Contains(natives, c.Type) && !m.indexed(&t, c.Name)
 		}); c >= 0 {
-			m.create("one more index", fmt.Sprintf("CREATE INDEX more ON %s (%s)", t.ID, t.Columns[c].Name))
+			m.add("one more index", fmt.Sprintf("CREATE INDEX more ON %s (%s)", t.ID, t.Columns[c].Name))
 			break
 		}
 	}
 	if len(s.Indexes) > 0 {
-		out := m.copy()
-		out.Indexes = out.Indexes[1:]
-		m.add("drop an index", out, "DROP INDEX "+s.Indexes[0].String())
+		m.add("drop an index", "DROP INDEX "+s.Indexes[0].String())
 	}
 	if len(s.Keyspaces) > 0 {
-		out := m.copy()
-		out.Keyspaces = slices.Clone(s.Keyspaces)
-		out.Keyspaces[0].NonDurable = true
-		m.add("bypass the commit log", out, "ALTER KEYSPACE "+keyspace+" WITH durable_writes = false")
-		out = m.copy()
-		out.Keyspaces = slices.Clone(s.Keyspaces)
+		m.add("bypass the commit log", "ALTER KEYSPACE "+keyspace+" WITH durable_writes = false")
 		factors := make(map[string]int)
 		for dc := range s.Keyspaces[0].Replication {
 			if dc != "class" {
 				factors[dc] = 2
 			}
 		}
-		out.Keyspaces[0].Replication = schema.Replication(factors)
-		one := &schema.Schema{Keyspaces: out.Keyspaces[:1]}
-		m.add("change the replication", out, strings.Replace(one.Statements()[0], "CREATE", "ALTER", 1))
+		one := &schema.Schema{Keyspaces: []schema.Keyspace{{Name: keyspace, Replication: schema.Replication(factors)}}}
+		m.add("change the replication", strings.Replace(one.Statements()[0], "CREATE", "ALTER", 1))
 	}
 	if len(s.Types) > 0 {
-		out := m.copy()
-		f := &out.Types[0]
-		f.Fields = append(slices.Clone(f.Fields), schema.Field{Name: "added", Type: "text"})
-		m.add("add a field", out, "ALTER TYPE "+f.String()+" ADD added text")
-		out = m.copy()
-		out.Types[0].Fields = slices.Clone(out.Types[0].Fields)
-		out.Types[0].Fields[0].Name = "renamed"
-		m.add("rename a field", out, "ALTER TYPE "+f.String()+" RENAME first TO renamed")
+		m.add("add a field", "ALTER TYPE "+s.Types[0].String()+" ADD added text")
+		m.add("rename a field", "ALTER TYPE "+s.Types[0].String()+" RENAME first TO renamed")
 	}
 	return m.out
 }
@@ -148,31 +116,24 @@ type mutator struct {
 	out []Mutation
 }
 
-func (m *mutator) add(name string, s *schema.Schema, statements ...string) {
-	m.out = append(m.out, Mutation{name, s, statements})
+func (m *mutator) add(name string, statements ...string) {
+	m.out = append(m.out, Mutation{name, parsed(m.s.CQL() + strings.Join(statements, ";\n")), statements})
 }
 
-// copy copies the schema as deep as mutations go.
-func (m *mutator) copy() *schema.Schema {
-	out := *m.s
-	out.Tables = slices.Clone(m.s.Tables)
-	for i := range out.Tables {
-		t := &out.Tables[i]
-		t.Columns = slices.Clone(t.Columns)
-		t.Options = maps.Collect(maps.All(t.Options))
+func parsed(cql string) *schema.Schema {
+	s, err := schema.Parse("anyschema", cql)
+	if err != nil {
+		panic(fmt.Sprintf("%v in\n%s", err, cql))
 	}
-	out.Types = slices.Clone(m.s.Types)
-	out.Indexes = slices.Clone(m.s.Indexes)
-	return &out
+	return s
 }
 
 // alter changes some table by ALTER TABLE.
-func (m *mutator) alter(name string, change func(*schema.Table) []string) {
+func (m *mutator) alter(name string, change func(*schema.Table) string) {
 	for _, i := range m.r.Perm(len(m.s.Tables)) {
-		out := m.copy()
-		t := &out.Tables[i]
-		if parts := change(t); parts != nil {
-			m.add(name, out, "ALTER TABLE "+t.String()+" "+strings.Join(parts, " "))
+		t := &m.s.Tables[i]
+		if change := change(t); change != "" {
+			m.add(name, "ALTER TABLE "+t.String()+" "+change)
 			return
 		}
 	}
@@ -181,23 +142,15 @@ func (m *mutator) alter(name string, change func(*schema.Table) []string) {
 // recreate changes some table by making it again. Its indexes go with it.
 func (m *mutator) recreate(name string, change func(*schema.Table) bool) {
 	for _, i := range m.r.Perm(len(m.s.Tables)) {
-		out := m.copy()
-		t := &out.Tables[i]
-		if slices.ContainsFunc(out.Indexes, func(x schema.Index) bool { return x.Table == t.Name }) || !change(t) {
+		t := m.s.Tables[i]
+		t.Columns = slices.Clone(t.Columns)
+		if slices.ContainsFunc(m.s.Indexes, func(x schema.Index) bool { return x.Table == t.Name }) || !change(&t) {
 			continue
 		}
-		one := &schema.Schema{Tables: []schema.Table{*t}}
-		m.add(name, out, append([]string{"DROP TABLE " + t.String()}, one.Statements()...)...)
+		one := &schema.Schema{Tables: []schema.Table{t}}
+		m.add(name, append([]string{"DROP TABLE " + t.String()}, one.Statements()...)...)
 		return
 	}
-}
-
-func (m *mutator) create(name, statement string) {
-	more, err := schema.Parse("mutation", statement)
-	if err != nil {
-		panic(err)
-	}
-	m.add(name, schema.Add(m.copy(), more), statement)
 }
 
 // first changes the first column of a kind.
@@ -231,9 +184,5 @@ var server = map[string]string{"gc_grace_seconds": "864000"}
 
 // canonical spells the value of an option as a schema holds it.
 func canonical(option, value string) string {
-	s, err := schema.Parse("option", "CREATE TABLE t (a int PRIMARY KEY) WITH "+option+" = "+value)
-	if err != nil {
-		panic(err)
-	}
-	return s.Tables[0].Options[option]
+	return parsed("CREATE TABLE t (a int PRIMARY KEY) WITH " + option + " = " + value).Tables[0].Options[option]
 }
