@@ -113,8 +113,6 @@ func (t *Table) read(ctx context.Context, session *gocql.Session) error {
 	var selected []string
 	for _, c := range t.Columns {
 		selected = append(selected, c.Name)
-	}
-	for _, c := range t.Columns {
 		if c.timed() {
 			selected = append(selected, "WRITETIME("+c.Name+")")
 		}
@@ -132,8 +130,6 @@ func (t *Table) read(ctx context.Context, session *gocql.Session) error {
 		values, times, to := make([]encoded, len(t.Columns)), make([]int64, len(t.Columns)), []any(nil)
 		for i := range values {
 			to = append(to, &values[i])
-		}
-		for i := range times {
 			if t.Columns[i].timed() {
 				to = append(to, &times[i])
 			}

@@ -173,35 +173,6 @@ func (l *Load) Definite(from, to time.Time) (share float64, requests int) {
 	return float64(l.count(func(s sample) bool { return s.definite && during(s) })) / float64(max(1, requests)), requests
 }
 
-// kind is what is wrong with an answer, empty for one that the client can go on with.
-func (s sample) kind() string {
-	switch {
-	case s.write && s.outcome == orderservice.NotApplied:
-		return "write not applied"
-	case s.definite:
-		return ""
-	case s.write:
-		return "write unknown"
-	default:
-		return "read failed"
-	}
-}
-
-// Minutes has a line for each minute since a time: how many requests were sent in it, and how many answers were of each
-// kind of error.
-func (l *Load) Minutes(since time.Time) string {
-	var b strings.Builder
-	for from, last := since, time.Now(); from.Before(last); from = from.Add(time.Minute) {
-		during := func(s sample) bool { return !s.at.Before(from) && s.at.Before(from.Add(time.Minute)) }
-		fmt.Fprintf(&b, "minute %d: %d requests", int(from.Sub(since)/time.Minute), l.count(during))
-		for _, kind := range []string{"write not applied", "write unknown", "read failed"} {
-			fmt.Fprintf(&b, ", %d %s", l.count(func(s sample) bool { return during(s) && s.kind() == kind }), kind)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
 // String is a summary, with the first faults.
 func (l *Load) String() string {
 	share, requests := l.Definite(time.Time{}, time.Time{})

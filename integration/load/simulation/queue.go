@@ -52,10 +52,14 @@ func (q *queue) echo(ctx context.Context, about any, random *rand.Rand) {
 		return
 	}
 	from, after := random.IntN(consumers), time.Duration(random.Int64N(int64([]time.Duration{20 * time.Millisecond, 2 * time.Second}[random.IntN(2)])))
-	again := chance(random.Uint64())
+	q.alongside(ctx, m, chance(random.Uint64()), from, after)
+}
+
+// alongside delivers a message once, whatever else becomes of it.
+func (q *queue) alongside(ctx context.Context, m *message, random *rand.Rand, from int, after time.Duration) {
 	q.wg.Go(func() {
 		<-time.After(after)
-		_, _ = q.one(ctx, m, again, from)
+		_, _ = q.one(ctx, m, random, from)
 	})
 }
 
@@ -108,10 +112,7 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 		} else {
 			q.weather.note(deliveredTwice, m.number)
 		}
-		q.wg.Go(func() {
-			<-time.After(again)
-			_, _ = q.one(ctx, &once, chance(q.Seed, m.number, 12+uint64(n)), from)
-		})
+		q.alongside(ctx, &once, chance(q.Seed, m.number, 12+uint64(n)), from, again)
 	}
 	switch random.IntN(4) {
 	case 0:

@@ -28,35 +28,35 @@ type Order struct {
 
 const buckets = 4
 
-var orderSet = tables.Must(tables.New[Order]("order",
+var orderSet = newOrders(
 	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 	tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-	tables.Table{
-		Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"}, // where rows move
-		Columns: []string{"user_id", "total", "updated_at"},
-	},
-	tables.ReadOnly("notes"),
-	tables.OneOf("status", orders.Statuses...),
-	tables.Derive("bucket", tables.Hash(buckets, "status")),
-	tables.Stamp("updated_at"),
-	tables.Type("order_id", "timeuuid"),
-))
+	ordersByStatus,
+)
 
 // userOrderSet is the same for orders that are kept by their user: its tables share the id of an order alone.
-var userOrderSet = tables.Must(tables.New[Order]("order",
+var userOrderSet = newOrders(
 	tables.Table{Name: "orders_by_id", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-	tables.Table{
-		Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"},
-		Columns: []string{"user_id", "total", "updated_at"},
-	},
+	ordersByStatus,
 	tables.Table{Name: "order_totals", PartKey: []string{"order_id"}, Columns: []string{"user_id", "total"}},
 	tables.ID("order_id"),
-	tables.ReadOnly("notes"),
-	tables.OneOf("status", orders.Statuses...),
-	tables.Derive("bucket", tables.Hash(buckets, "status")),
-	tables.Stamp("updated_at"),
-	tables.Type("order_id", "timeuuid"),
-))
+)
+
+// ordersByStatus is where rows move.
+var ordersByStatus = tables.Table{
+	Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"},
+	Columns: []string{"user_id", "total", "updated_at"},
+}
+
+func newOrders(of ...tables.Option) *tables.Set[Order] {
+	return tables.Must(tables.New[Order]("order", append(of,
+		tables.ReadOnly("notes"),
+		tables.OneOf("status", orders.Statuses...),
+		tables.Derive("bucket", tables.Hash(buckets, "status")),
+		tables.Stamp("updated_at"),
+		tables.Type("order_id", "timeuuid"),
+	)...))
+}
 
 // notes are what other code has written into the list of each order that is changed over and over.
 var notes = []string{"a", "b", "a"}

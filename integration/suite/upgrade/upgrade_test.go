@@ -222,7 +222,7 @@ func TestNodeByNode(t *testing.T) {
 	end()
 	t.Logf("the load ends after %v", time.Since(began).Round(time.Second))
 	l.Check(t.Context())
-	t.Logf("%v\n%s", l, l.Minutes(began))
+	t.Logf("%v", l)
 	t.Logf("attempts that failed:%v", &u.attempts)
 	if l.Wrong() > 0 {
 		t.Errorf("%d wrong answers", l.Wrong())

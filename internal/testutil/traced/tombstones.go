@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -40,8 +38,6 @@ type trace struct{ id []byte }
 // Trace implements gocql.Tracer.
 func (t *trace) Trace(id []byte) { t.id = id }
 
-var readActivity = regexp.MustCompile(`^Read \d+ live rows and (\d+) tombstone`)
-
 func (t *trace) tombstones(ctx context.Context, session *gocql.Session) (most int, complete bool, err error) {
 	var duration *int // null until the request has ended
 	err = session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, t.id).WithContext(ctx).
@@ -60,10 +56,6 @@ func (t *trace) tombstones(ctx context.Context, session *gocql.Session) (most in
 
 // parse reads an event of a trace.
 func parse(activity string) (tombstones int, ok bool) {
-	match := readActivity.FindStringSubmatch(activity)
-	if match == nil {
-		return 0, false
-	}
-	tombstones, err := strconv.Atoi(match[1])
-	return tombstones, err == nil
+	n, _ := fmt.Sscanf(activity, "Read %d live rows and %d tombstone", new(int), &tombstones)
+	return tombstones, n == 2
 }
