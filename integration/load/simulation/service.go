@@ -1,8 +1,18 @@
 package simulation
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/examples/pageviews"
 	"github.com/denorm-go/denorm/integration/load/soak"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -52,3 +62,97 @@ var services = []service{
 
 // whole says whether the tables of the service must agree in the end.
 func (s service) whole() bool { return s.finish || s.of == anAccount || s.keyspace == "logged_left" }
+
+// Order is an order whose status may be absent. Its bucket is a field, follows from the status and is in tables in
+// whose key it is not.
+type Order struct {
+	OrderID   gocql.UUID
+	UserID    gocql.UUID
+	Status    *orders.Status
+	Bucket    *int32
+	Total     *inf.Dec // the number of the write
+	Notes     []string // other code has written them
+	UpdatedAt int64
+}
+
+const buckets = 4
+
+var orderSet = newOrders(
+	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+	tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+	ordersByStatus,
+)
+
+// userOrderSet is the same for orders that are kept by their user: its tables share the id of an order alone.
+var userOrderSet = newOrders(
+	tables.Table{Name: "orders_by_id", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+	ordersByStatus,
+	tables.Table{Name: "order_totals", PartKey: []string{"order_id"}, Columns: []string{"user_id", "total"}},
+	tables.ID("order_id"),
+)
+
+// ordersByStatus is where rows move.
+var ordersByStatus = tables.Table{
+	Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"},
+	Columns: []string{"user_id", "total", "updated_at"},
+}
+
+func newOrders(of ...tables.Option) *tables.Set[Order] {
+	return tables.Must(tables.New[Order]("order", append(of,
+		tables.ReadOnly("notes"),
+		tables.OneOf("status", orders.Statuses...),
+		tables.Derive("bucket", tables.Hash(buckets, "status")),
+		tables.Stamp("updated_at"),
+		tables.Type("order_id", "timeuuid"),
+	)...))
+}
+
+// notes are what other code has written into the list of each order that is changed over and over.
+var notes = []string{"a", "b", "a"}
+
+// put gives an order a status, or none, and what follows from it, by another way than the library's.
+func (o *Order) put(status *orders.Status) {
+	o.Status, o.Bucket = status, nil
+	if status != nil {
+		sum := sha256.Sum256([]byte(*status))
+		bucket := int32(binary.BigEndian.Uint64(sum[:8]) % buckets)
+		o.Bucket = &bucket
+	}
+}
+
+// Seat is a row that is changed under a condition of its own. Like an account it carries the numbers of its changes,
+// the last one also by itself: what is compared does not recur.
+type Seat struct {
+	SeatID  gocql.UUID
+	Holder  int64
+	Changes []int64
+	Mark    gocql.UUID
+}
+
+var seatSet = tables.Must(tables.New[Seat]("seat",
+	tables.Table{Name: "seats", PartKey: []string{"seat_id"}},
+	tables.Compare("holder"), tables.Mark("mark"),
+	tables.Type("changes", "frozen<list<bigint>>"),
+))
+
+// Login is a row that ends. Name is of updates, and page of patches, too: each is the number of the write.
+type Login struct {
+	LoginID gocql.UUID
+	UserID  gocql.UUID
+	Name    int64
+	Page    int64
+	EndsAt  time.Time
+}
+
+var loginSet = tables.Must(tables.New[Login]("login",
+	tables.Table{Name: "logins", PartKey: []string{"login_id"}},
+	tables.Table{Name: "logins_by_user", PartKey: []string{"user_id"}, SortKey: []string{"login_id"}},
+	tables.ExpiresAt("ends_at"),
+))
+
+// definitions create the keyspace of a service and its tables.
+func (s service) definitions() []string {
+	declared := schema.Must(schema.Declare(schema.Sets(s.of.sets...)))
+	return append([]string{fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}`, s.keyspace, nodes)},
+		declared.In(map[string]string{"": s.keyspace}).Statements()...)
+}
