@@ -41,7 +41,7 @@ type Load struct {
 	// Store gives a failed write, by its number in the history, to somebody else who brings it to its end, and says
 	// whether it has. Nil: nobody else does.
 	Store func(noted int, failed *writer.Error) (bool, error)
-	Now   func() time.Time // for pinned timestamps. Nil: time.Now
+	Now   func() time.Time // for pinned timestamps
 }
 
 // Figures is what came of a load, as its clients saw it.
@@ -210,11 +210,7 @@ func (r *run) pin(w *writer.Writer, stamp int64) (pinned *writer.Writer, at int6
 	if !r.Pinned {
 		return w, 0
 	}
-	now := time.Now
-	if r.Now != nil {
-		now = r.Now
-	}
-	at = max(now().UnixMicro(), stamp+1+rand.Int64N(1000))
+	at = max(r.Now().UnixMicro(), stamp+1+rand.Int64N(1000))
 	return w.With(writer.At(at)), at
 }
 

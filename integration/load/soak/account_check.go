@@ -28,27 +28,22 @@ type AccountTables struct {
 }
 
 // ReadAccounts reads all tables in full, at ALL. A failed read is repeated until the context ends.
-func ReadAccounts(ctx context.Context, session *gocql.Session) (t *AccountTables, err error) {
-	err = sleep.Until(ctx, 500*time.Millisecond, func() (err error) {
-		t, err = readAccounts(ctx, session)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the accounts at ALL: %w", err)
-	}
-	return t, nil
-}
-
-func readAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, error) {
+func ReadAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, error) {
 	columns := []string{"account_id", "email", "status", "changes", "version"}
-	base, err := history.All[AccountRow](ctx, session, "accounts", append(columns, "done")...)
-	byStatus, err2 := history.All[Account](ctx, session, "accounts_by_status", columns...)
-	claims, err3 := history.All[Account](ctx, session, "accounts_by_email", "email", "account_id")
-	t := &AccountTables{Base: base, ByStatus: byStatus, ByEmail: make(map[string]gocql.UUID)}
-	for _, c := range claims {
-		t.ByEmail[c.Email] = c.AccountID
-	}
-	return t, errors.Join(err, err2, err3)
+	t := new(AccountTables)
+	err := sleep.Until(ctx, 500*time.Millisecond, func() error {
+		var errs [3]error
+		var claims []Account
+		t.ByEmail = make(map[string]gocql.UUID)
+		t.Base, errs[0] = history.All[AccountRow](ctx, session, "accounts", append(columns, "done")...)
+		t.ByStatus, errs[1] = history.All[Account](ctx, session, "accounts_by_status", columns...)
+		claims, errs[2] = history.All[Account](ctx, session, "accounts_by_email", "email", "account_id")
+		for _, c := range claims {
+			t.ByEmail[c.Email] = c.AccountID
+		}
+		return errors.Join(errs[:]...)
+	})
+	return t, err
 }
 
 // AccountReport is what is wrong with accounts, one sentence a fault.
