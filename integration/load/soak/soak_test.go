@@ -70,7 +70,7 @@ type run struct {
 	orderJournals   map[string]*history.History[orders.Order] // by the name of the journal
 	accountJournals map[string]int                            // of each, where it begins in accountWrites
 	deliveries      []string                                  // journals
-	report          soak.Report
+	report          Report
 }
 
 // Several services write while nodes are killed, fall silent and are restarted, clients are killed and the schema
@@ -81,7 +81,7 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 	cluster.Need(t, 3)
 	s := &run{
 		T: t, hosts: cluster.Hosts(t), nodes: cluster.Nodes(t), dir: t.TempDir(), over: make(chan struct{}),
-		report: soak.Report{Kills: make(map[string]int)}, outbox: history.Queue(t.TempDir()),
+		report: Report{Kills: make(map[string]int)}, outbox: history.Queue(t.TempDir()),
 		orderJournals: make(map[string]*history.History[orders.Order]), accountJournals: make(map[string]int),
 	}
 	if *seed == 0 {
@@ -93,7 +93,7 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 	began := time.Now()
 	s.slots()
 	s.living.Go(s.killer)
-	for _, f := range soak.Schedule(*seed, len(s.nodes), *long) {
+	for _, f := range Schedule(*seed, len(s.nodes), *long) {
 		s.suffer(began, f)
 	}
 	atLeast := 1_000
@@ -183,7 +183,7 @@ func (s *run) create(h *history.History[orders.Order], by string, list []orders.
 }
 
 // suffer lets a fault happen, and waits until all nodes are well again.
-func (s *run) suffer(began time.Time, f soak.Fault) {
+func (s *run) suffer(began time.Time, f Fault) {
 	if s.Failed() {
 		return // it would only take longer
 	}
@@ -192,21 +192,21 @@ func (s *run) suffer(began time.Time, f soak.Fault) {
 	s.Logf("second %.0f: %v", at.Sub(began).Seconds(), f)
 	var err error
 	switch f.Kind {
-	case soak.Kill:
+	case Kill:
 		err = node.Kill(s.Context())
 		<-time.After(f.For)
 		err = errors.Join(err, node.Start(s.Context()))
-	case soak.Silence:
+	case Silence:
 		err = node.Pause(s.Context())
 		s.die()
 		<-time.After(f.For)
 		err = errors.Join(err, node.Continue(s.Context()))
-	case soak.Roll:
+	case Roll:
 		for n := range s.nodes {
 			node := s.nodes[(f.Node+n)%len(s.nodes)]
 			err = errors.Join(err, node.Stop(s.Context()), node.Start(s.Context()), cluster.Whole(s.Context(), s.nodes))
 		}
-	case soak.Schema:
+	case Schema:
 		s.changeSchema()
 	}
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *run) suffer(began time.Time, f soak.Fault) {
 	s.heal()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.report.Events = append(s.report.Events, soak.Event{At: at.Sub(began), Took: time.Since(at), What: f.String()})
+	s.report.Events = append(s.report.Events, Event{At: at.Sub(began), Took: time.Since(at), What: f.String()})
 }
 
 // changeSchema adds a column to query tables and a table to the keyspace, and takes them away again.

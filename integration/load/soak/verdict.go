@@ -23,7 +23,11 @@ type Tally struct {
 
 // Writes is how many there were.
 func (t *Tally) Writes() int {
-	return t.Applied + t.NotApplied + sum(t.Open)
+	n := t.Applied + t.NotApplied
+	for _, open := range t.Open {
+		n += open
+	}
+	return n
 }
 
 // serviceOf is the service of a client, whose name begins with it.

@@ -192,7 +192,7 @@ func TestStrangeClient(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	schedules := make(map[string]bool)
-	text := func(faults []soak.Fault) string {
+	text := func(faults []Fault) string {
 		var b strings.Builder
 		for _, f := range faults {
 			b.WriteString(f.String() + "; ")
@@ -201,15 +201,15 @@ func TestSchedule(t *testing.T) {
 	}
 	for seed := range uint64(200) {
 		for _, long := range []bool{false, true} {
-			faults := soak.Schedule(seed, 3, long)
-			kinds := make(map[soak.Kind]bool)
+			faults := Schedule(seed, 3, long)
+			kinds := make(map[Kind]bool)
 			for _, f := range faults {
 				kinds[f.Kind] = true
-				if f.Kind == soak.Silence && (f.For < 5*time.Second || f.For > 30*time.Second) || f.Node > 2 {
+				if f.Kind == Silence && (f.For < 5*time.Second || f.For > 30*time.Second) || f.Node > 2 {
 					t.Errorf("%v", f)
 				}
 			}
-			if len(kinds) != 4 || text(faults) != text(soak.Schedule(seed, 3, long)) {
+			if len(kinds) != 4 || text(faults) != text(Schedule(seed, 3, long)) {
 				t.Errorf("seed %d: %s", seed, text(faults))
 			}
 			schedules[text(faults)] = true
@@ -229,8 +229,8 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := soak.Report{Seed: 7, Before: new(soak.AccountReport), After: new(soak.AccountReport), Events: []soak.Event{
-		{At: time.Second, Took: 2 * time.Second, What: soak.Fault{Kind: soak.Silence, Node: 1, For: 5 * time.Second}.String()},
+	r := Report{Seed: 7, Before: new(soak.AccountReport), After: new(soak.AccountReport), Events: []Event{
+		{At: time.Second, Took: 2 * time.Second, What: Fault{Kind: Silence, Node: 1, For: 5 * time.Second}.String()},
 	}}
 	r.Tallies, r.Wrong = soak.Judge(soak.Services, s.writes, found.Findings)
 	r.After.Unclaimed, r.Released = make([]string, 1), 1

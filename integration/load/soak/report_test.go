@@ -1,4 +1,4 @@
-package soak
+package soak_test
 
 import (
 	_ "embed"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/integration/load/soak"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -18,7 +19,7 @@ type Report struct {
 	Length   time.Duration // of the load
 	Quiet    time.Duration // until nothing could change the tables any more
 	Kills    map[string]int
-	Tallies  []*Tally
+	Tallies  []*soak.Tally
 	Repeated int // writes that were in flight when their client was killed, and repeated
 	Stored   int // writes that failed and were stored for another process
 	// Deliveries are more than those writes: a stored one is delivered until it is finished, and some more often.
@@ -26,8 +27,8 @@ type Report struct {
 	// Of the accounts:
 	Changes  map[writer.Outcome]int
 	Resumed  int // of the applied ones
-	Before   *AccountReport
-	After    *AccountReport
+	Before   *soak.AccountReport
+	After    *soak.AccountReport
 	Released int // addresses that nobody had any more, and somebody else then got
 	Wrong    []string
 }
@@ -74,7 +75,7 @@ func (r *Report) String() string {
 		Causes                                                   []history.Cause
 		Killed, Consumers, Clients, Applied, NotApplied, Unknown int
 	}{
-		r, history.Kinds, history.Causes, sum(r.Kills), r.Kills[ConsumerService], r.Kills[AccountService],
+		r, history.Kinds, history.Causes, sum(r.Kills), r.Kills[soak.ConsumerService], r.Kills[soak.AccountService],
 		r.Changes[writer.Applied], r.Changes[writer.NotApplied], r.Changes[writer.Unknown],
 	}); err != nil {
 		panic(err) // the template is of a report
