@@ -1,10 +1,10 @@
 package differential
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
 )
 
@@ -86,7 +87,6 @@ type Result struct {
 type compared struct {
 	Pair
 	Plan
-	next atomic.Int64
 	base atomic.Int64
 
 	mu     sync.Mutex
@@ -97,23 +97,19 @@ type compared struct {
 func Compare(ctx context.Context, pair Pair, plan Plan) Result {
 	c := &compared{Pair: pair, Plan: plan, result: Result{Texts: make(map[[2]string]int)}}
 	c.base.Store(1_000_000) // above the ids of the regressions
-	var lanes sync.WaitGroup
-	for range plan.Lanes {
-		lanes.Go(func() {
-			for c.more() {
-				c.round(ctx, uint64(c.next.Add(1))+plan.Seed<<20)
-			}
-		})
-	}
-	lanes.Wait()
+	_ = parallel.Do(plan.Lanes, math.MaxInt, func(i int) error {
+		c.round(ctx, uint64(i+1)+plan.Seed<<20)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.result.Statements >= c.Statements || len(c.result.Findings) >= c.Findings {
+			return errEnough
+		}
+		return nil
+	})
 	return c.result
 }
 
-func (c *compared) more() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.result.Statements < c.Statements && len(c.result.Findings) < c.Findings
-}
+var errEnough = errors.New("enough was compared")
 
 // tableOf is the one of a round.
 func tableOf(seed uint64) *table { return tables[seed%uint64(len(tables))] }
@@ -184,44 +180,4 @@ func (c *compared) shrink(ctx context.Context, f *Finding) {
 			}
 		}
 	}
-}
-
-// Regression is statements that the clusters once did not agree about.
-type Regression struct {
-	Name  string
-	Steps []transcript.Step
-}
-
-// Regressions reads lines of statements, in groups that begin with a line of # and a name.
-func Regressions(from io.Reader) (out []Regression, err error) {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if name, ok := strings.CutPrefix(line, "# "); ok {
-			out = append(out, Regression{Name: name})
-			continue
-		}
-		if line == "" {
-			continue
-		}
-		step, err := transcript.Parse(line)
-		if err != nil {
-			return nil, err
-		}
-		if step.Batch != "" && strings.Contains(line, " IF ") {
-			step.Columns = allNames()
-		}
-		last := &out[len(out)-1]
-		last.Steps = append(last.Steps, step)
-	}
-	return out, lines.Err()
-}
-
-// allNames are the names of all columns of all tables.
-func allNames() (out []string) {
-	for _, t := range tables {
-		out = append(out, names(t.columns())...)
-	}
-	return out
 }

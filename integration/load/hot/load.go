@@ -13,6 +13,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/tables"
@@ -79,15 +80,12 @@ func (l *Load) Run(ctx context.Context) (Figures, error) {
 	r := &run{Load: l, stop: time.Now().Add(l.Length), newest: make([]atomic.Int64, len(l.Orders))}
 	r.total.Store(l.First)
 	r.read.Add(len(l.Writers))
-	failed := make([]error, len(l.Writers))
-	var wg sync.WaitGroup
-	for n, w := range l.Writers {
-		wg.Go(func() { failed[n] = r.work(ctx, fmt.Sprintf("%s/%d", l.Name, n), w) })
-	}
 	began := time.Now()
-	wg.Wait()
+	err := parallel.Do(len(l.Writers), len(l.Writers), func(n int) error {
+		return r.work(ctx, fmt.Sprintf("%s/%d", l.Name, n), l.Writers[n])
+	})
 	r.figures.Took = time.Since(began)
-	return r.figures, errors.Join(failed...)
+	return r.figures, err
 }
 
 type run struct {

@@ -165,13 +165,11 @@ func (c *crew) trace(finding string) string {
 	var b strings.Builder
 	for _, r := range c.cluster.Journal() {
 		if c.concerns(r, ids) && !reading(r) && r.Kind != ct.Prepare {
-			fmt.Fprintf(&b, "    %12v node %d %v", r.At.Sub(c.started), r.Node, r.Kind)
+			fmt.Fprintf(&b, "    %12v %v", r.At.Sub(c.started), r)
 			for _, s := range r.Statements {
-				verb, _, _ := strings.Cut(s.Text, " ")
 				at, _ := s.Value("[timestamp]")
-				fmt.Fprintf(&b, " %s %s@%x", verb, s.Table, at.Bytes)
+				fmt.Fprintf(&b, " @%x", at.Bytes)
 			}
-			fmt.Fprintf(&b, ": %s", strings.Join(r.Steps, ", "))
 			if r.Applied > 0 {
 				fmt.Fprintf(&b, "; applied at %v", r.AppliedAt.Sub(c.started))
 			}

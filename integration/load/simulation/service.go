@@ -1,8 +1,6 @@
 package simulation
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/examples/pageviews"
 	"github.com/denorm-go/denorm/integration/load/soak"
+	"github.com/denorm-go/denorm/internal/testutil/bucket"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -114,9 +113,8 @@ var notes = []string{"a", "b", "a"}
 func (o *Order) put(status *orders.Status) {
 	o.Status, o.Bucket = status, nil
 	if status != nil {
-		sum := sha256.Sum256([]byte(*status))
-		bucket := int32(binary.BigEndian.Uint64(sum[:8]) % buckets)
-		o.Bucket = &bucket
+		n := bucket.Hash(buckets, []byte(*status))
+		o.Bucket = &n
 	}
 }
 
