@@ -42,15 +42,14 @@ func (s Orders) find(t *testing.T, o orders.Order) map[string][]string {
 	t.Helper()
 	found := make(map[string][]string)
 	scan := func(table, where string, args ...any) {
-		iter := s.Session.Reads().Query(fmt.Sprintf(`SELECT order_id, user_id, status, total, updated_at, WRITETIME(updated_at) FROM %s
-			WHERE %s`, table, where), args...).Consistency(gocql.All).Iter()
-		var got orders.Order
-		var at int64
-		for iter.Scan(&got.OrderID, &got.UserID, &got.Status, &got.Total, &got.UpdatedAt, &at) {
-			found[table] = append(found[table], writtenAt(got, at))
-			got = orders.Order{}
+		query := s.Session.Reads().Query(fmt.Sprintf(`SELECT order_id, user_id, status, total, updated_at,
+			WRITETIME(updated_at) AS at FROM %s WHERE %s`, table, where), args...).Consistency(gocql.All)
+		for _, row := range value(rowsOf[struct {
+			orders.Order
+			At int64
+		}](query))(t) {
+			found[table] = append(found[table], writtenAt(row.Order, row.At))
 		}
-		must(t, iter.Close())
 	}
 	scan("orders_by_id", "order_id = ?", o.OrderID)
 	scan("orders_by_user", "user_id = ? AND order_id = ?", o.UserID, o.OrderID)

@@ -100,12 +100,10 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 	for _, query := range []string{
 		`SELECT view_count FROM page_views WHERE page_id = ?`, `SELECT view_count FROM page_views_by_day WHERE page_id = ?`,
 	} {
-		var counted, row int64
-		rows := p.Session.Reads().Query(query, page).Consistency(gocql.All).Iter()
-		for rows.Scan(&row) {
-			counted += row
+		counted := int64(0)
+		for _, row := range value(rowsOf[pageviews.Count](p.Session.Reads().Query(query, page).Consistency(gocql.All)))(t) {
+			counted += row.ViewCount
 		}
-		must(t, rows.Close())
 		t.Logf("%s: %d", query, counted)
 		wrong(t, counted < acknowledged || counted > acknowledged+unknown, "%s: counted %d, acknowledged %d, unknown %d",
 			query, counted, acknowledged, unknown)

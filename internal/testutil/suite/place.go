@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
+	"github.com/scylladb/gocqlx/v2"
 
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
@@ -219,6 +221,14 @@ func (p *Place) check(t *testing.T, sets ...tables.Described) {
 func (p *Place) exec(t *testing.T, statement string, values ...any) {
 	t.Helper()
 	must(t, p.Session.Reads().Query(statement, values...).Exec())
+}
+
+// rowMapper finds the fields of rows, as gocqlx does by default.
+var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
+
+// rowsOf are the rows of a query of the driver, in fields that have the names of the columns.
+func rowsOf[T any](q *gocql.Query) (rows []T, err error) {
+	return rows, (&gocqlx.Queryx{Query: q, Mapper: rowMapper}).Select(&rows)
 }
 
 // cell is what a SELECT of one column of one row, such as count(*), gives at ALL.

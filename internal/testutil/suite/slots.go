@@ -109,16 +109,9 @@ func SlotsOfDay(t *testing.T, p *Place, day time.Time) (out []slots.Slot) {
 	t.Helper()
 	var err error
 	for range 20 {
-		out = nil
-		iter := p.Session.Reads().Query(
-			"SELECT start_time, delivery_team_id, confirmed, customer_id, reservation_expiry, change_id FROM "+
-				"delivery_timeslots WHERE delivery_date = ?", day).Consistency(gocql.Consistency(gocql.Serial)).Iter()
-		for s := (slots.Slot{DeliveryDate: day}); iter.Scan(&s.StartTime, &s.DeliveryTeamID, &s.Confirmed, &s.CustomerID,
-			&s.ReservationExpiry, &s.ChangeID); {
-			out = append(out, s)
-			s = slots.Slot{DeliveryDate: day}
-		}
-		if err = iter.Close(); err == nil {
+		if out, err = rowsOf[slots.Slot](p.Session.Reads().Query("SELECT delivery_date, start_time, delivery_team_id, "+
+			"confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots WHERE delivery_date = ?", day).
+			Consistency(gocql.Consistency(gocql.Serial))); err == nil {
 			return out
 		}
 	}

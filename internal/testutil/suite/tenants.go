@@ -123,15 +123,12 @@ func (m *market) titles(t *testing.T, tenant, test string) map[string][]string {
 	t.Helper()
 	out := make(map[string][]string)
 	for _, table := range []string{"items_by_id", "items_by_state"} {
-		iter := m.Session.Reads().Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All).
-			Iter()
-		var title string
-		for iter.Scan(&title) {
-			if strings.Contains(title, test) {
-				out[table] = append(out[table], title)
+		query := m.Session.Reads().Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All)
+		for _, row := range value(rowsOf[tenants.OwnItem](query))(t) {
+			if strings.Contains(row.Title, test) {
+				out[table] = append(out[table], row.Title)
 			}
 		}
-		must(t, iter.Close())
 		slices.Sort(out[table])
 	}
 	return out

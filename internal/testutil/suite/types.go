@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
-	"github.com/scylladb/go-reflectx"
 	"github.com/scylladb/gocqlx/v2"
 	"gopkg.in/inf.v0"
 
@@ -123,9 +122,6 @@ func (p typeTests) RoundTrip(t *testing.T) {
 		})
 	}
 }
-
-// rowMapper finds the fields of rows, as gocqlx does by default.
-var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
 // store writes a change and reads the entity back from its tables.
 func store(t *testing.T, p *Place, change tables.Change, want Row) {
