@@ -209,10 +209,10 @@ func (l *orderLoad) mend(ctx context.Context, p *process, report *Report) error 
 	for id := range before {
 		at := time.UnixMicro(newest[id]).Add(-settle)
 		switch has, late := after[id], at.After(ended); {
-		case covered["order_id = "+id.String()], !late && at.After(began) && has.equal(before[id]):
-		case late && !has.equal(before[id]):
+		case covered["order_id = "+id.String()], !late && at.After(began) && has == before[id]:
+		case late && has != before[id]:
 			report.add(l.crew, nil, nil, fmt.Sprintf("repair of what is from too far ahead: order %v had %v, and has %v", id, before[id], has))
-		case !late && (!has.agree() || len(has[0]) < len(before[id][0]) || before[id].agree() && !has.equal(before[id])):
+		case !late && (!has.agree() || has[0] == "" && before[id][0] != "" || before[id].agree() && has != before[id]):
 			report.add(l.crew, nil, nil, fmt.Sprintf("repair: order %v had %v, and has %v", id, before[id], has))
 		}
 	}
@@ -228,7 +228,7 @@ const (
 var orderTables = []string{"orders_by_id", "orders_by_user", "orders_by_status"}
 
 // orderRows are the rows of an order, by table.
-type orderRows [3][]string
+type orderRows [3]string
 
 // orderRow is a row of any of the tables.
 type orderRow struct {
@@ -245,14 +245,10 @@ func (r *orderRow) String() string {
 // agree says whether the rows are those of one base row, or none.
 func (o orderRows) agree() bool {
 	base, byUser, byStatus := o[0], o[1], o[2]
-	if len(base) == 0 || strings.Contains(base[0], `"Status":null`) {
-		return slices.Equal(base, byUser) && len(byStatus) == 0
+	if base == "" || strings.Contains(base, `"Status":null`) {
+		return base == byUser && byStatus == ""
 	}
-	return slices.Equal(base, byUser) && slices.Equal(base, byStatus)
-}
-
-func (o orderRows) equal(other orderRows) bool {
-	return slices.EqualFunc(o[:], other[:], slices.Equal)
+	return base == byUser && base == byStatus
 }
 
 // readOrders reads the tables, and of each order the time of its newest cell, in microseconds.
@@ -265,8 +261,7 @@ func readOrders(ctx context.Context, session *gocql.Session) (orders map[gocql.U
 		}
 		for _, r := range rows {
 			o := orders[r.OrderID]
-			o[n] = append(o[n], r.String())
-			slices.Sort(o[n])
+			o[n] += r.String()
 			orders[r.OrderID], newest[r.OrderID] = o, max(newest[r.OrderID], r.At, r.UpdatedAt)
 		}
 	}
