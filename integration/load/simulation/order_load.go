@@ -248,7 +248,7 @@ func (o orderRows) agree() bool {
 	if base == "" || strings.Contains(base, `"Status":null`) {
 		return base == byUser && byStatus == ""
 	}
-	return base == byUser && base == byStatus
+	return base == byUser && byUser == byStatus
 }
 
 // readOrders reads the tables, and of each order the time of its newest cell, in microseconds.

@@ -29,16 +29,17 @@ type service struct {
 // entity is what a service writes.
 type entity struct {
 	sets []tables.Described
-	load func(c *crew, p *process) (load, error) // nil: newViewLoad, which has no process
+	load func(c *crew, p *process) (load, error)
 }
 
 var (
 	anOrder   = orderOf(orderSet)
 	anIDOrder = orderOf(userOrderSet)
 	anAccount = &entity{[]tables.Described{soak.Accounts}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, accountLedger) }}
-	aView     = &entity{sets: []tables.Described{pageviews.Counts, pageviews.Visits}} // counters, and a row alongside them
-	aSeat     = &entity{[]tables.Described{seatSet}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, seatLedger) }}
-	aLogin    = &entity{[]tables.Described{loginSet}, func(c *crew, p *process) (load, error) { return newLoginLoad(c, p) }}
+	// Counters, and a row alongside them.
+	aView  = &entity{[]tables.Described{pageviews.Counts, pageviews.Visits}, func(c *crew, _ *process) (load, error) { return newViewLoad(c), nil }}
+	aSeat  = &entity{[]tables.Described{seatSet}, func(c *crew, p *process) (load, error) { return newLedgerLoad(c, p, seatLedger) }}
+	aLogin = &entity{[]tables.Described{loginSet}, func(c *crew, p *process) (load, error) { return newLoginLoad(c, p) }}
 )
 
 func orderOf(set *tables.Set[Order]) *entity {

@@ -218,9 +218,6 @@ func (w *world) with(ctx context.Context, s service, f func(p *process) error) e
 
 func (w *world) load(s service, index uint64) (l load, err error) {
 	c := newCrew(w, s, index, w.Writes/len(services))
-	if s.of == aView {
-		return newViewLoad(c), nil
-	}
 	err = w.with(context.Background(), s, func(p *process) error {
 		l, err = s.of.load(c, p)
 		return err
