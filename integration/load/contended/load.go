@@ -1,3 +1,5 @@
+// Package contended is the load that rows with versions are for: many writers that move the same few rows, with clocks
+// that disagree and clients that die in the middle; and alongside it what one would write by hand.
 package contended
 
 import (
@@ -11,8 +13,32 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
+
+// Order is an order whose status is any text, so the tables by status cannot be swept.
+type Order struct {
+	OrderID gocql.UUID
+	Status  string
+	Changes int32 // how often it was changed
+	Version gocql.UUID
+}
+
+// Orders are kept by id and by status.
+var Orders = tables.Must(tables.New[Order]("order",
+	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+	tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id"}},
+	tables.Versioned("version"),
+))
+
+// Schema creates the tables in the keyspace of the session, and those of the code by hand.
+var Schema = append(schema.Must(schema.Declare(schema.Sets(Orders))).Statements(),
+	`CREATE TABLE hand_by_id (order_id uuid PRIMARY KEY, status text, changes int, version timeuuid)`,
+	`CREATE TABLE hand_by_status (status text, order_id uuid, changes int, version timeuuid, PRIMARY KEY (status, order_id))`)
 
 // Tally is what came of a load.
 type Tally struct {
@@ -69,21 +95,73 @@ func (l Library) Change(ctx context.Context, id gocql.UUID, status string) error
 func Run(ctx context.Context, clients []Client, orders []gocql.UUID, d time.Duration, kill int) *Tally {
 	t := &Tally{order: make(map[gocql.UUID]counts)}
 	end := time.Now().Add(d)
-	var all sync.WaitGroup
-	for _, c := range clients {
-		all.Go(func() {
-			for time.Now().Before(end) && ctx.Err() == nil {
-				id := orders[rand.IntN(len(orders))]
-				own, cancel, dies := ctx, context.CancelFunc(func() {}), kill > 0 && rand.IntN(kill) == 0
-				if dies {
-					own, cancel = context.WithTimeout(ctx, rand.N(80*time.Millisecond))
-				}
-				err := c.Change(own, id, fmt.Sprintf("status %d", rand.IntN(1000)))
-				cancel()
-				t.note(id, err, dies)
+	_ = parallel.Do(len(clients), len(clients), func(i int) error {
+		for time.Now().Before(end) && ctx.Err() == nil {
+			id := orders[rand.IntN(len(orders))]
+			own, cancel, dies := ctx, context.CancelFunc(func() {}), kill > 0 && rand.IntN(kill) == 0
+			if dies {
+				own, cancel = context.WithTimeout(ctx, rand.N(80*time.Millisecond))
 			}
-		})
-	}
-	all.Wait()
+			err := clients[i].Change(own, id, fmt.Sprintf("status %d", rand.IntN(1000)))
+			cancel()
+			t.note(id, err, dies)
+		}
+		return nil
+	})
 	return t
+}
+
+// Findings are the damages that a load has left.
+type Findings struct {
+	Ghosts, Missing, Differing int // rows by status
+	Lost                       int // orders with fewer changes than were acknowledged
+	Excess                     int // of those in the tally, with more than were acknowledged or unknown
+}
+
+func (f Findings) String() string {
+	return fmt.Sprintf("%d ghosts, %d missing, %d differing, %d orders with lost updates, %d with too many",
+		f.Ghosts, f.Missing, f.Differing, f.Lost, f.Excess)
+}
+
+// Finish lets a last client touch every order, so that whatever dead clients have left is finished.
+func Finish(ctx context.Context, w *writer.Writer, orders []gocql.UUID) error {
+	for _, id := range orders {
+		if _, err := writer.Modify(ctx, w, "touchOrder", Orders, Order{OrderID: id}, func(o Order) (Order, error) { return o, nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check compares the two tables named with each other, at ALL, and the changes with the tally.
+func Check(ctx context.Context, session *gocql.Session, t *Tally, byID, byStatus string) (f Findings, err error) {
+	columns := []string{"order_id", "status", "changes", "version"}
+	rows, err := history.All[Order](ctx, session, byID, columns...)
+	placed, err2 := history.All[Order](ctx, session, byStatus, columns...)
+	base, seen := make(map[gocql.UUID]Order), make(map[gocql.UUID]bool)
+	for _, o := range rows {
+		base[o.OrderID] = o
+	}
+	for _, o := range placed {
+		is, ok := base[o.OrderID]
+		if !ok || is.Status != o.Status {
+			f.Ghosts++
+			continue
+		}
+		if is != o {
+			f.Differing++
+		}
+		seen[o.OrderID] = true
+	}
+	f.Missing = len(base) - len(seen)
+	for id, o := range base {
+		c, changed := t.order[id]
+		if o.Changes < c.acknowledged {
+			f.Lost++
+		}
+		if changed && o.Changes > c.acknowledged+c.unknown {
+			f.Excess++
+		}
+	}
+	return f, errors.Join(err, err2)
 }

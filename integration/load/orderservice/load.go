@@ -23,6 +23,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
@@ -120,11 +121,10 @@ func (l *Load) Work(ctx context.Context, rate, readers int, over <-chan struct{}
 }
 
 func (l *Load) all(clients []*client, do func(*client)) {
-	var all sync.WaitGroup
-	for _, c := range clients {
-		all.Go(func() { do(c) })
-	}
-	all.Wait()
+	_ = parallel.Do(len(clients), len(clients), func(i int) error {
+		do(clients[i])
+		return nil
+	})
 }
 
 func every(pause time.Duration, over <-chan struct{}, f func()) {

@@ -3,12 +3,16 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2"
 
 	"github.com/denorm-go/denorm/examples/baskets"
 	"github.com/denorm-go/denorm/examples/customers"
@@ -18,6 +22,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -199,5 +204,300 @@ func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 			wantError(t, what, err, nil)
 			s.want(t, what, p, everythingSeen)
 		}
+	}
+}
+
+// dayOf is a day that one test has to itself.
+func dayOf(test int) time.Time { return time.Date(2026, time.December, test, 0, 0, 0, 0, time.UTC) }
+
+type slotTests struct{ *Place }
+
+// OpenSlots makes a keyspace with the slots.
+func OpenSlots(t *testing.T, c Cassandra) *Place {
+	t.Helper()
+	return c.openIn(t, "order_delivery", slots.Schema)
+}
+
+// PlannedSlot is a free one of an hour of a day.
+func PlannedSlot(t *testing.T, w *writer.Writer, day time.Time, hour int) slots.Slot {
+	t.Helper()
+	s := slots.Slot{DeliveryDate: day, StartTime: time.Duration(hour) * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
+	must(t, slots.Plan(t.Context(), w, s))
+	return s
+}
+
+// A slot is reserved, rejected to others, confirmed; another expires and goes to the next; a third is given back.
+func (p slotTests) Life(t *testing.T) {
+	w, day := p.Writer, dayOf(1)
+	now := time.Now()
+	ann, bob := gocql.MustRandomUUID(), gocql.MustRandomUUID()
+	s := PlannedSlot(t, w, day, 9)
+	reserved := value(slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute)))(t)
+	wantError(t, "a slot that is reserved", errorOf(slots.Reserve(t.Context(), w, s, bob, now, now.Add(time.Minute))),
+		slots.ErrReserved)
+	wantError(t, "planned again", slots.Plan(t.Context(), w, s), nil)
+	Write(t, w, "confirmSlot", slots.Confirm(reserved))
+	_, err := w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved))
+	is := conflict[slots.Slot](t, "confirmed twice", err)
+	wrong(t, !is.Confirmed || *is.CustomerID != ann, "confirmed twice: now %+v", is)
+	wantError(t, "release of what is confirmed", errorOf(slots.Release(t.Context(), w, s, ann)), slots.ErrLost)
+	s = PlannedSlot(t, w, day, 10)
+	must(t, errorOf(slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Second))))
+	wantError(t, "a reservation that has expired",
+		errorOf(slots.Reserve(t.Context(), w, s, bob, now.Add(2*time.Second), now.Add(time.Minute))), nil)
+	wantError(t, "release", errorOf(slots.Release(t.Context(), w, s, bob)), nil)
+	s = value(slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute)))(t)
+	wrong(t, *s.CustomerID != ann, "a slot that was given back: %+v", s)
+}
+
+// Bad input is rejected before anything is sent, and a slot that was never planned cannot be had.
+func (p slotTests) BadInput(t *testing.T) {
+	w, day := p.Writer, dayOf(2)
+	never := slots.Slot{DeliveryDate: day, StartTime: time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
+	wantError(t, "reserve what was never planned",
+		errorOf(slots.Reserve(t.Context(), w, never, gocql.MustRandomUUID(), day, day)), writer.ErrNotFound)
+	customer := gocql.MustRandomUUID()
+	taken := never
+	taken.CustomerID = &customer
+	wantError(t, "update of what was never planned",
+		errorOf(w.Write(t.Context(), "reserveSlot", slots.Slots.Update(never, taken))), writer.ErrConflict)
+	for s, err := range slots.OfDay(t.Context(), p.Reader, day) {
+		t.Errorf("it is there after all: %+v, %v", s, err)
+	}
+	wantError(t, "no team", slots.Plan(t.Context(), w, slots.Slot{DeliveryDate: day}), writer.ErrInvalid)
+	other := never
+	other.StartTime, other.DeliveryDate = 2*time.Hour, day.AddDate(0, 0, 1)
+	for what, changes := range map[string][]tables.Change{
+		"two days":    {slots.Slots.Insert(never), slots.Slots.Insert(other)},
+		"an upsert":   {slots.Slots.Upsert(never)},
+		"another key": {slots.Slots.Update(never, other)},
+	} {
+		wantInvalid(t, w, what, changes...)
+	}
+}
+
+// An insert, an update and a delete of one day are one transaction: all are applied, or none.
+func (p slotTests) ChangesOfEveryKindTogether(t *testing.T) {
+	w, day := p.Writer, dayOf(3)
+	one, two := PlannedSlot(t, w, day, 1), PlannedSlot(t, w, day, 2)
+	three := slots.Slot{DeliveryDate: day, StartTime: 3 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
+	booked, other := one, two
+	booked.Confirmed, other.Confirmed = true, true
+	all := []tables.Change{slots.Slots.Insert(three), slots.Slots.Update(one, booked), slots.Slots.Delete(two)}
+	for name, changes := range map[string][]tables.Change{
+		"the insert's row is there":     {slots.Slots.Insert(one), all[2]},
+		"the update's row has changed":  {all[0], slots.Slots.Update(booked, one), all[2]},
+		"the delete's row has changed":  {all[0], all[1], slots.Slots.Delete(other)},
+		"the delete's row is not there": {all[1], slots.Slots.Delete(three)},
+	} {
+		_, err := w.Write(t.Context(), "change", changes...)
+		now := SlotsOfDay(t, p.Place, day)
+		wrong(t, writer.OutcomeOf(err) != writer.Conflict || len(now) != 2 || now[0].Confirmed, "%s: %v: %+v", name, err, now)
+	}
+	_, err := w.Write(t.Context(), "change", all...)
+	now := SlotsOfDay(t, p.Place, day)
+	wrong(t, err != nil || len(now) != 2 || !now[0].Confirmed || now[1].StartTime != three.StartTime, "%v: %+v", err, now)
+}
+
+// SlotsOfDay reads the slots of the day as they are decided, in one read of their partition. Such a read can time out
+// as a transaction can.
+func SlotsOfDay(t *testing.T, p *Place, day time.Time) (out []slots.Slot) {
+	t.Helper()
+	var err error
+	for range 20 {
+		if out, err = rowsOf[slots.Slot](p.Session.Reads().Query("SELECT delivery_date, start_time, delivery_team_id, "+
+			"confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots WHERE delivery_date = ?", day).
+			Consistency(gocql.Consistency(gocql.Serial))); err == nil {
+			return out
+		}
+	}
+	t.Error(err)
+	return nil
+}
+
+type basketTests struct{ *Place }
+
+func (p basketTests) want(t *testing.T, what string, customer gocql.UUID, want map[gocql.UUID]int32) {
+	t.Helper()
+	got := value(baskets.Of(t.Context(), p.Reader, customer))(t)
+	wrong(t, !maps.Equal(got.Products, want), "%s: %v, want %v", what, got.Products, want)
+}
+
+// Validate finds the table as it is declared.
+func (p basketTests) Check(t *testing.T) {
+	p.check(t, baskets.Baskets)
+}
+
+func (p basketTests) Basket(t *testing.T) {
+	customer, apples, bread := gocql.MustRandomUUID(), gocql.MustRandomUUID(), gocql.MustRandomUUID()
+	type products = map[gocql.UUID]int32
+	p.want(t, "never used", customer, nil)
+	for _, step := range []struct {
+		op     string
+		change tables.Change
+		want   products
+	}{
+		{"add", baskets.Put(customer, apples, 3), products{apples: 3}},
+		{"add another", baskets.Put(customer, bread, 1), products{apples: 3, bread: 1}},
+		{"change", baskets.Put(customer, apples, 5), products{apples: 5, bread: 1}},
+		{"remove", baskets.Remove(customer, apples), products{bread: 1}},
+		{"exchange", baskets.Exchange(customer, bread, apples, 4), products{apples: 4}},
+		{
+			"exchange what is not there", baskets.Exchange(customer, gocql.MustRandomUUID(), bread, 2),
+			products{apples: 4, bread: 2},
+		},
+		{"exchange back", baskets.Exchange(customer, apples, bread, 1), products{bread: 1}},
+		{"remove what is not there", baskets.Remove(customer, apples), products{bread: 1}},
+		{"none of it", baskets.Put(customer, bread, 0), nil},
+		{"add again", baskets.Put(customer, apples, 2), products{apples: 2}},
+		{"clear", baskets.Clear(customer), nil},
+		{"clear the empty one", baskets.Clear(customer), nil},
+		{"add after that", baskets.Put(customer, bread, 9), products{bread: 9}},
+		{"remove the last", baskets.Remove(customer, bread, apples), nil},
+	} {
+		res := Write(t, p.Writer, step.op, step.change)
+		want := writer.SamePartition
+		wrong(t, step.change.Kind() == tables.Patch && res.Mode != want, "%s: %v, want %v", step.op, res.Mode, want)
+		p.want(t, step.op, customer, step.want)
+	}
+}
+
+// Nobody reads before writing, so nobody's product is lost, however many write at the same time.
+func (p basketTests) ConcurrentPuts(t *testing.T) {
+	customer, want := gocql.MustRandomUUID(), make(map[gocql.UUID]int32)
+	var wait sync.WaitGroup
+	for i := range int32(40) {
+		product := gocql.MustRandomUUID()
+		want[product] = i + 1
+		wait.Go(func() {
+			wantError(t, "write", errorOf(p.Writer.Write(t.Context(), "put", baskets.Put(customer, product, i+1))), nil)
+		})
+	}
+	wait.Wait()
+	p.want(t, "all of them", customer, want)
+}
+
+// What arrives late takes the place that its timestamp gives it: before the clear, the removal, the newer number.
+func (p basketTests) LateArrival(t *testing.T) {
+	customer, apples, bread := gocql.MustRandomUUID(), gocql.MustRandomUUID(), gocql.MustRandomUUID()
+	cleared := Write(t, p.Writer, "clear", baskets.Clear(customer)).Timestamp
+	Write(t, p.Writer.With(writer.At(cleared-1)), "put", baskets.Put(customer, apples, 1))
+	p.want(t, "put before the clear", customer, nil)
+	removed := Write(t, p.Writer, "remove", baskets.Remove(customer, apples)).Timestamp
+	Write(t, p.Writer.With(writer.At(removed-1)), "put", baskets.Put(customer, apples, 1))
+	p.want(t, "put before the removal", customer, nil)
+	changed := Write(t, p.Writer, "put", baskets.Put(customer, bread, 2)).Timestamp
+	Write(t, p.Writer.With(writer.At(changed-1)), "put", baskets.Put(customer, bread, 1))
+	p.want(t, "put before the change", customer, map[gocql.UUID]int32{bread: 2})
+}
+
+func (p basketTests) BadInput(t *testing.T) {
+	customer := gocql.MustRandomUUID()
+	for name, change := range map[string]tables.Change{
+		"nobody's basket":          baskets.Put(gocql.UUID{}, customer, 1),
+		"removal of nothing":       baskets.Remove(customer),
+		"elements of an empty map": baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Elements("products")),
+		"product of another type": baskets.Baskets.Patch(baskets.Basket{CustomerID: customer},
+			tables.Without("products", "apples")),
+		"change of the customer": baskets.Baskets.Patch(baskets.Basket{CustomerID: customer}, tables.Column("customer_id")),
+	} {
+		wantInvalid(t, p.Writer, name, change)
+	}
+	p.want(t, "afterwards", customer, nil)
+}
+
+type customerTests struct{ *Place }
+
+var (
+	homeAddress = &customers.Address{StreetName: "Rue de la Paix", City: "Paris", Country: "FR", Zipcode: ptr("75002")}
+	// Hong Kong has no such codes.
+	workAddress = &customers.Address{StreetName: "Main Street", City: "Hong Kong", Country: "HK"}
+)
+
+func (p customerTests) Addresses(t *testing.T) {
+	p.check(t, customers.Customers, customers.Addresses, customers.UnfrozenAddresses)
+	customer := customers.Customer{ID: gocql.MustRandomUUID(), Name: ptr("Ann")}
+	first := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: homeAddress}
+	second := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "work", Address: workAddress}
+	Write(t, p.Writer, "register", customers.Customers.Insert(customer), customers.Addresses.Insert(second),
+		customers.Addresses.Insert(first))
+	p.wantAddresses(t, customer.ID, first, second)
+	got, err := customers.Get(t.Context(), p.Reader, customer.ID, "work")
+	wrong(t, err != nil || !reflect.DeepEqual(got, workAddress), "by key: %v, %v, want %v", got, err, workAddress)
+	got, err = customers.Get(t.Context(), p.Reader, customer.ID, "holiday")
+	wrong(t, err != nil || got != nil, "a key that is not there: %v, %v", got, err)
+
+	moved, unknown := first, first
+	moved.Address, unknown.Address = &customers.Address{StreetName: "Elm Street"}, nil
+	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(first, moved))
+	Write(t, p.Writer, "saveAddress", customers.Addresses.Delete(second))
+	p.wantAddresses(t, customer.ID, moved)
+	Write(t, p.Writer, "saveAddress", customers.Addresses.Update(moved, unknown))
+	p.wantAddresses(t, customer.ID, unknown)
+}
+
+func (p customerTests) wantAddresses(t *testing.T, customer gocql.UUID, want ...customers.CustomerAddress) {
+	t.Helper()
+	got := all(t, customers.Of(t.Context(), p.Reader, customer))
+	wrong(t, !reflect.DeepEqual(got, want), "%v, want %v", got, want)
+}
+
+// An address that replaces another one leaves no field of it behind, also where each field is a cell of its own.
+func (p customerTests) UnfrozenAddresses(t *testing.T) {
+	row := customers.CustomerAddress{CustomerID: gocql.MustRandomUUID(), AddressKey: "home"}
+	for _, address := range []*customers.Address{homeAddress, workAddress, nil, homeAddress, {}} {
+		before := row
+		row.Address = address
+		Write(t, p.Writer, "saveAddress", customers.UnfrozenAddresses.Update(before, row))
+		statement, names, values, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
+		must(t, err)
+		var got customers.CustomerAddress
+		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).
+			Get(&got))
+		wrong(t, !reflect.DeepEqual(got, row), "%v, want %v", got.Address, row.Address)
+	}
+}
+
+// A live type that is another than the declared one is found at the start of a service. One that only has more fields
+// is of a newer release.
+func (p customerTests) AnotherType(t *testing.T) {
+	row := customers.CustomerAddress{CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: homeAddress}
+	for name, c := range map[string]struct {
+		alter, is string
+		want      string // of a write, empty if it is taken
+	}{
+		"a field renamed": {
+			"RENAME city TO town", "address_type: column city: the field is called town",
+			"declared is frozen<address_type>",
+		},
+		"a field more": {"ADD floor int", "", ""},
+	} {
+		if strings.HasPrefix(c.alter, "RENAME") && !p.Real {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := p.openIn(t, "customer", customers.Schema)
+			p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
+			err := schema.Validate(t.Context(), p.Session, schema.Sets(customers.Addresses))
+			var different *schema.DifferenceError
+			wrong(t, (err == nil) != (c.is == "") || errors.As(err, &different) &&
+				(len(different.Differences) != 1 || !strings.Contains(err.Error(), c.is)),
+				"Validate: %v", err)
+			_, err = p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))
+			wrong(t, (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want), "Write: %v", err)
+		})
+	}
+}
+
+func (p customerTests) BadInput(t *testing.T) {
+	for name, row := range map[string]customers.CustomerAddress{
+		"nobody's": {AddressKey: "home", Address: homeAddress},
+		"no key":   {CustomerID: gocql.MustRandomUUID(), Address: homeAddress},
+		"invalid UTF-8": {
+			CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: &customers.Address{City: "\xff"},
+		},
+	} {
+		wantInvalid(t, p.Writer, name, customers.Addresses.Insert(row))
 	}
 }
