@@ -9,7 +9,6 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/internal/driver"
 )
 
@@ -114,7 +114,7 @@ func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error)
 			iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
 			for {
 				var id gocql.UUID
-				cells, to := make([]cell, strings.Count(t.columns, ",")+1), []any{&id}
+				cells, to := make([]history.Encoded, strings.Count(t.columns, ",")+1), []any{&id}
 				for i := range cells {
 					to = append(to, &cells[i])
 				}
@@ -134,25 +134,20 @@ func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error)
 	return out, err
 }
 
-// cell is a value as the server sends it, in quotes, or null. MapScan makes null a zero value.
-type cell string
-
-// UnmarshalCQL implements gocql.Unmarshaler.
-func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	*c = "null"
-	if data != nil {
-		*c = cell(strconv.Quote(string(data)))
+func digest(cells []history.Encoded) uint64 {
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	for _, c := range cells {
+		_, _ = fmt.Fprintf(&h, "%t %x,", c == nil, c) // never fails
 	}
-	return nil
+	return h.Sum64()
 }
-
-func digest(cells []cell) uint64 { return maphash.String(digestSeed, fmt.Sprint(cells)) }
 
 var digestSeed = maphash.MakeSeed()
 
 // Digest is what [Contents] has of an order with one row.
 func Digest(o orders.Order) (uint64, error) {
-	cells := make([]cell, 4)
+	cells := make([]history.Encoded, 4)
 	for i, v := range []struct {
 		is    gocql.Type
 		value any
@@ -161,7 +156,7 @@ func Digest(o orders.Order) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		_ = cells[i].UnmarshalCQL(nil, data) // never fails
+		cells[i] = data
 	}
 	return digest(cells), nil
 }

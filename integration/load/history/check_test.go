@@ -264,7 +264,7 @@ func TestSeveralFindings(t *testing.T) {
 	s.remove(created, byUser)
 	s.put(strange, 1, orders.Open, 1, byID)
 	report := s.check()
-	want := "4 entities, 8 rows, 7 writes: 1 phantom, 2 ghost, 1 missing"
+	want := "4 entities, 8 rows, 7 writes, 0 ties: 1 phantom, 2 ghost, 1 missing"
 	if got := report.Summary(); got != want {
 		t.Errorf("%s, want %s", report, want)
 	}

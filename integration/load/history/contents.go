@@ -130,7 +130,7 @@ func (t *Table) read(ctx context.Context, session *gocql.Session) error {
 		WithContext(ctx).Iter()
 	t.Rows = nil
 	for {
-		values, times, to := make([]encoded, len(t.Columns)), make([]int64, len(t.Columns)), []any(nil)
+		values, times, to := make([]Encoded, len(t.Columns)), make([]int64, len(t.Columns)), []any(nil)
 		for i := range values {
 			to = append(to, &values[i])
 			if t.Columns[i].timed() {
@@ -157,11 +157,11 @@ func (t *Table) read(ctx context.Context, session *gocql.Session) error {
 // looked at.
 func (c *Column) timed() bool { return !c.Key && !c.Type.MultiCell() }
 
-// encoded is a value as the server sends it.
-type encoded []byte
+// Encoded is a value as the server sends it, nil if it is null.
+type Encoded []byte
 
 // UnmarshalCQL implements gocql.Unmarshaler.
-func (e *encoded) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+func (e *Encoded) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	if data != nil {
 		*e = append(make([]byte, 0, len(data)), data...)
 	}

@@ -82,24 +82,14 @@ func (r *Report) Count(kind Kind) int {
 
 // Summary is one line without the findings themselves.
 func (r *Report) Summary() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d entities, %d rows, %d writes", r.Entities, r.Rows, r.Writes)
-	if r.Ties > 0 {
-		fmt.Fprintf(&b, ", %d ties", r.Ties)
-	}
-	b.WriteString(": ")
-	if len(r.Findings) == 0 {
-		b.WriteString("nothing found")
-		return b.String()
-	}
 	var counts []string
 	for _, k := range Kinds {
 		if n := r.Count(k); n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, k))
 		}
 	}
-	b.WriteString(strings.Join(counts, ", "))
-	return b.String()
+	found := cmp.Or(strings.Join(counts, ", "), "nothing found")
+	return fmt.Sprintf("%d entities, %d rows, %d writes, %d ties: %s", r.Entities, r.Rows, r.Writes, r.Ties, found)
 }
 
 // shown is how many findings of a kind are printed.
