@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error.
+// Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error,
+// named after the place of its write.
 // Nobody holds a message while it is delivered, so two processes may have the same one at the same time, and one that
 // is killed loses none. The empty queue is none.
 type Queue string
@@ -26,23 +27,16 @@ type Message struct {
 	name string
 }
 
-// stored is a file.
-type stored struct {
-	Of     Place  `json:"of"`
-	Failed []byte `json:"failed"` // of MarshalBinary
-}
-
 const suffix = ".message"
 
 // Put stores a failed write.
 func (q Queue) Put(of Place, failed *writer.Error) error {
-	return q.Again(Message{Of: of, name: fmt.Sprintf("%016x%s", rand.Uint64(), suffix)}, failed)
+	return q.Again(Message{name: fmt.Sprintf("%s,%d,%016x%s", of.History, of.N, rand.Uint64(), suffix)}, failed)
 }
 
 // Again stores what is known of a message now in place of what was. It writes the whole of a file or nothing of it.
 func (q Queue) Again(m Message, failed *writer.Error) error {
-	binary, err := failed.MarshalBinary()
-	data, _ := json.Marshal(stored{m.Of, binary}) // never fails
+	data, err := failed.MarshalBinary()
 	part := filepath.Join(string(q), fmt.Sprintf("%016x.part", rand.Uint64()))
 	if err == nil {
 		err = os.WriteFile(part, data, 0o600)
@@ -66,13 +60,13 @@ func (q Queue) Take() (m Message, ok bool, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // somebody else has done with it
 		}
-		var s stored
+		m = Message{Failed: new(writer.Error), name: name}
 		if err == nil {
-			err = json.Unmarshal(data, &s)
+			m.Of.History, name, _ = strings.Cut(name, ",")
+			_, err = fmt.Sscanf(name, "%d,", &m.Of.N)
 		}
-		m = Message{Of: s.Of, Failed: new(writer.Error), name: name}
 		if err == nil {
-			err = m.Failed.UnmarshalBinary(s.Failed)
+			err = m.Failed.UnmarshalBinary(data)
 		}
 		return m, true, err
 	}

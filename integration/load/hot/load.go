@@ -77,7 +77,7 @@ const ahead = 4
 // is to be left, or given up because it was not applied. If the context ends before, or a write fails that can be
 // neither, that is the error.
 func (l *Load) Run(ctx context.Context) (Figures, error) {
-	r := &run{Load: l, stop: time.Now().Add(l.Length), newest: make([]atomic.Int64, len(l.Orders))}
+	r := &run{Load: l, stop: time.Now().Add(l.Length), newest: make([]int64, len(l.Orders))}
 	r.total.Store(l.First)
 	r.read.Add(len(l.Writers))
 	began := time.Now()
@@ -90,12 +90,12 @@ func (l *Load) Run(ctx context.Context) (Figures, error) {
 
 type run struct {
 	*Load
-	stop   time.Time
-	total  atomic.Int64
-	newest []atomic.Int64 // stamps that were acknowledged, by order
-	read   sync.WaitGroup // the first before-images
+	stop  time.Time
+	total atomic.Int64
+	read  sync.WaitGroup // the first before-images
 
 	mu      sync.Mutex
+	newest  []int64 // stamps that were acknowledged, by order
 	figures Figures
 }
 
@@ -179,7 +179,9 @@ func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, be
 		after.Status = orders.Statuses[rand.IntN(len(orders.Statuses))]
 	}
 	after.Total = inf.NewDec(r.total.Add(1), 2)
-	overtaken := r.newest[n].Load() > before.UpdatedAt
+	r.mu.Lock()
+	overtaken := r.newest[n] > before.UpdatedAt
+	r.mu.Unlock()
 	w, pin := r.pin(w, before.UpdatedAt)
 	noted := r.History.BeginAt(name, tables.Update, after, pin)
 	at, err := r.write(ctx, w, noted, r.Set.Update(before, after), overtaken)
@@ -189,7 +191,9 @@ func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, be
 	if at != 0 && at <= before.UpdatedAt { // it would change nothing, and be acknowledged
 		return fmt.Errorf("a write is at %d, and the row it was made from at %d", at, before.UpdatedAt)
 	}
-	raise(&r.newest[n], at)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.newest[n] = max(r.newest[n], at)
 	return nil
 }
 
@@ -258,15 +262,6 @@ func (r *run) note(overtaken, open, resumed, acknowledged bool, took time.Durati
 	} {
 		if is {
 			*count++
-		}
-	}
-}
-
-func raise(stamp *atomic.Int64, to int64) {
-	for {
-		now := stamp.Load()
-		if now >= to || stamp.CompareAndSwap(now, to) {
-			return
 		}
 	}
 }

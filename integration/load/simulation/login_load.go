@@ -104,11 +104,16 @@ func (l *loginLoad) told(noted int, v Login, made bool, result writer.Result, er
 	return l.failed(err)
 }
 
-func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err error) {
+func (l *loginLoad) check(ctx context.Context, p *process, report *Report) error {
 	found := make(map[string]map[gocql.UUID]string)
 	for _, table := range loginTables {
-		if found[table], err = readLogins(ctx, p.session.Reads(), table); err != nil {
+		read, err := history.All[loginRow](ctx, p.session.Reads(), table, "login_id", "name", "page", "ends_at")
+		if err != nil {
 			return err
+		}
+		found[table] = make(map[gocql.UUID]string)
+		for _, r := range read {
+			found[table][r.LoginID] += r.String()
 		}
 	}
 	report.add(l.crew, l.history.Count(), nil, l.faults(found)...)
@@ -116,15 +121,6 @@ func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err 
 }
 
 var loginTables = []string{"logins", "logins_by_user"}
-
-func readLogins(ctx context.Context, session *gocql.Session, table string) (map[gocql.UUID]string, error) {
-	read, err := history.All[loginRow](ctx, session, table, "login_id", "name", "page", "ends_at")
-	rows := make(map[gocql.UUID]string)
-	for _, r := range read {
-		rows[r.LoginID] += r.String()
-	}
-	return rows, err
-}
 
 // loginRow is a row of a login, of which all but the key may have ended. Its user is not looked at: a patch of what has
 // ended leaves it out of the base table.

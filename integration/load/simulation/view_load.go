@@ -80,11 +80,16 @@ func (l *viewLoad) run(ctx context.Context) {
 	})
 }
 
-func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err error) {
+func (l *viewLoad) check(ctx context.Context, p *process, report *Report) error {
 	sums := make(map[string]map[gocql.UUID]int64)
 	for _, table := range []string{total, daily} {
-		if sums[table], err = pageSums(ctx, p.session.Reads(), table); err != nil {
+		rows, err := history.All[pageviews.Count](ctx, p.session.Reads(), table, "page_id", "view_count")
+		if err != nil {
 			return err
+		}
+		sums[table] = make(map[gocql.UUID]int64)
+		for _, r := range rows {
+			sums[table][r.PageID] += r.ViewCount
 		}
 	}
 	visits, err := history.All[pageviews.Visit](ctx, p.session.Reads(), visitTable, "user_id", "viewed_at", "page_id")
@@ -99,16 +104,6 @@ func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err e
 	}
 	report.add(l.crew, l.history.Count(), diverging, l.faults(sums, visits)...)
 	return nil
-}
-
-// pageSums reads what was counted.
-func pageSums(ctx context.Context, session *gocql.Session, table string) (map[gocql.UUID]int64, error) {
-	rows, err := history.All[pageviews.Count](ctx, session, table, "page_id", "view_count")
-	sums := make(map[gocql.UUID]int64)
-	for _, r := range rows {
-		sums[r.PageID] += r.ViewCount
-	}
-	return sums, err
 }
 
 // faults is what must not be in the tables after what clients were told.

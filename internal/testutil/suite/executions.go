@@ -16,21 +16,14 @@ import (
 
 type executionTests struct{ *Place }
 
-// started is a run that has begun, in a domain of its own.
-func (p executionTests) started(t *testing.T) executions.Run {
+// closed is a run that has begun, in a domain of its own, and has ended.
+func (p executionTests) closed(t *testing.T, as executions.Status) executions.Closed {
 	t.Helper()
 	run := executions.Run{
 		DomainID: gocql.MustRandomUUID(), StartTime: dayOf(1), RunID: gocql.MustRandomUUID(), WorkflowID: "invoice-7",
 		WorkflowTypeName: "invoice", Memo: []byte("m"),
 	}
 	Write(t, p.Writer, "startRun", executions.Runs.Insert(run))
-	return run
-}
-
-// closed is a run that has begun, and has ended.
-func (p executionTests) closed(t *testing.T, as executions.Status) executions.Closed {
-	t.Helper()
-	run := p.started(t)
 	closed := value(executions.Close(t.Context(), p.Writer, run, dayOf(2), as, 9))(t)
 	_, err := writer.Load(t.Context(), p.Writer, "open", executions.Runs, run)
 	wantError(t, "a run that is closed is open", err, writer.ErrNotFound)
