@@ -110,10 +110,9 @@ func (p *Process) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(p.Address+".new", []byte("http://"+l.Addr().String()), 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(p.Address+".new", p.Address); err != nil {
+	part := p.Address + ".new"
+	err = os.WriteFile(part, []byte("http://"+l.Addr().String()), 0o600)
+	if err = errors.Join(err, os.Rename(part, p.Address)); err != nil {
 		return err
 	}
 	return orderservice.Serve(ctx, l, s.handler(p.Stage), slog.New(slog.NewTextHandler(os.Stderr, nil)))

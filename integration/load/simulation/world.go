@@ -83,11 +83,14 @@ func (w *world) run() *Report {
 	defer w.healthy.close()
 	var loads []load
 	for i, s := range services {
-		l, err := w.load(s, uint64(i))
-		if err != nil {
+		c := newCrew(w, s, uint64(i), w.Writes/len(services))
+		if err := w.with(ctx, s, func(p *process) error {
+			l, err := s.of.load(c, p)
+			loads = append(loads, l)
+			return err
+		}); err != nil {
 			w.tb.Fatal(err)
 		}
-		loads = append(loads, l)
 	}
 	reads := w.cluster.When(ct.Where(func(r ct.Request) bool { return reading(r) && (r.On("accounts") || r.On("seats")) && r.Serial != 0 }))
 	reads.Choose(w.readFault)
@@ -214,15 +217,6 @@ func (w *world) with(ctx context.Context, s service, f func(p *process) error) e
 	}
 	defer p.close()
 	return f(p)
-}
-
-func (w *world) load(s service, index uint64) (l load, err error) {
-	c := newCrew(w, s, index, w.Writes/len(services))
-	err = w.with(context.Background(), s, func(p *process) error {
-		l, err = s.of.load(c, p)
-		return err
-	})
-	return l, err
 }
 
 // mix makes a number of others that says nothing about them.
