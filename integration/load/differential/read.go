@@ -102,14 +102,7 @@ func (g *round) read() transcript.Step {
 func (x *text) narrow() (filtering bool) {
 	n := len(x.t.clustering)
 	prefix := x.IntN(n + 1)
-	bounded := prefix < n && x.IntN(2) == 0
-	x.once = bounded && prefix+1 < n
-	for _, c := range x.t.clustering[:prefix] {
-		x.add(" AND ").equal(c, x.IntN(6) == 0)
-	}
-	if bounded {
-		x.add(" AND ").bounds(x.t.clustering[prefix:])
-	}
+	x.clustered(prefix, prefix < n && x.IntN(2) == 0, 6)
 	if x.IntN(8) == 0 && len(x.t.data()) > 0 && !x.t.counter {
 		x.add(" AND ").filter()
 		filtering = true

@@ -154,10 +154,8 @@ func (g *round) chosen() []column {
 
 // partly says whether a statement about those columns has no clustering columns: all are static. At times it is wrong.
 func (g *round) partly(columns []column) bool {
-	for _, c := range columns {
-		if !slices.ContainsFunc(g.t.static, func(s column) bool { return s.name == c.name }) {
-			return g.IntN(60) == 0
-		}
+	if slices.ContainsFunc(columns, func(c column) bool { return !slices.Contains(g.t.static, c) }) {
+		return g.IntN(60) == 0
 	}
 	return g.IntN(15) > 0
 }
@@ -223,13 +221,9 @@ func (x *text) row(partition bool) *text {
 	if partition {
 		columns = x.t.partition
 	}
-	for i, c := range columns {
-		if i > 0 {
-			x.add(" AND ")
-		}
-		x.equal(c, x.IntN(14) == 0 && (!x.single || i >= len(x.t.partition)))
-	}
-	return x
+	return each(x, columns, " AND ", func(c column) {
+		x.equal(c, x.IntN(14) == 0 && (!x.single || !slices.Contains(x.t.partition, c)))
+	})
 }
 
 // deleteColumns is a DELETE of columns and elements.
@@ -260,13 +254,17 @@ func (g *round) deleteRows(u timing) *text {
 		return x
 	}
 	prefix := []int{n, g.IntN(n), g.IntN(n), 0}[g.pick(45, 20, 30, 5)]
-	bounded := prefix < n && g.IntN(3) > 0
-	x.once = bounded && prefix+1 < n
-	for _, c := range g.t.clustering[:prefix] {
-		x.add(" AND ").equal(c, g.IntN(10) == 0)
+	return x.clustered(prefix, prefix < n && g.IntN(3) > 0, 10)
+}
+
+// clustered adds some of the clustering columns, with IN for one in so many, and bounds of those that follow.
+func (x *text) clustered(prefix int, bounded bool, in int) *text {
+	x.once = bounded && prefix+1 < len(x.t.clustering)
+	for _, c := range x.t.clustering[:prefix] {
+		x.add(" AND ").equal(c, x.IntN(in) == 0)
 	}
 	if bounded {
-		x.add(" AND ").bounds(g.t.clustering[prefix:])
+		x.add(" AND ").bounds(x.t.clustering[prefix:])
 	}
 	return x
 }
