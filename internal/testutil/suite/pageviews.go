@@ -75,24 +75,20 @@ func (p pageViewTests) LostReplies(t *testing.T) {
 	const users, each = 4, 30
 	var mu sync.Mutex
 	known := make(map[writer.Outcome]int64)
-	var wg sync.WaitGroup
-	for u := range users {
+	together(users, func(u int) {
 		user := gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}
-		wg.Go(func() {
-			for i := range each {
-				if i%3 == 0 {
-					dialer.LoseReplies(1)
-				}
-				counted, err := pageviews.View(t.Context(), w,
-					pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i) * time.Second), PageID: page})
-				wrong(t, err != nil, "the visit: %v", err)
-				mu.Lock()
-				known[counted]++
-				mu.Unlock()
+		for i := range each {
+			if i%3 == 0 {
+				dialer.LoseReplies(1)
 			}
-		})
-	}
-	wg.Wait()
+			counted, err := pageviews.View(t.Context(), w,
+				pageviews.Visit{UserID: user, ViewedAt: march2.Add(time.Duration(i) * time.Second), PageID: page})
+			wrong(t, err != nil, "the visit: %v", err)
+			mu.Lock()
+			known[counted]++
+			mu.Unlock()
+		}
+	})
 	dialer.LoseReplies(0)
 	acknowledged, unknown := known[writer.Applied], known[writer.Unknown]
 	t.Logf("acknowledged %d, not applied %d, unknown %d", acknowledged, known[writer.NotApplied], unknown)

@@ -266,19 +266,25 @@ func each[T, V any](rows []T, f func(T) V) (out []V) {
 // Insert writes rows, several at a time.
 func Insert[T any](t *testing.T, p *Place, set *tables.Set[T], rows []T) {
 	t.Helper()
-	var wg sync.WaitGroup
-	limit := make(chan struct{}, 16)
-	for _, row := range rows {
-		limit <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-limit }()
-			wantError(t, "write", errorOf(p.Writer.Write(context.WithoutCancel(t.Context()), "insert", set.Insert(row))), nil)
-		})
-	}
-	wg.Wait()
+	const most = 16
+	together(most, func(n int) {
+		for i := n; i < len(rows); i += most {
+			change := set.Insert(rows[i])
+			wantError(t, "write", errorOf(p.Writer.Write(context.WithoutCancel(t.Context()), "insert", change)), nil)
+		}
+	})
 	if t.Failed() {
 		t.FailNow()
 	}
+}
+
+// together does something so many times at the same time.
+func together(times int, do func(n int)) {
+	var wg sync.WaitGroup
+	for n := range times {
+		wg.Go(func() { do(n) })
+	}
+	wg.Wait()
 }
 
 // List reads a query whole.

@@ -117,26 +117,23 @@ func ordered[V any](name, cql string, draw func() V) orderedColumn {
 		v := draw()
 		rows = append(rows, keyed[V]{"one", 0, v, i}, keyed[V]{"many", i, v, i})
 	}
-	return orderedColumn{name, set, func(t *testing.T, p *Place) { inOrder(t, p, set, name, rows) }}
+	return orderedColumn{name, set, func(t *testing.T, p *Place) {
+		Insert(t, p, set, rows)
+		one, many := reader.From(set, "by_"+name).Eq("side", "one"), reader.From(set, "by_"+name).Eq("side", "many")
+		for _, order := range []string{"value DESC", "value ASC"} {
+			want := ids(List(t, p, one.OrderBy(order)))
+			if len(want) != count {
+				t.Fatalf("%s: %d rows, want %d", name, len(want), count)
+			}
+			wantRows(t, name+" "+order+", merged", ids(List(t, p, many.OrderBy(order))), want)
+			pieces, n := Pieces(t, p, many.OrderBy(order), 7)
+			wantRows(t, name+" "+order+", in pieces", ids(pieces), want)
+			wrong(t, n != 9, "%s %s: %d pieces", name, order, n)
+		}
+	}}
 }
 
 const count = 60 // values of a column
-
-func inOrder[V any](t *testing.T, p *Place, set *tables.Set[keyed[V]], name string, rows []keyed[V]) {
-	t.Helper()
-	Insert(t, p, set, rows)
-	one, many := reader.From(set, "by_"+name).Eq("side", "one"), reader.From(set, "by_"+name).Eq("side", "many")
-	for _, order := range []string{"value DESC", "value ASC"} {
-		want := ids(List(t, p, one.OrderBy(order)))
-		if len(want) != count {
-			t.Fatalf("%s: %d rows, want %d", name, len(want), count)
-		}
-		wantRows(t, name+" "+order+", merged", ids(List(t, p, many.OrderBy(order))), want)
-		pieces, n := Pieces(t, p, many.OrderBy(order), 7)
-		wantRows(t, name+" "+order+", in pieces", ids(pieces), want)
-		wrong(t, n != 9, "%s %s: %d pieces", name, order, n)
-	}
-}
 
 func ids[V any](rows []keyed[V]) []int64 {
 	return each(rows, func(r keyed[V]) int64 { return r.ID })

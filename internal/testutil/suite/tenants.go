@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gocql/gocql"
@@ -35,30 +34,27 @@ var tenantNames = []string{"acme", "globex", "initech"}
 // own, all of them and nothing else.
 func (p tenantTests) TenantInTheKey(t *testing.T) {
 	const count = 12
-	var wg sync.WaitGroup
-	for n, tenant := range tenantNames {
-		wg.Go(func() {
-			for i, id := range tenantIDs(count) {
-				item := tenants.Item{TenantID: tenant, EntityID: id, State: tenants.Draft, Title: tenant + fmt.Sprint(i)}
-				res, err := p.Writer.Write(t.Context(), "createItem", tenants.Shared.Insert(item))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				item.UpdatedAt = res.Timestamp
-				published := item
-				published.State = tenants.Published
-				switch i % 3 {
-				case n: // of each id one tenant publishes its item, and another deletes its own
-					_, err = p.Writer.Write(t.Context(), "publishItem", tenants.Shared.Update(item, published))
-				case (n + 1) % 3:
-					_, err = p.Writer.Write(t.Context(), "deleteItem", tenants.Shared.Delete(item))
-				}
-				wantError(t, "write", err, nil)
+	together(len(tenantNames), func(n int) {
+		tenant := tenantNames[n]
+		for i, id := range tenantIDs(count) {
+			item := tenants.Item{TenantID: tenant, EntityID: id, State: tenants.Draft, Title: tenant + fmt.Sprint(i)}
+			res, err := p.Writer.Write(t.Context(), "createItem", tenants.Shared.Insert(item))
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		})
-	}
-	wg.Wait()
+			item.UpdatedAt = res.Timestamp
+			published := item
+			published.State = tenants.Published
+			switch i % 3 {
+			case n: // of each id one tenant publishes its item, and another deletes its own
+				_, err = p.Writer.Write(t.Context(), "publishItem", tenants.Shared.Update(item, published))
+			case (n + 1) % 3:
+				_, err = p.Writer.Write(t.Context(), "deleteItem", tenants.Shared.Delete(item))
+			}
+			wantError(t, "write", err, nil)
+		}
+	})
 	for n, tenant := range tenantNames {
 		for state, rest := range map[tenants.State]int{tenants.Published: n, tenants.Draft: (n + 2) % 3} {
 			var want []string
@@ -144,34 +140,30 @@ func (p tenantTests) KeyspacePerTenant(t *testing.T) {
 		must(t, w.Warm(t.Context(), tenants.Own))
 	}
 	const count = 24
-	var wg sync.WaitGroup
-	for _, tenant := range tenantNames {
-		for part := range 3 {
-			wg.Go(func() {
-				for i, id := range tenantIDs(count) {
-					if i%3 != part {
-						continue
-					}
-					w, _, err := m.directory.Of(tenant) // each time, as a service does
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					item := tenants.OwnItem{EntityID: id, State: tenants.Draft, Title: fmt.Sprintf("%s own %02d", tenant, i)}
-					res, err := w.Write(t.Context(), "createItem", tenants.Own.Insert(item))
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					item.UpdatedAt = res.Timestamp
-					published := item
-					published.State = tenants.Published
-					wantError(t, "write", errorOf(w.Write(t.Context(), "publishItem", tenants.Own.Update(item, published))), nil)
-				}
-			})
+	const parts = 3
+	together(len(tenantNames)*parts, func(n int) {
+		tenant, part := tenantNames[n/parts], n%parts
+		for i, id := range tenantIDs(count) {
+			if i%parts != part {
+				continue
+			}
+			w, _, err := m.directory.Of(tenant) // each time, as a service does
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			item := tenants.OwnItem{EntityID: id, State: tenants.Draft, Title: fmt.Sprintf("%s own %02d", tenant, i)}
+			res, err := w.Write(t.Context(), "createItem", tenants.Own.Insert(item))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			item.UpdatedAt = res.Timestamp
+			published := item
+			published.State = tenants.Published
+			wantError(t, "write", errorOf(w.Write(t.Context(), "publishItem", tenants.Own.Update(item, published))), nil)
 		}
-	}
-	wg.Wait()
+	})
 	for _, tenant := range tenantNames {
 		var want []string
 		for i := range count {

@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -198,20 +197,16 @@ type accountTests struct{ *Place }
 // Of many who want one address at once one gets it, and the others are told who did.
 func (p accountTests) CreatedOnce(t *testing.T) {
 	const email = "ann@example.org"
-	var wg sync.WaitGroup
 	var created atomic.Int32
-	for i := range 20 {
-		wg.Go(func() {
-			err := accounts.Create(t.Context(), p.Writer, email, string(rune('A'+i)))
-			if err == nil {
-				created.Add(1)
-				return
-			}
-			u := conflict[accounts.User](t, "created again", err)
-			wrong(t, u.Email != email || u.Name == "", "the user who is there: %+v", u)
-		})
-	}
-	wg.Wait()
+	together(20, func(n int) {
+		err := accounts.Create(t.Context(), p.Writer, email, string(rune('A'+n)))
+		if err == nil {
+			created.Add(1)
+			return
+		}
+		u := conflict[accounts.User](t, "created again", err)
+		wrong(t, u.Email != email || u.Name == "", "the user who is there: %+v", u)
+	})
 	n := created.Load()
 	wrong(t, n != 1, "created %d times, want once", n)
 	u := value(accounts.Get(t.Context(), p.Writer, email))(t)
