@@ -96,7 +96,7 @@ FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
 
 .PHONY: regions
 regions: ## two datacentres of three nodes each: both write, one is lost and comes back; ARGS="-rounds 1000 -figures file"
-	@export DENORM_MODE=jvm; $(CLUSTER) run -dc dc1:3,dc2:3 -volatile -- go test -tags regions -count=1 -timeout 30m -v ./suite/regions $(ARGS)
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 6 -volatile -- go test -tags regions -count=1 -timeout 30m -v ./suite/regions $(ARGS)
 
 .PHONY: upgrade
 upgrade: ## three nodes of Cassandra 4.1 become nodes of 5.0, one by one, while services write and read

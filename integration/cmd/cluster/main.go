@@ -1,12 +1,12 @@
 // Command cluster brings a real Cassandra cluster up for tests, demos and a developer's own use.
 //
-//	go run ./cmd/cluster up [-nodes 1|3|6] [-dc dc1:3,dc2:3]   start it, or join the one that is up; it stays
-//	go run ./cmd/cluster down [-force]                         stop it
-//	go run ./cmd/cluster status                                what is up
-//	go run ./cmd/cluster kill 2                                end node 2, as kill -9 does; it keeps its data
-//	go run ./cmd/cluster start 2                               start it again
-//	go run ./cmd/cluster run [-nodes 1|3|6] [-dc dc1:3,dc2:3] [-volatile] [-heap 2G] -- command args
-//	                                                           with it, run a command that finds it in DENORM_TEST_HOSTS
+//	go run ./cmd/cluster up [-nodes 1|3|6]  start it, or join the one that is up; it stays; six nodes are two datacentres
+//	go run ./cmd/cluster down [-force]      stop it
+//	go run ./cmd/cluster status             what is up
+//	go run ./cmd/cluster kill 2             end node 2, as kill -9 does; it keeps its data
+//	go run ./cmd/cluster start 2            start it again
+//	go run ./cmd/cluster run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args
+//	                                        with it, run a command that finds it in DENORM_TEST_HOSTS
 //
 // What run starts it stops again, unless another run still uses it or up was asked for. Where the cluster comes from
 // and which settings there are is written in package cluster.
@@ -28,16 +28,17 @@ import (
 )
 
 const usage = `usage of cluster:
-  up [-nodes 1|3|6] [-dc dc1:3,dc2:3]  start a cluster, or join the one that is up; it stays
+  up [-nodes 1|3|6]                    start a cluster, or join the one that is up; it stays;
+                                       six local nodes are the datacentres dc1 and dc2
   down [-force]                        stop it, with -force even while it is used
   status                               what is up
   kill 2                               end node 2, as kill -9 does; it keeps its data
   start 2                              start it again
-  run [-nodes 1|3|6] [-dc dc1:3,dc2:3] [-volatile] [-heap 2G] -- command args...
+  run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args...
                                        run a command with a cluster, its hosts in ` + cluster.TestHostsEnv + `;
                                        -volatile starts one of which nothing stops nodes: its schema changes faster;
                                        -heap gives the nodes this heap, G1 and both compilers;
-                                       -dc puts nodes into datacentres; all three are for local processes
+                                       both are for local processes
 settings in the environment:
   ` + cluster.ExternalEnv + `  host[:port],...  a cluster of your own, nothing is started
   ` + cluster.ModeEnv + `      compose or jvm   how to start one where both would do
@@ -96,7 +97,6 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	switch name {
 	case "up":
 		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
-		flags.Var(&harness.Datacentres, "dc", "datacentres and their nodes, such as dc1:3,dc2:3, in place of -nodes")
 		if err := parse(flags, args); err != nil {
 			return 0, err
 		}
@@ -125,7 +125,6 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 		return 0, harness.StartNode(ctx, number)
 	case "run":
 		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
-		flags.Var(&harness.Datacentres, "dc", "datacentres and their nodes, such as dc1:3,dc2:3, in place of -nodes")
 		flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
 		flags.StringVar(&harness.Heap, "heap", "", "heap of the nodes, such as 2G, and then G1 and both compilers")
 		if err := flags.Parse(args); err != nil {

@@ -19,7 +19,6 @@ func TestExitCodeOfArgumentsThatMakeNoSense(t *testing.T) {
 		{[]string{"up", "-wings"}, 2},
 		{[]string{"up", "now"}, 2},
 		{[]string{"up", "-nodes", "2"}, 1},
-		{[]string{"up", "-dc", "dc1"}, 2},
 		{[]string{"run"}, 2},
 		{[]string{"kill"}, 2},
 		{[]string{"kill", "all"}, 2},

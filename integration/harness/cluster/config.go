@@ -55,8 +55,19 @@ func tokens(n, nodes int) []string {
 	return list
 }
 
+// twoDatacentres is how many nodes make two datacentres of three.
+const twoDatacentres = 6
+
+// datacentre is that of node n, counted from 1.
+func datacentre(n int) string {
+	if n > twoDatacentres/2 && n <= twoDatacentres {
+		return "dc2"
+	}
+	return "dc1"
+}
+
 // writeFiles fills the directory of node n.
-func writeFiles(dir string, n int, datacentre string, yaml []byte) error {
+func writeFiles(dir string, n int, yaml []byte) error {
 	for _, sub := range []string{"conf", "data", "log", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return fmt.Errorf("node directory: %w", err)
@@ -65,7 +76,7 @@ func writeFiles(dir string, n int, datacentre string, yaml []byte) error {
 	for name, content := range map[string][]byte{
 		"cassandra.yaml":              yaml,
 		"logback.xml":                 logback,
-		"cassandra-rackdc.properties": fmt.Appendf(nil, "dc=%s\nrack=rack%d\n", datacentre, n),
+		"cassandra-rackdc.properties": fmt.Appendf(nil, "dc=%s\nrack=rack%d\n", datacentre(n), n),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "conf", name), content, 0o600); err != nil {
 			return fmt.Errorf("node configuration: %w", err)

@@ -3,33 +3,18 @@ package cluster
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-func TestDatacentresOfAFlag(t *testing.T) {
-	t.Parallel()
-	var d Datacentres
-	if err := d.Set("dc1:3,eu-west_2:1"); err != nil || !slices.Equal(d, Datacentres{"dc1", "dc1", "dc1", "eu-west_2"}) || d.String() != "dc1:3,eu-west_2:1" {
-		t.Errorf("%v, %v", d, err)
-	}
-	for _, text := range []string{"", "dc1", "dc1:0", "dc1:x", ":3", "dc1:2,dc1:1", "DC 1:3", "dc1:7,dc2:6", "dc1:3,"} {
-		if err := d.Set(text); err == nil || !strings.Contains(err.Error(), "such as dc1:3,dc2:3") {
-			t.Errorf("%q: %v, %v", text, d, err)
-		}
-	}
-	if d.String() != "dc1:3,eu-west_2:1" {
-		t.Errorf("after wrong flags: %s", &d)
-	}
-}
-
-// Each node is told its datacentre, and that is dc1 where none was chosen.
+// Each node is told its datacentre: the fourth to the sixth are in another one. A node alongside them is in the first.
 func TestNodesAreToldTheirDatacentre(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]string{1: "dc=east\nrack=rack1\n", 2: "dc=west\nrack=rack2\n", 3: "dc=dc1\nrack=rack3\n"} {
+	for n, want := range map[int]string{
+		1: "dc=dc1\nrack=rack1\n", 3: "dc=dc1\nrack=rack3\n", 4: "dc=dc2\nrack=rack4\n", 6: "dc=dc2\nrack=rack6\n", 11: "dc=dc1\nrack=rack11\n",
+	} {
 		dir := t.TempDir()
-		if err := writeFiles(dir, n, Datacentres{"east", "west"}.of(n), nil); err != nil {
+		if err := writeFiles(dir, n, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(filepath.Join(dir, "conf", "cassandra-rackdc.properties")); err != nil || string(got) != want {
@@ -38,23 +23,21 @@ func TestNodesAreToldTheirDatacentre(t *testing.T) {
 	}
 }
 
-// A cluster of other datacentres will not do, be it too many.
+// A cluster of two datacentres will not do where one is wanted, though it has more nodes.
 func TestDatacentresOfTheClusterThatIsUp(t *testing.T) {
 	t.Setenv(HomeEnv, t.TempDir())
-	two := Datacentres{"dc1", "dc2"}
 	for name, test := range map[string]struct {
-		up, wanted Datacentres
+		up, wanted int
 		fits       bool
 	}{
-		"the same":      {two, two, true},
-		"one is wanted": {two, nil, false},
-		"two wanted":    {nil, two, false},
-		"other ones":    {two, Datacentres{"dc1", "dc3"}, false},
+		"the same":      {6, 6, true},
+		"one is wanted": {6, 3, false},
+		"two wanted":    {3, 6, false},
+		"fewer nodes":   {3, 1, true},
 	} {
 		h := fakeHarness(t.TempDir())
-		h.Datacentres = test.wanted
-		err := h.unfit(t.Context(), &state{Mode: Local, Nodes: 2, Hosts: loopbacks(2), Ready: true, Datacentres: test.up}, 1)
-		if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "datacentres") {
+		err := h.unfit(t.Context(), &state{Mode: Local, Nodes: test.up, Hosts: loopbacks(test.up), Ready: true}, test.wanted)
+		if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "are wanted") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

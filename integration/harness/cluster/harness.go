@@ -24,8 +24,6 @@ type Harness struct {
 	// Heap is that of local nodes, such as 2G, which then collect garbage with G1 and use both compilers, as in
 	// production. Empty: small and quick to start.
 	Heap string
-	// Datacentres are those of local nodes, and how many nodes there are. Empty: one.
-	Datacentres Datacentres
 	// guard starts the guard in a process of its own, see [Harness.Guard].
 	guard func(home string) error
 }
@@ -59,9 +57,7 @@ func (h *Harness) Join(ctx context.Context, nodes int) (*Lease, error) {
 }
 
 func (h *Harness) join(ctx context.Context, nodes int, keep bool) (*Lease, error) {
-	if h.Datacentres != nil {
-		nodes = len(h.Datacentres)
-	} else if nodes != 1 && nodes != 3 && nodes != 6 {
+	if nodes != 1 && nodes != 3 && nodes != twoDatacentres {
 		return nil, fmt.Errorf("-nodes %d: want 1, 3 or 6", nodes)
 	}
 	hosts, err := external()
@@ -113,9 +109,6 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	}
 	// Decided before anything is stopped, as there may be no way to start another.
 	mode, err := h.backend.choose(ctx)
-	if err == nil && h.Datacentres != nil && mode != Local {
-		err = errNotLocal
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +121,7 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := users.share(); err != nil {
 		return nil, err
 	}
-	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Heap: h.Heap, Datacentres: h.Datacentres, Started: time.Now()}, keep)
+	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Heap: h.Heap, Started: time.Now()}, keep)
 }
 
 // replace makes room for a new cluster, unless somebody uses the one that is up.
@@ -166,9 +159,7 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 		return fmt.Errorf("the cluster is of mode %s, %s is wanted", s.Mode, wanted)
 	case h.Heap != "" && h.Heap != s.Heap:
 		return fmt.Errorf("the nodes have a heap of %q, %q is wanted", s.Heap, h.Heap)
-	case !slices.Equal(h.Datacentres, s.Datacentres):
-		return fmt.Errorf("the cluster has the datacentres %q, %q are wanted", &s.Datacentres, &h.Datacentres)
-	case s.Nodes < nodes:
+	case s.Nodes < nodes, s.Nodes == twoDatacentres && nodes != twoDatacentres:
 		return fmt.Errorf("the cluster has %d node(s), %d are wanted", s.Nodes, nodes)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

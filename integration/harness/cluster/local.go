@@ -203,7 +203,7 @@ func (l launch) run(ctx context.Context, s *state) error {
 	for i, n := range l.nodes {
 		yaml, err := render(n.dir(), s.Hosts[i], tokens(i+1, len(l.nodes)), s.Hosts, r)
 		if err == nil {
-			err = writeFiles(n.dir(), n.number, s.Datacentres.of(n.number), append(yaml, "\n"+l.also.Settings...))
+			err = writeFiles(n.dir(), n.number, append(yaml, "\n"+l.also.Settings...))
 		}
 		if err == nil {
 			err = context.Cause(ctx)

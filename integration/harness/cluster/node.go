@@ -16,10 +16,9 @@ import (
 
 // Node is a node of a local cluster that a fault test may take away and bring back.
 type Node struct {
-	harness    *Harness
-	local      localNode
-	datacentre string
-	volatile   bool
+	harness  *Harness
+	local    localNode
+	volatile bool
 }
 
 // Nodes returns the nodes of the local cluster that the test runs on, in the order of their addresses. When the test
@@ -49,7 +48,7 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
 	}
 	return h, numbered(s.Nodes, func(number int) *Node {
-		return &Node{h, localNode{home: h.home, number: number}, s.Datacentres.of(number), s.Volatile}
+		return &Node{h, localNode{home: h.home, number: number}, s.Volatile}
 	}), nil
 }
 

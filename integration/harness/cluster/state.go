@@ -18,13 +18,12 @@ type state struct {
 	Ready bool     `json:"ready"` // false while it starts, which happens under the lock: who reads it later found a wreck
 	Keep  bool     `json:"keep"`  // stays up without users
 	// Volatile nodes forget their schema when they are killed, see [Harness.Volatile].
-	Volatile    bool        `json:"volatile,omitempty"`
-	Heap        string      `json:"heap,omitempty"`        // see [Harness.Heap]
-	Datacentres Datacentres `json:"datacentres,omitempty"` // see [Harness.Datacentres]
-	Version     string      `json:"version,omitempty"`     // of nodes that start
-	Started     time.Time   `json:"started"`
-	Compose     string      `json:"compose,omitempty"` // the compose file it was started from
-	Java        string      `json:"java,omitempty"`    // the java it was started with, for starting a node again
+	Volatile bool      `json:"volatile,omitempty"`
+	Heap     string    `json:"heap,omitempty"`    // see [Harness.Heap]
+	Version  string    `json:"version,omitempty"` // of nodes that start
+	Started  time.Time `json:"started"`
+	Compose  string    `json:"compose,omitempty"` // the compose file it was started from
+	Java     string    `json:"java,omitempty"`    // the java it was started with, for starting a node again
 }
 
 func statePath(home string) string { return filepath.Join(home, "state.json") }
