@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	ps "github.com/shirou/gopsutil/v4/process"
 
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
@@ -26,7 +27,7 @@ type localNode struct {
 
 func (n localNode) dir() string { return filepath.Join(nodesDir(n.home), strconv.Itoa(n.number)) }
 
-func (n localNode) processPath() string { return filepath.Join(n.dir(), "process.json") }
+func (n localNode) data() string { return filepath.Join(n.dir(), "data") }
 
 func (n localNode) String() string { return fmt.Sprintf("node %d (%s)", n.number, loopback(n.number)) }
 
@@ -44,25 +45,10 @@ func localNodes(home string) []localNode {
 	return nodes
 }
 
-// process returns the node's process; it may have ended.
-func (n localNode) process() (process, error) {
-	var p process
-	err := readJSON(n.processPath(), &p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return process{}, fmt.Errorf("%s: %w", n, errGone)
-	}
-	return p, err
-}
-
-func (n localNode) alive(ctx context.Context) bool {
-	p, err := n.process()
-	return err == nil && p.alive(ctx)
-}
-
 // start starts the node's process in a session of its own: it outlives the process that starts it and gets none of its
 // terminal's signals. A shell in between makes it nobody's child, so that it never lingers as a zombie that looks
 // alive.
-func (n localNode) start(ctx context.Context, javaPath string, lib jars, properties ...string) error {
+func (n localNode) start(javaPath string, lib jars, properties ...string) error {
 	const detach = `"$@" </dev/null >>log/out.log 2>&1 & echo $!`
 	args := append([]string{"-c", detach, "denorm", javaPath}, jvmArgs(n.home, n.dir(), lib, properties...)...)
 	cmd := exec.Command("/bin/sh", args...) // starting java is the purpose; it must outlive any context
@@ -75,15 +61,11 @@ func (n localNode) start(ctx context.Context, javaPath string, lib jars, propert
 	if err != nil {
 		return fmt.Errorf("start %s: %w: %s", n, err, stderr.String())
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	pid, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 32)
 	if err != nil {
 		return fmt.Errorf("start %s: no process id in %q", n, out)
 	}
-	p, err := lookup(context.WithoutCancel(ctx), pid)
-	if err != nil {
-		return n.diedError()
-	}
-	return writeJSON(n.processPath(), p)
+	return writeJSON(n.processPath(), ps.Process{Pid: int32(pid)})
 }
 
 // restart starts a node of the cluster again, with the data it had.
@@ -95,44 +77,7 @@ func (n localNode) restart(ctx context.Context, s *state) error {
 	if !ok {
 		return fmt.Errorf("start %s: no jars in %s", n, s.release().jarDir(n.home))
 	}
-	return n.start(ctx, s.Java, lib, s.properties()...)
-}
-
-// describe tells how the node's process does.
-func (n localNode) describe(ctx context.Context) string {
-	p, err := n.process()
-	if err != nil {
-		return "not started"
-	}
-	switch condition, err := p.condition(ctx); {
-	case err != nil:
-		return "not running"
-	case condition == 'T':
-		return fmt.Sprintf("pid %d, paused", p.PID)
-	default:
-		return fmt.Sprintf("pid %d", p.PID)
-	}
-}
-
-// do does something with the node's process.
-func (n localNode) do(f func(process) error) error {
-	p, err := n.process()
-	if err != nil {
-		return err
-	}
-	if err := f(p); err != nil {
-		return fmt.Errorf("%s: %w", n, err)
-	}
-	return nil
-}
-
-// kill ends the node's process, if it runs.
-func (n localNode) kill(ctx context.Context) error {
-	err := n.do(func(p process) error { return p.kill(ctx) })
-	if errors.Is(err, errGone) {
-		return nil
-	}
-	return err
+	return n.start(s.Java, lib, s.properties()...)
 }
 
 // diedError explains why a node ended, as far as its logs do.
@@ -209,7 +154,7 @@ func (l launch) run(ctx context.Context, s *state) error {
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			err = n.start(ctx, jdk.path, lib, append(s.properties(), l.also.Properties...)...)
+			err = n.start(jdk.path, lib, append(s.properties(), l.also.Properties...)...)
 		}
 		if err != nil {
 			return err
@@ -316,7 +261,7 @@ func stopLocal(ctx context.Context, home string) error {
 		return failed
 	}
 	for _, n := range localNodes(home) {
-		if err := os.RemoveAll(filepath.Join(n.dir(), "data")); err != nil {
+		if err := os.RemoveAll(n.data()); err != nil {
 			return fmt.Errorf("remove data of %s: %w", n, err)
 		}
 	}

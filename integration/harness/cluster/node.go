@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	ps "github.com/shirou/gopsutil/v4/process"
-
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
@@ -72,10 +70,10 @@ func (n *Node) Host() string { return loopback(n.local.number) }
 func (n *Node) String() string { return n.local.String() }
 
 // Pause stops the node's process with SIGSTOP: it keeps its connections and answers nothing.
-func (n *Node) Pause(ctx context.Context) error { return n.signal(ctx, syscall.SIGSTOP) }
+func (n *Node) Pause(ctx context.Context) error { return n.local.signal(ctx, syscall.SIGSTOP) }
 
 // Continue lets a paused node go on. It returns at once; [Node.Ready] waits until the node answers.
-func (n *Node) Continue(ctx context.Context) error { return n.signal(ctx, syscall.SIGCONT) }
+func (n *Node) Continue(ctx context.Context) error { return n.local.signal(ctx, syscall.SIGCONT) }
 
 // errVolatile says why a node is not killed: it would lose rows with its schema, and a test would blame the library.
 var errVolatile = errors.New("the cluster was started with -volatile: a node that is killed would forget its schema: make down, then make faults")
@@ -94,7 +92,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	if n.volatile {
 		return fmt.Errorf("stop %s: %w", n, errVolatile)
 	}
-	return n.local.do(func(p process) error { return p.end(ctx, syscall.SIGTERM, time.Minute) })
+	return n.local.end(ctx, syscall.SIGTERM, time.Minute)
 }
 
 // Start starts a node that was killed or stopped, with the data it had, and waits until it answers CQL.
@@ -180,10 +178,6 @@ func locals(nodes []*Node) []localNode {
 	return out
 }
 
-func (n *Node) signal(ctx context.Context, sig syscall.Signal) error {
-	return n.local.do(func(p process) error { return p.signal(ctx, sig) })
-}
-
 // restoreAll brings every node back and waits until the cluster is whole.
 func (h *Harness) restoreAll(ctx context.Context, nodes []*Node) error {
 	var failed error
@@ -215,18 +209,11 @@ func CPU(ctx context.Context) (used time.Duration, err error) {
 	}
 	for i := range s.Nodes {
 		n := localNode{home: h.home, number: i + 1}
-		p, err := n.process()
+		p, err := n.process(ctx)
 		if err != nil {
 			return 0, err
 		}
-		if !p.alive(ctx) {
-			return 0, fmt.Errorf("%s: %w", n, errGone)
-		}
-		node, err := ps.NewProcessWithContext(ctx, int32(p.PID))
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", n, err)
-		}
-		times, err := node.TimesWithContext(ctx)
+		times, err := p.TimesWithContext(ctx)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", n, err)
 		}

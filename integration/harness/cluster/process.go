@@ -4,72 +4,74 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"strconv"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
+	ps "github.com/shirou/gopsutil/v4/process"
+
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
-
-// process identifies a process for good: a pid alone may be given to another one later.
-type process struct {
-	PID   int    `json:"pid"`
-	Start string `json:"start"` // when it started, as the system tells it
-}
 
 // errGone is returned for a process that has ended.
 var errGone = errors.New("no such process")
 
-// lookup finds the process that has this pid now.
-func lookup(ctx context.Context, pid int) (process, error) {
-	start, _, err := inspect(ctx, pid)
-	if err != nil {
-		return process{}, err
+func (n localNode) processPath() string { return filepath.Join(n.dir(), "process.json") }
+
+// process finds the node's process, unless it has ended. A pid alone may be given to another process later: the command
+// line of the node's own, and of the shell that becomes it, names the node's directory. That of a zombie is empty.
+func (n localNode) process(ctx context.Context) (*ps.Process, error) {
+	p := new(ps.Process)
+	if err := readJSON(n.processPath(), p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	return process{PID: pid, Start: start}, nil
+	if p.Pid > 1 {
+		if command, err := p.CmdlineWithContext(ctx); err == nil && strings.Contains(command, n.data()) {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", n, errGone)
 }
 
-// alive reports whether this very process runs. One that has ended and was not collected yet is not alive.
-func (p process) alive(ctx context.Context) bool {
-	_, err := p.condition(ctx)
+func (n localNode) alive(ctx context.Context) bool {
+	_, err := n.process(ctx)
 	return err == nil
 }
 
-// condition returns the process's state letter: T is stopped.
-func (p process) condition(ctx context.Context) (byte, error) {
-	if p.PID <= 1 {
-		return 0, errGone
-	}
-	start, condition, err := inspect(ctx, p.PID)
+// describe tells how the node's process does.
+func (n localNode) describe(ctx context.Context) string {
+	p, err := n.process(ctx)
 	if err != nil {
-		return 0, err
+		return "not running"
 	}
-	if start != p.Start {
-		return 0, errGone
+	if states, err := p.StatusWithContext(ctx); err == nil && states[0] == ps.Stop {
+		return fmt.Sprintf("pid %d, paused", p.Pid)
 	}
-	return condition, nil
+	return fmt.Sprintf("pid %d", p.Pid)
 }
 
-// signal sends a signal to this very process.
-func (p process) signal(ctx context.Context, sig syscall.Signal) error {
-	if _, err := p.condition(ctx); err != nil {
-		return fmt.Errorf("signal process %d: %w", p.PID, err)
+// signal sends a signal to the node's process.
+func (n localNode) signal(ctx context.Context, sig syscall.Signal) error {
+	p, err := n.process(ctx)
+	if err != nil {
+		return err
 	}
-	if err := syscall.Kill(p.PID, sig); err != nil {
-		return fmt.Errorf("signal process %d: %w", p.PID, err)
+	if err := syscall.Kill(int(p.Pid), sig); err != nil {
+		return fmt.Errorf("signal %s: %w", n, err)
 	}
 	return nil
 }
 
-// kill ends the process with SIGKILL and waits until it is gone. It is no error if it has gone already.
-func (p process) kill(ctx context.Context) error { return p.end(ctx, syscall.SIGKILL, 20*time.Second) }
+// kill ends the node's process with SIGKILL, if it runs, and waits until it is gone.
+func (n localNode) kill(ctx context.Context) error {
+	return n.end(ctx, syscall.SIGKILL, 20*time.Second)
+}
 
-// end sends the process a signal that ends it and waits until it is gone. It is no error if it has gone already.
-func (p process) end(ctx context.Context, sig syscall.Signal, patience time.Duration) error {
-	err := p.signal(ctx, sig)
+// end sends the node's process a signal that ends it, if it runs, and waits until it is gone.
+func (n localNode) end(ctx context.Context, sig syscall.Signal, patience time.Duration) error {
+	err := n.signal(ctx, sig)
 	if errors.Is(err, errGone) || errors.Is(err, syscall.ESRCH) {
 		return nil
 	}
@@ -78,53 +80,10 @@ func (p process) end(ctx context.Context, sig syscall.Signal, patience time.Dura
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for p.alive(ctx) {
+	for n.alive(ctx) {
 		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
-			return fmt.Errorf("process %d does not end: %w", p.PID, err)
+			return fmt.Errorf("%s does not end: %w", n, err)
 		}
 	}
 	return nil
-}
-
-// inspect returns start time and state letter of a living process, from /proc or, where there is none, from ps.
-func inspect(ctx context.Context, pid int) (start string, condition byte, err error) {
-	if _, err := os.Stat("/proc/self/stat"); err == nil {
-		data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			return "", 0, errGone
-		}
-		return parseStat(string(data))
-	}
-	out, err := exec.CommandContext(ctx, "ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
-	if err != nil {
-		return "", 0, errGone
-	}
-	return parsePS(string(out))
-}
-
-// parseStat reads a line of /proc/PID/stat. The command name in it is in parentheses and may itself contain some.
-func parseStat(line string) (start string, condition byte, err error) {
-	const startField = 22 - 3 // counted from the state letter, which is the third
-	end := strings.LastIndexByte(line, ')')
-	fields := strings.Fields(line[end+1:])
-	if end < 0 || len(fields) <= startField {
-		return "", 0, fmt.Errorf("not a process status: %q", line)
-	}
-	return living(fields[startField], fields[0][0])
-}
-
-// parsePS reads the output of ps -o stat=,lstart=.
-func parsePS(line string) (start string, condition byte, err error) {
-	letters, start, ok := strings.Cut(strings.TrimSpace(line), " ")
-	if !ok {
-		return "", 0, errGone
-	}
-	return living(strings.TrimSpace(start), letters[0])
-}
-
-func living(start string, condition byte) (string, byte, error) {
-	if condition == 'Z' || condition == 'X' {
-		return "", 0, errGone
-	}
-	return start, condition, nil
 }
