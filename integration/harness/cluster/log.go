@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,13 +16,7 @@ import (
 type LogMark struct {
 	home string
 	s    *state
-	ends []logEnd
-}
-
-// logEnd is how long the log of a node was, and which file it was.
-type logEnd struct {
-	bytes int64
-	file  fs.FileInfo // nil of a container
+	ends []int // how long the log of a node was
 }
 
 // MarkLogs notes where the log of each node ends. The nodes are those of docker compose or processes of this machine;
@@ -41,36 +33,26 @@ func markLogs(ctx context.Context, hosts []string) (*LogMark, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &LogMark{home: h.home, s: s, ends: make([]logEnd, s.Nodes)}
-	for i := range m.ends {
-		if m.ends[i], err = m.end(ctx, i); err != nil {
+	m := &LogMark{home: h.home, s: s}
+	for number := 1; number <= s.Nodes; number++ {
+		text, err := m.read(ctx, number)
+		if err != nil {
 			return nil, err
 		}
+		m.ends = append(m.ends, len(text))
 	}
 	return m, nil
 }
 
-func (m *LogMark) path(i int) string {
-	return filepath.Join(localNode{home: m.home, number: i + 1}.dir(), "log", "system.log")
-}
-
-func (m *LogMark) end(ctx context.Context, i int) (logEnd, error) {
-	if m.s.Mode == Compose {
-		text, err := m.container(ctx, i)
-		return logEnd{bytes: int64(len(text))}, err
+// read returns the log of a node, counted from 1.
+func (m *LogMark) read(ctx context.Context, number int) (string, error) {
+	if m.s.Mode == Local {
+		text, err := os.ReadFile(filepath.Join(localNode{home: m.home, number: number}.dir(), "log", "system.log"))
+		return string(text), err
 	}
-	info, err := os.Stat(m.path(i))
-	if err != nil {
-		return logEnd{}, err
-	}
-	return logEnd{info.Size(), info}, nil
-}
-
-// container is all that a node of docker compose has logged.
-func (m *LogMark) container(ctx context.Context, i int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	cmd := composeCommand(ctx, m.s, "logs", "--no-color", "--no-log-prefix", composeServices(m.s.Nodes)[i])
+	cmd := composeCommand(ctx, m.s, "logs", "--no-color", "--no-log-prefix", composeServices(number)[number-1])
 	out, err := cmd.Output() // without the warnings of docker compose, which are on standard error
 	if err != nil {
 		return "", fmt.Errorf("docker compose logs: %w", err)
@@ -84,55 +66,24 @@ func (m *LogMark) Warnings(tb testing.TB) [][]string {
 	tb.Helper()
 	found := make([][]string, len(m.ends))
 	for i := range found {
-		text, err := m.since(tb.Context(), i)
+		text, err := m.since(tb.Context(), i+1)
 		must(tb, err, "log of node %d", i+1)
 		found[i] = warnings(text)
 	}
 	return found
 }
 
-// since is what a node has logged since the mark.
-func (m *LogMark) since(ctx context.Context, i int) (string, error) {
-	end := m.ends[i]
-	if m.s.Mode == Compose {
-		text, err := m.container(ctx, i)
-		if err == nil && int64(len(text)) < end.bytes {
-			err = errors.New("it is shorter than it was: the container was made again")
-		}
-		if err != nil {
-			return "", err
-		}
-		return text[end.bytes:], nil
-	}
-	text, same, err := tail(m.path(i), end)
-	if err != nil || same {
-		return text, err
-	}
-	before, same, err := tail(m.path(i)+".1", end) // a log that is full is renamed
-	if err == nil && !same {
-		err = errors.New("it was full more than once since the mark")
-	}
-	return before + text, err
-}
-
-// tail reads a file from the mark, or from its beginning if the mark is in another.
-func tail(path string, end logEnd) (text string, same bool, err error) {
-	f, err := os.Open(path)
+// since is what a node, counted from 1, has logged since the mark.
+func (m *LogMark) since(ctx context.Context, number int) (string, error) {
+	text, err := m.read(ctx, number)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return "", false, err
+	end := m.ends[number-1]
+	if len(text) < end {
+		return "", errors.New("it is shorter than it was: a local log was full, or the container was made again")
 	}
-	if same = os.SameFile(info, end.file); same {
-		if _, err := f.Seek(end.bytes, io.SeekStart); err != nil {
-			return "", false, err
-		}
-	}
-	data, err := io.ReadAll(f)
-	return string(data), same, err
+	return text[end:], nil
 }
 
 // entryBegins is how a line begins that is not the continuation of another.
