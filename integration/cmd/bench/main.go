@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		defer p.Close()
-		return b.run(ctx, p, *dir)
+		return b.run(ctx, p, hosts, *dir)
 	})
 }
 

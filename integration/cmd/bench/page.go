@@ -48,8 +48,8 @@ func (p *page) flags(f *flag.FlagSet) {
 }
 
 // run measures the sections in turn, and writes the page into the folder.
-func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
-	place.Servers = cluster.CPU
+func (p *page) run(ctx context.Context, place *turn.Place, hosts []string, dir string) error {
+	place.Servers = func(ctx context.Context) (time.Duration, error) { return cluster.CPU(ctx, hosts) }
 	p.sections = slices.DeleteFunc(slices.Clone(p.sections), func(s section) bool { return !strings.HasPrefix(s.title, p.only) })
 	if len(p.sections) == 0 {
 		return fmt.Errorf("no section begins with %q", p.only)

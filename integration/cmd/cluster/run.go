@@ -52,15 +52,9 @@ func run(ctx context.Context, harness *cluster.Harness, nodes int, args []string
 }
 
 func startCommand(lease *cluster.Lease, args []string) (*exec.Cmd, error) {
-	inherited, err := lease.Inherit()
-	if err != nil {
-		return nil, err
-	}
-	if inherited != nil {
-		defer inherited.Close() //nolint:errcheck // a copy
-	}
 	cmd := exec.Command(args[0], args[1:]...) // running it is the purpose; signals end it, not a context
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.ExtraFiles = lease.Inherit()
 	cmd.Env = append(os.Environ(), cluster.TestHostsEnv+"="+strings.Join(lease.Hosts(), ","))
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("run %s: %w", args[0], err)

@@ -51,7 +51,12 @@ func (m machine) start(ctx context.Context, s *state) error {
 	if s.Mode == Compose {
 		return startCompose(ctx, m.home, s, m.log)
 	}
-	return startLocal(ctx, m.home, s, m.log)
+	t, err := prepareLocal(ctx, m.home, m.log)
+	if err != nil {
+		return err
+	}
+	nodes := numbered(s.Nodes, func(number int) localNode { return localNode{home: m.home, number: number} })
+	return m.startLocal(ctx, s, t, nodes, Extra{}, func(ctx context.Context) error { return waitReady(ctx, s.Hosts, s.Nodes) })
 }
 
 func (m machine) check(ctx context.Context, s *state) error {

@@ -77,23 +77,17 @@ func (extraNode) check(context.Context, *state) error {
 }
 
 func (b extraNode) start(ctx context.Context, s *state) error {
-	return launch{
-		home: b.home, log: b.log, nodes: []localNode{{home: b.home, number: b.extra.Number}}, also: b.extra, prepare: b.prepare, wait: b.ready,
-	}.run(ctx, s)
-}
-
-// prepare finds a JDK and the jars. They are the shared cluster's, whose lock keeps two processes from getting them at
-// once.
-func (b extraNode) prepare(ctx context.Context, r release) (java, jars, error) {
+	// The jars are the shared cluster's, whose lock keeps two processes from getting them at once.
 	transition, err := b.shared.transition(ctx)
 	if err != nil {
-		return java{}, jars{}, err
+		return err
 	}
-	defer transition.close()
-	return r.prepareLocal(ctx, b.shared.home, b.log)
-}
-
-// ready waits until the node does what the tests need.
-func (b extraNode) ready(ctx context.Context) error {
-	return sleep.Until(ctx, 100*time.Millisecond, func() error { return b.extra.Ready(ctx) })
+	t, err := prepareLocal(ctx, b.shared.home, b.log)
+	transition.close()
+	if err != nil {
+		return err
+	}
+	return b.startLocal(ctx, s, t, []localNode{{home: b.home, number: b.extra.Number}}, b.extra, func(ctx context.Context) error {
+		return sleep.Until(ctx, 100*time.Millisecond, func() error { return b.extra.Ready(ctx) })
+	})
 }

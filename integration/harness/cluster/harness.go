@@ -347,13 +347,13 @@ type Lease struct {
 // Hosts returns the cluster's hosts, as [TestHostsEnv] wants them.
 func (l *Lease) Hosts() []string { return slices.Clone(l.hosts) }
 
-// Inherit returns a file for child processes to inherit: while one of them has it open, the cluster is in use even if
-// this process is killed. It is nil for a cluster of one's own. The caller closes it when the child has started.
-func (l *Lease) Inherit() (*os.File, error) {
+// Inherit returns files for a child process to inherit, its ExtraFiles: while it has them open, the cluster is in use
+// even if this process is killed. There are none for a cluster of one's own.
+func (l *Lease) Inherit() []*os.File {
 	if l.users == nil {
-		return nil, nil //nolint:nilnil // nothing to inherit
+		return nil
 	}
-	return l.users.inheritable()
+	return []*os.File{l.users.file}
 }
 
 // Close ends the use, also for those who inherited it and even if the context has ended. The last user stops the

@@ -81,11 +81,7 @@ func checkExternal(ctx context.Context, hosts []string, nodes int) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for _, host := range hosts {
-		var v view
-		err := withProbe(ctx, host, func(p *Probe) (err error) {
-			v, err = p.view(ctx)
-			return err
-		})
+		v, err := look(ctx, host)
 		if err != nil {
 			return fmt.Errorf("%s: %s does not answer CQL: %w; start it, or unset %[1]s", ExternalEnv, host, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,8 @@ func (n localNode) dir() string { return filepath.Join(nodesDir(n.home), strconv
 
 func (n localNode) data() string { return filepath.Join(n.dir(), "data") }
 
+func (n localNode) processPath() string { return filepath.Join(n.dir(), "process.json") }
+
 func (n localNode) String() string { return fmt.Sprintf("node %d (%s)", n.number, loopback(n.number)) }
 
 func nodesDir(home string) string { return filepath.Join(home, "nodes") }
@@ -43,6 +46,77 @@ func localNodes(home string) []localNode {
 		}
 	}
 	return nodes
+}
+
+// errGone is returned for a process that has ended.
+var errGone = errors.New("no such process")
+
+// process finds the node's process, unless it has ended. A pid alone may be given to another process later: the command
+// line of the node's own, and of the shell that becomes it, names the node's directory. That of a zombie is empty.
+func (n localNode) process(ctx context.Context) (*ps.Process, error) {
+	p := new(ps.Process)
+	if err := readJSON(n.processPath(), p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if p.Pid > 1 {
+		if command, err := p.CmdlineWithContext(ctx); err == nil && strings.Contains(command, n.data()) {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", n, errGone)
+}
+
+func (n localNode) alive(ctx context.Context) bool {
+	_, err := n.process(ctx)
+	return err == nil
+}
+
+// describe tells how the node's process does.
+func (n localNode) describe(ctx context.Context) string {
+	p, err := n.process(ctx)
+	if err != nil {
+		return "not running"
+	}
+	if states, err := p.StatusWithContext(ctx); err == nil && states[0] == ps.Stop {
+		return fmt.Sprintf("pid %d, paused", p.Pid)
+	}
+	return fmt.Sprintf("pid %d", p.Pid)
+}
+
+// signal sends a signal to the node's process.
+func (n localNode) signal(ctx context.Context, sig syscall.Signal) error {
+	p, err := n.process(ctx)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(int(p.Pid), sig); err != nil {
+		return fmt.Errorf("signal %s: %w", n, err)
+	}
+	return nil
+}
+
+// kill ends the node's process with SIGKILL, if it runs, and waits until it is gone.
+func (n localNode) kill(ctx context.Context) error {
+	return n.end(ctx, syscall.SIGKILL, 20*time.Second)
+}
+
+// end sends the node's process a signal that ends it, if it runs, and waits until it is gone.
+func (n localNode) end(ctx context.Context, sig syscall.Signal, patience time.Duration) error {
+	err := n.signal(ctx, sig)
+	if errors.Is(err, errGone) || errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for n.alive(ctx) {
+		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
+			return fmt.Errorf("%s does not end: %w", n, err)
+		}
+	}
+	return nil
 }
 
 // start starts the node's process in a session of its own: it outlives the process that starts it and gets none of its
@@ -95,123 +169,50 @@ func (n localNode) diedError() error {
 		n, logs, LastLines(tail, 15))
 }
 
-// startLocal starts the nodes of a cluster from nothing.
-func startLocal(ctx context.Context, home string, s *state, log *progress) error {
-	return launch{
-		home: home, log: log,
-		nodes:   numbered(s.Nodes, func(number int) localNode { return localNode{home: home, number: number} }),
-		prepare: func(ctx context.Context, r release) (java, jars, error) { return r.prepareLocal(ctx, home, log) },
-		wait:    func(ctx context.Context) error { return waitReady(ctx, s.Hosts, s.Nodes) },
-	}.run(ctx, s)
-}
-
-// launch wipes what an earlier cluster left and starts nodes from nothing.
-type launch struct {
-	home    string
-	log     *progress
-	nodes   []localNode
-	also    Extra // what they have besides
-	prepare func(ctx context.Context, r release) (java, jars, error)
-	wait    func(ctx context.Context) error // until they are ready
-}
-
-func (l launch) run(ctx context.Context, s *state) error {
-	r, err := wantedRelease()
-	if err != nil {
-		return err
-	}
-	jdk, lib, err := l.prepare(ctx, r)
-	if err != nil {
-		return err
-	}
-	s.Java, s.Version = jdk.path, r.version
-	err = s.save(l.home) // so that a node can be started again
+// startLocal starts nodes from nothing, and wipes what an earlier cluster left. They are of the release, and have what
+// also says besides.
+func (m machine) startLocal(ctx context.Context, s *state, t tools, nodes []localNode, also Extra, wait func(context.Context) error) error {
+	s.Java, s.Version = t.jdk.path, t.version
+	err := s.save(m.home) // so that a node can be started again
 	if err == nil {
-		err = checkMemory(len(l.nodes))
+		err = checkMemory(len(nodes))
 	}
-	for _, n := range l.nodes {
+	for _, n := range nodes {
 		s.Hosts = append(s.Hosts, loopback(n.number))
-		for _, port := range append([]int{cqlPort, storagePort}, l.also.Ports...) {
+		for _, port := range append([]int{cqlPort, storagePort}, also.Ports...) {
 			if err == nil {
 				err = checkAddress(ctx, loopback(n.number), port)
 			}
 		}
 	}
 	if err == nil {
-		err = os.RemoveAll(nodesDir(l.home))
+		err = os.RemoveAll(nodesDir(m.home))
 	}
 	if err != nil {
 		return err
 	}
 
-	done := l.log.step("starting Cassandra %s on %s", r.version, strings.Join(s.Hosts, ", "))
-	for i, n := range l.nodes {
-		yaml, err := render(n.dir(), s.Hosts[i], tokens(i+1, len(l.nodes)), s.Hosts, r)
+	done := m.log.step("starting Cassandra %s on %s", t.version, strings.Join(s.Hosts, ", "))
+	for i, n := range nodes {
+		yaml, err := render(n.dir(), s.Hosts[i], tokens(i+1, len(nodes)), s.Hosts, t.release)
 		if err == nil {
-			err = writeFiles(n.dir(), n.number, append(yaml, "\n"+l.also.Settings...))
+			err = writeFiles(n.dir(), n.number, append(yaml, "\n"+also.Settings...))
 		}
 		if err == nil {
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			err = n.start(jdk.path, lib, append(s.properties(), l.also.Properties...)...)
+			err = n.start(t.jdk.path, t.jars, append(s.properties(), also.Properties...)...)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := watch(ctx, l.nodes, l.wait); err != nil {
+	if err := watch(ctx, nodes, wait); err != nil {
 		return err
 	}
 	done("ready")
 	return nil
-}
-
-// tools are what local nodes run with.
-type tools struct {
-	jdk      java
-	jars     jars
-	haveJars bool
-	missing  []string // packages that can be installed
-}
-
-// findTools fails if something is missing that cannot be installed.
-func (r release) findTools(ctx context.Context, home string) (tools, error) {
-	var t tools
-	var noJava, noMaven error
-	if t.jdk, noJava = findJava(ctx); noJava != nil {
-		t.missing = append(t.missing, "openjdk-17-jdk-headless")
-	}
-	if t.jars, t.haveJars = r.findJars(home); !t.haveJars {
-		if _, noMaven = findMaven(); noMaven != nil {
-			t.missing = append(t.missing, "maven")
-		}
-	}
-	if len(t.missing) > 0 && !aptUsable() {
-		return t, errors.Join(noJava, noMaven)
-	}
-	return t, nil
-}
-
-// prepareLocal finds a JDK and the jars, and gets what is missing where it may.
-func (r release) prepareLocal(ctx context.Context, home string, log *progress) (java, jars, error) {
-	t, err := r.findTools(ctx, home)
-	if err != nil {
-		return java{}, jars{}, err
-	}
-	if len(t.missing) > 0 {
-		if err := aptInstall(ctx, log, t.missing...); err != nil {
-			return java{}, jars{}, err
-		}
-		if t.jdk, err = findJava(ctx); err != nil {
-			return java{}, jars{}, err
-		}
-	}
-	if t.haveJars {
-		return t.jdk, t.jars, verifyJars(t.jars.dir, r.sums())
-	}
-	t.jars, err = r.downloadJars(ctx, home, t.jdk, log)
-	return t.jdk, t.jars, err
 }
 
 // startTimeout is far above what slow machines need.

@@ -95,14 +95,4 @@ func (l *lock) acquire(ctx context.Context, waiting func()) error {
 // unlock gives the lock back, also for the processes that inherited it.
 func (l *lock) unlock() error { return l.flock(syscall.LOCK_UN) }
 
-// inheritable returns a copy of the lock's descriptor that child processes keep. As long as one of them lives the lock
-// stays held, unless somebody calls unlock. The caller closes it once the child has started.
-func (l *lock) inheritable() (*os.File, error) {
-	fd, err := syscall.Dup(int(l.file.Fd()))
-	if err != nil {
-		return nil, fmt.Errorf("share lock with a child: %w", err)
-	}
-	return os.NewFile(uintptr(fd), l.file.Name()), nil
-}
-
 func (l *lock) close() { _ = l.file.Close() }

@@ -52,16 +52,9 @@ func play(role string) error {
 			return err
 		}
 		if role == "parent" { // it has a child that inherits the lease and lives until its own standard input ends
-			file, err := lease.Inherit()
-			if err != nil {
-				return err
-			}
 			child := exec.Command("cat")
-			child.Stdin = os.Stdin
+			child.Stdin, child.ExtraFiles = os.Stdin, lease.Inherit()
 			if err := child.Start(); err != nil {
-				return err
-			}
-			if err := file.Close(); err != nil {
 				return err
 			}
 		}

@@ -127,7 +127,7 @@ func (h *Harness) become(ctx context.Context, version string) error {
 			return errors.New("the cluster has been stopped, or has other settings")
 		}
 		// It verifies jars that are there. The nodes run, so there is a JDK.
-		if _, _, err := r.prepareLocal(ctx, h.home, h.log); err != nil {
+		if _, err := r.prepare(ctx, h.home, h.log); err != nil {
 			return err
 		}
 		s.Version = r.version
@@ -195,21 +195,13 @@ func (h *Harness) restoreAll(ctx context.Context, nodes []*Node) error {
 }
 
 // CPU is how much CPU time the nodes of a local cluster have used since they started, in user and kernel mode.
-func CPU(ctx context.Context) (used time.Duration, err error) {
-	h, err := New(io.Discard)
+func CPU(ctx context.Context, hosts []string) (used time.Duration, err error) {
+	_, nodes, err := findNodes(hosts)
 	if err != nil {
 		return 0, err
 	}
-	s, err := loadState(h.home)
-	switch {
-	case err != nil:
-		return 0, err
-	case s == nil || s.Mode != Local:
-		return 0, errors.New("what the servers use is known of nodes that are processes of this machine: " + ModeEnv + "=" + string(Local))
-	}
-	for i := range s.Nodes {
-		n := localNode{home: h.home, number: i + 1}
-		p, err := n.process(ctx)
+	for _, n := range nodes {
+		p, err := n.local.process(ctx)
 		if err != nil {
 			return 0, err
 		}

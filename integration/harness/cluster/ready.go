@@ -79,6 +79,15 @@ func (p *Probe) schema(ctx context.Context) (version string, err error) {
 	return version, err
 }
 
+// look asks a node for its view.
+func look(ctx context.Context, host string) (v view, err error) {
+	err = withProbe(ctx, host, func(p *Probe) (err error) {
+		v, err = p.view(ctx)
+		return err
+	})
+	return v, err
+}
+
 func (p *Probe) view(ctx context.Context) (view, error) {
 	v := view{nodes: 1}
 	var err error
@@ -106,42 +115,24 @@ func (p *Probe) ReadAll(ctx context.Context) error {
 // waitReady waits until every host answers CQL, sees all nodes and agrees with the others on the schema. The error says
 // what was missing last.
 func waitReady(ctx context.Context, hosts []string, nodes int) error {
-	probes := make([]*Probe, len(hosts))
-	defer func() {
-		for _, p := range probes {
-			if p != nil {
-				p.Close()
-			}
-		}
-	}()
-	err := sleep.Until(ctx, 100*time.Millisecond, func() error { return checkReady(ctx, hosts, probes, nodes) })
+	err := sleep.Until(ctx, 100*time.Millisecond, func() error { return checkReady(ctx, hosts, nodes) })
 	if err != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return context.Cause(ctx) // what has ended the wait says it all
 	}
 	return err
 }
 
-// checkReady looks once, and opens the probes that are not open yet.
-func checkReady(ctx context.Context, hosts []string, probes []*Probe, nodes int) error {
+// checkReady looks once.
+func checkReady(ctx context.Context, hosts []string, nodes int) error {
 	schema := ""
-	for i, host := range hosts {
-		if probes[i] == nil {
-			p, err := OpenProbe(ctx, host)
-			if err != nil {
-				return fmt.Errorf("%s does not answer CQL: %w", host, err)
-			}
-			probes[i] = p
-		}
-		v, err := probes[i].view(ctx)
-		if err != nil {
-			probes[i].Close() // its only connection may be broken for good
-			probes[i] = nil
+	for _, host := range hosts {
+		v, err := look(ctx, host)
+		switch {
+		case err != nil:
 			return fmt.Errorf("%s does not answer CQL: %w", host, err)
-		}
-		if v.nodes < nodes {
+		case v.nodes < nodes:
 			return fmt.Errorf("%s sees %d node(s) of %d", host, v.nodes, nodes)
-		}
-		if v.schema == "" || schema != "" && v.schema != schema {
+		case v.schema == "", schema != "" && v.schema != schema:
 			return fmt.Errorf("%s: no agreement on the schema yet", host)
 		}
 		schema = v.schema
@@ -149,9 +140,9 @@ func checkReady(ctx context.Context, hosts []string, probes []*Probe, nodes int)
 	if nodes < 3 {
 		return nil
 	}
-	for _, p := range probes {
-		if err := p.ReadAll(ctx); err != nil {
-			return fmt.Errorf("%s does not reach all nodes: %w", p.Host, err)
+	for _, host := range hosts {
+		if err := withProbe(ctx, host, func(p *Probe) error { return p.ReadAll(ctx) }); err != nil {
+			return fmt.Errorf("%s does not reach all nodes: %w", host, err)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -161,12 +160,8 @@ func mustDrop(tb testing.TB, hosts []string, keyspace string) {
 // table takes them four times as long as creating one, because each table with new rows is then written to disk
 // (CommitLog.forceRecycleAllSegments).
 func endWithRun(hosts []string) bool {
-	home, err := Home()
-	if err != nil {
-		return false
-	}
-	s, err := loadState(home)
-	return err == nil && s != nil && s.Volatile && !s.Keep && slices.Equal(s.Hosts, hosts)
+	_, s, err := harnessOf(hosts)
+	return err == nil && s.Volatile && !s.Keep
 }
 
 // mostTables is how many tables are left, those of Cassandra included. One that was written takes more than a megabyte
