@@ -211,8 +211,8 @@ BENCH_OF = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ..
 .PHONY: bench
 bench: ## createOrder and changes compared with hand-written code on three nodes, into docs/figures/; twenty minutes
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs/figures $(BENCH_ARGS) && \
-		../bin/bench changes -out ../docs/figures $(BENCH_ARGS) && ../bin/bench charts -out ../docs/figures"
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs/figures && \
+		../bin/bench changes -out ../docs/figures && ../bin/bench charts -out ../docs/figures"
 
 .PHONY: compare
 compare: ## client CPU, latencies and allocations of the working tree compared with the commit BASE, side by side; six minutes
@@ -224,7 +224,7 @@ benchgate: ## allocations and client CPU without nodes, compared with BASE or th
 
 .PHONY: tombstones
 tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/figures/; half an hour
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- ../bin/bench tombstones -out ../docs/figures $(BENCH_ARGS)
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- ../bin/bench tombstones -out ../docs/figures
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

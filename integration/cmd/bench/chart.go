@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 )
@@ -59,7 +58,6 @@ type pair struct {
 }
 
 var (
-	cellOf  = regexp.MustCompile(`^\*\*([\d.]+)\*\* \(([\d.]+) to ([\d.]+)\)$`)
 	setupOf = regexp.MustCompile(`(\d+) Cassandra nodes and the client share a machine with (\d+) cores`)
 	dateOf  = regexp.MustCompile("Written by `make [a-z]+` on ([0-9-]+)")
 )
@@ -84,15 +82,10 @@ func (c chart) pairs(page string) (list []pair, err error) {
 	}
 	for i, metric := range metrics {
 		p := pair{metric: metric, hand: hand[i]}
-		if m := cellOf.FindStringSubmatch(denorm[i]); m != nil {
-			p.shown = true
-			for j, to := range []*float64{&p.is, &p.low, &p.high} {
-				if *to, err = strconv.ParseFloat(m[j+1], 64); err != nil {
-					return nil, err
-				}
+		if p.shown = denorm[i] != notShown; p.shown {
+			if _, err := fmt.Sscanf(denorm[i], "**%f** (%f to %f)", &p.is, &p.low, &p.high); err != nil {
+				return nil, fmt.Errorf("section %q: %s is %q", c.section, metric, denorm[i])
 			}
-		} else if denorm[i] != notShown {
-			return nil, fmt.Errorf("section %q: %s is %q", c.section, metric, denorm[i])
 		}
 		list = append(list, p)
 	}

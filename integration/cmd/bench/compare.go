@@ -3,24 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
 )
 
-// comparison is of the working tree with another commit.
-type comparison struct {
-	base  string
-	limit time.Duration
-}
-
-func (c *comparison) flags(f *flag.FlagSet) {
-	f.StringVar(&c.base, "base", "", "commit to compare with; empty: where the branch left origin/main, or the commit before")
-	f.DurationVar(&c.limit, "for", c.limit, "for about so long")
-}
+// No block of turns without nodes begins after compareAlone, none with nodes after compareWith.
+const (
+	compareAlone = 100 * time.Second
+	compareWith  = 200 * time.Second
+)
 
 // drivers are processes, one for each path.
 type drivers []*process
@@ -43,13 +36,13 @@ func (d drivers) stop() (err error) {
 	return err
 }
 
-// built builds both drivers in a folder. It returns the driver of the working tree also with errNoBase.
-func (c *comparison) built(ctx context.Context, dir string) (base, head string, err error) {
+// built builds both drivers in a folder: of the working tree, and of a commit. It returns the driver of the working tree
+// also with errNoBase.
+func built(ctx context.Context, dir, commit string) (base, head string, err error) {
 	if head, err = build(ctx, dir, ""); err != nil {
 		return "", "", err
 	}
-	commit, err := chooseBase(ctx, c.base)
-	if err != nil {
+	if commit, err = chooseBase(ctx, commit); err != nil {
 		return "", head, err
 	}
 	progress("the working tree compared with %s", commit)
@@ -114,15 +107,11 @@ func measured(ctx context.Context, r ruler, names, paths, hosts []string) (heats
 
 var errSlower = errors.New("not as fast as the base, or not measured well enough to say so")
 
-// run measures the client CPU without nodes, where it is not lost among theirs, and latencies with nodes.
-func (c *comparison) run(ctx context.Context, hosts []string) error {
+// compareCommits compares the working tree with another commit. It measures the client CPU without nodes, where it is
+// not lost among theirs, and latencies with nodes.
+func compareCommits(ctx context.Context, dir, commit string, hosts []string) error {
 	names := turn.Compared
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is in the folder for temporary files
-	base, head, err := c.built(ctx, dir)
+	base, head, err := built(ctx, dir, commit)
 	if err != nil {
 		return err
 	}
@@ -135,11 +124,11 @@ func (c *comparison) run(ctx context.Context, hosts []string) error {
 		return err
 	}
 	three := []string{base, head, head}
-	alone, err := measured(ctx, ruler{limit: c.limit / 3, rounds: 3, order: withoutNodes}, names, three, nil)
+	alone, err := measured(ctx, ruler{limit: compareAlone, rounds: 3, order: withoutNodes}, names, three, nil)
 	if err != nil {
 		return err
 	}
-	heats, err := measured(ctx, ruler{limit: c.limit * 2 / 3, order: oneByOne}, names, three, hosts)
+	heats, err := measured(ctx, ruler{limit: compareWith, order: oneByOne}, names, three, hosts)
 	if err != nil {
 		return err
 	}

@@ -4,31 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
 )
-
-// gate compares without nodes: allocations with those in a file, client CPU with another commit.
-type gate struct {
-	comparison
-	update bool
-}
-
-func (g *gate) flags(f *flag.FlagSet) {
-	g.comparison.flags(f)
-	f.BoolVar(&g.update, "update", false, "write the allocations of today into "+countsFile)
-}
 
 // Limits for the client CPU of an operation, as a multiple of the base.
 const (
 	warnAt  = 1.03
 	blockAt = 1.08
 )
+
+// gateFor is how long a round takes at most.
+const gateFor = 40 * time.Second
 
 const countsFile = "cmd/bench/allocations.json"
 
@@ -40,57 +32,52 @@ type counts struct {
 
 var errGate = errors.New("an operation needs more than it may")
 
-func (g *gate) run(ctx context.Context) error {
+// gate compares without nodes: allocations with those in a file, which update writes, and client CPU with another
+// commit.
+func gate(ctx context.Context, dir, commit string, update bool) error {
 	names := turn.Gated
-	dir, err := os.MkdirTemp("", "bench-")
+	base, head, noBase := built(ctx, dir, commit)
+	if noBase != nil && !errors.Is(noBase, errNoBase) {
+		return noBase
+	}
+	now, err := exactly(ctx, head, names)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is in the folder for temporary files
-	base, head, err := g.built(ctx, dir)
-	if err != nil && !errors.Is(err, errNoBase) {
+	release := strings.Join(strings.SplitN(runtime.Version(), ".", 3)[:2], ".")
+	if update {
+		data, err := json.MarshalIndent(counts{release, now}, "", "\t")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(countsFile, append(data, '\n'), 0o600)
+	}
+	fits, err := fitsAllocations(ctx, names, now, release, base)
+	if err != nil {
 		return err
 	}
-	noBase := err
-	fits, err := g.allocations(ctx, names, base, head)
-	if err != nil || g.update {
-		return err
-	}
-	if noBase != nil {
-		fmt.Println("WARNING: client CPU is not compared:", noBase)
-	} else if fast, err := g.cpu(ctx, names, base, head); err != nil {
-		return err
+	fast := true
+	if noBase == nil {
+		fast, err = fitsCPU(ctx, names, base, head)
 	} else {
-		fits = fits && fast
+		fmt.Println("WARNING: client CPU is not compared:", noBase)
 	}
-	if !fits {
-		return errGate
+	if err == nil && !(fits && fast) {
+		err = errGate
 	}
-	return nil
+	return err
 }
 
-// allocations compares with the file, or with the base if the file is of another release of Go. Base is empty if there
-// is no driver.
-func (g *gate) allocations(ctx context.Context, names []string, base, head string) (fits bool, err error) {
+// fitsAllocations compares with the file, or with the base if the file is of another release of Go. Base is empty if
+// there is no driver.
+func fitsAllocations(ctx context.Context, names []string, now map[string]turn.Allocated, release, base string) (fits bool, err error) {
 	var want counts
 	data, err := os.ReadFile(countsFile)
 	if err == nil {
 		err = json.Unmarshal(data, &want)
 	}
-	if err != nil && !g.update {
-		return false, err
-	}
-	now, err := exactly(ctx, head, names)
 	if err != nil {
 		return false, err
-	}
-	release := strings.Join(strings.SplitN(runtime.Version(), ".", 3)[:2], ".")
-	if g.update {
-		data, err = json.MarshalIndent(counts{release, now}, "", "\t")
-		if err != nil {
-			return false, err
-		}
-		return true, os.WriteFile(countsFile, append(data, '\n'), 0o600)
 	}
 	from := countsFile
 	if want.Go != release {
@@ -113,11 +100,11 @@ func (g *gate) allocations(ctx context.Context, names []string, base, head strin
 	return fits, nil
 }
 
-// cpu measures again what is too slow or may be.
-func (g *gate) cpu(ctx context.Context, names []string, base, head string) (bool, error) {
+// fitsCPU measures again what is too slow or may be.
+func fitsCPU(ctx context.Context, names []string, base, head string) (bool, error) {
 	slow, fits := names, true
 	for round := 0; round < 2 && len(slow) > 0; round++ {
-		r := ruler{limit: g.limit, enough: 0.03, rounds: 3, order: withoutNodes}
+		r := ruler{limit: gateFor, enough: 0.03, rounds: 3, order: withoutNodes}
 		heats, err := measured(ctx, r, slow, []string{base, head}, nil)
 		if err != nil {
 			return false, err

@@ -21,7 +21,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
@@ -45,38 +44,35 @@ func run(ctx context.Context, args []string) error {
 		return errUsage
 	}
 	f := flag.NewFlagSet(args[0], flag.ExitOnError)
-	parse := func(b interface{ flags(f *flag.FlagSet) }) {
-		b.flags(f)
-		_ = f.Parse(args[1:]) // exits
+	base := f.String("base", "", "commit to compare with; empty: where the branch left origin/main, or the commit before")
+	update := f.Bool("update", false, "gate: write the allocations of today into "+countsFile)
+	out := f.String("out", "", "folder of pages and charts; empty prints a page only")
+	_ = f.Parse(args[1:]) // exits
+	temp, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
 	}
+	defer os.RemoveAll(temp) //nolint:errcheck // it is in the folder for temporary files
 	hosts := strings.Split(os.Getenv(cluster.TestHostsEnv), ",")
 	switch args[0] {
 	case "gate":
-		g := &gate{comparison: comparison{limit: 40 * time.Second}}
-		parse(g)
-		return g.run(ctx)
+		return gate(ctx, temp, *base, *update)
 	case "compare":
-		c := &comparison{limit: 5 * time.Minute}
-		parse(c)
-		return locked(hosts, func() error { return c.run(ctx, hosts) })
+		return locked(hosts, func() error { return compareCommits(ctx, temp, *base, hosts) })
 	case "charts":
-		dir := f.String("out", "../docs/figures", "folder of the pages and of the pictures")
-		_ = f.Parse(args[1:]) // exits
-		return drawCharts(*dir)
+		return drawCharts(*out)
 	}
 	b := pages[args[0]]
 	if b == nil {
 		return errUsage
 	}
-	dir := f.String("out", "", "folder for what is written; empty prints it only")
-	parse(b)
 	return locked(hosts, func() error {
 		p, err := turn.Open(ctx, hosts)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		return b.run(ctx, p, hosts, *dir)
+		return b.run(ctx, p, hosts, *out)
 	})
 }
 

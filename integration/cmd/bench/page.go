@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +27,6 @@ type page struct {
 	alone        bool // client CPU and allocations are measured without nodes
 	sections     []section
 	contenders   []turn.Contender
-	only         string                                             // -only
 	more         func(context.Context, *turn.Place) (string, error) // after the tables; nil: nothing
 }
 
@@ -42,30 +40,16 @@ type section struct {
 
 const again = ", again"
 
-func (p *page) flags(f *flag.FlagSet) {
-	f.DurationVar(&p.limit, "for", p.limit, "for about so long")
-	f.StringVar(&p.only, "only", "", "measure only sections whose title begins so, and no client alone")
-}
-
 // run measures the sections in turn, and writes the page into the folder.
 func (p *page) run(ctx context.Context, place *turn.Place, hosts []string, dir string) error {
 	place.Servers = func(ctx context.Context) (time.Duration, error) { return cluster.CPU(ctx, hosts) }
-	p.sections = slices.DeleteFunc(slices.Clone(p.sections), func(s section) bool { return !strings.HasPrefix(s.title, p.only) })
-	if len(p.sections) == 0 {
-		return fmt.Errorf("no section begins with %q", p.only)
-	}
-	if p.only != "" {
-		p.alone = false
-	}
 	var alone []*heat
-	if p.alone {
-		if err := p.withoutNodes(ctx, &alone); err != nil {
-			return err
-		}
-	}
 	heats, r := p.heats(place), p.ruler
 	if p.alone {
 		r.limit -= r.limit / 3
+		if err := p.withoutNodes(ctx, &alone); err != nil {
+			return err
+		}
 	}
 	if err := r.run(ctx, heats...); err != nil {
 		return err

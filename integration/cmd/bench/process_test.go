@@ -90,8 +90,7 @@ func TestBuildsAtOnce(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
-		c := comparison{base: "HEAD"}
-		base, head, err := c.built(t.Context(), dir)
+		base, head, err := built(t.Context(), dir, "HEAD")
 		if err != nil {
 			return err
 		}
@@ -114,12 +113,10 @@ func TestNoHistory(t *testing.T) {
 	shallow := filepath.Join(t.TempDir(), "clone")
 	git(t, "clone", "--quiet", "--depth=1", "file://"+filepath.Dir(must(os.Getwd())), shallow)
 	t.Chdir(filepath.Join(shallow, "integration"))
-	var c comparison
-	if base, head, err := c.built(t.Context(), t.TempDir()); !errors.Is(err, errNoBase) || base != "" || head == "" {
+	if base, head, err := built(t.Context(), t.TempDir(), ""); !errors.Is(err, errNoBase) || base != "" || head == "" {
 		t.Errorf("base %q, head %q, error %v", base, head, err)
 	}
-	c.base = "nowhere"
-	if _, _, err := c.built(t.Context(), t.TempDir()); err == nil || errors.Is(err, errNoBase) {
+	if _, _, err := built(t.Context(), t.TempDir(), "nowhere"); err == nil || errors.Is(err, errNoBase) {
 		t.Errorf("a base that does not exist: error %v", err)
 	}
 }
