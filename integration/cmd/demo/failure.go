@@ -66,11 +66,11 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 func showLostReply(ctx context.Context, out *screen, s *shop) error {
 	out.heading("A reply is lost", "Cassandra does the write, and the connection breaks before the answer arrives. The outcome is unknown. "+
 		"Sending the write again is safe, because it has the same timestamp.")
-	o, err := createOrder(ctx, s.lossy)
+	o, err := createOrder(ctx, s.w)
 	if err != nil {
 		return err
 	}
-	once := s.lossy.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
+	once := s.w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
 	out.code(`once := w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))`)
 	out.code(`_, err := once.Write(ctx, "payOrder", Orders.Update(order, paid))`)
 	paid := withStatus(o, orders.Paid)
@@ -80,7 +80,7 @@ func showLostReply(ctx context.Context, out *screen, s *shop) error {
 	if err != nil {
 		return err
 	}
-	if _, err = s.lossy.Resume(ctx, failed); err != nil { // with retries: the driver may have no other connection yet
+	if _, err = s.w.Resume(ctx, failed); err != nil { // with retries: the driver may have no other connection yet
 		return err
 	}
 	out.code("w.Resume(ctx, failed)   // sends it again")

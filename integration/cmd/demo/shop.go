@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"os"
 	"strings"
 	"time"
@@ -20,7 +18,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// shop is an order service: its keyspace, its sessions and its writers.
+// shop is an order service: its keyspace, its sessions and its writer.
 type shop struct {
 	session   *session.Session
 	declared  *schema.Schema
@@ -28,11 +26,7 @@ type shop struct {
 	view      view
 	own       *session.Session // of its keyspace
 	w         *writer.Writer
-
-	losing *session.Session
-	lossy  *writer.Writer // loses the replies that its dialer is told to lose
-	writes *gocql.Session // of lossy
-	dialer faulty.Dialer
+	dialer    faulty.Dialer // loses the replies that it is told to lose
 }
 
 // openShop connects to the cluster and creates the tables.
@@ -47,13 +41,11 @@ func openShop(ctx context.Context, out *screen, c *cassandra) (*shop, error) {
 func (s *shop) open(ctx context.Context, out *screen, c *cassandra) (err error) {
 	out.line("denorm: one order in three Cassandra tables, written by one call")
 	c.confess(out)
-	config := func() *gocql.ClusterConfig {
-		config := c.config()
-		config.Logger = log.New(io.Discard, "", 0) // what matters comes as an error
-		return config
-	}
-	patient := session.Adjust(func(c *gocql.ClusterConfig) { c.Timeout = time.Minute }) // dropping a keyspace takes seconds on a small machine
-	if s.session, err = session.Open(config(), patient); err != nil {
+	if s.session, err = session.Open(c.config(), session.Adjust(func(c *gocql.ClusterConfig) {
+		c.Timeout = time.Minute             // dropping a keyspace takes seconds on a small machine
+		c.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
+		s.dialer.Configure(c)
+	})); err != nil {
 		return err
 	}
 	var peers int
@@ -73,20 +65,7 @@ func (s *shop) open(ctx context.Context, out *screen, c *cassandra) (err error) 
 	if s.w, err = writer.New(s.own); err != nil {
 		return err
 	}
-
-	lossy := session.Configure(config(), "")
-	s.dialer.Configure(lossy)
-	lossy.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
-	if s.writes, err = session.Connect(lossy); err != nil {
-		return err
-	}
-	if s.losing, err = session.New(s.writes, s.own.Reads(), session.Keyspaces(map[string]string{"": keyspace})); err != nil {
-		return err
-	}
-	if s.lossy, err = writer.New(s.losing); err != nil {
-		return err
-	}
-	return errors.Join(s.w.Warm(ctx, orders.Orders), s.lossy.Warm(ctx, orders.Orders))
+	return s.w.Warm(ctx, orders.Orders)
 }
 
 // create makes a keyspace with the tables.
@@ -105,15 +84,12 @@ func (s *shop) close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for _, name := range s.keyspaces {
-		if err := s.session.Writes().Query("DROP KEYSPACE IF EXISTS " + name).WithContext(ctx).Exec(); err != nil {
+		if err := s.session.Reads().Query("DROP KEYSPACE IF EXISTS " + name).WithContext(ctx).Exec(); err != nil {
 			errs = append(errs, fmt.Errorf("drop keyspace %s: %w", name, err))
 		}
 	}
 	if s.session != nil {
 		s.session.Close()
-	}
-	if s.writes != nil {
-		s.writes.Close()
 	}
 	return errors.Join(errs...)
 }

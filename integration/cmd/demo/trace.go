@@ -39,7 +39,7 @@ func showTrace(ctx context.Context, out *screen, s *shop) error {
 		options = append(options, sdktrace.WithBatcher(exporter))
 	}
 	provider := sdktrace.NewTracerProvider(options...)
-	w := s.lossy.With(writer.Session(s.losing.With(session.Trace(tracing.New(tracing.WithTracerProvider(provider))))))
+	w := s.w.With(writer.Session(s.own.With(session.Trace(tracing.New(tracing.WithTracerProvider(provider))))))
 
 	request, span := provider.Tracer("demo").Start(ctx, "POST /orders", trace.WithSpanKind(trace.SpanKindServer))
 	s.dialer.LoseReplies(1)
