@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
 // ErrNoTrace is returned for a trace that the server does not have, or not yet.
@@ -77,23 +79,19 @@ func (s *Server) Trace(ctx context.Context, id string) (*Trace, error) {
 
 // Await returns the trace of an id once it has this many spans: Jaeger stores what it is sent a little later.
 func (s *Server) Await(ctx context.Context, id string, spans int) (*Trace, error) {
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
 	got := 0
 	for {
 		trace, err := s.Trace(ctx, id)
 		switch {
 		case err == nil:
-			if got = trace.Spans(); got >= spans {
+			if got = len(trace.Spans); got >= spans {
 				return trace, nil
 			}
 		case !errors.Is(err, ErrNoTrace):
 			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("trace %s has %d spans, want %d: %w", id, got, spans, context.Cause(ctx))
-		case <-ticker.C:
+		if cause := sleep.For(ctx, 20*time.Millisecond); cause != nil {
+			return nil, fmt.Errorf("trace %s has %d spans, want %d: %w", id, got, spans, cause)
 		}
 	}
 }

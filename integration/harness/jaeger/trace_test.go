@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 const answer = `{"data":[{"traceID":"t1","spans":[
@@ -32,18 +31,22 @@ func TestParse(t *testing.T) {
 	}
 	trace := all.Data[0]
 	var names []string
-	for depth, span := range trace.All() {
-		names = append(names, strings.Repeat(" ", depth)+span.Name)
+	var add func(indent string, spans []*Span)
+	add = func(indent string, spans []*Span) {
+		for _, span := range spans {
+			names = append(names, indent+span.Name)
+			add(indent+" ", span.Children)
+		}
 	}
+	add("", trace.Roots)
 	if got, want := strings.Join(names, "\n"), "createOrder\n INSERT a\n INSERT b"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if trace.ID != "t1" || trace.Spans() != 3 || !strings.Contains(string(trace.JSON), "elsewhere") {
+	if trace.ID != "t1" || len(trace.Spans) != 3 || !strings.Contains(string(trace.JSON), "elsewhere") {
 		t.Errorf("trace %+v", trace)
 	}
 	span := trace.Roots[0].Children[1]
-	if span.Service != "orders" || span.Duration != 5*time.Microsecond || span.Start != time.UnixMicro(30) ||
-		span.Tags["denorm.attempts"] != "12345678901234567" || span.Tags["error"] != "true" {
+	if span.Start != 30 || span.Tags["denorm.attempts"] != "12345678901234567" || span.Tags["error"] != "true" {
 		t.Errorf("span %+v", span)
 	}
 	if len(span.Events) != 1 || span.Events[0].Name != "retry" || span.Events[0].Tags["denorm.retry.wait_ms"] != "12.5" {
@@ -87,7 +90,7 @@ func TestAwait(t *testing.T) {
 			trace, err := (&Server{URL: server.URL}).Await(ctx, "t1", 3)
 			switch {
 			case test.want == nil && test.says == "":
-				if err != nil || trace.Spans() != 3 || asked != len(test.answers) {
+				if err != nil || len(trace.Spans) != 3 || asked != len(test.answers) {
 					t.Errorf("%+v, %v after %d requests", trace, err, asked)
 				}
 			case !errors.Is(err, test.want) && test.want != nil, err == nil, !strings.Contains(err.Error(), test.says):

@@ -108,7 +108,7 @@ func wantCalls(t *testing.T, trace *jaeger.Trace, want []string) {
 	t.Helper()
 	writes := 0
 	var calls []string
-	for _, span := range trace.All() {
+	for _, span := range trace.Spans {
 		kind, database := span.Tags["span.kind"], false
 		for key := range span.Tags {
 			database = database || strings.HasPrefix(key, "db.") || strings.HasPrefix(key, "server.")
