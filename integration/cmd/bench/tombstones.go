@@ -9,11 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
 	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/internal/testutil/shop"
 	"github.com/denorm-go/denorm/internal/testutil/traced"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
@@ -22,19 +21,11 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// order is an order without what does not matter here.
-type order struct {
-	OrderID   gocql.UUID
-	Status    orders.Status
-	Total     int
-	UpdatedAt int64
-}
-
 // way is one to declare the status.
 type way struct {
 	name   string // as in the declaration
 	status string // table
-	orders *tables.Set[order]
+	orders *tables.Set[orders.Order]
 }
 
 var ways = []way{
@@ -44,7 +35,7 @@ var ways = []way{
 
 func declare(name, prefix string, how tables.Option) way {
 	s := way{name: name, status: prefix + "_by_status"}
-	s.orders = tables.Must(tables.New[order]("order",
+	s.orders = tables.Must(tables.New[orders.Order]("order",
 		tables.Table{Name: prefix + "_by_id", PartKey: []string{"order_id"}},
 		tables.Table{Name: s.status, PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
 		tables.Stamp("updated_at"), tables.Type("order_id", "timeuuid"), how))
@@ -196,11 +187,11 @@ func (y way) load(ctx context.Context, w *writer.Writer) error {
 // loadChunk lets some orders live. They live alike in both sets.
 func (y way) loadChunk(ctx context.Context, w *writer.Writer, chunk uint64, done *atomic.Int64) error {
 	random := rand.New(rand.NewPCG(1, chunk))
-	rows := make([]order, ordersPerWrite)
+	rows := make([]orders.Order, ordersPerWrite)
 	lives := make([][]orders.Status, ordersPerWrite)
 	var inserts []tables.Change
 	for i := range rows {
-		rows[i] = order{OrderID: gocql.TimeUUID(), Status: orders.Open, Total: random.IntN(100_000)}
+		rows[i] = shop.NewOrder()
 		lives[i] = drawLife(random)
 		inserts = append(inserts, y.orders.Insert(rows[i]))
 	}

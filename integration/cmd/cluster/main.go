@@ -14,6 +14,7 @@ package main
 
 import (
 	"context"
+	_ "embed" // the usage
 	"errors"
 	"flag"
 	"fmt"
@@ -27,23 +28,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
-const usage = `usage of cluster:
-  up [-nodes 1|3|6]                    start a cluster, or join the one that is up; it stays;
-                                       six local nodes are the datacentres dc1 and dc2
-  down [-force]                        stop it, with -force even while it is used
-  status                               what is up
-  kill 2                               end node 2, as kill -9 does; it keeps its data
-  start 2                              start it again
-  run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args...
-                                       run a command with a cluster, its hosts in ` + cluster.TestHostsEnv + `;
-                                       -volatile starts one of which nothing stops nodes: its schema changes faster;
-                                       -heap gives the nodes this heap, G1 and both compilers;
-                                       both are for local processes
-settings in the environment:
-  ` + cluster.ExternalEnv + `  host[:port],...  a cluster of your own, nothing is started
-  ` + cluster.ModeEnv + `      compose or jvm   how to start one where both would do
-  ` + cluster.HomeEnv + `      directory        for jars, state and logs
-`
+//go:embed usage.txt
+var usage string
 
 // errUsage is returned for arguments that make no sense.
 var errUsage = errors.New("see usage")
@@ -91,72 +77,35 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	name, args := args[0], args[1:]
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // start prints error and usage
-	switch name {
-	case "up":
-		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
-		if err := parse(flags, args); err != nil {
-			return 0, err
-		}
+	nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
+	force := flags.Bool("force", false, "stop it even while it is used")
+	flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
+	flags.StringVar(&harness.Heap, "heap", "", "heap of the nodes, such as 2G, and then G1 and both compilers")
+	if err := flags.Parse(args[1:]); err != nil {
+		return 0, usageError(err)
+	}
+	rest := flags.Args()
+	number, noNumber := strconv.Atoi(flags.Arg(0))
+	switch name := args[0]; {
+	case name == "run" && len(rest) > 0:
+		return run(ctx, harness, *nodes, rest)
+	case name == "kill" && len(rest) == 1 && noNumber == nil:
+		return 0, harness.KillNode(ctx, number)
+	case name == "start" && len(rest) == 1 && noNumber == nil:
+		return 0, harness.StartNode(ctx, number)
+	case name == "up" && len(rest) == 0:
 		return 0, up(ctx, harness, *nodes)
-	case "down":
-		force := flags.Bool("force", false, "stop it even while it is used")
-		if err := parse(flags, args); err != nil {
-			return 0, err
-		}
+	case name == "down" && len(rest) == 0:
 		return 0, harness.Down(ctx, *force)
-	case "status":
-		if err := parse(flags, args); err != nil {
-			return 0, err
-		}
+	case name == "status" && len(rest) == 0:
 		text, err := harness.Status(ctx)
 		fmt.Print(text)
 		return 0, err
-	case "kill", "start":
-		number, err := nodeNumber(name, args)
-		if err != nil {
-			return 0, err
-		}
-		if name == "kill" {
-			return 0, harness.KillNode(ctx, number)
-		}
-		return 0, harness.StartNode(ctx, number)
-	case "run":
-		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
-		flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
-		flags.StringVar(&harness.Heap, "heap", "", "heap of the nodes, such as 2G, and then G1 and both compilers")
-		if err := flags.Parse(args); err != nil {
-			return 0, usageError(err)
-		}
-		if flags.NArg() == 0 {
-			return 0, fmt.Errorf("run: no command to run: %w", errUsage)
-		}
-		return run(ctx, harness, *nodes, flags.Args())
 	default:
-		return 0, fmt.Errorf("no command %q: %w", name, errUsage)
+		return 0, fmt.Errorf("no command %q: %w", args, errUsage)
 	}
-}
-
-func parse(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		return usageError(err)
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%s: unexpected %q: %w", flags.Name(), flags.Arg(0), errUsage)
-	}
-	return nil
-}
-
-// nodeNumber is the only argument of a command.
-func nodeNumber(name string, args []string) (int, error) {
-	if len(args) == 1 {
-		if number, err := strconv.Atoi(args[0]); err == nil {
-			return number, nil
-		}
-	}
-	return 0, fmt.Errorf("%s: give the number of one node: %w", name, errUsage)
 }
 
 // usageError lets a call for help pass.

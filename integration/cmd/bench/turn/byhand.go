@@ -42,10 +42,10 @@ func createsByHand(name string, create func(byHand, context.Context, orders.Orde
 				err = p.Session.Reads().Query(statement).WithContext(ctx).Exec()
 			}
 		}
-		return ofOrders(func(ctx context.Context, o orders.Order) error {
+		return ofEach(newOrder, func(ctx context.Context, o *orders.Order) error {
 			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
-			return create(byHand{p.Session.Writes()}, ctx, o, time.Now().UnixMicro())
+			return create(byHand{p.Session.Writes()}, ctx, *o, time.Now().UnixMicro())
 		}), err
 	}}
 }
@@ -168,10 +168,9 @@ func insertsByHand(name string, ifNotExists bool) Contender {
 		insert = byHand.insertIfNotExists
 	}
 	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
-		return func(_ context.Context, n int) (func(context.Context, int) error, error) {
-			list := newItems(n)
-			return func(ctx context.Context, i int) error { return changeByHand(ctx, p, &list[i], func(*item) {}, insert) }, nil
-		}, p.Ensure(ctx, schema.Sets(plain))
+		return ofEach(newItem, func(ctx context.Context, i *item) error {
+			return changeByHand(ctx, p, i, func(*item) {}, insert)
+		}), p.Ensure(ctx, schema.Sets(plain))
 	}}
 }
 

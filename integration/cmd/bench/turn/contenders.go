@@ -57,21 +57,23 @@ func creates(name string, options ...writer.Option) Contender {
 func createsIn(name string, options func(*session.Session) []writer.Option) Contender {
 	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
 		w := p.Writer.With(options(p.Session)...)
-		return ofOrders(func(ctx context.Context, o orders.Order) error {
-			_, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
+		return ofEach(newOrder, func(ctx context.Context, o *orders.Order) error {
+			_, err := w.Write(ctx, "createOrder", orders.Orders.Insert(*o))
 			return err
 		}), p.Ensure(ctx, schema.Sets(orders.Orders))
 	}}
 }
 
-// ofOrders prepares orders.
-func ofOrders(create func(context.Context, orders.Order) error) Prepare {
+func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
+
+// ofEach prepares something new for each operation.
+func ofEach[T any](fresh func() T, do func(context.Context, *T) error) Prepare {
 	return func(_ context.Context, n int) (func(context.Context, int) error, error) {
-		list := make([]orders.Order, n)
+		list := make([]T, n)
 		for i := range list {
-			list[i] = orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2))
+			list[i] = fresh()
 		}
-		return func(ctx context.Context, i int) error { return create(ctx, list[i]) }, nil
+		return func(ctx context.Context, i int) error { return do(ctx, &list[i]) }, nil
 	}
 }
 
@@ -146,22 +148,11 @@ var changing = []Contender{
 func inserts(name string, s *tables.Set[item], options ...writer.Option) Contender {
 	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
 		w := p.Writer.With(options...)
-		return func(_ context.Context, n int) (func(context.Context, int) error, error) {
-			list := newItems(n)
-			return func(ctx context.Context, i int) error {
-				_, err := w.Write(ctx, "createItem", s.Insert(list[i]))
-				return err
-			}, nil
-		}, p.Ensure(ctx, schema.Sets(s))
+		return ofEach(newItem, func(ctx context.Context, i *item) error {
+			_, err := w.Write(ctx, "createItem", s.Insert(*i))
+			return err
+		}), p.Ensure(ctx, schema.Sets(s))
 	}}
-}
-
-func newItems(n int) []item {
-	list := make([]item, n)
-	for i := range list {
-		list[i] = newItem()
-	}
-	return list
 }
 
 func updates(name string, s *tables.Set[item], edit func(*item), options ...writer.Option) Contender {
@@ -193,7 +184,9 @@ func again(insert, change func(context.Context, *item) error) Prepare {
 	var list []item
 	return func(ctx context.Context, n int) (func(context.Context, int) error, error) {
 		begin := len(list)
-		list = append(list, newItems(max(0, n-begin))...)
+		for len(list) < n {
+			list = append(list, newItem())
+		}
 		err := parallel.Do(16, len(list)-begin, func(i int) error { return insert(ctx, &list[begin+i]) })
 		return func(ctx context.Context, i int) error { return change(ctx, &list[i]) }, err
 	}
