@@ -75,16 +75,15 @@ func (h *Harness) join(ctx context.Context, nodes int, keep bool) (*Lease, error
 }
 
 func (h *Harness) lease(ctx context.Context, nodes int, keep bool) (*Lease, error) {
-	transition, err := h.transition(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer transition.close()
 	users, err := openLock(h.path("users.lock"))
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.provide(ctx, users, nodes, keep)
+	var s *state
+	err = h.withState(ctx, func(found *state) (err error) {
+		s, err = h.provide(ctx, found, users, nodes, keep)
+		return err
+	})
 	if err != nil {
 		users.close()
 		return nil, err
@@ -94,11 +93,7 @@ func (h *Harness) lease(ctx context.Context, nodes int, keep bool) (*Lease, erro
 
 // provide makes sure that a cluster is up that will do, and holds the users' lock shared when it returns. It runs under
 // the transition lock.
-func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool) (*state, error) {
-	s, err := loadState(h.home)
-	if err != nil {
-		return nil, err
-	}
+func (h *Harness) provide(ctx context.Context, s *state, users *lock, nodes int, keep bool) (*state, error) {
 	unfit := h.unfit(ctx, s, nodes)
 	if unfit == nil {
 		s.Keep = s.Keep || keep

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -39,21 +38,6 @@ const startTimeout = 2 * time.Minute
 // mostRestarts is how often a server that ends before it answers is started again. It looks for free ports for its
 // parts, and then listens on them: another process may take one in between.
 const mostRestarts = 2
-
-// Start starts a server whose state is in a file, which is made if it is not there, or in memory if file is empty, and
-// waits until it answers.
-func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
-	path, err := cli.Binary(ctx, out)
-	if err != nil {
-		return nil, err
-	}
-	address, err := program.FreePort(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{Address: address, path: path, file: file}
-	return s, s.Restart(ctx)
-}
 
 // Restart starts the server again with the same port and file, after [Server.Kill].
 func (s *Server) Restart(ctx context.Context) error {
@@ -97,11 +81,21 @@ func (s *Server) Command(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Serve returns a server that is stopped when the test ends. Its file is as that of [Start].
+// Serve returns a server that answers, and is stopped when the test ends. Its state is in a file, which is made if it is
+// not there, or in memory if file is empty.
 func Serve(tb testing.TB, file string) *Server {
 	tb.Helper()
-	s, err := Start(context.Background(), file, tb.Output())
+	ctx := context.Background()
+	path, err := cli.Binary(ctx, tb.Output())
 	if err != nil {
+		tb.Fatal(err)
+	}
+	address, err := program.FreePort(ctx, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &Server{Address: address, path: path, file: file}
+	if err := s.Restart(ctx); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
