@@ -20,6 +20,18 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Run runs a helper program and returns what it has said. Its error has the last lines, or says why the context has ended.
+func Run(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
+	out, err := cmd.CombinedOutput()
+	if err != nil && ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; its last lines:\n%s", err, LastLines(out, 10))
+	}
+	return out, err
+}
+
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // LastLines returns the last lines of an output that say something, indented, for an error.
@@ -62,8 +74,8 @@ func aptInstall(ctx context.Context, log *progress, packages ...string) error {
 func apt(ctx context.Context, args ...string) error {
 	cmd := command(ctx, "apt-get", args...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("apt-get %s: %w; its last lines:\n%s", strings.Join(args, " "), err, LastLines(out, 10))
+	if _, err := Run(ctx, cmd); err != nil {
+		return fmt.Errorf("apt-get %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
 }

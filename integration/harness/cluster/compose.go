@@ -50,9 +50,9 @@ func composeCommand(ctx context.Context, s *state, args ...string) *exec.Cmd {
 }
 
 func compose(ctx context.Context, s *state, args ...string) ([]byte, error) {
-	out, err := composeCommand(ctx, s, args...).CombinedOutput()
-	if err != nil && ctx.Err() != nil {
-		return out, context.Cause(ctx)
+	out, err := Run(ctx, composeCommand(ctx, s, args...))
+	if err != nil {
+		err = fmt.Errorf("docker compose %s: %w", args[0], err)
 	}
 	return out, err
 }
@@ -79,14 +79,13 @@ func startCompose(ctx context.Context, home string, s *state, log *progress) err
 	services := composeServices(s.Nodes)
 	done := log.step("starting Cassandra %s, %s, with docker compose", r.version, strings.Join(services, ", "))
 	args := append([]string{"up", "--detach", "--quiet-pull", "--wait", "--wait-timeout", "600"}, services...)
-	if out, err := compose(ctx, s, args...); err != nil {
+	if _, err := compose(ctx, s, args...); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		logs, _ := compose(ctx, s, append([]string{"logs", "--no-color", "--tail", "15"}, services...)...)
-		return fmt.Errorf("docker compose up: %w; its last lines:\n%s\nthe nodes' last lines:\n%s\n"+
-			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3",
-			err, LastLines(out, 10), LastLines(logs, 30))
+		return fmt.Errorf("%w\nthe nodes' last lines:\n%s\n"+
+			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3", err, LastLines(logs, 30))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errSlow)
 	defer cancel()
@@ -102,17 +101,12 @@ func stopCompose(ctx context.Context, s *state) error {
 		return nil
 	}
 	// All three: a start that was interrupted may have come further than the state says.
-	args := append([]string{"rm", "--stop", "--force", "--volumes"}, composeServices(3)...)
-	if out, err := compose(ctx, s, args...); err != nil {
-		return fmt.Errorf("docker compose rm: %w; its last lines:\n%s", err, LastLines(out, 10))
-	}
-	return nil
+	_, err := compose(ctx, s, append([]string{"rm", "--stop", "--force", "--volumes"}, composeServices(3)...)...)
+	return err
 }
 
 // composeNode does something with the container of a node: kill or start.
 func composeNode(ctx context.Context, s *state, what string, number int) error {
-	if out, err := compose(ctx, s, what, composeServices(number)[number-1]); err != nil {
-		return fmt.Errorf("docker compose %s: %w; its last lines:\n%s", what, err, LastLines(out, 10))
-	}
-	return nil
+	_, err := compose(ctx, s, what, composeServices(number)[number-1])
+	return err
 }

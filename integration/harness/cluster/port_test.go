@@ -16,13 +16,13 @@ func TestMissingAddressNamesItsCure(t *testing.T) {
 func TestLeftoverNodeIsRecognised(t *testing.T) {
 	t.Parallel()
 	command := "/usr/bin/java -Ddenorm.home=/home/a b/.cache/denorm -Xms512M org.apache.cassandra.service.CassandraDaemon"
-	err := heldError("127.0.0.1", 9042, []holder{{pid: 77, command: command}})
+	err := heldError("127.0.0.1", 9042, 77, command)
 	for _, want := range []string{"node that this harness started", "pid 77", "/home/a b/.cache/denorm go run", "kill -9 77"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: lacks %q", err, want)
 		}
 	}
-	if err := heldError("127.0.0.1", 9042, nil); !strings.Contains(err.Error(), "lsof") {
+	if err := heldError("127.0.0.1", 9042, 0, ""); !strings.Contains(err.Error(), "lsof") {
 		t.Errorf("unknown holder: %v", err)
 	}
 }

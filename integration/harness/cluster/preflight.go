@@ -77,31 +77,26 @@ func checkAddress(ctx context.Context, ip string, port int) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("this machine has no address %s: sudo ifconfig lo0 alias %s", ip, ip)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return heldError(ip, port, holders(ctx, ip, port))
+		pid, command := holder(ctx, ip, port)
+		return heldError(ip, port, pid, command)
 	default:
 		return fmt.Errorf("port %d on %s: %w", port, ip, err)
 	}
 }
 
-// holder is a process that listens on a port.
-type holder struct {
-	pid     int
-	command string
-}
-
-func heldError(ip string, port int, holders []holder) error {
+// heldError names the process that holds a port. Its pid is 0 if this user cannot see it.
+func heldError(ip string, port int, pid int32, command string) error {
 	where := fmt.Sprintf("port %d on %s is held", port, ip)
-	if len(holders) == 0 {
+	if pid == 0 {
 		return fmt.Errorf("%s by a process that this user cannot see: "+
 			"sudo lsof -nP -iTCP:%d -sTCP:LISTEN names it; stop it, or set %s if it is your Cassandra", where, port, ExternalEnv)
 	}
-	h := holders[0]
-	if home, ok := markedHome(h.command); ok {
+	if home, ok := markedHome(command); ok {
 		return fmt.Errorf("%s by a node that this harness started for the directory %s, pid %d: "+
-			"%s=%[2]s go run ./cmd/cluster down, or, if that knows nothing of it, kill -9 %[3]d", where, home, h.pid, HomeEnv)
+			"%s=%[2]s go run ./cmd/cluster down, or, if that knows nothing of it, kill -9 %[3]d", where, home, pid, HomeEnv)
 	}
 	return fmt.Errorf("%s by pid %d (%s): stop it (kill %d), or set %s if it is your Cassandra",
-		where, h.pid, shorten(h.command, 160), h.pid, ExternalEnv)
+		where, pid, shorten(command, 160), pid, ExternalEnv)
 }
 
 // markedHome finds the mark that the harness puts on the command line of its nodes.
@@ -121,19 +116,15 @@ func shorten(s string, limit int) string {
 	return s[:limit] + "..."
 }
 
-// holders finds the processes that listen on an address, as far as this user may see them.
-func holders(ctx context.Context, ip string, port int) (found []holder) {
+// holder finds the process that listens on an address, as far as this user may see it.
+func holder(ctx context.Context, ip string, port int) (pid int32, command string) {
 	connections, _ := netstat.ConnectionsWithContext(ctx, "tcp")
 	for _, c := range connections {
 		local := net.ParseIP(c.Laddr.IP)
-		if c.Status != "LISTEN" || int(c.Laddr.Port) != port || c.Pid == 0 || !local.IsUnspecified() && !local.Equal(net.ParseIP(ip)) {
-			continue
+		if c.Status == "LISTEN" && int(c.Laddr.Port) == port && c.Pid != 0 && (local.IsUnspecified() || local.Equal(net.ParseIP(ip))) {
+			command, _ = (&ps.Process{Pid: c.Pid}).CmdlineWithContext(ctx) // none if it is gone
+			return c.Pid, command
 		}
-		h := holder{pid: int(c.Pid), command: "gone meanwhile"}
-		if p, err := ps.NewProcessWithContext(ctx, c.Pid); err == nil {
-			h.command, _ = p.CmdlineWithContext(ctx)
-		}
-		found = append(found, h)
 	}
-	return found
+	return 0, ""
 }

@@ -167,12 +167,9 @@ func (r release) downloadJars(ctx context.Context, home string, jdk java, log *p
 		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
 		"-Dcassandra="+r.version, "-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(temp, "lib"))
 	cmd.Env = append(os.Environ(), "JAVA_HOME="+jdk.home())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return jars{}, context.Cause(ctx)
-		}
-		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w; its last lines:\n%s\n"+
-			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, LastLines(out, 10))
+	if _, err := Run(ctx, cmd); err != nil {
+		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w\n"+
+			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err)
 	}
 	if err := verifyJars(filepath.Join(temp, "lib"), r.sums()); err != nil {
 		return jars{}, err

@@ -81,11 +81,8 @@ func (p Program) Build(ctx context.Context, module, path string, out io.Writer) 
 	cmd.Dir = module
 	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), p.Env...)
 	cmd.WaitDelay = 5 * time.Second
-	if text, err := cmd.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("build %s: %w; the last lines of go build:\n%s", p.Name, err, cluster.LastLines(text, 10))
+	if _, err := cluster.Run(ctx, cmd); err != nil {
+		return fmt.Errorf("build %s: %w", p.Name, err)
 	}
 	if err := os.Rename(partial, path); err != nil {
 		return fmt.Errorf("build %s: %w", p.Name, err)
