@@ -1,4 +1,4 @@
-// Package jaeger runs the real Jaeger for tests and demos, and reads traces back through its HTTP API.
+// Package jaeger runs the real Jaeger for tests and demos.
 //
 // # Where it comes from
 //

@@ -133,11 +133,19 @@ func arguments(otlp, web, admin string) []string {
 func (s *Server) ready(ctx context.Context) error { return s.answers(ctx, "/api/services") }
 
 func (s *Server) answers(ctx context.Context, path string) error {
-	_, status, err := s.get(ctx, path, nil)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("%s answers %d", s.URL, status)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		return fmt.Errorf("ask Jaeger: %w", err)
 	}
-	return err
+	request.Close = true // no connection stays behind
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask Jaeger: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %d", s.URL, response.StatusCode)
+	}
+	return errors.Join(err, response.Body.Close())
 }
 
 // environment is what Jaeger sees. Variables would set what arguments do not, and have it trace itself elsewhere.

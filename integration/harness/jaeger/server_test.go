@@ -2,7 +2,6 @@ package jaeger
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -43,15 +42,6 @@ func read(f *os.File) string {
 	text := make([]byte, 1000)
 	n, _ := f.ReadAt(text, 0)
 	return string(text[:n])
-}
-
-var errEnough = errors.New("enough")
-
-func contextWithCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
-	t.Helper()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	t.Cleanup(func() { cancel(nil) })
-	return ctx, cancel
 }
 
 // alive reports whether a process that is not our child runs.
@@ -238,11 +228,8 @@ func TestRealServer(t *testing.T) {
 	if first.URL == second.URL || second.OTLP == second.URL || first.OTLP == second.OTLP {
 		t.Errorf("%+v and %+v", first, second)
 	}
-	if _, err := first.Trace(t.Context(), "0123456789abcdef0123456789abcdef"); !errors.Is(err, ErrNoTrace) {
-		t.Errorf("%v, want ErrNoTrace", err)
-	}
-	if traces, err := first.Traces(t.Context(), "nobody", 10); err != nil || len(traces) > 0 {
-		t.Errorf("%v, %v", traces, err)
+	if err := first.ready(t.Context()); err != nil {
+		t.Error(err)
 	}
 	for _, s := range []*Server{first, second} {
 		if err := s.Close(); err != nil {

@@ -41,7 +41,7 @@ func testCalls(t *testing.T, server *jaeger.Server, secrets *secrets) {
 				}
 				wantCalls(t, trace, test.calls)
 				wantLists(t, server, web, service, test.calls)
-				secrets.search(t, []*jaeger.Trace{trace})
+				secrets.search(t, []*Trace{trace})
 				return
 			}
 			t.Fatal("no write went through at once")
@@ -74,7 +74,7 @@ func (s *shop) awaitGroups(t *testing.T) {
 // order makes an order in a service that another one calls, and returns its trace, which has this many requests.
 func (s *shop) order(
 	t *testing.T, server *jaeger.Server, secrets *secrets, web, service string, group, requests int,
-) (made *jaeger.Trace, attempts int) {
+) (made *Trace, attempts int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, context.DeadlineExceeded)
 	defer cancel()
@@ -96,7 +96,7 @@ func (s *shop) order(
 			t.Fatalf("export to %s: %v", server.OTLP, err)
 		}
 	}
-	if made, err = server.Await(ctx, call.SpanContext().TraceID().String(), 3+requests); err != nil {
+	if made, err = await(ctx, server, call.SpanContext().TraceID().String(), 3+requests); err != nil {
 		t.Fatal(err)
 	}
 	return made, result.Attempts
@@ -104,7 +104,7 @@ func (s *shop) order(
 
 // wantCalls wants one write in the trace, and these calls below it: whatever has the kind of a call, or an attribute of
 // one.
-func wantCalls(t *testing.T, trace *jaeger.Trace, want []string) {
+func wantCalls(t *testing.T, trace *Trace, want []string) {
 	t.Helper()
 	writes := 0
 	var calls []string
@@ -145,12 +145,12 @@ func wantCalls(t *testing.T, trace *jaeger.Trace, want []string) {
 // wantLists wants the same of Jaeger's list of operations, and one call of the service in its service graph.
 func wantLists(t *testing.T, server *jaeger.Server, web, service string, calls []string) {
 	t.Helper()
-	operations, err := server.Operations(t.Context(), service)
+	list, err := operations(t.Context(), server, service)
 	if err != nil {
 		t.Fatal(err)
 	}
 	byKind := make(map[string][]string)
-	for _, o := range operations {
+	for _, o := range list {
 		byKind[o.SpanKind] = append(byKind[o.SpanKind], o.Name)
 	}
 	for _, names := range byKind {
@@ -160,12 +160,12 @@ func wantLists(t *testing.T, server *jaeger.Server, web, service string, calls [
 	if !maps.EqualFunc(byKind, want, slices.Equal) {
 		t.Errorf("operations by kind are %q, want %q", byKind, want)
 	}
-	edges, err := server.Dependencies(t.Context())
+	edges, err := dependencies(t.Context(), server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	edges = slices.DeleteFunc(edges, func(d jaeger.Dependency) bool { return d.Parent != service && d.Child != service })
-	if !slices.Equal(edges, []jaeger.Dependency{{Parent: web, Child: service, CallCount: 1}}) {
+	edges = slices.DeleteFunc(edges, func(d dependency) bool { return d.Parent != service && d.Child != service })
+	if !slices.Equal(edges, []dependency{{Parent: web, Child: service, CallCount: 1}}) {
 		t.Errorf("the service graph has %+v, want one call from %s to %s", edges, web, service)
 	}
 }

@@ -52,7 +52,7 @@ func TestTraces(t *testing.T) {
 		golden.Check(t, "missing_table.golden", render(trace, shop.keyspace))
 	})
 	t.Run("no bound value", func(t *testing.T) {
-		traces, err := service.jaeger.Traces(t.Context(), service.name, 1000)
+		traces, err := tracesOf(t.Context(), service.jaeger, service.name, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestTraces(t *testing.T) {
 // slow. It returns the write's trace.
 func undisturbed(
 	t *testing.T, service *service, shop *shop, secrets *secrets, paths int, op string, change tables.Change, want error,
-) *jaeger.Trace {
+) *Trace {
 	t.Helper()
 	for range 10 {
 		attempts, stamp := 0, past(time.Second)
@@ -170,7 +170,7 @@ func testSeveralWrites(t *testing.T, service *service, shop *shop, secrets *secr
 }
 
 // onlyWrite is the only write of a trace, below the request's span.
-func onlyWrite(t *testing.T, trace *jaeger.Trace) *jaeger.Span {
+func onlyWrite(t *testing.T, trace *Trace) *Span {
 	t.Helper()
 	if len(trace.Roots) != 1 || len(trace.Roots[0].Children) != 1 {
 		t.Fatalf("trace %s does not have one write under one request", trace.ID)
@@ -205,7 +205,7 @@ func (s *secrets) add(o orders.Order) {
 }
 
 // search looks for the values in all that Jaeger gives.
-func (s *secrets) search(t *testing.T, traces []*jaeger.Trace) {
+func (s *secrets) search(t *testing.T, traces []*Trace) {
 	t.Helper()
 	if len(s.values) < 20 {
 		t.Fatalf("only %d values", len(s.values))

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
 
 // anyOf are tags whose values differ from run to run, and the form that they must have.
@@ -25,12 +23,12 @@ var anyOf = map[string]*regexp.Regexp{
 var left = []string{"internal.span.format", "otel.scope.version"}
 
 // render prints a trace with all of its tags, siblings by name, and what differs from run to run left out.
-func render(trace *jaeger.Trace, keyspace string) string {
+func render(trace *Trace, keyspace string) string {
 	var b strings.Builder
-	var add func(depth int, spans []*jaeger.Span)
-	add = func(depth int, spans []*jaeger.Span) {
+	var add func(depth int, spans []*Span)
+	add = func(depth int, spans []*Span) {
 		indent := strings.Repeat("    ", depth)
-		spans = slices.SortedFunc(slices.Values(spans), func(a, b *jaeger.Span) int { return strings.Compare(a.Name, b.Name) })
+		spans = slices.SortedFunc(slices.Values(spans), func(a, b *Span) int { return strings.Compare(a.Name, b.Name) })
 		for _, span := range spans {
 			fmt.Fprintf(&b, "%s%s\n", indent, span.Name)
 			printTags(&b, indent+"  ", span.Tags)

@@ -138,7 +138,7 @@ func (s *service) handle(answer http.ResponseWriter, r *http.Request) {
 }
 
 // request does work in an HTTP request and returns the request's trace as Jaeger has it, which has this many spans.
-func (s *service) request(t *testing.T, spans int, work func(ctx context.Context)) *jaeger.Trace {
+func (s *service) request(t *testing.T, spans int, work func(ctx context.Context)) *Trace {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, context.DeadlineExceeded)
 	defer cancel()
@@ -155,7 +155,7 @@ func (s *service) request(t *testing.T, spans int, work func(ctx context.Context
 	if err := s.provider.ForceFlush(ctx); err != nil {
 		t.Fatalf("export to %s: %v", s.jaeger.OTLP, err)
 	}
-	got, err := s.jaeger.Await(ctx, response.Header.Get("Trace-Id"), spans)
+	got, err := await(ctx, s.jaeger, response.Header.Get("Trace-Id"), spans)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,18 @@
-package jaeger
+package traces
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
+
+var errEnough = errors.New("enough")
 
 const answer = `{"data":[{"traceID":"t1","spans":[
 	{"spanID":"c","operationName":"INSERT b","references":[{"refType":"CHILD_OF","spanID":"w"}],"startTime":30,"duration":5,
@@ -70,7 +75,8 @@ func TestAwait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := contextWithCause(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
 			asked := 0
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				text := test.answers[min(asked, len(test.answers)-1)]
@@ -87,7 +93,7 @@ func TestAwait(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			trace, err := (&Server{URL: server.URL}).Await(ctx, "t1", 3)
+			trace, err := await(ctx, &jaeger.Server{URL: server.URL}, "t1", 3)
 			switch {
 			case test.want == nil && test.says == "":
 				if err != nil || len(trace.Spans) != 3 || asked != len(test.answers) {
@@ -97,5 +103,16 @@ func TestAwait(t *testing.T) {
 				t.Errorf("%v, want %v %s", err, test.want, test.says)
 			}
 		})
+	}
+}
+
+func TestNoTrace(t *testing.T) {
+	t.Parallel()
+	server := jaeger.Serve(t)
+	if _, err := traceOf(t.Context(), server, "0123456789abcdef0123456789abcdef"); !errors.Is(err, errNoTrace) {
+		t.Errorf("%v, want errNoTrace", err)
+	}
+	if traces, err := tracesOf(t.Context(), server, "nobody", 10); err != nil || len(traces) > 0 {
+		t.Errorf("%v, %v", traces, err)
 	}
 }
