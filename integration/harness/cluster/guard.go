@@ -62,8 +62,14 @@ func (h *Harness) Guard(ctx context.Context) error {
 		}
 		return err
 	}
+	users, err := openLock(h.path("users.lock"))
+	if err != nil {
+		return err
+	}
+	defer users.close()
 	for {
-		if err := h.awaitUnused(); err != nil {
+		// This sleeps in the kernel until nobody has the lock.
+		if err := errors.Join(users.wait(), users.unlock()); err != nil {
 			return err
 		}
 		done, err := h.guardOnce(ctx, only)
@@ -71,16 +77,6 @@ func (h *Harness) Guard(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// awaitUnused sleeps in the kernel until the users' lock is free.
-func (h *Harness) awaitUnused() error {
-	users, err := openLock(h.path("users.lock"))
-	if err != nil {
-		return err
-	}
-	defer users.close()
-	return users.wait()
 }
 
 // guardOnce reports whether there is nothing left to guard. The guard's lock is given back while nobody can start a

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -129,11 +128,9 @@ func (n localNode) start(javaPath string, lib jars, properties ...string) error 
 	cmd.Dir = n.dir()
 	cmd.Env = javaEnvironment(os.Environ())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("start %s: %w: %s", n, err, stderr.String())
+		return fmt.Errorf("start %s: %w: %s", n, err, out)
 	}
 	pid, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 32)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // Node is a node of a local cluster that a fault test may take away and bring back.
 type Node struct {
+	localNode
 	harness  *Harness
-	local    localNode
 	volatile bool
 }
 
@@ -46,7 +46,7 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
 	}
 	return h, numbered(s.Nodes, func(number int) *Node {
-		return &Node{h, localNode{home: h.home, number: number}, s.Volatile}
+		return &Node{localNode{home: h.home, number: number}, h, s.Volatile}
 	}), nil
 }
 
@@ -64,16 +64,13 @@ func harnessOf(hosts []string) (*Harness, *state, error) {
 }
 
 // Host returns the node's address.
-func (n *Node) Host() string { return loopback(n.local.number) }
-
-// String returns the node's number and address.
-func (n *Node) String() string { return n.local.String() }
+func (n *Node) Host() string { return loopback(n.number) }
 
 // Pause stops the node's process with SIGSTOP: it keeps its connections and answers nothing.
-func (n *Node) Pause(ctx context.Context) error { return n.local.signal(ctx, syscall.SIGSTOP) }
+func (n *Node) Pause(ctx context.Context) error { return n.signal(ctx, syscall.SIGSTOP) }
 
 // Continue lets a paused node go on. It returns at once; [Node.Ready] waits until the node answers.
-func (n *Node) Continue(ctx context.Context) error { return n.local.signal(ctx, syscall.SIGCONT) }
+func (n *Node) Continue(ctx context.Context) error { return n.signal(ctx, syscall.SIGCONT) }
 
 // errVolatile says why a node is not killed: it would lose rows with its schema, and a test would blame the library.
 var errVolatile = errors.New("the cluster was started with -volatile: a node that is killed would forget its schema: make down, then make faults")
@@ -83,7 +80,7 @@ func (n *Node) Kill(ctx context.Context) error {
 	if n.volatile {
 		return fmt.Errorf("kill %s: %w", n, errVolatile)
 	}
-	return n.local.kill(ctx)
+	return n.kill(ctx)
 }
 
 // Stop ends the node as an operator does, with SIGTERM, and returns when it is gone: it drains, so it loses nothing and
@@ -92,7 +89,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	if n.volatile {
 		return fmt.Errorf("stop %s: %w", n, errVolatile)
 	}
-	return n.local.end(ctx, syscall.SIGTERM, time.Minute)
+	return n.end(ctx, syscall.SIGTERM, time.Minute)
 }
 
 // Start starts a node that was killed or stopped, with the data it had, and waits until it answers CQL.
@@ -141,13 +138,13 @@ func (n *Node) launch(ctx context.Context) error {
 		if s == nil || !s.Ready || s.Mode != Local {
 			return fmt.Errorf("start %s: the cluster has been stopped", n)
 		}
-		return n.local.restart(ctx, s)
+		return n.restart(ctx, s)
 	})
 }
 
 // Ready waits until the node answers CQL itself, whatever it knows about the others.
 func (n *Node) Ready(ctx context.Context) error {
-	return waitLocal(ctx, []localNode{n.local}, []string{n.Host()}, 1)
+	return waitLocal(ctx, []localNode{n.localNode}, []string{n.Host()}, 1)
 }
 
 // Whole waits until every node answers, sees all others and agrees with them on the schema.
@@ -173,7 +170,7 @@ func Connected(ctx context.Context, nodes []*Node) error {
 func locals(nodes []*Node) []localNode {
 	out := make([]localNode, len(nodes))
 	for i, n := range nodes {
-		out[i] = n.local
+		out[i] = n.localNode
 	}
 	return out
 }
@@ -182,7 +179,7 @@ func locals(nodes []*Node) []localNode {
 func (h *Harness) restoreAll(ctx context.Context, nodes []*Node) error {
 	var failed error
 	for _, n := range nodes {
-		if n.local.alive(ctx) {
+		if n.alive(ctx) {
 			failed = errors.Join(failed, n.Continue(ctx))
 			continue
 		}
@@ -201,7 +198,7 @@ func CPU(ctx context.Context, hosts []string) (used time.Duration, err error) {
 		return 0, err
 	}
 	for _, n := range nodes {
-		p, err := n.local.process(ctx)
+		p, err := n.process(ctx)
 		if err != nil {
 			return 0, err
 		}

@@ -191,10 +191,9 @@ func (r release) downloadJars(ctx context.Context, home string, jdk java, log *p
 // tools are what local nodes run with.
 type tools struct {
 	release
-	jdk      java
-	jars     jars
-	haveJars bool
-	missing  []string // packages that can be installed
+	jdk     java
+	jars    jars
+	missing []string // packages that can be installed
 }
 
 // findTools fails if something is missing that cannot be installed.
@@ -204,7 +203,8 @@ func (r release) findTools(ctx context.Context, home string) (tools, error) {
 	if t.jdk, noJava = findJava(ctx); noJava != nil {
 		t.missing = append(t.missing, "openjdk-17-jdk-headless")
 	}
-	if t.jars, t.haveJars = r.findJars(home); !t.haveJars {
+	var found bool
+	if t.jars, found = r.findJars(home); !found {
 		if _, noMaven = findMaven(); noMaven != nil {
 			t.missing = append(t.missing, "maven")
 		}
@@ -237,7 +237,7 @@ func (r release) prepare(ctx context.Context, home string, log *progress) (tools
 			return t, err
 		}
 	}
-	if t.haveJars {
+	if t.jars != (jars{}) {
 		return t, verifyJars(t.jars.dir, r.sums())
 	}
 	t.jars, err = r.downloadJars(ctx, home, t.jdk, log)
