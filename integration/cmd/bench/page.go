@@ -47,7 +47,8 @@ func (p *page) run(ctx context.Context, place *turn.Place, hosts []string, dir s
 	heats, r := p.heats(place), p.ruler
 	if p.alone {
 		r.limit -= r.limit / 3
-		if err := p.withoutNodes(ctx, &alone); err != nil {
+		var err error
+		if alone, err = p.withoutNodes(ctx); err != nil {
 			return err
 		}
 	}
@@ -90,18 +91,18 @@ func (p *page) heats(place *turn.Place) (heats []*heat) {
 }
 
 // withoutNodes measures the client alone, as the gate does.
-func (p *page) withoutNodes(ctx context.Context, heats *[]*heat) error {
+func (p *page) withoutNodes(ctx context.Context) ([]*heat, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	place, err := turn.Open(ctx, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer place.Close()
-	*heats = p.heats(place)
-	for _, h := range *heats {
+	heats := p.heats(place)
+	for _, h := range heats {
 		h.order = turn.Order{}
 	}
-	return ruler{limit: p.limit / 3, order: withoutNodes}.run(ctx, *heats...)
+	return heats, ruler{limit: p.limit / 3, order: withoutNodes}.run(ctx, heats...)
 }
 
 //go:embed pages

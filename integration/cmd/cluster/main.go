@@ -84,7 +84,7 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
 	flags.StringVar(&harness.Heap, "heap", "", "heap of the nodes, such as 2G, and then G1 and both compilers")
 	if err := flags.Parse(args[1:]); err != nil {
-		return 0, usageError(err)
+		return 0, fmt.Errorf("%w: %w", err, errUsage)
 	}
 	rest := flags.Args()
 	number, noNumber := strconv.Atoi(flags.Arg(0))
@@ -96,7 +96,11 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	case name == "start" && len(rest) == 1 && noNumber == nil:
 		return 0, harness.StartNode(ctx, number)
 	case name == "up" && len(rest) == 0:
-		return 0, up(ctx, harness, *nodes)
+		hosts, err := harness.Up(ctx, *nodes)
+		if err == nil {
+			fmt.Printf("export %s=%s\n", cluster.TestHostsEnv, strings.Join(hosts, ","))
+		}
+		return 0, err
 	case name == "down" && len(rest) == 0:
 		return 0, harness.Down(ctx, *force)
 	case name == "status" && len(rest) == 0:
@@ -106,21 +110,4 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	default:
 		return 0, fmt.Errorf("no command %q: %w", args, errUsage)
 	}
-}
-
-// usageError lets a call for help pass.
-func usageError(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, errUsage)
-}
-
-func up(ctx context.Context, harness *cluster.Harness, nodes int) error {
-	hosts, err := harness.Up(ctx, nodes)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("export %s=%s\n", cluster.TestHostsEnv, strings.Join(hosts, ","))
-	return nil
 }

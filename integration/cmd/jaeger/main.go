@@ -45,7 +45,7 @@ func start(args []string) int {
 
 // run runs the server until a signal comes.
 func run(ctx context.Context) (err error) {
-	server, err := jaeger.Start(ctx, jaeger.Config{OTLPPort: jaeger.OTLPPort, WebPort: jaeger.WebPort, Out: os.Stderr})
+	server, err := jaeger.Start(ctx, jaeger.OTLPPort, jaeger.WebPort, os.Stderr)
 	if err != nil {
 		return err
 	}

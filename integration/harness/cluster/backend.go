@@ -85,19 +85,17 @@ func (m machine) kill(ctx context.Context, s *state, number int) error {
 }
 
 func (m machine) restart(ctx context.Context, s *state, number int) error {
-	n := localNode{home: m.home, number: number}
-	if s.Mode == Local {
-		if err := n.restart(ctx, s); err != nil {
+	if s.Mode == Compose {
+		if err := composeNode(ctx, s, "start", number); err != nil {
 			return err
 		}
-		return waitLocal(ctx, []localNode{n}, []string{loopback(number)}, 1)
+		return awaitReady(ctx, nil, []string{loopback(number)}, 1)
 	}
-	if err := composeNode(ctx, s, "start", number); err != nil {
+	n := localNode{home: m.home, number: number}
+	if err := n.restart(ctx, s); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errSlow)
-	defer cancel()
-	return waitReady(ctx, []string{loopback(number)}, 1)
+	return awaitReady(ctx, []localNode{n}, []string{loopback(number)}, 1)
 }
 
 // Mode is where a cluster comes from.

@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,12 +23,8 @@ func FindUp(name, otherwise string) (string, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, name)
-		_, err := os.Stat(path)
-		if err == nil {
+		if _, err := os.Stat(path); err == nil {
 			return path, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("find %s: %w", name, err)
 		}
 		if dir == filepath.Dir(dir) {
 			return "", fmt.Errorf("no %s in %s or above: run this inside the repository%s", name, start, otherwise)
@@ -87,9 +81,7 @@ func startCompose(ctx context.Context, home string, s *state, log *progress) err
 		return fmt.Errorf("%w\nthe nodes' last lines:\n%s\n"+
 			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3", err, LastLines(logs, 30))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errSlow)
-	defer cancel()
-	if err := waitReady(ctx, s.Hosts, s.Nodes); err != nil {
+	if err := awaitReady(ctx, nil, s.Hosts, s.Nodes); err != nil {
 		return err
 	}
 	done("ready")

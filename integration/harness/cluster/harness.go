@@ -189,7 +189,7 @@ func (h *Harness) remove(ctx context.Context, s *state) error {
 	if err := h.backend.stop(ctx, s); err != nil {
 		return fmt.Errorf("stop the cluster: %w", err)
 	}
-	return removeState(h.home)
+	return os.RemoveAll(statePath(h.home)) // which may be gone
 }
 
 // Down stops the cluster. One that is still used stops when its last user has ended, unless force is set.

@@ -106,16 +106,13 @@ func javaVersion(ctx context.Context, path string) (int, error) {
 	return parseJavaVersion(string(out))
 }
 
-var javaVersionLine = regexp.MustCompile(`(?m)^\S+ version "(\d+)(?:\.(\d+))?`)
+var javaVersionLine = regexp.MustCompile(`(?m)^\S+ version "(?:1\.)?(\d+)`) // 1.8.0_392 is 8
 
 // parseJavaVersion reads the output of java -version, whatever lines other settings put before it.
 func parseJavaVersion(out string) (int, error) {
 	match := javaVersionLine.FindStringSubmatch(out)
 	if match == nil {
 		return 0, fmt.Errorf("no version in %q", shorten(out, 200))
-	}
-	if match[1] == "1" && match[2] != "" { // up to Java 8: 1.8.0_392
-		return strconv.Atoi(match[2])
 	}
 	return strconv.Atoi(match[1])
 }

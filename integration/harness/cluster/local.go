@@ -217,9 +217,9 @@ const startTimeout = 4 * time.Minute
 
 var errSlow = fmt.Errorf("not ready after %s", startTimeout)
 
-// waitLocal waits until the nodes are ready and each sees as many others as it should, and no longer than until one of
-// them has died.
-func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int) error {
+// awaitReady waits until the hosts are ready and each sees as many others as it should, and no longer than until one of
+// the local nodes has died.
+func awaitReady(ctx context.Context, nodes []localNode, hosts []string, sees int) error {
 	return watch(ctx, nodes, func(ctx context.Context) error { return waitReady(ctx, hosts, sees) })
 }
 

@@ -144,12 +144,12 @@ func (n *Node) launch(ctx context.Context) error {
 
 // Ready waits until the node answers CQL itself, whatever it knows about the others.
 func (n *Node) Ready(ctx context.Context) error {
-	return waitLocal(ctx, []localNode{n.localNode}, []string{n.Host()}, 1)
+	return awaitReady(ctx, []localNode{n.localNode}, []string{n.Host()}, 1)
 }
 
 // Whole waits until every node answers, sees all others and agrees with them on the schema.
 func Whole(ctx context.Context, nodes []*Node) error {
-	return waitLocal(ctx, locals(nodes), loopbacks(len(nodes)), len(nodes))
+	return awaitReady(ctx, locals(nodes), loopbacks(len(nodes)), len(nodes))
 }
 
 // Connected waits until every node reads from all others. Nodes of two versions do, though they do not agree on the

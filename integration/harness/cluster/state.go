@@ -43,13 +43,6 @@ func loadState(home string) (*state, error) {
 
 func (s *state) save(home string) error { return writeJSON(statePath(home), s) }
 
-func removeState(home string) error {
-	if err := os.Remove(statePath(home)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cluster state: %w", err)
-	}
-	return nil
-}
-
 func readJSON(path string, v any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -40,12 +40,6 @@ type Server struct {
 	process *program.Process // nil if it is not ours
 }
 
-// Config says how to start a server.
-type Config struct {
-	OTLPPort, WebPort int       // 0: any that is free; one that is held is replaced by one that is free
-	Out               io.Writer // is told what takes time; nil: nobody
-}
-
 // Env is what a command needs to find the server.
 func (s *Server) Env() []string { return []string{OTLPEnv + "=" + s.OTLP, URLEnv + "=" + s.URL} }
 
@@ -65,10 +59,10 @@ func (s *Server) Ended() <-chan struct{} {
 	return s.process.Ended
 }
 
-// Start starts a server, built first if need be, and waits until it answers.
-func Start(ctx context.Context, c Config) (*Server, error) {
-	c.Out = cmp.Or(c.Out, io.Discard)
-	path, err := allInOne.Binary(ctx, c.Out)
+// Start starts a server, built first if need be, and waits until it answers. A port that is held, or 0, is replaced by
+// one that is free. It tells out what takes time.
+func Start(ctx context.Context, otlpPort, webPort int, out io.Writer) (*Server, error) {
+	path, err := allInOne.Binary(ctx, out)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +70,16 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	defer cancel()
 	const tries = 3 // somebody may take a port between the look for it and the start
 	for try := 1; ; try++ {
-		s, err := start(ctx, path, c)
+		s, err := start(ctx, path, otlpPort, webPort)
 		if err == nil || try == tries || !strings.Contains(err.Error(), "address already in use") {
 			return s, err
 		}
 	}
 }
 
-func start(ctx context.Context, path string, c Config) (*Server, error) {
+func start(ctx context.Context, path string, otlpPort, webPort int) (*Server, error) {
 	var addresses [3]string
-	for i, port := range []int{c.OTLPPort, c.WebPort, 0} {
+	for i, port := range []int{otlpPort, webPort, 0} {
 		var err error
 		if addresses[i], err = program.FreePort(ctx, port); err != nil {
 			return nil, err
@@ -181,7 +175,7 @@ func Serve(tb testing.TB) *Server {
 		}
 		return s
 	}
-	s, err := Start(context.Background(), Config{Out: tb.Output()})
+	s, err := Start(context.Background(), 0, 0, tb.Output())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestStartThatFails(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho no more disk\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := start(t.Context(), program, Config{})
+	_, err := start(t.Context(), program, 0, 0)
 	if err == nil || !strings.Contains(err.Error(), "no more disk") {
 		t.Errorf("%v does not say why", err)
 	}
@@ -178,7 +178,7 @@ func TestFindModule(t *testing.T) {
 		t.Errorf("%v does not say what to do", err)
 	}
 	t.Setenv(cluster.HomeEnv, t.TempDir())
-	if _, err := Start(t.Context(), Config{}); err == nil {
+	if _, err := Start(t.Context(), 0, 0, t.Output()); err == nil {
 		t.Error("built outside of the repository")
 	}
 }
@@ -191,12 +191,12 @@ func TestTwoServersWantTheSamePorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := Config{WebPort: listener.Addr().(*net.TCPAddr).Port, Out: t.Output()}
+	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
 	servers, errs := make([]*Server, 2), make([]error, 2)
 	var wg sync.WaitGroup
 	for i := range servers {
-		wg.Go(func() { servers[i], errs[i] = Start(t.Context(), config) })
+		wg.Go(func() { servers[i], errs[i] = Start(t.Context(), 0, port, t.Output()) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -215,13 +215,13 @@ func TestTwoServersWantTheSamePorts(t *testing.T) {
 // The real server starts alongside another one that has the ports, answers, and is gone when it is stopped.
 func TestRealServer(t *testing.T) {
 	t.Parallel()
-	first, err := Start(t.Context(), Config{Out: t.Output()})
+	first, err := Start(t.Context(), 0, 0, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var port int
 	_, _ = fmt.Sscanf(first.URL, "http://127.0.0.1:%d", &port)
-	second, err := Start(t.Context(), Config{OTLPPort: port, WebPort: port, Out: t.Output()})
+	second, err := Start(t.Context(), port, port, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,12 +161,7 @@ func (s byHand) insertIfNotExists(ctx context.Context, before, after item) error
 	return s.condition(ctx, insertion(insertByID+" IF NOT EXISTS", after), before, after)
 }
 
-// insertsByHand makes a contender that inserts, if nobody has before or in any case.
-func insertsByHand(name string, ifNotExists bool) Contender {
-	insert := byHand.together
-	if ifNotExists {
-		insert = byHand.insertIfNotExists
-	}
+func insertsByHand(name string, insert func(byHand, context.Context, item, item) error) Contender {
 	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
 		return ofEach(newItem, func(ctx context.Context, i *item) error {
 			return changeByHand(ctx, p, i, func(*item) {}, insert)

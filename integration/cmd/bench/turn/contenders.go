@@ -35,12 +35,13 @@ var creating = []Contender{
 	creates("createOrder"),
 	creates("createOrder, Group", group),
 	creates("createOrder, Logged", writer.Logged()),
-	createsIn("createOrder, traced", func(s *session.Session) []writer.Option {
-		return []writer.Option{writer.Session(s.With(session.Trace(tracing.New( // records, exports nowhere
+	{Name: "createOrder, traced", Open: func(ctx context.Context, p *Place) (Prepare, error) {
+		traced := p.Session.With(session.Trace(tracing.New( // records, exports nowhere
 			tracing.WithTracerProvider(sdktrace.NewTracerProvider()),
 			tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))),
-		))))}
-	}),
+		)))
+		return creates("", writer.Session(traced)).Open(ctx, p)
+	}},
 	createsByHand("one INSERT by hand", byHand.single),
 	createsByHand("fan-out by hand", byHand.fanOut),
 	createsByHand("unlogged batch by hand", batchByHand(gocql.UnloggedBatch)),
@@ -51,17 +52,7 @@ var creating = []Contender{
 var group = writer.Group(4 << 10)
 
 func creates(name string, options ...writer.Option) Contender {
-	return createsIn(name, func(*session.Session) []writer.Option { return options })
-}
-
-func createsIn(name string, options func(*session.Session) []writer.Option) Contender {
-	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
-		w := p.Writer.With(options(p.Session)...)
-		return ofEach(newOrder, func(ctx context.Context, o *orders.Order) error {
-			_, err := w.Write(ctx, "createOrder", orders.Orders.Insert(*o))
-			return err
-		}), p.Ensure(ctx, schema.Sets(orders.Orders))
-	}}
+	return insertsOf(name, "createOrder", orders.Orders, newOrder, options...)
 }
 
 func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
@@ -121,11 +112,11 @@ var (
 )
 
 var changing = []Contender{
-	insertsByHand("insert by hand", false),
+	insertsByHand("insert by hand", byHand.together),
 	inserts("insert", plain),
 	inserts("insert, Group", plain, writer.Concurrent(), group),
 	inserts("insert, OneOf", oneOfItems),
-	insertsByHand("insert if not exists by hand", true),
+	insertsByHand("insert if not exists by hand", byHand.insertIfNotExists),
 	inserts("insert, Versioned", versioned),
 	inserts("insert, Versioned, Unique", items("unique_items", version,
 		tables.Table{Name: "unique_items_of_email", PartKey: []string{"email"}, Unique: true})),
@@ -146,10 +137,14 @@ var changing = []Contender{
 }
 
 func inserts(name string, s *tables.Set[item], options ...writer.Option) Contender {
+	return insertsOf(name, "createItem", s, newItem, options...)
+}
+
+func insertsOf[T any](name, op string, s *tables.Set[T], fresh func() T, options ...writer.Option) Contender {
 	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
 		w := p.Writer.With(options...)
-		return ofEach(newItem, func(ctx context.Context, i *item) error {
-			_, err := w.Write(ctx, "createItem", s.Insert(*i))
+		return ofEach(fresh, func(ctx context.Context, entity *T) error {
+			_, err := w.Write(ctx, op, s.Insert(*entity))
 			return err
 		}), p.Ensure(ctx, schema.Sets(s))
 	}}
