@@ -62,7 +62,7 @@ func gate(ctx context.Context, dir, commit string, update bool) error {
 	} else {
 		fmt.Println("WARNING: client CPU is not compared:", noBase)
 	}
-	if err == nil && !(fits && fast) {
+	if err == nil && (!fits || !fast) {
 		err = errGate
 	}
 	return err
