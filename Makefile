@@ -82,8 +82,8 @@ RACE =
 
 .PHONY: integration
 integration: $(if $(RACE),compiler) ## tests on three real Cassandra nodes, which are started for them unless they run already
-	@cd integration && go build -o ../bin/ ./cmd/jaeger
-	@(cd integration && exec nice ../bin/jaeger -build) & built=$$!; $(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./suite/systems ./suite/install ./load/orderservice ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 -skip '$(SKIP)' ./..." || { kill $$built 2>/dev/null; exit 1; }; wait $$built
+	@cd integration && go build -o ../bin/ ./cmd/cluster
+	@(cd integration && exec nice ../bin/cluster jaeger -build) & built=$$!; $(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./suite/systems ./suite/install ./load/orderservice ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 -skip '$(SKIP)' ./..." || { kill $$built 2>/dev/null; exit 1; }; wait $$built
 
 # make proofs has all: also the tutorial, a node away from reads and from hot orders, one killed under creates and changes, the soak, and a repair whose
 # process is killed.
@@ -116,7 +116,7 @@ accord: ## Transactional sets on three nodes of Cassandra 6: readers, hot orders
 
 .PHONY: cassandra6
 cassandra6: ## the tests of make integration, also those of SKIP, on three nodes of Cassandra 6
-	@cd integration && go run ./cmd/jaeger -build
+	@cd integration && go run ./cmd/cluster jaeger -build
 	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -volatile -- sh -c "go test -count=1 -p 2 -timeout 1h \
 		$$(go list ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test -count=1 ./..."
 
@@ -236,7 +236,7 @@ down: ## stop them
 
 .PHONY: jaeger
 jaeger: ## run a real Jaeger until Ctrl-C, built from source if need be, for the traces of make demo
-	@cd integration && go build -o ../bin/ ./cmd/jaeger && ../bin/jaeger
+	@$(CLUSTER) jaeger
 
 .PHONY: status
 status: ## say what runs

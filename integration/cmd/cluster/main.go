@@ -5,6 +5,7 @@
 //	go run ./cmd/cluster status             what is up
 //	go run ./cmd/cluster kill 2             end node 2, as kill -9 does; it keeps its data
 //	go run ./cmd/cluster start 2            start it again
+//	go run ./cmd/cluster jaeger [-build]    run Jaeger until Ctrl-C, or only build it, see package jaeger
 //	go run ./cmd/cluster run [-nodes 1|3|6] [-volatile] [-heap 2G] -- command args
 //	                                        with it, run a command that finds it in DENORM_TEST_HOSTS
 //
@@ -26,6 +27,7 @@ import (
 	"syscall"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
 
 //go:embed usage.txt
@@ -83,6 +85,7 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	force := flags.Bool("force", false, "stop it even while it is used")
 	flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
 	flags.StringVar(&harness.Heap, "heap", "", "heap of the nodes, such as 2G, and then G1 and both compilers")
+	build := flags.Bool("build", false, "only build Jaeger, if that is not done yet")
 	if err := flags.Parse(args[1:]); err != nil {
 		return 0, fmt.Errorf("%w: %w", err, errUsage)
 	}
@@ -103,6 +106,10 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	case name == "down" && len(rest) == 0:
 		return 0, harness.Down(ctx, *force)
+	case name == "jaeger" && len(rest) == 0 && *build:
+		return 0, jaeger.Build(ctx, os.Stderr)
+	case name == "jaeger" && len(rest) == 0:
+		return 0, runJaeger(ctx)
 	case name == "status" && len(rest) == 0:
 		text, err := harness.Status(ctx)
 		fmt.Print(text)

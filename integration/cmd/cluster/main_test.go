@@ -29,10 +29,18 @@ func TestExitCodeOfArgumentsThatMakeNoSense(t *testing.T) {
 		{[]string{"help"}, 0},
 		{[]string{"status"}, 0},
 		{[]string{"down"}, 0},
+		{[]string{"jaeger", "-h"}, 0},
+		{[]string{"jaeger", "-wings"}, 2},
 	} {
 		if got := start(test.args); got != test.want {
 			t.Errorf("cluster %q exits with %d, want %d", test.args, got, test.want)
 		}
+	}
+}
+
+func TestBuildJaeger(t *testing.T) {
+	if got := start([]string{"jaeger", "-build"}); got != 0 {
+		t.Errorf("it exits with %d", got)
 	}
 }
 
