@@ -122,7 +122,7 @@ func (p *page) report(place *turn.Place, alone, heats []*heat) (string, error) {
 		return "", err
 	}
 	for i, s := range p.sections {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\nA turn has %d operations.\n", s.title, p.table(i, alone, heats), heats[i].results[0][0].N)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\nA turn has %d operations. %s\n", s.title, p.table(i, alone, heats), heats[i].results[0][0].N, pauses(heats[i]))
 	}
 	return b.String(), nil
 }

@@ -160,6 +160,28 @@ func (m metric) cell(r, null ratio) string {
 	return fmt.Sprintf("**%.2f** (%.2f to %.2f)", r.is, r.low, r.high)
 }
 
+// pauses says what the turns had to wait for.
+func pauses(heats ...*heat) string {
+	var all []turn.Result
+	for _, h := range heats {
+		all = append(all, slices.Concat(h.results...)...)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	const long = 100 * time.Millisecond
+	paused := 0
+	for _, r := range all {
+		if r.Gap >= long {
+			paused++
+		}
+	}
+	longest := slices.MaxFunc(all, func(a, b turn.Result) int { return cmp.Compare(a.Gap, b.Gap) }).Gap
+	gc := slices.MaxFunc(all, func(a, b turn.Result) int { return cmp.Compare(a.GC, b.GC) }).GC
+	return fmt.Sprintf("Pauses: in %d of %d turns no node answered for %d ms or more, at most %.0f ms. The client's garbage collector stopped it for at most %.1f ms a turn.",
+		paused, len(all), long.Milliseconds(), milliseconds(longest), milliseconds(gc))
+}
+
 // ratio is how many times one contender needs what another does, with the interval of its confidence.
 type ratio struct{ is, low, high float64 }
 

@@ -27,13 +27,14 @@ type Prepare func(ctx context.Context, n int) (do func(ctx context.Context, i in
 
 // Result is what a turn of n operations has shown. Times are nanoseconds.
 type Result struct {
-	N                 int
-	CPU, Servers      time.Duration // CPU of the client, and of all nodes where it is known
-	P50, Slowest      time.Duration
-	Requests, Mallocs int64
-	Exactly           Allocated // only from Exactly
-	Error             string    `json:",omitempty"`
-	latencies         []time.Duration
+	N                   int
+	CPU, Servers        time.Duration // CPU of the client, and of all nodes where it is known
+	P50, Slowest        time.Duration
+	Gap, GC             time.Duration // the longest time without an answer; pauses of the client
+	Requests, Mallocs   int64
+	Exactly             Allocated // only from Exactly
+	Error               string    `json:",omitempty"`
+	latencies, answered []time.Duration
 }
 
 // Allocated is what an operation allocates.
@@ -48,7 +49,7 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 	if err != nil {
 		return r, err
 	}
-	r.N, r.latencies = n, make([]time.Duration, n)
+	r.N, r.latencies, r.answered = n, make([]time.Duration, n), make([]time.Duration, n)
 	runtime.GC() // a turn does not collect the garbage of the turn before; a short turn leaves its own
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -56,11 +57,11 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 	if err != nil {
 		return r, err
 	}
-	requests, cpu := p.answers.Load(), cpuTime()
+	requests, cpu, begin := p.answers.Load(), cpuTime(), time.Now()
 	err = parallel.Do(atATime, n, func(i int) error {
 		start := time.Now()
 		err := do(ctx, i)
-		r.latencies[i] = time.Since(start)
+		r.latencies[i], r.answered[i] = time.Since(start), time.Since(begin)
 		return err
 	})
 	if err = errors.Join(err, p.Writer.Wait(ctx)); err != nil { // the turn ends when its writes are complete
@@ -72,9 +73,13 @@ func Measure(ctx context.Context, p *Place, prepare Prepare, n, atATime int) (r 
 	}
 	r.Servers -= servers
 	runtime.ReadMemStats(&after)
-	r.Mallocs = int64(after.Mallocs - before.Mallocs)
+	r.Mallocs, r.GC = int64(after.Mallocs-before.Mallocs), time.Duration(after.PauseTotalNs-before.PauseTotalNs)
 	slices.Sort(r.latencies)
 	r.P50, r.Slowest = r.latencies[n/2], r.latencies[n-1]
+	slices.Sort(r.answered)
+	for i, at := range r.answered {
+		r.Gap = max(r.Gap, at-r.answered[max(i-1, 0)])
+	}
 	return r, nil
 }
 
