@@ -161,7 +161,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		}
 		fmt.Printf("| %s | allocations | %s, was %s | | as before | %s |\n", name, now[name], before[name], verdict)
 	}
-	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(alone[0].results[0])/2, len(heats[0].results[0])/2, pauses(heats...))
+	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(alone[0].results[0])/2/alone[0].rounds, len(heats[0].results[0])/2/heats[0].rounds, pauses(heats...))
 	if !good {
 		return errSlower
 	}
