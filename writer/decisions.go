@@ -68,8 +68,14 @@ func (w *Writer) conditions(p *plan, changes []tables.Change) error {
 	}
 	p.deciding = &deciding{decided: decided{known: decide.Known{Outcome: NotApplied}}}
 	version := entity.Owned(entity.Version(p.timestamp, rand.Uint64()), w.ends.Number) //nolint:gosec // it tells writers apart, it hides nothing
-	if err := w.decideOn(p, changes, version); err != nil || !w.pinned {
+	if err := w.decideOn(p, changes, version); err != nil {
 		return err
+	}
+	if !w.pinned {
+		if p.decision.Parts[0].ClaimsID() {
+			p.known.ID = decide.Unclaimed
+		}
+		return nil
 	}
 	p.known.Outcome = Unknown // an earlier try may have been applied
 	// The version is what every repeat of the request gives the rows: so each knows what the first has written.

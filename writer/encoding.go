@@ -25,7 +25,7 @@ var (
 )
 
 // magic begins every stored Error; its last byte is the version of the format.
-const magic = "denorm\x02"
+const magic = "denorm\x03"
 
 // Bounds of a stored error, far above what a write is. Package entity has one for columns.
 const (
@@ -62,6 +62,7 @@ type wireDecision struct {
 	Conflict   bool
 	Taken      string   // the table, if another entity has the key
 	Tables     []string // of a Versioned entity, with their keyspaces
+	ID         decide.IDClaim
 	Conditions [][]byte
 }
 
@@ -89,7 +90,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	if d, known := e.decision, &e.known; d != nil {
 		w.Decision = wireDecision{
 			Outcome: known.Outcome, Attempts: known.Attempts, Conflict: known.Conflict,
-			Tables: d.Tables,
+			Tables: d.Tables, ID: known.ID,
 		}
 		for _, one := range d.Parts {
 			data, err := one.MarshalBinary()
@@ -238,13 +239,13 @@ func (e *Error) unite() bool {
 }
 
 func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) {
-	if w.Outcome > Pending || w.Attempts < 0 {
+	if w.Outcome > Pending || w.Attempts < 0 || w.ID > decide.Claimed {
 		return d, errStored
 	}
 	if len(w.Tables) > maxTables {
 		return d, errStoredSize
 	}
-	d.known = decide.Known{Outcome: w.Outcome, Attempts: w.Attempts, Err: storedCause(w.Err, w.Refused)}
+	d.known = decide.Known{Outcome: w.Outcome, Attempts: w.Attempts, Err: storedCause(w.Err, w.Refused), ID: w.ID}
 	if w.Taken != "" {
 		d.known.Err = decide.TakenError(printable.Line(w.Taken))
 	}

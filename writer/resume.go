@@ -16,7 +16,6 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
-	"github.com/denorm-go/denorm/tables"
 )
 
 // leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a
@@ -106,7 +105,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	}
 	if failed.decision != nil {
 		p.deciding = &deciding{decided: failed.decided}
-		p.known.Sent, p.known.Resumed = 0, !failed.stored || w.shares(failed.decision.First())
+		p.known.Sent = 0
 	}
 	fallBack := p.mode == LoggedBatch && !p.Strict
 	if fallBack && batch {
@@ -127,16 +126,6 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		}
 	}
 	return p
-}
-
-// shares says whether two entities of the set of a stored condition may have the same rows of query tables, as far as
-// [Resumes] tells: what is stored lacks the ID.
-func (w *Writer) shares(c *entity.Condition) bool {
-	return w.resumes == nil || slices.ContainsFunc(w.resumes, func(set tables.Described) bool {
-		s := set.Internal()
-		base := s.Tables[0]
-		return len(s.ID) < len(base.Key) && w.physical(base.Keyspace) == c.Keyspace && base.Named(c.Table)
-	})
 }
 
 // rejected is why nothing of a write may be sent again, whatever its age, or nil.

@@ -230,9 +230,9 @@ func TestForeignError(t *testing.T) {
 		}
 	}
 	for first, want := range map[string]string{
-		"denorm\x01": "made by an unreleased version: drain the queue before the update",
-		"denorm\x03": "made by a later version", "denorm": "damaged",
-		"denorn\x02": "not an encoded writer.Error", "": "not an encoded writer.Error",
+		"denorm\x02": "made by an unreleased version: drain the queue before the update",
+		"denorm\x04": "made by a later version", magic + "\x00": "damaged",
+		"denorn\x03": "not an encoded writer.Error", "": "not an encoded writer.Error",
 	} {
 		data := bytes.Replace(sealed(good), []byte(magic), []byte(first), 1)
 		if err := new(Error).UnmarshalBinary(data); err == nil || !strings.Contains(err.Error(), want) {
@@ -328,7 +328,7 @@ func TestErrorIsNoJSON(t *testing.T) {
 // follows.
 func TestStoredFieldsAreOfAVersion(t *testing.T) {
 	t.Parallel()
-	if magic[len(magic)-1] != 2 {
+	if magic[len(magic)-1] != 3 {
 		t.Errorf("version %d has no list of fields here", magic[len(magic)-1])
 	}
 	for typ, want := range map[reflect.Type][]string{
@@ -338,7 +338,7 @@ func TestStoredFieldsAreOfAVersion(t *testing.T) {
 		},
 		reflect.TypeFor[wireDecision](): {
 			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool", "Conflict bool", "Taken string",
-			"Tables []string", "Conditions [][]uint8",
+			"Tables []string", "ID decide.IDClaim", "Conditions [][]uint8",
 		},
 		reflect.TypeFor[wirePath](): {
 			"Outcome retry.Outcome", "Attempts int", "Err string", "Refused bool",
@@ -350,7 +350,7 @@ func TestStoredFieldsAreOfAVersion(t *testing.T) {
 			got = append(got, typ.Field(i).Name+" "+typ.Field(i).Type.String())
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s has %q, and version 2 is %q", typ, got, want)
+			t.Errorf("%s has %q, and version 3 is %q", typ, got, want)
 		}
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -381,6 +383,119 @@ func TestTwoInsertsAlongsideDeleteOfTheirID(t *testing.T) {
 	})
 }
 
+// An insert that was not applied has no claim of its own. A claim of its entity may be there all the same, and another
+// entity may have come and gone with the id before that: the claim of another insert, or its own, which came late.
+func TestInsertResumedOverAClaimOfItsEntity(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	claimed := cassandratest.Text("INSERT INTO shop.stays_id")
+	for name, claims := range map[string]func(*testing.T, *cassandratest.Cluster, *service) error{
+		"of another insert": func(t *testing.T, c *cassandratest.Cluster, s *service) error {
+			t.Helper()
+			fails := c.When(claimed).Do(cassandratest.Fail(cassandratest.Overloaded))
+			_, failed := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+			fails.End()
+			was := stayOn(2)
+			var err error
+			if was.Version, err = versionOf(s.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.w.Write(t.Context(), "leave", set.Delete(was)); err != nil {
+				t.Fatal(err)
+			}
+			lost := c.When(claimed).Do(cassandratest.Apply, cassandratest.Drop)
+			_, err = s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+			lost.End()
+			if !failedWrite(t, err).NotApplied() {
+				t.Fatal(err)
+			}
+			return failed
+		},
+		"its own, late": func(t *testing.T, c *cassandratest.Cluster, s *service) error {
+			t.Helper()
+			was := stayOn(2)
+			var err error
+			if was.Version, err = versionOf(s.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
+				t.Fatal(err)
+			}
+			slow := c.When(claimed).Do(cassandratest.Delay(3 * time.Second))
+			once := s.w.With(writer.Timeout(500*time.Millisecond), writer.Retry(retry.Policy{MaxAttempts: 1}))
+			_, failed := once.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+			if _, err := s.w.Write(t.Context(), "leave", set.Delete(was)); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(4 * time.Second)
+			slow.End()
+			return failed
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+				t.Helper()
+				create(c, set)
+				s := (&service{Cluster: c}).client(t)
+				failed := failedWrite(t, claims(t, c, s))
+				if got, want := rowsOfStay(t, s), [3]int{0, 0, 1}; !failed.NotApplied() || got != want {
+					t.Fatalf("rows %v, want %v: %v", got, want, failed)
+				}
+				for range 2 {
+					_, err := s.w.With(writer.Resumes(set)).Resume(t.Context(), again(failed))
+					if e := failedWrite(t, err); !errors.Is(err, writer.ErrConflict) || e.Resumable() {
+						t.Errorf("%v", err)
+					}
+				}
+				if got, want := rowsOfStay(t, s), [3]int{0, 0, 1}; got != want {
+					t.Errorf("rows %v, want %v", got, want)
+				}
+				if _, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1))); err != nil {
+					t.Fatal(err)
+				}
+				if got, want := rowsOfStay(t, s), [3]int{1, 1, 1}; got != want {
+					t.Errorf("rows %v, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// The claim of an earlier insert arrives late: after the entity that had the id is deleted, and before the claim of
+// another insert of the same entity, whose version is earlier than the delete, and later than the claim.
+func TestInsertMeetsALateClaimOfItsEntity(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		s := (&service{Cluster: c}).client(t)
+		was := stayOn(2)
+		var err error
+		if was.Version, err = versionOf(s.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
+			t.Fatal(err)
+		}
+		slow := c.When(cassandratest.Text("INSERT INTO shop.stays_id")).Do(cassandratest.Delay(600 * time.Millisecond))
+		early := s.w.With(writer.Timeout(50*time.Millisecond), writer.Retry(retry.Policy{MaxAttempts: 1}))
+		if _, err := early.Write(t.Context(), "stay", set.Insert(stayOn(1))); !failedWrite(t, err).NotApplied() {
+			t.Fatal(err)
+		}
+		inserted := make(chan error, 1)
+		go func() {
+			_, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+			inserted <- err
+		}()
+		<-time.After(100 * time.Millisecond)
+		if _, err := s.w.Write(t.Context(), "leave", set.Delete(was)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-inserted; err != nil {
+			t.Fatal(err)
+		}
+		slow.End()
+		if got, want := rowsOfStay(t, s), [3]int{1, 1, 1}; got != want {
+			t.Errorf("rows %v, want %v", got, want)
+		}
+	})
+}
+
 // Without ID, two entities share no row, so a Resume of a stored insert that has to claim its key again is carried out,
 // as it is from memory.
 func TestInsertResumedWithoutAnID(t *testing.T) {
@@ -410,7 +525,8 @@ func TestInsertResumedWithoutAnID(t *testing.T) {
 
 type reasons struct {
 	session.Tracer
-	seen *[]string
+	seen  *[]string
+	ended func() // is called at the end of each request
 }
 
 func (r reasons) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
@@ -419,6 +535,9 @@ func (r reasons) TraceRequestStart(ctx context.Context, _ session.RequestStart) 
 
 func (r reasons) TraceRequestEnd(_ context.Context, e session.RequestEnd) {
 	*r.seen = append(*r.seen, e.Outcome.String()+":"+e.Reason)
+	if r.ended != nil {
+		r.ended()
+	}
 }
 
 func (r reasons) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
@@ -427,20 +546,126 @@ func (r reasons) TraceStart(ctx context.Context, _ session.OperationStart) conte
 
 func (r reasons) TraceEnd(context.Context, session.OperationEnd) {}
 
-// An insert that nothing is in the way of is no conflict.
+// An insert that nothing is in the way of is no conflict, and claims its keys once, in one request each. It is planned
+// again where the claim of its ID is what orders entities: not for another unique key, nor without an ID.
 func TestInsertAboveItsClaimIsNoConflict(t *testing.T) {
 	t.Parallel()
+	without := tables.Must(tables.New[stay]("stay",
+		tables.Table{Name: "stays", PartKey: []string{"site"}, SortKey: []string{"day", "id"}},
+		tables.Table{Name: "stays_by_id", PartKey: []string{"id"}},
+		tables.Table{Name: "stays_id", PartKey: []string{"note"}, Unique: true},
+		tables.ID("id"), tables.Versioned("version"),
+	))
+	for name, test := range map[string]struct {
+		set  *tables.Set[stay]
+		want []string
+	}{
+		"claim of the ID": {staySet(), []string{"not applied:", "applied:", "applied:"}},
+		"of another key":  {without, []string{"applied:", "applied:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				create(c, test.set)
+				var seen []string
+				both := connect(t, c, session.Trace(reasons{seen: &seen}))
+				w := openOn(t, both)
+				claims := c.When(cassandratest.Table("stays_id")).Do(cassandratest.Answer)
+				if _, err := w.Write(t.Context(), "stay", test.set.Insert(stayOn(1))); err != nil {
+					t.Fatal(err)
+				}
+				if n := claims.Handled(); !slices.Equal(seen, test.want) || n != 1 {
+					t.Errorf("%q, want %q; %d requests to the unique table", seen, test.want, n)
+				}
+			})
+		})
+	}
+}
+
+// What an insert has claimed is given back if nothing of it was sent, also when its call has ended: after the first
+// plan, which claims, or while the nodes rejected its transaction; and if it cannot be planned again.
+func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
+	t.Parallel()
+	type note struct {
+		ID   int32
+		Ends time.Time
+	}
+	notes := tables.Must(tables.New[note]("note",
+		tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.ExpiresAt("ends")))
 	set := staySet()
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+	for _, name := range []string{"second plan not begun", "second plan rejected", "transaction rejected"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				create(c, set, notes)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var seen []string
+				var ahead atomic.Int64
+				both := connect(t, c, session.Trace(reasons{seen: &seen, ended: func() {
+					switch name {
+					case "second plan not begun":
+						cancel()
+					case "second plan rejected":
+						ahead.Store(int64(time.Minute))
+					}
+				}}))
+				s := &service{c, openOn(t, both, writer.WithClock(writer.NewClock(func() time.Time {
+					return time.Now().Add(time.Duration(ahead.Load()))
+				}))), both.Reads(), both}
+				if name == "transaction rejected" {
+					c.When(cassandratest.Table("stays"), cassandratest.Text("UPDATE")).
+						Do(cassandratest.Fail(cassandratest.Unavailable(gocql.Consistency(gocql.Serial), 2, 1)))
+					time.AfterFunc(500*time.Millisecond, cancel)
+				}
+				_, err := s.w.With(writer.Retry(retry.Policy{MaxAttempts: 100})).Write(ctx, "stay",
+					set.Insert(stayOn(1)), notes.Insert(note{1, time.Now().Add(30 * time.Second)}))
+				if failed := failedWrite(t, err); !failed.NotApplied() || errors.Is(err, writer.ErrConflict) {
+					t.Error(err)
+				}
+				if err := s.w.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got, want := rowsOfStay(t, s), [3]int{0, 0, 0}; got != want {
+					t.Errorf("rows %v, want %v: %v", got, want, err)
+				}
+			})
+		})
+	}
+}
+
+// An insert whose transaction got no answer keeps its claim. Once that is older than ClaimGrace another entity takes the
+// id, and is deleted. The insert is not sent again then, though its entity has a claim, of another insert.
+func TestInsertResumedAfterItsClaimWasTaken(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		create(c, set)
-		var seen []string
-		both := connect(t, c, session.Trace(reasons{seen: &seen}))
-		s := &service{c, openOn(t, both), both.Reads(), both}
-		if _, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1))); err != nil {
+		s := (&service{Cluster: c}).client(t)
+		lost := c.When(cassandratest.Table("stays"), cassandratest.Text("UPDATE")).Do(cassandratest.Drop)
+		_, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+		lost.End()
+		failed := failedWrite(t, err)
+		<-time.After(time.Minute)
+		was := stayOn(2)
+		if was.Version, err = versionOf(s.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
 			t.Fatal(err)
 		}
-		if slices.Contains(seen, "not applied:conflict") {
-			t.Error(seen)
+		if _, err := s.w.Write(t.Context(), "leave", set.Delete(was)); err != nil {
+			t.Fatal(err)
+		}
+		lost = c.When(cassandratest.Table("stays_id")).Do(cassandratest.Apply, cassandratest.Drop)
+		_, err = s.w.Write(t.Context(), "stay", set.Insert(stayOn(1)))
+		lost.End()
+		if !failedWrite(t, err).NotApplied() {
+			t.Fatal(err)
+		}
+		if _, err = s.w.With(writer.Resumes(set)).Resume(t.Context(), again(failed)); !errors.Is(err, writer.ErrConflict) {
+			t.Error(err)
+		}
+		if got, want := rowsOfStay(t, s), [3]int{0, 0, 1}; got != want {
+			t.Errorf("rows %v, want %v", got, want)
 		}
 	})
 }

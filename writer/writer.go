@@ -187,24 +187,45 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	ctx, call := fanout.Deadline(ctx, w.timeout)
 	defer call.End()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Changes: len(changes)})
-	var met decide.Known
-	for tries := 0; ; tries++ { // an insert has to be above a deleted row, or claim, that it meets: planned again, once
-		p, err := w.plan(op, changes, met.Above)
+	var before *plan
+	for fences := 0; ; { // an insert has to be above its claim of an ID, or a deleted row: of these it passes one
+		p, err := w.planAfter(op, changes, before)
 		if err == nil {
-			p.sent = met.Sent
-			if p.deciding != nil {
-				p.known.Attempts, p.known.Held = met.Attempts, met.Held
-			}
 			err = w.guard(ctx, p)
 		}
 		if err != nil {
+			if before != nil {
+				before.decision.GiveUp(ctx, &before.env, before.known)
+			}
 			return w.unsent(ctx, op, p, err)
 		}
-		if w.decide(ctx, p); p.deciding == nil || p.known.Above == 0 || w.pinned || tries > 0 {
+		if w.decide(ctx, p); p.deciding == nil || p.known.Above == 0 || w.pinned {
 			return w.send(ctx, p)
 		}
-		met = p.known
+		if p.known.Held == nil {
+			if fences++; fences > 1 {
+				return w.send(ctx, p)
+			}
+		}
+		before = p
 	}
+}
+
+// planAfter plans a write once more, above what the plan before it has met, if there is one.
+func (w *Writer) planAfter(op string, changes []tables.Change, before *plan) (*plan, error) {
+	if before == nil {
+		return w.plan(op, changes, 0)
+	}
+	met := &before.known
+	p, err := w.plan(op, changes, met.Above)
+	if err != nil {
+		return nil, err
+	}
+	p.sent, p.known.Attempts = before.sent+met.Sent, met.Attempts
+	if met.Held != nil {
+		p.known.Held, p.known.ID = met.Held, met.ID
+	}
+	return p, nil
 }
 
 // unsent ends a write of which nothing was sent: it was rejected, or the schema of its tables could not be read, which

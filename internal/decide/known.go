@@ -31,13 +31,34 @@ type Known struct {
 	// with Conflict: the timestamp of what an insert has met, a deleted row or its own claim: it has to be planned again
 	// above it
 	Above int64
-	Held  []gocql.UUID // with Above: tokens of the keys that it has claimed, for what is planned again
+	Held  []Held // with Above: the keys that it has claimed, for what is planned again
 	// of keys that are given up, as they were before the decision was first sent; none if that was another process
 	Tokens   []gocql.UUID
-	Resumed  bool // before the decision: it is of an earlier call, at the time of then, and its set may have an ID
-	Attempts int  // requests, in earlier calls too
-	Sent     int  // of this call
+	ID       IDClaim
+	Attempts int // requests, in earlier calls too
+	Sent     int // of this call
 }
+
+// Held is a claim of a unique key that a write has made. Alone says that no other write can rely on it.
+type Held struct {
+	Token gocql.UUID
+	Alone bool
+}
+
+// IDClaim is what is known of an insert whose entity has an ID that is not all of the base key. An entity that had the
+// ID before has another base row, so only the claim of the ID says that it is gone.
+type IDClaim uint8
+
+// What is known of it.
+const (
+	// NoIDClaim is of all other changes, and of inserts whose time the caller gives.
+	NoIDClaim IDClaim = iota
+	// Unclaimed: the version is not known to be later than the claim, or the claim may be gone. The change is not sent.
+	Unclaimed
+	// Claimed: the version was made after the claim, and this write has not given that back. Whoever took the ID since
+	// then has left the fence of a delete in the base row.
+	Claimed
+)
 
 // Errors of decisions.
 var (
@@ -93,9 +114,10 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	known, err := fanout.Detached(ctx, func() (Known, error) { return d.traced(ctx, env, earlier), nil })
 	switch {
 	case errors.Is(err, fanout.ErrUnbegun):
-		known = Known{Outcome: retry.NotApplied, Err: err}
+		known = Known{Outcome: retry.NotApplied, Err: err, ID: earlier.left()}
+		d.GiveUp(ctx, env, earlier)
 	case err != nil:
-		known = Known{Outcome: retry.Unknown, Err: err}
+		known = Known{Outcome: retry.Unknown, Err: err, ID: earlier.left()}
 	}
 	if !known.Never {
 		known.Outcome = earlier.Outcome.Then(known.Outcome)
@@ -116,6 +138,22 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 		known.Err = ErrChanged
 	}
 	return known
+}
+
+// left is what is known of the claim of an ID after a call that has not said what it did: a first call may have given
+// it back, or may yet do so.
+func (k *Known) left() IDClaim {
+	if k.Outcome == retry.NotApplied {
+		return min(k.ID, Unclaimed)
+	}
+	return k.ID
+}
+
+// GiveUp gives back what was claimed for a plan that is not carried out.
+func (d *Decision) GiveUp(ctx context.Context, env *Env, earlier Known) {
+	if len(earlier.Held) > 0 && d.Abandon != nil {
+		d.Abandon(ctx, env, d, earlier)
+	}
 }
 
 // reasonConflict is what a tracer is told of a condition that did not hold.

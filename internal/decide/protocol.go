@@ -36,6 +36,8 @@ type Protocol struct {
 	// Conclude does what is left when every table has the write, perhaps as one of the [Ends], for which the next change
 	// of the row waits; nil for nothing to do. If it fails, the next writer does it.
 	Conclude func(ctx context.Context, env *Env, d *Decision, known Known)
+	// Abandon gives back what Known.Held has, and does not wait for it; nil if Decide holds nothing.
+	Abandon func(ctx context.Context, env *Env, d *Decision, known Known)
 }
 
 // Apart is the advice for changes that cannot be in one decision.

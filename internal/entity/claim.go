@@ -51,6 +51,15 @@ func (r *Renderer) claim(t *layout.Table, row []cqltype.Value) *Claim {
 	return NewClaim(t, key, NewBase(r.Set, r.Keyspace, row))
 }
 
+// ClaimsID says whether an entity is inserted in a Versioned set whose ID is not all of the base key, and the change
+// claims the ID, or a part of it: only the claim is in the way of two entities with the ID at a time.
+func (c *Conditional) ClaimsID() bool {
+	s := c.Condition.base.Set
+	beyond := func(i int) bool { return !slices.Contains(s.ID, i) }
+	return c.Condition.Kind == Insert && c.Condition.By == layout.Versioned && len(s.ID) < len(s.Tables[0].Key) &&
+		slices.ContainsFunc(c.Claims, func(k *Claim) bool { return !slices.ContainsFunc(k.table.Key, beyond) })
+}
+
 // NewClaim is the claim of an entity, by its base row, to a key of a Unique table.
 func NewClaim(t *layout.Table, key []*cqltype.Value, base *Base) *Claim {
 	return &Claim{

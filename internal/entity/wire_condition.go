@@ -189,6 +189,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 		row = append(row, cqltype.Value{Type: TimeUUID})
 		base.Columns = append(base.Columns, s.Version)
 	}
+	s.ID = base.Key // the ID is not stored: what is known of its claim is
 	base.Read, base.ColumnNames = base.Columns, s.Names(base.Columns)
 	if w.Mark != "" {
 		s.Mark = of[w.Mark]
@@ -230,12 +231,6 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	}
 	if out.Releases, err = b.claims(d, w.Releases, of); err != nil {
 		return nil, err
-	}
-	s.ID = base.Key
-	for _, k := range out.Claims { // the ID is not stored: a unique key that is a part of the base key stands for it
-		if len(k.key) < len(base.Key) && !slices.ContainsFunc(k.table.Key, func(i int) bool { return !s.InBaseKey(i) }) {
-			s.ID = k.table.Key
-		}
 	}
 	return out, out.checkClaims()
 }

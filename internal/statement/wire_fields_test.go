@@ -23,7 +23,7 @@ func TestStoredFieldsAreOfAVersion(t *testing.T) {
 			got = append(got, typ.Field(i).Name+" "+typ.Field(i).Type.String())
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s has %q, and version 2 of stored errors has %q", typ, got, want)
+			t.Errorf("%s has %q, and version 3 of stored errors has %q", typ, got, want)
 		}
 	}
 }

@@ -29,9 +29,11 @@ type Change struct {
 	// freed only if this call applies the swap: those that are there now may be of later writes.
 	Sent bool
 
-	// Later says that the version has to be later than the claim of a key that the entity did not have. Where two entities
-	// with one ID share rows of query tables, and not the base row, no fence says which of them is the later one.
-	Later bool
+	// ID says whether the version was made after the claims. Where two entities with one ID share rows of query tables, and
+	// not the base row, no fence says which of them is the later one. The swap of what is Unclaimed is not sent. Commit
+	// claims its keys, for another Change with a later version. If it was Sent, Commit asks the row what has come of it.
+	// Commit leaves here what is known afterwards.
+	ID decide.IDClaim
 
 	Claims   []Key // unique keys that the row has afterwards and had not before
 	Releases []Key // and the other way round; of a delete all
@@ -47,15 +49,15 @@ type Change struct {
 	// was applied. They are all that a Finish in another Change of the same swap needs.
 	Tokens []gocql.UUID
 
-	// Held are the tokens of Claims that a Change before this one has set, and has kept because its version was not Later,
-	// or none. Commit leaves there what it keeps itself. It keeps nothing if something was held.
-	Held []gocql.UUID
+	// Held are what a Change before this one has claimed and kept, because it was Unclaimed. Commit leaves there what it
+	// keeps itself.
+	Held []decide.Held
 
-	held  []holding
-	again bool // Held was not empty
+	held []holding
+	left bool // there are claims to be given back, and the call has ended
 }
 
-// errEarlier is the error of a change whose version was not [Change.Later].
+// errEarlier is the error of a change whose version may be earlier than its claim of the ID.
 var errEarlier = errors.New("a unique key was claimed after the timestamp of the insert: make the request again")
 
 // ErrOwnerless is the end of the error of a [Key] whose row names no entity, which no writer of the library has made.
@@ -67,20 +69,24 @@ const defaultGrace = 10 * time.Second
 // written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row
 // next rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows
 // would be ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has
-// a key, the result's error is a [TakenError]. If the version was not Later, Behind is the last claim.
+// a key, the result's error is a [TakenError]. If the change was Unclaimed, Behind is the last claim.
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
 	}
-	s := settlement{store: c.Store, swap: c.Swap, renew: c.renew, sent: c.Sent, tried: retry.NotApplied}
+	s := settlement{
+		store: c.Store, swap: c.Swap, renew: c.renew, sent: c.Sent, tried: retry.NotApplied, fences: c.fences(),
+	}
+	if c.ID == decide.Unclaimed && c.Sent {
+		return s.look(ctx)
+	}
 	var result Result
 	if err := c.claim(ctx); err != nil {
 		result = s.stop(ctx, err)
+	} else if c.ID == decide.Unclaimed {
+		return c.keep()
 	} else {
 		result = s.settle(ctx, c.Insert)
-	}
-	if errors.Is(result.Err, errEarlier) && result.Outcome == retry.NotApplied && !c.again {
-		return c.keep(result)
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
 	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || result.Past) || result.Never {
@@ -109,29 +115,53 @@ func (c *Change) claim(ctx context.Context) error {
 	c.held = make([]holding, len(c.Claims))
 	for i, key := range c.Claims {
 		c.held[i].key = key
-		if len(c.Held) == len(c.Claims) {
-			c.held[i].token, c.held[i].alone = c.Held[i], c.Held[i] != gocql.UUID{}
-		}
 	}
-	c.again, c.Held = len(c.Held) > 0, nil
+	if c.adopt() {
+		return nil
+	}
 	return c.renew(ctx)
 }
 
-// keep leaves the claims for a Change with a later version.
-func (c *Change) keep(result Result) Result {
-	for _, h := range c.held {
-		result.Behind = h.token
-		if !h.alone {
-			h.token = gocql.UUID{}
-		}
-		c.Held = append(c.Held, h.token)
+// adopt goes on with what was Held, and says whether there was anything. The swap of an insert has no version as its
+// condition at first, so it needs no newer claims.
+func (c *Change) adopt() bool {
+	held := c.Held
+	c.Held = nil
+	if len(held) == 0 || len(held) != len(c.held) {
+		return false
 	}
+	for i := range held {
+		c.held[i].Held = held[i]
+	}
+	return true
+}
+
+// keep leaves the claims for a Change with a later version.
+func (c *Change) keep() Result {
+	result := Result{Outcome: retry.NotApplied}
+	for _, h := range c.held {
+		result.Behind = h.Token
+		c.Held = append(c.Held, h.Held)
+	}
+	c.ID = decide.Claimed
 	return result
 }
 
-// renew gives every claim a new token.
+// fences is the timestamp from which on the fence of a delete stops an insert. The version of one that is Claimed is
+// later than its claims, and a fence between these may be of another entity's write, which has taken the ID.
+func (c *Change) fences() int64 {
+	switch {
+	case c.ID != decide.Claimed:
+		return entity.Timestamp(c.Swap.Version)
+	case c.Sent || len(c.Held) == 0:
+		return 0 // it is not known when the claims were made
+	}
+	return entity.Timestamp(c.Held[0].Token)
+}
+
+// renew gives every claim a new token. A claim of the ID that was lost may have been another entity's.
 func (c *Change) renew(ctx context.Context) error {
-	earlier := false
+	lost := false
 	for i := range c.held {
 		var taken *TakenError // which says it
 		if err := c.held[i].claim(ctx, c); errors.As(err, &taken) {
@@ -139,9 +169,9 @@ func (c *Change) renew(ctx context.Context) error {
 		} else if err != nil { // the results of a write list only tables with rows of the entity
 			return fmt.Errorf("%s: %w", c.held[i].key, err)
 		}
-		earlier = earlier || c.held[i].gained && entity.Timestamp(c.held[i].token) >= entity.Timestamp(c.Swap.Version)
+		lost = lost || c.held[i].lost
 	}
-	if c.Later && earlier {
+	if c.ID == decide.Claimed && lost {
 		return errEarlier
 	}
 	return nil

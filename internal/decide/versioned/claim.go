@@ -12,12 +12,11 @@ import (
 
 // holding is a key that this write has claimed.
 type holding struct {
-	key   Key
-	token gocql.UUID
-	// alone says that no other write for the entity can rely on the claim: there was none for this entity before this
+	key Key
+	// Alone says that no other write for the entity can rely on the claim: there was none for this entity before this
 	// write's, and its token has been this write's since.
-	alone  bool
-	gained bool // the key may not have been this entity's before the version
+	decide.Held
+	lost bool // it was claimed again, and the claim of before was not there any more
 }
 
 // claim takes the key with a token made just now, or finds that another entity has it. On an error the claim may be
@@ -27,7 +26,7 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		own, alone, gained := c.Next(0), true, true
+		own, alone, lost := c.Next(c.above()), true, h.Token != gocql.UUID{}
 		// An attempt whose answer was lost was applied, too, if the next one finds its token.
 		now, _, err := decide.Try(ctx, c.Store, func(ctx context.Context) (Claim, error) { return h.key.Take(ctx, own) })
 		if err != nil {
@@ -41,11 +40,8 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			if now.Owner == h.key.Self() {
 				// The token is ours of before, or that of another write for this entity. That one may be about to give
 				// the key up, by the token that it has seen: it shall not find it.
-				alone = h.alone && now.Token == h.token
-				// A claim of an earlier call is also ours. That of another write may be later than a delete that is later than
-				// the version. What is planned again is above the one that it has met.
-				gained = !c.Sent && !c.again && now.Token != h.token &&
-					entity.Timestamp(now.Token) >= entity.Timestamp(c.Swap.Version)
+				alone = h.Alone && now.Token == h.Token
+				lost = lost && now.Token != h.Token
 			} else if fenced, err := c.evict(ctx, h.key, now, entity.Timestamp(own)); err != nil {
 				return err
 			} else if !fenced {
@@ -59,11 +55,20 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			}
 		}
 		if token == own {
-			h.token, h.alone, h.gained = own, alone, gained
+			h.Token, h.Alone, h.lost = own, alone, lost
 			return nil
 		}
 	}
 	return decide.ErrRounds
+}
+
+// above is the timestamp that a claim has to be above: where the version follows from the claim, a fence that this
+// change was planned above is before both.
+func (c *Change) above() int64 {
+	if c.ID == decide.Unclaimed {
+		return entity.Timestamp(c.Swap.Version)
+	}
+	return 0
 }
 
 // evict sees to it that the owner of a claim cannot come to hold the key by that claim any more. It says whether it
@@ -131,12 +136,20 @@ func applyToQueryTables(ctx context.Context, store Store, row Row, version gocql
 }
 
 // release frees the claims that only this call can rely on: no other call for this entity has found their tokens, and
-// one that claims the key sets its own. If that fails, or the write dies first, the next claimer evicts.
+// one that claims the key sets its own. If that fails, or the write dies first, the next claimer evicts. After the end
+// of the call they are left to be freed.
 func (c *Change) release(ctx context.Context) {
+	c.left = false
 	for _, h := range c.held {
-		if h.alone {
-			free(ctx, c.Store, h.key, h.token)
+		if !h.Alone {
+			continue
 		}
+		c.ID = min(c.ID, decide.Unclaimed)
+		if ctx.Err() != nil {
+			c.left = true
+			return
+		}
+		free(ctx, c.Store, h.key, h.Token)
 	}
 	c.held = nil
 }

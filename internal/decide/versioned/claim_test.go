@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
@@ -311,50 +312,177 @@ func TestChangeRenews(t *testing.T) {
 	}
 }
 
-// TestChangeLater keeps what an insert has claimed after its version for one with a later version, which still gives it
-// back. What was the entity's before is in nobody's way.
-func TestChangeLater(t *testing.T) {
+// TestChangeOfAnID claims the keys of an insert before its version is made, and keeps them for the change with that. A
+// fence is no obstacle only if it is earlier than the claims, and they are still there: otherwise another entity may
+// have had the ID since.
+func TestChangeOfAnID(t *testing.T) {
 	t.Parallel()
-	store := script{swaps: []any{refused(15)}, rows: []versioned.Row{rowAt(15, "x", 0)}}
-	gained, own := uniqueRow{store: &store}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
-	token := int64(100)
-	change := func(version int64, held []gocql.UUID) versioned.Change {
-		return versioned.Change{
-			Store: &store, Swap: versioned.Swap{Version: at(version), After: "y"}, Insert: true, Later: true, Held: held,
-			Claims: []versioned.Key{&gained, &own},
-			Next:   func(int64) gocql.UUID { token++; return at(token) },
-		}
+	applied := versioned.Reply{Applied: true}
+	for _, tt := range []struct {
+		name  string
+		swaps []any
+		rows  []versioned.Row
+		other int64 // takes the claim over for the entity before the second change
+		over  bool  // the call ends before the second change
+		want  string
+		asked []string
+		id    decide.IDClaim
+	}{
+		{
+			"applied", []any{applied}, nil, 0, false, "applied",
+			[]string{"swap 0 to 110"}, decide.Claimed,
+		},
+		{
+			"given back", []any{refused(15)},
+			[]versioned.Row{rowAt(15, "x", 0)}, 0, false, "not applied, conflict with 15",
+			[]string{"swap 0 to 110", "read", "free 101"}, decide.Unclaimed,
+		},
+		{
+			"kept while the swap may be under way", []any{errLost, errRefused},
+			[]versioned.Row{{}}, 0, false, "unknown, refused",
+			[]string{"swap 0 to 110", "swap 0 to 110", "read"}, decide.Claimed,
+		},
+		{
+			"left after the end of the call", nil, nil, 0, true, "not applied, context canceled",
+			nil, decide.Unclaimed,
+		},
+		{
+			"over an earlier fence", []any{refused(15), applied},
+			[]versioned.Row{rowAt(15, nil, 0)}, 0, false, "applied",
+			[]string{
+				"swap 0 to 110", "read", "take 103", "replace 101 by 103", "take 104", "replace 102 by 104", "swap 15 to 110",
+			}, decide.Claimed,
+		},
+		{
+			"a fence between claim and version", []any{refused(105)},
+			[]versioned.Row{rowAt(105, nil, 0)}, 0, false, "not applied, behind 105",
+			[]string{"swap 0 to 110", "read", "free 101"}, decide.Unclaimed,
+		},
+		{
+			"a claim that was lost", []any{refused(15)},
+			[]versioned.Row{rowAt(15, nil, 0)}, 102, false, "not applied, " + earlier,
+			[]string{"swap 0 to 110", "read", "take 103", "replace 102 by 103", "take 104", "replace 102 by 104"}, decide.Claimed,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			store := script{swaps: tt.swaps, rows: tt.rows}
+			gained, own := uniqueRow{store: &store}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
+			token := int64(100)
+			change := func(version int64, id decide.IDClaim, held []decide.Held) versioned.Change {
+				return versioned.Change{
+					Store: &store, Swap: versioned.Swap{Version: at(version), After: "y"}, Insert: true, ID: id, Held: held,
+					Claims: []versioned.Key{&gained, &own},
+					Next:   func(above int64) gocql.UUID { token = max(token, above) + 1; return at(token) },
+				}
+			}
+			first := change(20, decide.Unclaimed, nil)
+			r := first.Commit(t.Context())
+			if got, want := result(&r), "not applied, behind 102"; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			if want := []string{"take 101", "take 102", "replace 7 by 102"}; !slices.Equal(store.asked, want) {
+				t.Errorf("asked %q, want %q", store.asked, want)
+			}
+			if want := []decide.Held{{Token: at(101), Alone: true}, {Token: at(102)}}; !slices.Equal(first.Held, want) {
+				t.Errorf("held %v, want %v", first.Held, want)
+			}
+			if store.asked = nil; tt.other != 0 {
+				gained.claim.Token = at(tt.other)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if tt.over {
+				cancel()
+			}
+			second := change(110, first.ID, first.Held)
+			r = second.Commit(ctx)
+			if got := result(&r); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if !slices.Equal(store.asked, tt.asked) {
+				t.Errorf("asked %q, want %q", store.asked, tt.asked)
+			}
+			if second.ID != tt.id || second.Held != nil {
+				t.Errorf("claim of the ID: %v, want %v; held %v", second.ID, tt.id, second.Held)
+			}
+		})
 	}
-	first := change(20, nil)
-	r := first.Commit(t.Context())
-	if r.Outcome != retry.NotApplied || r.Behind != at(102) {
-		t.Errorf("%s", result(&r))
-	}
-	second := change(103, first.Held)
-	r = second.Commit(t.Context())
-	if got, want := result(&r), "not applied, conflict with 15"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	want := []string{
-		"take 101", "take 102", "replace 7 by 102",
-		"take 103", "replace 101 by 103", "take 104", "replace 102 by 104", "swap 0 to 103", "read", "free 103",
-	}
-	if !slices.Equal(store.asked, want) {
-		t.Errorf("asked %q, want %q", store.asked, want)
-	}
-	// A claim of another write for the entity may be as late. What is lost before the second try is not kept again.
-	token, store.asked, gained.claim = 110, nil, versioned.Claim{Owner: "me", Token: at(110)}
-	other := change(109, nil)
-	r = other.Commit(t.Context())
-	if r.Outcome != retry.NotApplied || r.Behind != at(112) {
-		t.Errorf("%s", result(&r))
-	}
-	token, gained.claim = 200, versioned.Claim{}
-	again := change(113, other.Held)
-	r = again.Commit(t.Context())
-	if r.Outcome != retry.NotApplied || r.Behind != (gocql.UUID{}) || again.Held != nil ||
-		!slices.Contains(store.asked, "free 201") {
-		t.Errorf("%s: %v", result(&r), store.asked)
+}
+
+// earlier is the error of an insert whose version may be earlier than its claim of the ID.
+const earlier = "a unique key was claimed after the timestamp of the insert: make the request again"
+
+// TestChangeOfAnIDSent is an insert that an earlier call has sent. If its version is not known to be later than its
+// claim it is only looked for. If it is, whoever had the ID since then has left a fence, so it is sent over none.
+func TestChangeOfAnIDSent(t *testing.T) {
+	t.Parallel()
+	mine := versioned.Claim{Owner: "me", Token: at(101)}
+	for _, tt := range []struct {
+		name  string
+		id    decide.IDClaim
+		swaps []any
+		rows  []versioned.Row
+		claim versioned.Claim
+		want  string
+		asked []string
+	}{
+		{
+			"not claimed, nothing there", decide.Unclaimed, nil,
+			[]versioned.Row{{}},
+			mine, "unknown, conflict with 0, " + earlier,
+			[]string{"read"},
+		},
+		{
+			"not claimed, and applied", decide.Unclaimed, nil,
+			[]versioned.Row{rowAt(20, "y", 0)},
+			mine, "applied",
+			[]string{"read"},
+		},
+		{
+			"not claimed, another insert", decide.Unclaimed, nil,
+			[]versioned.Row{rowAt(30, "x", 0)},
+			mine, "unknown, conflict with 30",
+			[]string{"read"},
+		},
+		{
+			"claimed", decide.Claimed,
+			[]any{versioned.Reply{Applied: true}}, nil,
+			mine, "applied",
+			[]string{"take 111", "replace 101 by 111", "swap 0 to 20"},
+		},
+		{
+			"claimed, and not known again", decide.Claimed,
+			[]any{errRefused},
+			[]versioned.Row{{}},
+			mine, "unknown, refused",
+			[]string{"take 111", "replace 101 by 111", "swap 0 to 20", "read"},
+		},
+		{
+			"claimed, and a fence", decide.Claimed,
+			[]any{refused(15)},
+			[]versioned.Row{rowAt(15, nil, 0)},
+			versioned.Claim{}, "unknown, conflict with 15",
+			[]string{"take 111", "swap 0 to 20", "read", "free 111"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			store := script{swaps: tt.swaps, rows: tt.rows}
+			key := uniqueRow{store: &store, claim: tt.claim}
+			c := versioned.Change{
+				Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Sent: true, ID: tt.id,
+				Claims: []versioned.Key{&key},
+				Next:   func(int64) gocql.UUID { return at(111) },
+			}
+			r := c.Commit(t.Context())
+			if got := result(&r); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if !slices.Equal(store.asked, tt.asked) {
+				t.Errorf("asked %q, want %q", store.asked, tt.asked)
+			}
+		})
 	}
 }
 

@@ -24,6 +24,7 @@ var Protocol = decide.Protocol{
 	Names:    decide.BaseTable,
 	Decide:   commit,
 	Conclude: conclude,
+	Abandon:  abandon,
 }
 
 // join says that two changes cannot be decided together.
@@ -41,7 +42,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 	change := &Change{
 		Store: NewBase(env, cond.Base()), Insert: cond.Kind == entity.Insert, Grace: env.Grace, Next: env.NewVersion,
 		Sent:   earlier.Outcome == retry.Unknown,
-		Later:  later(cond, earlier),
+		ID:     earlier.ID,
 		Held:   earlier.Held,
 		Swap:   swapOf(cond),
 		Claims: keysOf(env, cond.Base(), c.Claims), Releases: keysOf(env, cond.Base(), c.Releases),
@@ -50,6 +51,10 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 	known := decide.Known{
 		Outcome: result.Outcome, Never: result.Never, Past: result.Past, Err: result.Err,
 		Conflict: result.Conflict || errors.Is(result.Err, errEarlier), Tokens: change.Tokens,
+		ID: change.ID,
+	}
+	if change.left {
+		giveBack(ctx, env, d, change)
 	}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
@@ -74,14 +79,6 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		known.Current, _ = d.First().Base().Decode(*row)
 	}
 	return known
-}
-
-// later says whether the version of a change has to be [Change.Later]: of an insert, where the ID is not all of the
-// base key. The first try of a write with At has no claim either, and the time that the caller wants.
-func later(c *entity.Condition, earlier decide.Known) bool {
-	s := c.Base().Set
-	return c.Kind == entity.Insert && len(s.ID) < len(s.Tables[0].Key) &&
-		(earlier.Outcome != retry.Unknown || earlier.Resumed)
 }
 
 // swapOf is the compare-and-set of a condition.
@@ -118,6 +115,31 @@ func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known de
 		change.Finish(ctx)
 		return struct{}{}, nil
 	})
+}
+
+// abandon gives back the keys that an insert has claimed for a plan that is not carried out.
+func abandon(ctx context.Context, env *decide.Env, d *decide.Decision, known decide.Known) {
+	base := d.First().Base()
+	change := &Change{Store: NewBase(env, base), Claims: keysOf(env, base, d.Parts[0].Claims)}
+	for i, held := range known.Held {
+		change.held = append(change.held, holding{key: change.Claims[i], Held: held})
+	}
+	giveBack(ctx, env, d, change)
+}
+
+// giveBack gives back what a change has claimed. The call has ended, so this is one of the ends: the next change of the
+// entity waits for it. Where there is no room for it, the next one to want such a key takes it.
+func giveBack(ctx context.Context, env *decide.Env, d *decide.Decision, change *Change) {
+	end, ok := env.Ends.Begin(d.Row())
+	if !ok {
+		return
+	}
+	go func() {
+		defer end()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), env.Timeout)
+		defer cancel()
+		change.release(ctx)
+	}()
 }
 
 // keysOf are keys on behalf of the entity of own.

@@ -23,8 +23,8 @@ type Result struct {
 	Conflict bool
 	Row      Row
 	// Behind is not zero if an insert has met the fence of a delete that is not older than its own version: the rows
-	// in the query tables would be covered by their tombstones. Or it is the claim that [Change.Later] means. The outcome
-	// is NotApplied; the insert is to be begun again with a version above this one.
+	// in the query tables would be covered by their tombstones. Or it is a claim that its version has to follow, see
+	// [Change.ID]. The outcome is NotApplied; the insert is to be begun again with a version above this one.
 	Behind gocql.UUID
 	// Err is why the outcome is not Applied, where a conflict or a fence does not say it.
 	Err error
@@ -40,7 +40,7 @@ const rounds = 8
 // as its condition, renew is called, and an error of it ends the insert. Claims of unique keys need
 // that: see [Change].
 func Settle(ctx context.Context, store Store, swap Swap, insert bool, renew func(context.Context) error) Result {
-	s := settlement{store: store, swap: swap, renew: renew, tried: retry.NotApplied}
+	s := settlement{store: store, swap: swap, renew: renew, tried: retry.NotApplied, fences: entity.Timestamp(swap.Version)}
 	return s.settle(ctx, insert)
 }
 
@@ -53,6 +53,8 @@ type settlement struct {
 	tried retry.Outcome // Unknown if some attempt of this call may have been applied, or may yet be; else NotApplied
 	mixed bool          // not all attempts that may have been applied had the same Before
 	first bool          // the swap was applied by this call: until then the row had Before
+
+	fences int64 // an insert is not sent over a fence that is not before this timestamp
 }
 
 func (s *settlement) settle(ctx context.Context, insert bool) Result {
@@ -84,7 +86,7 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		case insert && row.Present:
 			return s.conflict(ctx, row, nil)
 		}
-		if fence := row.Current(); insert && entity.Timestamp(fence) >= entity.Timestamp(swap.Version) {
+		if fence := row.Current(); insert && entity.Timestamp(fence) >= s.fences {
 			return s.behind(fence, row)
 		}
 		if err := RollForward(ctx, store, row); err != nil {
@@ -153,6 +155,19 @@ func (s *settlement) stop(ctx context.Context, err error) Result {
 		return s.conflict(ctx, row, nil)
 	}
 	return s.ended(err)
+}
+
+// look ends a swap that must not be sent any more: the row says whether it was applied.
+func (s *settlement) look(ctx context.Context) Result {
+	row, _, err := decide.Try(ctx, s.store, s.store.Read)
+	if err != nil {
+		return s.ended(err)
+	}
+	result := s.conflict(ctx, row, nil)
+	if result.Conflict && !row.Present {
+		result.Err = errEarlier
+	}
+	return result
 }
 
 // conflict ends a swap that another write has forestalled, err being why its row could not be read. If that write is
