@@ -634,8 +634,8 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 	}
 }
 
-// An insert whose transaction got no answer keeps its claim. Once that is older than ClaimGrace another entity takes the
-// id, and is deleted. The insert is not sent again then, though its entity has a claim, of another insert.
+// An insert whose transaction got no answer keeps its claim. Once that is older than ClaimGrace another entity takes
+// the id, and is deleted. The insert is not sent again then, though its entity has a claim, of another insert.
 func TestInsertResumedAfterItsClaimWasTaken(t *testing.T) {
 	t.Parallel()
 	set := staySet()

@@ -188,7 +188,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	defer call.End()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Changes: len(changes)})
 	var before *plan
-	for fences := 0; ; { // an insert has to be above its claim of an ID, or a deleted row: of these it passes one
+	for tries := 1; ; tries++ { // an insert has to be above its claim of an ID, and above a deleted row that it meets
 		p, err := w.planAfter(op, changes, before)
 		if err == nil {
 			err = w.guard(ctx, p)
@@ -202,14 +202,17 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 		if w.decide(ctx, p); p.deciding == nil || p.known.Above == 0 || w.pinned {
 			return w.send(ctx, p)
 		}
-		if p.known.Held == nil {
-			if fences++; fences > 1 {
-				return w.send(ctx, p)
-			}
+		if tries == mostPlans {
+			p.decision.GiveUp(ctx, &p.env, p.known)
+			return w.send(ctx, p)
 		}
 		before = p
 	}
 }
+
+// mostPlans is how often a write is planned. Without another writer of the entity that is twice, or four times if it
+// meets a row that was deleted by a clock ahead of this one.
+const mostPlans = 6
 
 // planAfter plans a write once more, above what the plan before it has met, if there is one.
 func (w *Writer) planAfter(op string, changes []tables.Change, before *plan) (*plan, error) {

@@ -29,10 +29,10 @@ type Change struct {
 	// freed only if this call applies the swap: those that are there now may be of later writes.
 	Sent bool
 
-	// ID says whether the version was made after the claims. Where two entities with one ID share rows of query tables, and
-	// not the base row, no fence says which of them is the later one. The swap of what is Unclaimed is not sent. Commit
-	// claims its keys, for another Change with a later version. If it was Sent, Commit asks the row what has come of it.
-	// Commit leaves here what is known afterwards.
+	// ID says whether the version was made after the claims. Where two entities with one ID share rows of query tables,
+	// and not the base row, no fence says which of them is the later one. The swap of what is Unclaimed is not sent.
+	// Commit claims its keys, for another Change with a later version. If it was Sent, Commit asks the row what has come
+	// of it. Commit leaves here what is known afterwards.
 	ID decide.IDClaim
 
 	Claims   []Key // unique keys that the row has afterwards and had not before
@@ -49,8 +49,8 @@ type Change struct {
 	// was applied. They are all that a Finish in another Change of the same swap needs.
 	Tokens []gocql.UUID
 
-	// Held are what a Change before this one has claimed and kept, because it was Unclaimed. Commit leaves there what it
-	// keeps itself.
+	// Held are what a Change before this one has claimed and kept for one with a later version. Commit leaves there what
+	// it keeps itself.
 	Held []decide.Held
 
 	held []holding
@@ -69,7 +69,8 @@ const defaultGrace = 10 * time.Second
 // written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row
 // next rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows
 // would be ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has
-// a key, the result's error is a [TakenError]. If the change was Unclaimed, Behind is the last claim.
+// a key, the result's error is a [TakenError]. If the change was Unclaimed, or its claims were not there any more when
+// it met a fence, Behind is the last claim.
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
@@ -83,10 +84,11 @@ func (c *Change) Commit(ctx context.Context) Result {
 	var result Result
 	if err := c.claim(ctx); err != nil {
 		result = s.stop(ctx, err)
-	} else if c.ID == decide.Unclaimed {
-		return c.keep()
 	} else {
 		result = s.settle(ctx, c.Insert)
+	}
+	if errors.Is(result.Err, errEarlier) && result.Outcome == retry.NotApplied {
+		return c.keep(result)
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
 	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || result.Past) || result.Never {
@@ -119,7 +121,10 @@ func (c *Change) claim(ctx context.Context) error {
 	if c.adopt() {
 		return nil
 	}
-	return c.renew(ctx)
+	if err := c.renew(ctx); err != nil || c.ID != decide.Unclaimed {
+		return err
+	}
+	return errEarlier
 }
 
 // adopt goes on with what was Held, and says whether there was anything. The swap of an insert has no version as its
@@ -137,8 +142,7 @@ func (c *Change) adopt() bool {
 }
 
 // keep leaves the claims for a Change with a later version.
-func (c *Change) keep() Result {
-	result := Result{Outcome: retry.NotApplied}
+func (c *Change) keep(result Result) Result {
 	for _, h := range c.held {
 		result.Behind = h.Token
 		c.Held = append(c.Held, h.Held)

@@ -360,8 +360,10 @@ func TestChangeOfAnID(t *testing.T) {
 		},
 		{
 			"a claim that was lost", []any{refused(15)},
-			[]versioned.Row{rowAt(15, nil, 0)}, 102, false, "not applied, " + earlier,
-			[]string{"swap 0 to 110", "read", "take 103", "replace 102 by 103", "take 104", "replace 102 by 104"}, decide.Claimed,
+			[]versioned.Row{rowAt(15, nil, 0)}, 102, false, "not applied, behind 104, " + earlier,
+			[]string{
+				"swap 0 to 110", "read", "take 103", "replace 102 by 103", "take 104", "replace 102 by 104",
+			}, decide.Claimed,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -378,7 +380,7 @@ func TestChangeOfAnID(t *testing.T) {
 			}
 			first := change(20, decide.Unclaimed, nil)
 			r := first.Commit(t.Context())
-			if got, want := result(&r), "not applied, behind 102"; got != want {
+			if got, want := result(&r), "not applied, behind 102, "+earlier; got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 			if want := []string{"take 101", "take 102", "replace 7 by 102"}; !slices.Equal(store.asked, want) {
@@ -403,7 +405,7 @@ func TestChangeOfAnID(t *testing.T) {
 			if !slices.Equal(store.asked, tt.asked) {
 				t.Errorf("asked %q, want %q", store.asked, tt.asked)
 			}
-			if second.ID != tt.id || second.Held != nil {
+			if second.ID != tt.id || (second.Held == nil) == (tt.other != 0) {
 				t.Errorf("claim of the ID: %v, want %v; held %v", second.ID, tt.id, second.Held)
 			}
 		})

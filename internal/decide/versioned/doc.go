@@ -45,10 +45,11 @@
 //
 // # Entities with one ID
 //
-// Where the ID is not all of the base key, an entity that comes after another one with its ID has another base row, and
-// the same rows in query tables. No fence is in its way. The claim of the ID is what says that the other one is gone, so
-// an insert claims first, and its version is made after that: see [Change.ID]. No token says this of a version: a claim
-// may arrive late, or be of another insert of the entity. Only the write itself knows it, and it is kept with the change.
+// Where the ID is not all of the base key, an entity that comes after another one with its ID has another base row,
+// and the same rows in query tables. No fence is in its way. The claim of the ID is what says that the other one is
+// gone. So an insert claims first, and its version is made after that: see [Change.ID]. No token says this of a
+// version: a claim may arrive late, or be of another insert of the entity. Only the write itself knows it, and it is
+// kept with the change.
 //
 // Whoever takes the ID from the entity after that leaves a fence in its base row, as does its own delete. So an insert
 // that is sent again is not applied over a fence, and does not need the claim of before. It must not be sent again if

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
@@ -54,7 +55,7 @@ func (p *process) operate() {
 	switch {
 	case im.columns == nil || n == 0:
 		version := p.next(0)
-		if w.chance(256) {
+		if w.chance(256) && w.plan.id == nil {
 			w.tokens++
 			version = entity.Version(entity.Timestamp(version)-w.rand.Int64N(w.plan.kept()), w.tokens)
 		}
@@ -97,17 +98,25 @@ func (p *process) draw(before *columns) *columns {
 			c.keys[u] = uint8(w.rand.IntN(w.unique + 1))
 		}
 	}
+	if w.plan.id != nil {
+		c.places[1], c.keys[0] = sharedPlace, sharedKey
+	}
 	return c
 }
 
-// insert begins again when it is behind a fence.
+// insert begins again when it is behind a fence, and once it has claimed its ID.
 func (p *process) insert(e int, version gocql.UUID, c *columns) versioned.Result {
+	var held []decide.Held
 	for {
-		result := p.change(&stored{e: e, kind: "insert", swap: versioned.Swap{Version: version, After: c}, after: c}, false)
+		what := &stored{e: e, kind: "insert", swap: versioned.Swap{Version: version, After: c}, after: c}
+		what.id, what.held = p.w.plan.id.begin(held), held
+		result := p.change(what, false)
+		held = what.held
 		if result.Behind == (gocql.UUID{}) || p.dead {
 			return result
 		}
 		p.w.coverage.behind = true
+		p.deadline = p.w.now + lifetime
 		version = p.next(entity.Timestamp(result.Behind))
 	}
 }
@@ -155,6 +164,10 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	change := versioned.Change{
 		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed && (!w.plan.exact || what.outcome != retry.NotApplied),
 		Next: p.next, Grace: time.Duration(grace) * time.Microsecond,
+		ID: what.id,
+	}
+	if !resumed {
+		change.Held = what.held
 	}
 	var had, has [2]uint8
 	if before != nil {
@@ -175,6 +188,9 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	w.calls = append(w.calls, c)
 	w.logf("client %d: %s %d: %s -> %s, version %s", p.number, kind, e, before, after, swap.Version)
 	result := change.Commit(p)
+	if !resumed {
+		what.held, what.id = change.Held, w.plan.id.end(what.id, change.ID, p.dead)
+	}
 	if !slices.Contains(w.queue, what) && (p.dead || what.keep(&result)) {
 		if !resumed && !p.dead {
 			what.outcome = result.Outcome

@@ -25,6 +25,7 @@ type modelPlan struct {
 	base  func(versioned.Store) versioned.Store // what claimers fence
 	key   func(*key) versioned.Key              // what claims work on
 
+	id      *idPlan      // the entities have one ID, nil: they have not
 	repair  *repairPlan  // nil: nobody repairs
 	reclaim *reclaimPlan // nil: nobody claims keys again
 }

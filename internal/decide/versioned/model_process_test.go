@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/decide/versioned"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
@@ -54,6 +55,9 @@ type stored struct {
 	swap          versioned.Swap
 	before, after *columns
 
+	id   decide.IDClaim // after the first call, what that knew
+	held []decide.Held
+
 	outcome    retry.Outcome // that the call was told which has kept it
 	deliveries int
 	busy       int // processes that have it in hand
@@ -87,6 +91,11 @@ func (p *process) reset(skew int64, changes int) {
 
 // next is a version of this process's clock, above a timestamp.
 func (p *process) next(above int64) gocql.UUID {
+	if p.w.plan.id != nil { // entities with one ID are ordered by clocks
+		for _, other := range p.w.processes {
+			p.last = max(p.last, other.last)
+		}
+	}
 	p.last = max(p.w.now+p.skew, p.last+1)
 	t := p.last
 	if above >= t {

@@ -167,11 +167,19 @@ func (w *world) judgeClaims() {
 
 // put and remove write a query table.
 func (w *world) put(table, e int, c *columns, timestamp int64) {
-	r := w.tables[table].Row([]byte{c.places[table], byte(e)})
+	r := w.tables[table].Row(w.place(c.places[table], e))
 	r.Mark(merge.Liveness{Timestamp: timestamp})
 	r.Set(0, merge.Cell{Timestamp: timestamp, Value: c.value()})
 }
 
 func (w *world) remove(table, e int, place uint8, timestamp int64) {
-	w.tables[table].Row([]byte{place, byte(e)}).Delete(timestamp)
+	w.tables[table].Row(w.place(place, e)).Delete(timestamp)
+}
+
+// place is the key of an entity's row in a query table.
+func (*world) place(place uint8, e int) []byte {
+	if place == sharedPlace {
+		return []byte{place}
+	}
+	return []byte{place, byte(e)}
 }

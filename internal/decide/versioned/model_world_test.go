@@ -133,6 +133,9 @@ func (w *world) run(seed, number uint64) string {
 		w.chaos = *w.plan.chaos
 	}
 	most := w.pick64(0, second/2, skew)
+	if w.plan.id != nil {
+		most = 0
+	}
 	w.numbers = w.pick(1, 2, processes)
 	live, changes := w.processes[:2+w.rand.IntN(processes-1)], 4
 	if w.contended = w.plan.contended || w.chance(6); w.contended {

@@ -40,7 +40,9 @@ const rounds = 8
 // as its condition, renew is called, and an error of it ends the insert. Claims of unique keys need
 // that: see [Change].
 func Settle(ctx context.Context, store Store, swap Swap, insert bool, renew func(context.Context) error) Result {
-	s := settlement{store: store, swap: swap, renew: renew, tried: retry.NotApplied, fences: entity.Timestamp(swap.Version)}
+	s := settlement{
+		store: store, swap: swap, renew: renew, tried: retry.NotApplied, fences: entity.Timestamp(swap.Version),
+	}
 	return s.settle(ctx, insert)
 }
 
