@@ -94,6 +94,24 @@ func TestVerifyAndRepair(t *testing.T) {
 	})
 }
 
+// Why repairs failed is told once, with the findings.
+func TestRepairFails(t *testing.T) {
+	t.Parallel()
+	startSignals()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newShopOfOrders(t, c)
+		x.missing()
+		c.When(cassandratest.Text("INSERT INTO shop.orders_by_user")).
+			Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+		for _, args := range [][]string{{"repair", "order"}, {"repair", "order", "--keys"}} {
+			out, errs, code := x.run(args...)
+			if code != ExitFound || strings.Count(out, "UNAUTHORIZED") != 1 || !strings.Contains(out, ": failed: put shop.orders_by_user: UNAUTHORIZED") {
+				t.Errorf("%q: exit code %d:\n%s%s", args, code, out, errs)
+			}
+		}
+	})
+}
+
 // A write by a clock that was ahead is left until somebody decides about it.
 func TestRepairAhead(t *testing.T) {
 	t.Parallel()

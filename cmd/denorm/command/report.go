@@ -45,7 +45,7 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 		}
 		fmt.Fprintf(&b, "lists %s: %d; kept, as the column was written later: %d\n", got, report.Copied, report.Kept)
 	}
-	b.WriteString(report.String())
+	var found strings.Builder
 	kinds, drift, late := make(map[string]int), false, 0
 	for f := range report.Findings() {
 		drift = drift || f.Outcome != reconcile.Repaired
@@ -53,7 +53,7 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 			late++
 		}
 		if r.keys {
-			fmt.Fprintf(&b, "%s\n    %s\n", printable.Line(f.String()), printable.Line(keysOf(f)))
+			fmt.Fprintf(&found, "%s\n    %s\n", printable.Line(f.String()), printable.Line(keysOf(f)))
 		} else {
 			kinds[f.String()]++
 		}
@@ -61,11 +61,17 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 	sorted := slices.SortedFunc(maps.Keys(kinds), func(x, y string) int { return cmp.Or(kinds[y]-kinds[x], cmp.Compare(x, y)) })
 	for i, kind := range sorted {
 		if i == mostKinds {
-			fmt.Fprintf(&b, "and %d other kinds of findings\n", len(sorted)-mostKinds)
+			fmt.Fprintf(&found, "and %d other kinds of findings\n", len(sorted)-mostKinds)
 			break
 		}
-		fmt.Fprintf(&b, "%6d  %s\n", kinds[kind], printable.Line(kind))
+		fmt.Fprintf(&found, "%6d  %s\n", kinds[kind], printable.Line(kind))
 	}
+	for line := range strings.Lines(report.String()) {
+		if why, failed := strings.CutPrefix(line, "failed: "); !failed || !strings.Contains(found.String(), ": "+why) {
+			b.WriteString(line) // what failed is told once
+		}
+	}
+	b.WriteString(found.String())
 	if report.Run != (gocql.UUID{}) {
 		fmt.Fprintf(&b, "run %s\n", report.Run)
 	}
