@@ -192,7 +192,7 @@ func (w *Writer) readFrom(s *layout.Set, key any) string {
 	base := s.Tables[0]
 	if base.Rotation != nil && w.tracer.Any() {
 		if encoded, err := s.Identity(key); err == nil {
-			return base.Rotated(layout.InstantOf(&encoded[base.Rotation.Clock]))
+			return base.Rotated(encoded[base.Rotation.Clock].Instant())
 		}
 	}
 	return base.Name

@@ -49,7 +49,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	p := &plan{Write: fanout.Write{Op: op}, timestamp: timestamp}
 	mutations, err := w.render(p, changes)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(changedTwice(changes), err)
 	}
 	changes, mutations, counters := splitCounters(changes, mutations)
 	if len(counters) > 0 {
@@ -124,7 +124,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 // render renders the changes. The conditions of those that have one make the decision of the plan.
 func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Mutation, err error) {
 	if err := w.conditions(p, changes); err != nil {
-		return nil, cmp.Or(changedTwice(changes), err)
+		return nil, err
 	}
 	var parts []*entity.Conditional
 	if p.deciding != nil {
@@ -133,16 +133,13 @@ func (w *Writer) render(p *plan, changes []tables.Change) (out []*statement.Muta
 	var seen *mixture
 	if len(changes) > 1 {
 		seen = &mixture{make(map[string]bool, len(changes)), make(map[[2]string]string)}
-		if err := seen.conditions(parts); err != nil {
-			return nil, err
-		}
 	}
 	for _, c := range changes {
-		var r entity.Rendered
+		var r entity.Conditional // of a change without a condition, the Rendered alone
 		if c.Internal().Conditional() {
-			r, parts = parts[0].Rendered, parts[1:]
-		} else if r, err = c.Internal().Render(p.timestamp, w.physical); err != nil {
-			return nil, cmp.Or(changedTwice(changes), err)
+			r, parts = *parts[0], parts[1:]
+		} else if r.Rendered, err = c.Internal().Render(p.timestamp, w.physical); err != nil {
+			return nil, err
 		}
 		if seen == nil {
 			p.key = r.Key
@@ -172,16 +169,18 @@ type mixture struct {
 	owners   map[[2]string]string // of a physical table: the entity
 }
 
-func (m *mixture) add(c tables.Change, r *entity.Rendered) error {
-	if err := m.once(c, r.Key); err != nil {
-		return err
-	}
+func (m *mixture) add(c tables.Change, r *entity.Conditional) error {
 	for i := range r.Mutations {
 		if err := m.own(r.Mutations[i].Keyspace, r.Mutations[i].Table, c.Entity()); err != nil {
 			return err
 		}
 	}
-	return nil
+	if r.Condition != nil { // of the base table
+		if err := m.own(r.Condition.Keyspace, r.Condition.Table, c.Entity()); err != nil {
+			return err
+		}
+	}
+	return m.once(c, r.Key)
 }
 
 // once rejects a second change of the entity with that key.
@@ -191,16 +190,6 @@ func (m *mixture) once(c tables.Change, key string) error {
 		return entity.ErrTwice(c.Entity(), c.Internal().Kind)
 	}
 	m.entities[key] = true
-	return nil
-}
-
-// conditions are of base tables.
-func (m *mixture) conditions(parts []*entity.Conditional) error {
-	for _, c := range parts {
-		if err := m.own(c.Condition.Keyspace, c.Condition.Table, c.Condition.Entity); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

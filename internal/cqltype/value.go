@@ -95,6 +95,20 @@ func Ticks(data []byte) int64 {
 		int64(binary.BigEndian.Uint32(data))
 }
 
+// Times of timeuuids count 100 ns.
+const (
+	UnixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970
+	TicksPerMilli = 10_000
+)
+
+// Instant is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, rounded down.
+func (v *Value) Instant() int64 {
+	if v.Type.kind == gocql.TypeTimestamp {
+		return int64(binary.BigEndian.Uint64(v.Data)) // two's complement
+	}
+	return Ticks(v.Data)/TicksPerMilli - UnixTicks/TicksPerMilli // no tick is negative, and 1970 begins with a millisecond
+}
+
 // Size is the number of bytes of every value of the type, 0 if they differ.
 func (t *Type) Size() int {
 	switch t.kind {

@@ -4,9 +4,11 @@
 package entity
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/gocql/gocql"
 
@@ -161,7 +163,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		Set: c.Set, Kind: c.Kind, Timestamp: timestamp, Keyspace: OrDeclared(keyspace),
 		At: cqltype.BigInt(timestamp),
 	}
-	if err := c.read(&r); err != nil {
+	if err := r.read(c); err != nil {
 		return Rendered{}, err
 	}
 	if len(r.Everywhere()) == 0 && c.Set.Counts {
@@ -170,19 +172,68 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	return Rendered{Mutations: r.Out, Key: c.Set.EntityKey(r.row())}, nil
 }
 
-// read encodes the rows of the change, if it is valid.
-func (c Change) read(r *Renderer) error {
-	encode := r.encode
-	if c.Kind == Patch {
-		encode = r.encodePatch
+// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in
+// another unit. One in nanoseconds is ahead of every clock, which a writer rejects.
+const LeastStamp = 100_000_000_000_000
+
+// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
+// and one that was written at the very timestamp of the change.
+func (r *Renderer) checkStamp(c Change) error {
+	s := r.Set
+	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
+		return nil
 	}
-	if err := encode(c); err != nil {
-		return err
+	name := s.Columns[s.Stamp].Name
+	switch stamp := c.StampOf(); {
+	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
+		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: for a repeat (writer.At) "+
+			"pass the first before-image; else give this write a timestamp of its own")
+	case stamp != 0 && stamp < LeastStamp:
+		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+
+			"pass Result.Timestamp")
+	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool {
+		return c.Rule == layout.ClosedDomain
+	}):
+		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp "+
+			"as its stamp (rows from before the library: declare UnstampedRows)")
 	}
-	if err := r.Check(); err != nil {
-		return err
+	return nil
+}
+
+// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try
+// has written.
+func (r *Renderer) repeats(c Change) bool {
+	if c.Kind != Update {
+		return false
 	}
-	return r.checkStamp(c)
+	for i := range r.Set.Columns {
+		col := &r.Set.Columns[i]
+		if col.Derived != nil || i == r.Set.Stamp {
+			continue
+		}
+		before := r.Before[i]
+		if before.Type == nil && c.Frozen != nil && col.InPlace() {
+			if before = c.Frozen.memory[i]; before.Type == nil ||
+				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.After[i].Data)) {
+				return false
+			}
+			continue
+		}
+		if before.Type == nil { // no key
+			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
+			if reflect.DeepEqual(row.FieldByIndex(col.Index).Interface(), after.FieldByIndex(col.Index).Interface()) {
+				continue // also maps, whose bytes are in no order
+			}
+			var err error
+			if before, err = r.Set.Encode(row, i); err != nil {
+				return false
+			}
+		}
+		if !bytes.Equal(before.Data, r.After[i].Data) {
+			return false
+		}
+	}
+	return true
 }
 
 // CheckVerb rejects the verbs that the set does not have.
@@ -220,7 +271,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		Set: s, Kind: c.Kind, Timestamp: timestamp, version: version, Keyspace: OrDeclared(keyspace),
 		At: cqltype.BigInt(timestamp),
 	}
-	if err := c.read(&r); err != nil {
+	if err := r.read(c); err != nil {
 		return Conditional{}, err
 	}
 	cond := &Condition{

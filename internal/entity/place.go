@@ -33,12 +33,12 @@ func (r *Renderer) Everywhere() []statement.Mutation {
 	r.reserve()
 	for _, t := range r.Set.Tables {
 		switch r.Kind {
+		case Insert, Update, Upsert, Delete:
+			r.table(t)
 		case Add:
 			r.count(t)
 		case Patch:
 			r.edit(t)
-		default:
-			r.table(t)
 		}
 	}
 	return r.Out
@@ -69,7 +69,7 @@ type Placed struct {
 func (r *Renderer) Place(t *layout.Table) Placed {
 	p := Placed{Table: t, Keyspace: r.Keyspace(t.Keyspace), Name: t.Name}
 	if t.Rotation != nil {
-		p.Name = t.Rotated(layout.InstantOf(&r.row()[t.Rotation.Clock]))
+		p.Name = t.Rotated(r.row()[t.Rotation.Clock].Instant())
 	}
 	p.text = t.Statements(p.Keyspace, p.Name)
 	return p
@@ -86,7 +86,9 @@ func (r *Renderer) Mutation(t Placed, kind statement.MutationKind, key []*cqltyp
 
 // bind gives the arguments from start on, ending with key.
 func (r *Renderer) bind(start int, key []*cqltype.Value) []any {
-	r.args = statement.AppendArgs(r.args, key)
+	for _, v := range key {
+		r.args = append(r.args, v)
+	}
 	return r.args[start:len(r.args):len(r.args)]
 }
 

@@ -43,6 +43,21 @@ func (r Renderer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.Strin
 // MarshalText is [Renderer.String].
 func (r Renderer) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
+// read encodes the rows of a change, if it is valid.
+func (r *Renderer) read(c Change) error {
+	encode := r.encode
+	if c.Kind == Patch {
+		encode = r.encodePatch
+	}
+	if err := encode(c); err != nil {
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return r.checkStamp(c)
+}
+
 func (r *Renderer) encode(c Change) (err error) {
 	s := r.Set
 	if c.After != nil {
@@ -196,7 +211,7 @@ func (r *Renderer) checkRotated(t *layout.Table, row []cqltype.Value) error {
 		return nil
 	}
 	i := t.Rotation.Clock
-	if _, err := t.Rotation.Versions[0].Bucket.Text(layout.InstantOf(&row[i])); err != nil {
+	if _, err := t.Rotation.Versions[0].Bucket.Text(row[i].Instant()); err != nil {
 		return r.Set.Invalid(t, r.Set.Columns[i].Name, err.Error())
 	}
 	return nil
@@ -235,70 +250,6 @@ func (r *Renderer) checkReadOnly() error {
 		}
 	}
 	return nil
-}
-
-// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in
-// another unit. One in nanoseconds is ahead of every clock, which a writer rejects.
-const LeastStamp = 100_000_000_000_000
-
-// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know,
-// and one that was written at the very timestamp of the change.
-func (r *Renderer) checkStamp(c Change) error {
-	s := r.Set
-	if s.Stamp < 0 || c.Before == nil && c.Kind != Patch {
-		return nil
-	}
-	name, stamp := s.Columns[s.Stamp].Name, c.StampOf()
-	switch {
-	case stamp != 0 && stamp < LeastStamp:
-		return s.Invalid(nil, name, "the stamp of the before-image is too small for microseconds since the Unix epoch: "+
-			"pass Result.Timestamp")
-	case stamp == 0 && !s.Unstamped && slices.ContainsFunc(s.Columns, func(c layout.Column) bool {
-		return c.Rule == layout.ClosedDomain
-	}):
-		return s.Invalid(nil, name, "the before-image has no stamp: pass the row as it was read, or with Result.Timestamp "+
-			"as its stamp (rows from before the library: declare UnstampedRows)")
-	case stamp == r.Timestamp && c.Before != nil && !r.repeats(c):
-		return s.Invalid(nil, name, "the before-image was written at the timestamp of this write: for a repeat (writer.At) "+
-			"pass the first before-image; else give this write a timestamp of its own")
-	}
-	return nil
-}
-
-// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try
-// has written.
-func (r *Renderer) repeats(c Change) bool {
-	if c.Kind != Update {
-		return false
-	}
-	for i := range r.Set.Columns {
-		col := &r.Set.Columns[i]
-		if col.Derived != nil || i == r.Set.Stamp {
-			continue
-		}
-		before := r.Before[i]
-		if before.Type == nil && c.Frozen != nil && col.InPlace() {
-			if before = c.Frozen.memory[i]; before.Type == nil ||
-				!bytes.Equal(before.Type.Ordered(before.Data), before.Type.Ordered(r.After[i].Data)) {
-				return false
-			}
-			continue
-		}
-		if before.Type == nil { // no key
-			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
-			if reflect.DeepEqual(row.FieldByIndex(col.Index).Interface(), after.FieldByIndex(col.Index).Interface()) {
-				continue // also maps, whose bytes are in no order
-			}
-			var err error
-			if before, err = r.Set.Encode(row, i); err != nil {
-				return false
-			}
-		}
-		if !bytes.Equal(before.Data, r.After[i].Data) {
-			return false
-		}
-	}
-	return true
 }
 
 // OrDeclared is a map of keyspaces, or that which leaves them as declared.

@@ -105,7 +105,7 @@ func misplaced(s *layout.Set, t *layout.Table, name string, named func(column st
 	of := func(i int) *cqltype.Value {
 		return cmp.Or(named(s.Columns[i].Name), &cqltype.Value{Type: s.Columns[i].CQL})
 	}
-	if d := t.Rotation; d != nil && t.Rotated(layout.InstantOf(of(d.Clock))) != name { // the clock is in the key
+	if d := t.Rotation; d != nil && t.Rotated(of(d.Clock).Instant()) != name { // the clock is in the key
 		return "the table is of another time than the row"
 	}
 	for _, i := range t.Key {
@@ -116,7 +116,7 @@ func misplaced(s *layout.Set, t *layout.Table, name string, named func(column st
 		if !slices.ContainsFunc(d.Versions, func(v layout.Version) bool {
 			at := int64(0)
 			if d.Clock >= 0 {
-				at = layout.InstantOf(of(d.Clock))
+				at = of(d.Clock).Instant()
 			}
 			data, err := d.Under(&v, at, of)
 			return errors.Is(err, layout.ErrAbsent) || err == nil && bytes.Equal(data, of(i).Data)

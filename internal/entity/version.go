@@ -25,7 +25,7 @@ func Version(timestamp int64, random uint64) gocql.UUID {
 	for i := range node {
 		node[i] = byte(random >> (8 * i))
 	}
-	return gocql.TimeUUIDWith(timestamp*ticks+layout.UnixTicks, uint32(random>>48), node[:])
+	return gocql.TimeUUIDWith(timestamp*ticks+cqltype.UnixTicks, uint32(random>>48), node[:])
 }
 
 // Timestamp is the time in a version, in microseconds since the Unix epoch: that of the query tables' rows. For the
@@ -34,7 +34,7 @@ func Timestamp(version gocql.UUID) int64 {
 	if version == (gocql.UUID{}) {
 		return 0
 	}
-	return (version.Timestamp() - layout.UnixTicks) / ticks
+	return (version.Timestamp() - cqltype.UnixTicks) / ticks
 }
 
 // Recent are versions that an entity has had. Each change writes its version into two slots, whose numbers are in bits

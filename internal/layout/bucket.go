@@ -203,7 +203,7 @@ func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
 		if len(v.Data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
 			return nil, ErrAbsent
 		}
-		t = InstantOf(v)
+		t = v.Instant()
 	}
 	return d.Under(d.At(t), t, of)
 }
@@ -225,20 +225,6 @@ func (d *Derivation) Under(v *Version, t int64, of func(column int) *cqltype.Val
 	sum := sha256.Sum256(statement.PartitionKey(values))
 	return EncodeNumber(d.Type, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.Bucket.N))) // n fits into the type
 }
-
-// InstantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
-func InstantOf(v *cqltype.Value) int64 {
-	if v.Type.Kind() == gocql.TypeTimestamp {
-		return int64(binary.BigEndian.Uint64(v.Data)) // two's complement
-	}
-	return FloorDiv(cqltype.Ticks(v.Data)-UnixTicks, TicksPerMilli)
-}
-
-// Times of timeuuids count 100 ns.
-const (
-	UnixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970
-	TicksPerMilli = 10_000
-)
 
 // EncodeBucket is the time bucket of t as a value of type typ.
 func EncodeBucket(b Bucket, typ *cqltype.Type, t int64) ([]byte, error) {

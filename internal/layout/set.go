@@ -48,7 +48,7 @@ func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, 
 	}
 	name := base.Name
 	if base.Rotation != nil {
-		clock := InstantOf(&encoded[base.Rotation.Clock])
+		clock := encoded[base.Rotation.Clock].Instant()
 		if _, err := base.Rotation.Versions[0].Bucket.Text(clock); err != nil {
 			return "", nil, nil, s.Invalid(base, "", err.Error())
 		}

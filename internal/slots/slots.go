@@ -153,7 +153,7 @@ func (e *enumeration) bucketOf(clock int) string {
 func (e *enumeration) span(i int) (first, last int64, err error) {
 	c := &e.Set.Columns[i]
 	if v := e.bounds.Equal[c.Name]; v != nil {
-		return layout.InstantOf(v), layout.InstantOf(v), nil
+		return v.Instant(), v.Instant(), nil
 	}
 	missing := func(what string) error {
 		if of := e.bucketOf(i); of != "" {
@@ -169,7 +169,7 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 	case high == nil:
 		return 0, 0, missing("an upper bound is missing")
 	}
-	first, last = layout.InstantOf(low.Value), layout.InstantOf(high.Value)
+	first, last = low.Value.Instant(), high.Value.Instant()
 	timestamp := c.CQL.Kind() == gocql.TypeTimestamp
 	if low.Open && timestamp {
 		if first == math.MaxInt64 {
@@ -185,7 +185,7 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 		}
 		last--
 	case !slices.ContainsFunc(high.Value.Data[8:], func(b byte) bool { return b != tablerow.FirstByte }):
-		last = layout.FloorDiv(cqltype.Ticks(high.Value.Data)-layout.UnixTicks-1, layout.TicksPerMilli)
+		last = layout.FloorDiv(cqltype.Ticks(high.Value.Data)-cqltype.UnixTicks-1, cqltype.TicksPerMilli)
 	}
 	return first, last, nil
 }

@@ -198,7 +198,7 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*cqltype.Value, b
 	if c == nil || c.CQL.Kind() != gocql.TypeTimeUUID {
 		return nil, false
 	}
-	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + layout.UnixTicks
+	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + cqltype.UnixTicks
 	n = max(0, min(n, 1<<60-1))
 	rest := byte(FirstByte) // the server compares the bytes after the time as signed ones
 	if last {

@@ -409,7 +409,7 @@ func (r Row) BaseKey() (table string, key []*cqltype.Value, ok bool) {
 	if len(at.Data) == 0 { // as Cassandra allows it in a clustering column
 		return "", nil, false
 	}
-	clock := layout.InstantOf(at)
+	clock := at.Instant()
 	if _, err := base.Rotation.Versions[0].Bucket.Text(clock); err != nil {
 		return "", nil, false // no table is named so, and no base row can be there
 	}
