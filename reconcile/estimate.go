@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -136,7 +136,7 @@ func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
 func (s sizes) total() (partitions, size float64) {
 	var share float64
 	for limits, r := range s.ranges {
-		share += catalog.Share(limits[0], limits[1])
+		share += ringShare(limits[0], limits[1])
 		partitions += float64(r.partitions)
 		size += float64(r.partitions) * float64(r.mean)
 	}
@@ -177,4 +177,14 @@ func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
 		}
 	}
 	return max(1, rows) / max(1, partitions), nil
+}
+
+// ringShare is the part of the ring between two tokens of the Murmur3 partitioner.
+func ringShare(low, high string) float64 {
+	a, errA := strconv.ParseInt(low, 10, 64)
+	b, errB := strconv.ParseInt(high, 10, 64)
+	if errA != nil || errB != nil {
+		return 0
+	}
+	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
 }

@@ -128,7 +128,7 @@ func (j *job) checkLocalSerial(ctx context.Context) error {
 	keyspace := j.base().keyspace
 	var replication map[string]string
 	if err := j.do(ctx, points, request.New("", nil), func(ctx context.Context) (err error) {
-		replication, err = catalog.Replication(ctx, j.reads, keyspace)
+		replication, err = replicationOf(ctx, j.reads, keyspace)
 		return err
 	}); err != nil {
 		return fmt.Errorf("denorm: reconcile: replication of %s not read: %w", keyspace, err)
@@ -206,7 +206,7 @@ func (j *job) readSchema(ctx context.Context) error {
 		var columns []string
 		err := j.do(ctx, points, request.New("", nil), func(ctx context.Context) (err error) {
 			if found, err = catalog.Tables(ctx, j.reads, t.keyspace, t.Name()); err == nil {
-				columns, err = catalog.Columns(ctx, j.reads, t.keyspace, t.Name())
+				columns, err = columnsOf(ctx, j.reads, t.keyspace, t.Name())
 			}
 			return err
 		})
@@ -257,4 +257,21 @@ func (j *job) horizon() time.Duration {
 // layouts are those of the query tables that the call is about.
 func (j *job) layouts() []tablerow.Layout {
 	return each.Of(j.queries, func(t *table) tablerow.Layout { return t.Layout })
+}
+
+// columnsOf makes one attempt at reading the names of a table's columns.
+func columnsOf(ctx context.Context, session *gocql.Session, keyspace, table string) (out []string, err error) {
+	var name string
+	err = catalog.Each(ctx, session, gocql.One,
+		"SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
+		[]any{keyspace, table}, func() { out = append(out, name) }, &name)
+	return out, err
+}
+
+// replicationOf makes one attempt at reading the replication of a keyspace, nil if there is no such keyspace.
+func replicationOf(ctx context.Context, session *gocql.Session, keyspace string) (out map[string]string, err error) {
+	var replication map[string]string
+	err = catalog.Each(ctx, session, gocql.One, "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?",
+		[]any{keyspace}, func() { out = replication }, &replication)
+	return out, err
 }

@@ -5,9 +5,7 @@ package catalog
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -38,23 +36,6 @@ func Tables(ctx context.Context, session *gocql.Session, keyspace string, only .
 	return out, err
 }
 
-// Columns makes one attempt at reading the names of a table's columns.
-func Columns(ctx context.Context, session *gocql.Session, keyspace, table string) (out []string, err error) {
-	var name string
-	err = Each(ctx, session, gocql.One,
-		"SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
-		[]any{keyspace, table}, func() { out = append(out, name) }, &name)
-	return out, err
-}
-
-// Replication makes one attempt at reading the replication of a keyspace, nil if there is no such keyspace.
-func Replication(ctx context.Context, session *gocql.Session, keyspace string) (out map[string]string, err error) {
-	var replication map[string]string
-	err = Each(ctx, session, gocql.One, "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?",
-		[]any{keyspace}, func() { out = replication }, &replication)
-	return out, err
-}
-
 // Datacentres are those that a replication gives replicas, as far as it names them: a live one does.
 func Datacentres(replication map[string]string) []string {
 	if !strings.HasSuffix(replication["class"], "NetworkTopologyStrategy") {
@@ -74,14 +55,4 @@ func Each(ctx context.Context, s *gocql.Session, level gocql.Consistency, statem
 		row()
 	}
 	return iter.Close()
-}
-
-// Share is the part of the ring between two tokens of the Murmur3 partitioner.
-func Share(low, high string) float64 {
-	a, errA := strconv.ParseInt(low, 10, 64)
-	b, errB := strconv.ParseInt(high, 10, 64)
-	if errA != nil || errB != nil {
-		return 0
-	}
-	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
 }
