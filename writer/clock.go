@@ -92,27 +92,17 @@ func (c *Clock) follow(at int64, skew time.Duration, changes []tables.Change, ph
 func farthest(now int64, skew time.Duration) int64 { return now + 2*(skew.Microseconds()+jitter) }
 
 // floors remembers the last timestamp of each entity that was written ahead of the clock, so that a later change of the
-// same entity gets a later one. Timestamps of other entities do not move. Its memory is constant. A floor is forgotten
-// when the clock has passed it.
+// same entity gets a later one. Timestamps of other entities do not move. Its memory is bounded. A floor no longer
+// counts when the clock has passed it.
 type floors struct {
-	latest  atomic.Int64 // of all floors: once the clock has passed it, there is nothing to look up
-	mu      sync.Mutex
-	buckets []floorBucket // nil until the first floor
+	latest   atomic.Int64 // of all floors: once the clock has passed it, there is nothing to look up
+	mu       sync.Mutex
+	entities map[uint64]int64 // by the hash of an entity
+	rest     int64            // a floor of all entities: that of more than mostFloors
 }
 
-const (
-	floorBuckets   = 512
-	floorsInBucket = 8
-)
-
-// floorBucket has the floors of entities whose hashes share their last bits.
-type floorBucket struct {
-	entities [floorsInBucket]struct {
-		hash  uint64
-		floor int64
-	}
-	rest int64 // of entities that found no place: a floor of the whole bucket
-}
+// mostFloors is how many entities have floors of their own at the same time.
+const mostFloors = 1 << 14
 
 var floorSeed = maphash.MakeSeed()
 
@@ -133,63 +123,39 @@ func hashes(changes []tables.Change, physical func(string) string) []uint64 {
 	return all
 }
 
-// above returns the greatest floor of the entities that lies between now and end, or 0. Beyond end a floor is of a
-// clock that has been set back.
-func (f *floors) above(entities []uint64, now, end int64) (floor int64) {
-	if f.buckets == nil {
-		return 0
-	}
-	live := func(k int64) int64 {
-		if k <= now || k > end {
-			return 0
-		}
-		return k
-	}
+// above returns the greatest floor of the entities that counts, or 0.
+func (f *floors) above(entities []uint64, now, end int64) int64 {
+	floor := alive(f.rest, now, end)
 	for _, h := range entities {
-		b := &f.buckets[h%floorBuckets]
-		floor = max(floor, live(b.rest))
-		for _, e := range b.entities {
-			if e.hash == h {
-				floor = max(floor, live(e.floor))
-			}
-		}
+		floor = max(floor, alive(f.entities[h], now, end))
+	}
+	return floor
+}
+
+// alive is a floor, or 0 if the clock has passed it or, beyond end, was set back after it.
+func alive(floor, now, end int64) int64 {
+	if floor <= now || floor > end {
+		return 0
 	}
 	return floor
 }
 
 // raise sets the floor of the entities.
 func (f *floors) raise(entities []uint64, floor, now, end int64) {
-	if f.buckets == nil {
-		f.buckets = make([]floorBucket, floorBuckets)
+	if f.latest.Load() <= now || f.entities == nil { // none counts
+		f.entities, f.rest = make(map[uint64]int64), 0
+	}
+	f.rest = alive(f.rest, now, end)
+	if len(f.entities)+len(entities) > mostFloors {
+		for _, other := range f.entities {
+			f.rest = max(f.rest, alive(other, now, end))
+		}
+		clear(f.entities)
 	}
 	for _, h := range entities {
-		f.buckets[h%floorBuckets].raise(h, floor, now, end)
+		f.entities[h] = max(alive(f.entities[h], now, end), floor)
 	}
 	if latest := f.latest.Load(); floor > latest || latest > end {
 		f.latest.Store(floor)
 	}
-}
-
-// raise takes the place of the entity, or of a floor that no longer counts, or of the lowest, which then is a floor of
-// the whole bucket.
-func (b *floorBucket) raise(hash uint64, floor, now, end int64) {
-	if b.rest > end {
-		b.rest = 0
-	}
-	least := &b.entities[0]
-	for i := range b.entities {
-		e := &b.entities[i]
-		if e.floor <= now || e.floor > end {
-			e.hash, e.floor = 0, 0
-		}
-		if e.hash == hash {
-			e.floor = max(e.floor, floor)
-			return
-		}
-		if e.floor < least.floor {
-			least = e
-		}
-	}
-	b.rest = max(b.rest, least.floor)
-	least.hash, least.floor = hash, floor
 }

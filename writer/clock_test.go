@@ -203,29 +203,32 @@ func TestLaterChangesOfAnEntityHaveLaterTimestamps(t *testing.T) {
 	}
 }
 
-// A bucket that is full keeps the order of its entities, and memory does not grow. Floors that the clock has passed do
-// not count.
+// The order of more entities than have floors of their own is kept, and memory does not grow. Floors that the clock has
+// passed do not count.
 func TestFloorsOfManyEntities(t *testing.T) {
 	t.Parallel()
-	f, b := new(floors), new(floorBucket)
-	const now, end = 1000, 100_000
-	for h := range uint64(10 * floorsInBucket) {
-		b.raise(h+1, now+int64(h)+1, now, end)
+	f := new(floors)
+	const now, end, many = 1000, 1_000_000, 10 * mostFloors
+	for h := range uint64(many) {
+		f.raise([]uint64{h}, now+int64(h)+1, now, end)
+		if len(f.entities) > mostFloors {
+			t.Fatalf("%d floors", len(f.entities))
+		}
 	}
-	f.buckets = make([]floorBucket, floorBuckets)
-	for i := range f.buckets {
-		f.buckets[i] = *b
-	}
-	for h := range uint64(10 * floorsInBucket) {
-		if got := f.above([]uint64{h + 1}, now, end); got < now+int64(h)+1 {
+	for h := range uint64(many) {
+		if got := f.above([]uint64{h}, now, end); got < now+int64(h)+1 {
 			t.Errorf("entity %d: floor %d", h, got)
 		}
 	}
-	if got := f.above([]uint64{1, 80}, now+1000, end); got != 0 {
+	if got := f.above([]uint64{1, 80}, now+many, end); got != 0 {
 		t.Errorf("a floor of the past: %d", got)
 	}
 	if got := f.above([]uint64{1, 80}, 0, 500); got != 0 {
 		t.Errorf("a floor of a clock that was set back: %d", got)
+	}
+	f.raise([]uint64{1}, end+1, end, 2*end)
+	if len(f.entities) != 1 || f.rest != 0 {
+		t.Errorf("%d floors and one of all, %d, that the clock has passed", len(f.entities)-1, f.rest)
 	}
 }
 
