@@ -281,10 +281,10 @@ func TestRotatedRows(t *testing.T) {
 				t.Errorf("%v: %v, want %s", c, m, want)
 			}
 		}
-		stmt, names, values, err := set.Internal().SelectRow("shop", r)
-		if err != nil || stmt != "SELECT id,at FROM shop."+want+" WHERE id=? AND at=?" || len(names) != 2 ||
-			len(values) != 2 {
-			t.Errorf("%s, %v, %v, %v", stmt, names, values, err)
+		name, stmt, key, err := set.Internal().SelectRow("shop", r)
+		if err != nil || stmt != "SELECT id,at FROM shop."+want+" WHERE id=? AND at=?" || name != want ||
+			len(key) != 2 {
+			t.Errorf("%s, %s, %v, %v", name, stmt, key, err)
 		}
 	}
 	if _, err := set.Insert(row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}).Internal().Render(1, nil); err == nil {

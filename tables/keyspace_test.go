@@ -31,11 +31,11 @@ func TestSelectAndKey(t *testing.T) {
 	if _, again := s.Select(); again[0] != "tenant" {
 		t.Error("Select gives out its own names")
 	}
-	if stmt, _ := s.Internal().SelectIn(""); stmt != "SELECT tenant,id,name FROM things WHERE tenant=? AND id=?" {
-		t.Errorf("SelectIn: %s", stmt)
-	}
-	if stmt, _ := s.Internal().SelectIn("t7"); stmt != "SELECT tenant,id,name FROM t7.things WHERE tenant=? AND id=?" {
-		t.Errorf("SelectIn: %s", stmt)
+	for keyspace, table := range map[string]string{"": "things", "t7": "t7.things"} {
+		stmt := s.Internal().Tables[0].Statements(keyspace, "things").Select
+		if stmt != "SELECT tenant,id,name FROM "+table+" WHERE tenant=? AND id=?" {
+			t.Errorf("keyspace %q: %s", keyspace, stmt)
+		}
 	}
 	key, err := s.Key(row{Tenant: "t", ID: uuid1, Name: ptr("\xff")}) // other fields are not looked at
 	if err != nil || len(key) != 2 || shown(key[0]) != "0x74" || shown(key[1]) != "0x00000000000110008000000000000001" {

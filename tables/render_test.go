@@ -249,7 +249,7 @@ func TestRenderConcurrently(t *testing.T) {
 						t.Errorf("keyspace %s: %s", keyspace, m.Statement)
 					}
 				}
-				stmt, _ := s.Internal().SelectIn(keyspace)
+				stmt := s.Internal().Tables[0].Statements(keyspace, "jobs").Select
 				if !strings.Contains(stmt, " "+keyspace+".jobs ") {
 					t.Errorf("keyspace %s: %s", keyspace, stmt)
 				}

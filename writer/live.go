@@ -50,12 +50,6 @@ type knownTable struct {
 	rejected time.Time // until then it is in no group, since it rejected a request
 }
 
-// idle says whether a table can be forgotten: nobody has asked for it of late, or it was never read, as where the
-// cluster has none of that name.
-func (t *knownTable) idle(now time.Time) bool {
-	return now.Sub(t.at) > liveKept && now.After(t.look) && now.After(t.rejected)
-}
-
 // recall returns what is known of a table.
 func (l *live) recall(keyspace, table string) knownTable {
 	if known := l.known.Load(); known != nil {
@@ -71,7 +65,9 @@ func (l *live) remember(keyspace, table string, change func(*knownTable)) {
 	known, now := make(map[[2]string]knownTable), time.Now()
 	if old := l.known.Load(); old != nil {
 		maps.Copy(known, *old)
-		maps.DeleteFunc(known, func(_ [2]string, t knownTable) bool { return t.idle(now) })
+		maps.DeleteFunc(known, func(_ [2]string, t knownTable) bool { // nobody has asked for it of late, or there is none
+			return now.Sub(t.at) > liveKept && now.After(t.look) && now.After(t.rejected)
+		})
 	}
 	t := known[[2]string{keyspace, table}]
 	change(&t)
@@ -112,13 +108,14 @@ func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table 
 func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t, err := fanout.Detached(ctx, func() (t liveTable, err error) {
 		missing := false
-		err = askSchema(ctx, retrier, func(ctx context.Context) (err error) {
+		// Of the schema tables every node has a copy. What is read of them is one request: the next attempt is at another.
+		_, err = req.New("", nil).Do(ctx, retrier, retry.Partition, func(ctx context.Context) (err error) {
 			t, err = l.read(ctx, keyspace, table)
 			if missing = errors.Is(err, errNoTable); missing {
 				return nil
 			}
 			return err
-		})
+		}, nil)
 		if missing {
 			err = errNoTable
 		}
@@ -129,13 +126,6 @@ func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table
 	}
 	l.remember(keyspace, table, func(k *knownTable) { k.liveTable, k.at = t, time.Now() })
 	return t, nil
-}
-
-// askSchema reads from the schema tables, of which every node has a copy. What it reads is one request: the next
-// attempt is at another node.
-func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Context) error) error {
-	_, err := req.New("", nil).Do(ctx, retrier, retry.Partition, read, nil)
-	return err
 }
 
 // readLive reads from the schema tables of a coordinator.

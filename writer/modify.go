@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
@@ -150,17 +149,13 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 ) {
 	base := set.Internal().Tables[0]
 	keyspace := w.physical(base.Keyspace)
-	text, _, values, err := set.Internal().SelectRow(keyspace, key)
+	name, text, rowKey, err := set.Internal().SelectRow(keyspace, key)
 	if err != nil {
 		return row, false, reject(op, err)
 	}
 	text = withEnds(set.Internal(), text)
-	part := make([]*cqltype.Value, base.Part)
-	for i := range part {
-		part[i], _ = values[i].(*cqltype.Value)
-	}
-	request := req.New(keyspace, statement.PartitionKey(part))
-	name := w.readFrom(set.Internal(), key)
+	values := statement.AppendArgs(nil, rowKey)
+	request := req.New(keyspace, statement.PartitionKey(rowKey[:base.Part]))
 	var sent atomic.Int32
 	type answer struct {
 		row  T
@@ -182,20 +177,10 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 		return got, err
 	})
 	if err != nil {
-		return got.row, false, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, in(keyspace, base)))
+		err = period.Explain(err, func(string) (string, bool) { return keyspace, base.Rotation != nil })
+		return got.row, false, unread(op, keyspace, base.Name, int(sent.Load()), err)
 	}
 	return got.row, got.ends, nil
-}
-
-// readFrom is the base table that has the row of an entity, for tracers.
-func (w *Writer) readFrom(s *layout.Set, key any) string {
-	base := s.Tables[0]
-	if base.Rotation != nil && w.tracer.Any() {
-		if encoded, err := s.Identity(key); err == nil {
-			return base.Rotated(encoded[base.Rotation.Clock].Instant())
-		}
-	}
-	return base.Name
 }
 
 // readBase reads a base row of a set with conditions.
@@ -219,24 +204,9 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 	})
 	if err != nil {
 		keyspace, table, _ := base.Place()
-		return row, unread(op, keyspace, table, int(env.Sent.Load()), period.Explain(err, only(keyspace, table)))
+		return row, unread(op, keyspace, table, int(env.Sent.Load()), period.Explain(err, func(string) (string, bool) { return keyspace, false }))
 	}
 	return row, nil
-}
-
-// only returns a function that places the table of that name, and no other, in the keyspace.
-func only(keyspace, table string) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		if name != table {
-			return "", false
-		}
-		return keyspace, false
-	}
-}
-
-// in returns a function that places t, or any of the tables that t rotates through, in the keyspace.
-func in(keyspace string, t *layout.Table) func(string) (string, bool) {
-	return func(name string) (string, bool) { return keyspace, t.Rotation != nil && t.Named(name) }
 }
 
 // scanRow scans the row of an answer. It says whether there was one, and whether it ends without an expiry.

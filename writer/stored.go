@@ -124,7 +124,7 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 				"the stored write of table %s has no keyspace, so it is not known whose rows it would write: drop it", p.Table)}
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
 			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
-		} else if w.resumes == nil && !w.owns(keyspace) {
+		} else if w.resumes == nil && keyspace != w.physical("") && !w.shared.Owns(keyspace) {
 			return fmt.Errorf("the stored write is of keyspace %q: resume it with the writer of that tenant, or name its sets "+
 				"by Resumes", keyspace)
 		}
@@ -168,9 +168,4 @@ func (w *Writer) elsewhere(table string) string {
 		}
 	}
 	return ""
-}
-
-// owns says whether a keyspace is the one of tables declared without a keyspace, or one that Keyspaces maps to.
-func (w *Writer) owns(keyspace string) bool {
-	return keyspace == w.physical("") || w.shared.Owns(keyspace)
 }

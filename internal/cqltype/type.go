@@ -185,7 +185,8 @@ func (t *Type) spell(define bool) string {
 	case t.kind == gocql.TypeVarchar:
 		name = "text"
 	case t.user != nil && define:
-		name = t.user.definition()
+		fields := each.Of(t.user.Fields, func(f Field) string { return f.Name + " " + f.Type.Definition() })
+		name = t.user.Name + "{" + strings.Join(fields, ", ") + "}"
 	case t.user != nil:
 		name = t.user.Name
 	case len(t.elems) > 0:

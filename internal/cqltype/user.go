@@ -3,11 +3,8 @@ package cqltype
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gocql/gocql"
-
-	"github.com/denorm-go/denorm/internal/each"
 )
 
 // UserType is a user-defined type, as CREATE TYPE makes it in a keyspace.
@@ -32,11 +29,6 @@ func (u *UserType) Add(name string, t *Type, index int) {
 // Field is the position of the field called name, or -1.
 func (u *UserType) Field(name string) int {
 	return slices.IndexFunc(u.Fields, func(f Field) bool { return f.Name == name })
-}
-
-func (u *UserType) definition() string {
-	fields := each.Of(u.Fields, func(f Field) string { return f.Name + " " + f.Type.Definition() })
-	return u.Name + "{" + strings.Join(fields, ", ") + "}"
 }
 
 // Uses are the user-defined types in the fields of u, each after those that it uses itself, without repeats.

@@ -54,7 +54,7 @@ func Must(name string) *Type {
 	return t
 }
 
-var bigint, integer, timeuuid, blob = Must("bigint"), Must("int"), Must("timeuuid"), Must("blob")
+var bigint, integer, timeuuid = Must("bigint"), Must("int"), Must("timeuuid")
 
 // Int64 encodes a bigint, and what is one inside.
 func Int64(n int64) []byte {
@@ -71,9 +71,6 @@ func Int(n int64) *Value {
 
 // TimeUUID is a value of type timeuuid.
 func TimeUUID(id gocql.UUID) *Value { return &Value{Type: timeuuid, Data: id.Bytes()} }
-
-// Blob is a copy of data as a value of type blob, which is not null.
-func Blob(data []byte) *Value { return &Value{Type: blob, Data: append([]byte{}, data...)} }
 
 // Day is a value of type date.
 func Day(data []byte) time.Time {
@@ -254,13 +251,9 @@ func (v *Value) Keys() *Value {
 	return &Value{Type: SetOf(v.Type.Elems()[0]), Data: appendValues(slices.Clone(v.Data[:4]), v.Elements())}
 }
 
-func hasUser(t *Type) bool { return t.user != nil }
-
-func present(part []byte) bool { return part != nil }
-
 // Exceeds says whether a value has a field, not null, that a user-defined type does not have here.
 func (t *Type) Exceeds(data []byte) bool {
-	if !t.Contains(hasUser) {
+	if !t.Contains(func(t *Type) bool { return t.user != nil }) {
 		return false
 	}
 	parts, _ := t.Parts(data)
@@ -271,7 +264,7 @@ func (t *Type) Exceeds(data []byte) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(more, present)
+	return slices.ContainsFunc(more, func(part []byte) bool { return part != nil })
 }
 
 // Same says whether the server takes two encoded values of a type as equal, in a condition or a clustering key: as it

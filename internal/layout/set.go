@@ -18,13 +18,10 @@ import (
 // Entity is the name of the set.
 func (s *Set) Entity() string { return s.Name }
 
-// Select is [Set.SelectIn] of the declared keyspace.
-func (s *Set) Select() (stmt string, names []string) { return s.SelectIn(s.Tables[0].Keyspace) }
-
-// SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
-func (s *Set) SelectIn(keyspace string) (stmt string, names []string) {
+// Select reads a row of the base table in the declared keyspace. The names are those of the values to bind.
+func (s *Set) Select() (stmt string, names []string) {
 	base := s.Tables[0]
-	return base.Statements(keyspace, base.Name).Select, slices.Clone(base.KeyNames)
+	return base.Statements(base.Keyspace, base.Name).Select, slices.Clone(base.KeyNames)
 }
 
 // Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
@@ -38,24 +35,23 @@ func (s *Set) Key(row any) ([]any, error) {
 	return statement.AppendArgs(nil, base.KeyOf(encoded)), nil
 }
 
-// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only
-// this names the table that has the row. Of row the fields are used that identify the entity.
-func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, values []any, err error) {
+// SelectRow is [Set.Select] for the entity of row in a physical keyspace, with the key to bind. In a set whose base
+// table rotates, only this names the table that has the row. Of row the fields are used that identify the entity.
+func (s *Set) SelectRow(keyspace string, row any) (table, stmt string, key []*cqltype.Value, err error) {
 	base := s.Tables[0]
 	encoded, err := s.Identity(row)
 	if err != nil {
-		return "", nil, nil, err
+		return "", "", nil, err
 	}
 	name := base.Name
 	if base.Rotation != nil {
 		clock := encoded[base.Rotation.Clock].Instant()
 		if _, err := base.Rotation.Versions[0].Bucket.Text(clock); err != nil {
-			return "", nil, nil, s.Invalid(base, "", err.Error())
+			return "", "", nil, s.Invalid(base, "", err.Error())
 		}
 		name = base.Rotated(clock)
 	}
-	return base.Statements(keyspace, name).Select, slices.Clone(base.KeyNames),
-		statement.AppendArgs(nil, base.KeyOf(encoded)), nil
+	return name, base.Statements(keyspace, name).Select, base.KeyOf(encoded), nil
 }
 
 // Identity encodes what identifies the entity of row, by column.

@@ -18,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/examples/customers"
 	"github.com/denorm-go/denorm/examples/slots"
 	"github.com/denorm-go/denorm/examples/supermarket"
+	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
@@ -449,10 +450,10 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 		before := row
 		row.Address = address
 		Write(t, p.Writer, "saveAddress", customers.UnfrozenAddresses.Update(before, row))
-		statement, names, values, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
+		_, text, key, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
 		must(t, err)
 		var got customers.CustomerAddress
-		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).
+		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, statement.AppendArgs(nil, key)...), Mapper: rowMapper}).
 			Get(&got))
 		wrong(t, !reflect.DeepEqual(got, row), "%v, want %v", got.Address, row.Address)
 	}
