@@ -9,20 +9,13 @@ import (
 
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/planned"
 	"github.com/denorm-go/denorm/internal/statement"
 )
-
-// batchlogPause is how long auto does not use the batchlog after it failed. If one of three nodes has died, the
-// others answer logged batches with BATCH_LOG timeouts until gossip has noticed, for some 11 s, or much longer.
-const batchlogPause = 15 * time.Second
 
 // batchlogTrial is how long a single write that tries the batchlog after the pause may take before another one tries:
 // an attempt and a little. If all writes tried, all would wait for the server's timeout together, every 15 s.
 const batchlogTrial = 3 * time.Second
-
-// batchlogTrials is how many trials in a row have to succeed, one after the other. While the nodes do not agree that
-// one is dead some batches work and others do not (seen 19 s after a node was killed).
-const batchlogTrials = 10
 
 // batchlog remembers when the batchlog failed last. It is shared by a writer and all derived from it.
 type batchlog struct {
@@ -47,12 +40,12 @@ func (b *batchlog) failed(now time.Time) {
 
 // succeeded is called by a trial. Other writes do not count: they may have begun before the batchlog failed.
 func (b *batchlog) succeeded(now time.Time) {
-	if b.worked.Add(1) >= batchlogTrials {
+	if b.worked.Add(1) >= planned.BatchlogTrials {
 		b.worked.Store(0)
 		b.at.Store(nil)
 		return
 	}
-	next := now.Add(-batchlogPause)
+	next := now.Add(-planned.BatchlogPause)
 	b.at.Store(&next)
 }
 
@@ -63,10 +56,10 @@ func (b *batchlog) down(now time.Time) (down, trial bool) {
 	if at == nil {
 		return false, false
 	}
-	if now.Sub(*at) < batchlogPause {
+	if now.Sub(*at) < planned.BatchlogPause {
 		return true, false
 	}
-	next := now.Add(batchlogTrial - batchlogPause)
+	next := now.Add(batchlogTrial - planned.BatchlogPause)
 	mine := b.at.CompareAndSwap(at, &next)
 	return !mine, mine
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/fanout"
+	"github.com/denorm-go/denorm/internal/planned"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -256,7 +257,7 @@ func TestFallback(t *testing.T) {
 				wantSameBytes(t, sent[0].Mutations, sent[1:], res.Timestamp)
 
 				write(w.With(Logged()), LoggedBatch, 1) // strict ones do not heed the pause
-				time.Sleep(batchlogPause - time.Millisecond)
+				time.Sleep(planned.BatchlogPause - time.Millisecond)
 				write(w.With(Timeout(time.Second)), Fallback, 6) // derived writers share what they know
 				time.Sleep(time.Millisecond)
 				write(w, LoggedBatch, 1)
@@ -388,7 +389,7 @@ func TestResumeHeedsBatchlogPause(t *testing.T) {
 		if res, err := w.Resume(t.Context(), e); err != nil || res.Mode != Fallback || res.Attempts != 6 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		time.Sleep(batchlogPause)
+		time.Sleep(planned.BatchlogPause)
 		if res, err := w.Resume(t.Context(), e); err != nil || res.Mode != LoggedBatch || res.Attempts != 1 {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -474,12 +475,12 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 		}{
 			{0, true, 1, 1},
 			{time.Second, true, 8, 1},
-			{batchlogPause, true, 8, 2},
+			{planned.BatchlogPause, true, 8, 2},
 			{time.Second, true, 8, 2},
-			{batchlogPause, false, 8, 3},
+			{planned.BatchlogPause, false, 8, 3},
 			{0, false, 8, 4},
 			{0, true, 8, 5},
-			{batchlogPause, false, 1, 6},
+			{planned.BatchlogPause, false, 1, 6},
 			{0, false, 1, 7},
 			{0, false, 1, 8},
 			{0, false, 1, 9},
@@ -517,7 +518,7 @@ func TestExplainLeavesTheTrial(t *testing.T) {
 			if res, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil || res.Mode != want {
 				t.Errorf("Write: %v, %v, want %v", res.Mode, err, want)
 			}
-			time.Sleep(batchlogPause)
+			time.Sleep(planned.BatchlogPause)
 		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
-	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -304,27 +303,6 @@ func TestVersionsAreApart(t *testing.T) {
 		x.asked() != "UPDATE SELECT" {
 		t.Errorf("over a fence far ahead: %v, sent %s", err, x.asked())
 	}
-}
-
-// Explain says of a versioned write that a condition comes first, however few requests follow.
-func TestExplainConditions(t *testing.T) {
-	t.Parallel()
-	w, _, _ := conditional(nil)
-	var b strings.Builder
-	for _, changes := range [][]tables.Change{
-		{itemSet(t).Insert(newItem())},
-		{itemSet(t).Delete(newItem())},
-		{seatSet(t).Insert(newItem())},
-		{benchSet(t).Insert(bench{Hall: "a", Seat: 1}), benchSet(t).Delete(bench{Hall: "a", Seat: 2})},
-		{itemSet(t).Insert(newItem()), orderSet(t).Insert(newOrder(Open))},
-	} {
-		p, err := w.Explain("changeItem", changes...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.WriteString(p.String() + "\n")
-	}
-	golden.Check(t, "conditions.golden", b.String())
 }
 
 // A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, does not claim

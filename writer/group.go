@@ -91,3 +91,5 @@ func (w *Writer) whyAlone(requests []fanout.Request) string {
 	return "no two partitions of one keyspace and within " + kib(w.group) + " share " + w.sharedNodes() +
 		", or these get no groups after one has failed"
 }
+
+func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024) }

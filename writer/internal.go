@@ -11,7 +11,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Internal is what package bulk sees of the writer; its type has no promise of compatibility.
+// Internal is what packages bulk and explain see of the writer; its type has no promise of compatibility.
 func (w *Writer) Internal() planned.Writer[Result] {
 	w = w.made()
 	pinned := w.With(At(earliest)) // one for all plans: to derive one costs as much as the plan
@@ -40,8 +40,9 @@ func (w *Writer) Internal() planned.Writer[Result] {
 			}
 			return p.planned()
 		},
-		Send:   w.sendPlanned,
-		Reject: func(op string, cause error) error { return reject(op, cause) },
+		Send:     w.sendPlanned,
+		Reject:   func(op string, cause error) error { return reject(op, cause) },
+		Physical: w.physical,
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -269,29 +268,6 @@ func TestTransactionOfSeveral(t *testing.T) {
 	if len(e.sent()) > 0 || x.asked() != "" {
 		t.Error("something was sent")
 	}
-}
-
-// The texts of transactions, and what is said of them.
-func TestExplainTransactions(t *testing.T) {
-	t.Parallel()
-	items, before := transactionalItems(t), newItem()
-	moved, other := before, before // which takes the shelf that moved gives up
-	moved.Shelf, moved.Count = "b", 9
-	other.ItemID = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac")
-	var b strings.Builder
-	for _, changes := range [][]tables.Change{
-		{items.Insert(before)},
-		{items.Update(before, moved)},
-		{items.Delete(before)},
-		{items.Update(before, moved), items.Insert(other)},
-	} {
-		plan, err := fakeWriter(nopExecutor{}).Explain("changeItem", changes...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "%s\n", plan)
-	}
-	golden.Check(t, "transactions.golden", b.String())
 }
 
 // A before-image that has the version of the row, and other keys, is not valid; one that differs in bytes alone is sent

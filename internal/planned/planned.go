@@ -1,9 +1,10 @@
-// Package planned is what package bulk sees of package writer: writes that are planned and not sent, so that their rows
-// can be sent together.
+// Package planned is what packages bulk and explain see of package writer: writes that are planned and not sent, so that
+// their rows can be sent together.
 package planned
 
 import (
 	"context"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/fanout"
@@ -33,4 +34,14 @@ type Writer[R any] struct {
 	Send func(ctx context.Context, w Write, changes int) (R, error)
 	// Reject is the error of a write of which nothing was sent.
 	Reject func(op string, cause error) error
+	// Physical maps declared keyspaces.
+	Physical func(keyspace string) string
 }
+
+// BatchlogPause is how long auto does not use the batchlog after it failed. If one of three nodes has died, the
+// others answer logged batches with BATCH_LOG timeouts until gossip has noticed, for some 11 s, or much longer.
+const BatchlogPause = 15 * time.Second
+
+// BatchlogTrials is how many trials in a row have to succeed, one after the other. While the nodes do not agree that
+// one is dead some batches work and others do not (seen 19 s after a node was killed).
+const BatchlogTrials = 10

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/writer/explain"
 )
 
 // newOrder is an open order of a new user.
@@ -49,13 +50,13 @@ func showOrder(ctx context.Context, out *screen, s *shop) error {
 	if err := s.view.show(ctx, out, paid); err != nil {
 		return err
 	}
-	plan, err := s.w.Explain("payOrder", orders.Orders.Update(o, paid))
+	text, err := explain.Write(s.w, "payOrder", orders.Orders.Update(o, paid))
 	if err != nil {
 		return err
 	}
-	out.code(`w.Explain("payOrder", Orders.Update(order, paid))   // sends nothing`)
+	out.code(`explain.Write(w, "payOrder", Orders.Update(order, paid))   // sends nothing`)
 	out.blank()
-	out.say("%v", plan)
+	out.say("%s", text)
 	out.blank()
 	out.ok("orders_by_status has one row of the order, under paid. It was looked for under all %d statuses.", len(orders.Statuses))
 	return nil

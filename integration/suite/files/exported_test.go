@@ -18,7 +18,7 @@ func TestExported(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, dir := range strings.Fields("cassandratest reader reconcile retry schema schema/lint schema/rotation session tables " +
-		"tracing writer writer/bulk cmd/denorm/command reconcile/temporal") {
+		"tracing writer writer/bulk writer/explain cmd/denorm/command reconcile/temporal") {
 		names := publicNames(t, filepath.Join("../../..", dir))
 		if len(names) == 0 {
 			t.Errorf("%s has none", dir)

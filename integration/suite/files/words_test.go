@@ -117,7 +117,7 @@ func documentation(t *testing.T) (exported, inside, many map[string]string) {
 	exported, inside, many = make(map[string]string), make(map[string]string), make(map[string]string)
 	for _, dir := range []string{
 		"cassandratest", "cmd/denorm/command", "reader", "reconcile", "retry", "schema", "schema/lint", "schema/rotation", "session", "tables",
-		"tracing", "writer", "writer/bulk",
+		"tracing", "writer", "writer/bulk", "writer/explain",
 	} {
 		for path, text := range pages(t, dir+"/*.go") {
 			if strings.HasSuffix(path, "_test.go") {

@@ -1,4 +1,4 @@
-package writer
+package explain
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // apart says which tables of the sets have partitions of their own although their partition keys differ only in a
 // keyspace, an order or a bucket function: rows of one keyspace with equal partition keys are one request. Package lint
 // says what other keys the queries would allow.
-func (w *Writer) apart(changes []tables.Change) (all []string) {
+func apart(changes []tables.Change, physical func(string) string) (all []string) {
 	seen := make(map[string]bool)
 	for _, c := range changes {
 		if seen[c.Entity()] {
@@ -26,7 +26,7 @@ func (w *Writer) apart(changes []tables.Change) (all []string) {
 		}
 		for i, b := range list {
 			for _, a := range list[:i] {
-				if why := partitionOf(set, a, w.physical).apart(partitionOf(set, b, w.physical)); why != "" {
+				if why := partitionOf(set, a, physical).apart(partitionOf(set, b, physical)); why != "" {
 					all = append(all, fmt.Sprintf("%s and %s have partitions of their own: %s", a.Name, b.Name, why))
 				}
 			}
