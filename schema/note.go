@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 )
 
 // lintRules are the codes of the rules of package lint, which imports this package.
@@ -28,7 +29,7 @@ func lintRule(code string) error {
 const notePrefix = "denorm:"
 
 // comment reads what follows "-- denorm:".
-func (p *parser) comment(c cql.Comment) error {
+func (p *parser) comment(c ast.Comment) error {
 	if c.Block {
 		if n := noteInside(c.Text); n >= 0 {
 			return p.fail(c.At+len("/*")+n, "a note inside /* */ is not read: write it behind --, as in -- denorm:ignore, or leave denorm: out")

@@ -109,7 +109,7 @@ func (p *parser) forget() {
 type parser struct {
 	file     string
 	script   *ast.Script
-	notes    []cql.Comment // those that are not read yet
+	notes    []ast.Comment // those that are not read yet
 	out      *Schema
 	tables   map[ID]int     // where they are in out
 	gone     map[column]int // what was dropped or renamed, and how many queries came before

@@ -55,43 +55,16 @@ func (t Token) Wanted(text, want string) string {
 	return "want " + want + ", not " + t.Found(text, strconv.Quote)
 }
 
-// Lexer cuts a text into the tokens that types have. Package ast cuts off what only statements have.
+// Lexer cuts a text into the tokens that types have. Package ast cuts off what only statements have, and comments.
 type Lexer struct {
-	Text     string
-	At       int
-	Comments []Comment
+	Text string
+	At   int
 }
 
-// Comment is a comment of a text.
-type Comment struct {
-	Text  string // between its marks
-	Block bool   // within /* */
-	At    int    // in the text
-}
-
-// Rest passes over spaces and comments, and gives what follows. A comment without its end is a token.
+// Rest passes over spaces, and gives what follows.
 func (l *Lexer) Rest() string {
-	for {
-		l.At = len(l.Text) - len(strings.TrimLeft(l.Text[l.At:], " \t\n\r"))
-		rest := l.Text[l.At:]
-		comment := Comment{At: l.At}
-		switch {
-		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "//"):
-			end := len(rest)
-			if n := strings.IndexAny(rest, "\r\n"); n >= 0 {
-				end = n
-			}
-			comment.Text = rest[2:end]
-			l.At += end
-		case strings.HasPrefix(rest, "/*") && strings.Contains(rest[2:], "*/"):
-			comment.Text, _, _ = strings.Cut(rest[2:], "*/")
-			comment.Block = true
-			l.At += len(comment.Text) + 4
-		default:
-			return rest
-		}
-		l.Comments = append(l.Comments, comment)
-	}
+	l.At = len(l.Text) - len(strings.TrimLeft(l.Text[l.At:], " \t\n\r"))
+	return l.Text[l.At:]
 }
 
 // Cut takes a token of n bytes.
@@ -125,8 +98,6 @@ func (l *Lexer) Token(rest string) Token {
 		return l.quoted(String, rest, "'")
 	case rest[0] == '"':
 		return l.quoted(Quoted, rest, `"`)
-	case strings.HasPrefix(rest, "/*"):
-		return l.Cut(Broken, len(rest), "a comment without end")
 	}
 	for _, s := range signs {
 		if strings.HasPrefix(rest, s) {

@@ -121,7 +121,7 @@ func TestParseRefuses(t *testing.T) {
 		{"map<int>", `CQL type "map<int>": map takes 2 type arguments, as in map<text, int>, not 1`},
 		{strings.Repeat("frozen<", 101) + "int", `CQL type "` + strings.Repeat("frozen<", 65)[:100] +
 			`": nested deeper than 100`},
-		{"int /* a", `CQL type "int /* a": a comment without end`},
+		{"int /* a", `CQL type "int /* a": unexpected "/"`},
 		{"int#", `CQL type "int#": unexpected '#'`},
 		{"k.int", `CQL type "k.int": Invalid (reserved) user type name int`},
 		{"k.address", `CQL type "k.address": unknown or unsupported type "k.address"`},

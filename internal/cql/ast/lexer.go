@@ -19,8 +19,40 @@ type token struct {
 // lexer cuts a text into tokens.
 type lexer struct {
 	cql.Lexer
-	plain  int  // no template begins before
-	script bool // as in a parser
+	Comments []Comment
+	plain    int  // no template begins before
+	script   bool // as in a parser
+}
+
+// Comment is a comment of a text.
+type Comment struct {
+	Text  string // between its marks
+	Block bool   // within /* */
+	At    int    // in the text
+}
+
+// rest passes over spaces and comments, and gives what follows. A comment without its end is a token.
+func (l *lexer) rest() string {
+	for {
+		rest := l.Rest()
+		comment := Comment{At: l.At}
+		switch {
+		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "//"):
+			end := len(rest)
+			if n := strings.IndexAny(rest, "\r\n"); n >= 0 {
+				end = n
+			}
+			comment.Text = rest[2:end]
+			l.At += end
+		case strings.HasPrefix(rest, "/*") && strings.Contains(rest[2:], "*/"):
+			comment.Text, _, _ = strings.Cut(rest[2:], "*/")
+			comment.Block = true
+			l.At += len(comment.Text) + 4
+		default:
+			return rest
+		}
+		l.Comments = append(l.Comments, comment)
+	}
 }
 
 // scan gives the tokens of a text; the last is its end. What is no token is an error, but in a script a token: the
@@ -31,7 +63,7 @@ func (l *lexer) scan() (tokens []token, err error) {
 	}
 	tokens = make([]token, 0, len(l.Text)/4+1)
 	for {
-		t := l.token(l.Rest())
+		t := l.token(l.rest())
 		if t.Kind == cql.Broken && !l.script {
 			return nil, errorAt(l.Text, int(t.Start), broken(l.Text[t.Start:]))
 		}
@@ -136,6 +168,9 @@ func (l *lexer) token(rest string) token {
 			return token{Token: l.Cut(cql.Broken, len(rest), "text without end")}
 		}
 		return token{l.Cut(cql.String, len(text)+4, text), String}
+	}
+	if strings.HasPrefix(rest, "/*") {
+		return token{Token: l.Cut(cql.Broken, len(rest), "a comment without end")}
 	}
 	t := token{Token: l.Token(rest)}
 	switch t.Kind {

@@ -196,7 +196,7 @@ func (p *parser) Ended() {
 }
 
 // newParser reads the tokens of a text, and its comments.
-func newParser(text string, script bool) (*parser, []cql.Comment, error) {
+func newParser(text string, script bool) (*parser, []Comment, error) {
 	l := lexer{Lexer: cql.Lexer{Text: text}, script: script}
 	tokens, err := l.scan()
 	return &parser{Text: text, Tokens: tokens, Script: script}, l.Comments, err

@@ -13,7 +13,7 @@ import (
 // is read than by [Parse]: transactions, JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only
 // the columns. Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
-	Comments []cql.Comment // in their order
+	Comments []Comment // in their order
 	p        *parser
 }
 

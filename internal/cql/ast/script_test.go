@@ -54,7 +54,7 @@ func TestScript(t *testing.T) {
 func TestComments(t *testing.T) {
 	t.Parallel()
 	s, err := NewScript("-- a\nUSE /* b\n*/ k; // c\r/**/ -- ")
-	want := []cql.Comment{
+	want := []Comment{
 		{Text: " a", Block: false, At: 0},
 		{Text: " b\n", Block: true, At: 9},
 		{Text: " c", Block: false, At: 20},
