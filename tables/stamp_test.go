@@ -22,7 +22,7 @@ func TestStamp(t *testing.T) {
 		change tables.Change
 		want   int64
 	}{
-		{s.Insert(o), 0}, {s.Upsert(o), 0}, {s.Update(o, after), now - 42}, {s.Delete(o), now - 42}, {tables.Change{}, 0},
+		{s.Insert(o), 0}, {s.Upsert(o), 0}, {s.Update(o, after), now - 42}, {s.Delete(o), now - 42},
 	} {
 		if got := tc.change.Internal().StampOf(); got != tc.want {
 			t.Errorf("%s: stamp of the before-image %d, want %d", tc.change, got, tc.want)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/entity"
@@ -291,19 +291,6 @@ func storedCause(text string, refused bool) error {
 
 // traceparent is a text that has the form of one, as version 00 of the W3C's Trace Context defines it; empty otherwise.
 // Who can write to the storage of errors, or a tracer, could put anything there, and it goes where traces go.
-func traceparent(text string) string {
-	const form = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-00"
-	if len(text) != len(form) {
-		return ""
-	}
-	for i := range len(form) {
-		if dash := form[i] == '-'; dash != (text[i] == '-') || !dash && !strings.ContainsRune("0123456789abcdef",
-			rune(text[i])) {
-			return ""
-		}
-	}
-	if !strings.HasPrefix(text, "00-") {
-		return ""
-	}
-	return text
-}
+func traceparent(text string) string { return traceparentForm.FindString(text) }
+
+var traceparentForm = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)

@@ -8,6 +8,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
@@ -124,17 +126,10 @@ func told(d *decide.Decision) *PlannedCondition {
 	for _, text := range d.Texts(d) {
 		out.Texts = append(out.Texts, strings.Split(strings.TrimSpace(text), "\n")...)
 	}
+	name := func(k *entity.Claim) string { return k.Table }
 	for _, one := range d.Parts {
-		for _, k := range one.Claims {
-			if !slices.Contains(out.Claims, k.Table) {
-				out.Claims = append(out.Claims, k.Table)
-			}
-		}
-		for _, k := range one.Releases {
-			if !slices.Contains(out.Releases, k.Table) {
-				out.Releases = append(out.Releases, k.Table)
-			}
-		}
+		out.Claims = each.Once(append(out.Claims, each.Of(one.Claims, name)...))
+		out.Releases = each.Once(append(out.Releases, each.Of(one.Releases, name)...))
 	}
 	return out
 }

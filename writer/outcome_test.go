@@ -406,7 +406,7 @@ func TestOutcomesNeverLie(t *testing.T) {
 			h := &history{seed: seed, applied: map[string]bool{}, seen: map[string]int{}, timestamps: map[int64]bool{}}
 			w := fakeWriter(h, WithClock(NewClock(time.Now)), Retry(retry.Policy{MaxAttempts: 1 + random.IntN(3)}))
 			change := changes[random.IntN(len(changes))]
-			if !change[0].Internal().Atomic() {
+			if !change[0].Internal().Set.Atomic {
 				w = w.With(modes[random.IntN(len(modes))])
 			}
 			res, err := w.Write(t.Context(), "op", change...)

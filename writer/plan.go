@@ -311,7 +311,7 @@ func (p *plan) unsent(cause error) {
 // required says whether, and why, auto sends a logged batch.
 func required(changes []tables.Change, mutations []*statement.Mutation) (reason string, needed, atomic bool) {
 	for _, c := range changes {
-		if c.Internal().Atomic() {
+		if c.Internal().Set.Atomic {
 			return "set " + c.Entity() + " is declared Atomic", true, true
 		}
 	}

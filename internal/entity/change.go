@@ -69,12 +69,9 @@ func (c Change) Decided() layout.Decided { return c.Set.Decided() }
 // Conditional says whether the change is of a [Versioned] or [Compare] set, and so rendered by RenderConditional.
 func (c Change) Conditional() bool { return c.Set.Conditional() }
 
-// Atomic says whether the set was declared [Atomic].
-func (c Change) Atomic() bool { return c.Set != nil && c.Set.Atomic }
-
 // VersionOf is the version of the before-image, zero if there is none.
 func (c Change) VersionOf() gocql.UUID {
-	if !c.Valid() || c.Set.Version < 0 || c.Before == nil {
+	if c.Set.Version < 0 || c.Before == nil {
 		return gocql.UUID{}
 	}
 	v, _ := reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Version].Index).Interface().(gocql.UUID)
@@ -87,7 +84,7 @@ func (c Change) StampOf() int64 {
 	if c.Kind == Patch {
 		c.Before = c.After
 	}
-	if !c.Valid() || c.Set.Version < 0 && c.Set.Stamp < 0 || c.Before == nil {
+	if c.Set.Version < 0 && c.Set.Stamp < 0 || c.Before == nil {
 		return 0
 	}
 	if v := c.VersionOf(); c.Set.Version >= 0 {
@@ -143,15 +140,9 @@ func (r Rendered) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.Strin
 // MarshalText is [Rendered.String]: a structured logger would show the key.
 func (r Rendered) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Render gives the mutations of the change at timestamp, in microseconds. keyspace maps the logical keyspace of a
+// Render gives the mutations of a valid change at timestamp, in microseconds. keyspace maps the logical keyspace of a
 // table to the physical one; nil leaves them as declared. A row that cannot be written is an [*layout.InvalidError].
 func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
-	if !c.Valid() {
-		return Rendered{}, &layout.InvalidError{
-			Entity: c.Entity,
-			Reason: "the change was not made by a verb of a set that tables.New returned",
-		}
-	}
 	if c.Conditional() {
 		return Rendered{}, c.Set.Invalid(nil, "",
 			"the base row is written by a lightweight transaction: RenderConditional renders that")
@@ -249,17 +240,11 @@ func (c Change) CheckVerb() error {
 	return nil
 }
 
-// RenderConditional is [Change.Render] for a change that is [Change.Conditional]. version is a timeuuid whose time is
+// RenderConditional is [Change.Render] for a valid change that is [Change.Conditional]. version is a timeuuid whose time is
 // timestamp.
 func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional,
 	error,
 ) {
-	if !c.Valid() || !c.Conditional() {
-		return Conditional{}, &layout.InvalidError{
-			Entity: c.Entity,
-			Reason: "the change was not made by a verb of a set with conditions",
-		}
-	}
 	s, before := c.Set, c.VersionOf()
 	if err := c.checkConditional(before); err != nil {
 		return Conditional{}, err

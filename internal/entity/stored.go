@@ -27,9 +27,6 @@ func called(t *layout.Table, keyspace, name string, physical func(string) string
 // Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it
 // can be none of the set's mutations, or "".
 func Declares(s *layout.Set, m *statement.Mutation, physical func(string) string) (found bool, fault string) {
-	if s == nil {
-		return false, ""
-	}
 	for i, t := range s.Tables {
 		if !called(t, m.Keyspace, m.Table, physical) {
 			continue
