@@ -110,10 +110,11 @@ var floorSeed = maphash.MakeSeed()
 func hashes(changes []tables.Change, physical func(string) string) []uint64 {
 	all := make([]uint64, 0, len(changes))
 	for _, c := range changes {
-		if keyspace, table, key := c.Internal().Identity(); key != "" {
+		base := c.Internal().Set.Tables[0]
+		if key := c.Internal().Key(); key != "" {
 			var h maphash.Hash
 			h.SetSeed(floorSeed)
-			for _, part := range []string{physical(keyspace), table, key} {
+			for _, part := range []string{physical(base.Keyspace), base.Name, key} {
 				_, _ = h.WriteString(part) // never fails
 				_ = h.WriteByte(0)
 			}

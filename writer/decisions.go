@@ -92,7 +92,7 @@ func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) 
 		if !c.Internal().Conditional() {
 			continue
 		}
-		protocol, err := protocolOf(c.Internal().Decided())
+		protocol, err := protocolOf(c.Internal().Set.Decided())
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) 
 
 // unmixed rejects a write of which a part cannot be in the transaction of the rest.
 func unmixed(changes []tables.Change) error {
-	whole := func(c tables.Change) bool { return c.Internal().Decided() == layout.Transactional }
+	whole := func(c tables.Change) bool { return c.Internal().Set.Decided() == layout.Transactional }
 	for _, c := range changes[1:] {
 		one, other := changes[0], c
 		if whole(one) == whole(other) {

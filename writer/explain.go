@@ -88,7 +88,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		out.Condition = told(p.decision)
 	}
 	if p.deciding != nil && p.decision.Whole {
-		out.Consistency = session.Consistency(p.decision.First().Base().Level(w.consistency))
+		out.Consistency = session.Consistency(p.decision.First().Base().Set.Level(w.consistency))
 		out.Condition.Serial = ""
 		return out, nil
 	}

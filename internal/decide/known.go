@@ -164,7 +164,7 @@ func (d *Decision) traced(ctx context.Context, env *Env, earlier Known) Known {
 	if env.Tracer.Requests() {
 		start := session.RequestStart{ // a statement with IF is not idempotent
 			Op: env.Op, Mode: d.Mode, Keyspace: d.First().Keyspace, Tables: d.Names(d), Statements: d.Texts(d),
-			Consistency: session.Consistency(d.First().Base().Level(env.Consistency)),
+			Consistency: session.Consistency(d.First().Base().Set.Level(env.Consistency)),
 		}
 		ctx = env.Tracer.TraceRequestStart(ctx, start)
 	}

@@ -63,9 +63,6 @@ func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // Valid says whether the change was made by a set.
 func (c Change) Valid() bool { return c.Set != nil }
 
-// Decided is how the change is decided.
-func (c Change) Decided() layout.Decided { return c.Set.Decided() }
-
 // Conditional says whether the change is of a [Versioned] or [Compare] set, and so rendered by RenderConditional.
 func (c Change) Conditional() bool { return c.Set.Conditional() }
 
@@ -94,12 +91,6 @@ func (c Change) StampOf() int64 {
 		return v.Time().UnixMicro()
 	}
 	return reflect.ValueOf(c.Before).FieldByIndex(c.Set.Columns[c.Set.Stamp].Index).Int()
-}
-
-// Identity names the entity of the change: its base table with the keyspace as declared, and [Change.Key].
-func (c Change) Identity() (keyspace, table, key string) {
-	base := c.Set.Tables[0]
-	return base.Keyspace, base.Name, c.Key()
 }
 
 // Key is [layout.Set.EntityKey] of the change's row, empty if the row has no valid base key.
@@ -267,7 +258,8 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	out := Conditional{Condition: cond, Rendered: Rendered{Key: s.EntityKey(r.row())}}
 	if s.Version < 0 {
 		cond.before = r.Before
-		if c.Kind == Update && !r.compares() {
+		// as a server sees it, which takes 10 and 10.00, or {a, b} and {b, a}, as equal
+		if c.Kind == Update && s.Same(s.Compared, r.Before, r.After) {
 			return Conditional{}, s.Invalid(nil, s.Columns[s.Compared[0]].Name,
 				"an update changes none of the compared columns: its condition would "+
 					"still hold once it is applied, and sent again after a lost answer it would undo what came in between")

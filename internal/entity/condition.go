@@ -61,12 +61,6 @@ func (c *Conditional) SetVersion(version gocql.UUID) {
 	}
 }
 
-// compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b,
-// a}, as equal.
-func (r *Renderer) compares() bool {
-	return !r.Set.Same(r.Set.Compared, r.Before, r.After)
-}
-
 // Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys
 // that row has, in the same bytes: in others it may be that of another entity.
 func (c *Conditional) Unimaged(row Row) *Conditional {

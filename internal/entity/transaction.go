@@ -145,9 +145,6 @@ func (c *Condition) write() statement.Bound {
 	return statement.Bound{Text: "UPDATE " + b.table()}.Set(set).Where(b.where())
 }
 
-// Level is [layout.Set.Level] of the set that has the row.
-func (b *Base) Level(c gocql.Consistency) gocql.Consistency { return b.Set.Level(c) }
-
 // Found are the values that a transaction has read, as they were before it wrote, or did not write.
 type Found struct {
 	t      *Transaction

@@ -89,15 +89,11 @@ type transacting struct {
 	decide.Known
 }
 
-func (x *transacting) transaction() *entity.Transaction {
-	return entity.NewTransaction(x.parts, x.mutations, x.fences)
-}
-
 // commit sends the transaction until it is known what has become of it. After an attempt of which nothing is known it
 // is sent again: if that one was applied, the rows have its version.
 func (x *transacting) commit(ctx context.Context) {
 	for range mostTransactions {
-		t := x.transaction()
+		t := entity.NewTransaction(x.parts, x.mutations, x.fences)
 		found, failed, err := decide.Try(ctx, &x.base.Partition, func(ctx context.Context) (*entity.Found, error) {
 			return x.base.Commit(ctx, t)
 		})
