@@ -106,8 +106,8 @@ func (r *review) cellsExpire() {
 		case t.TTL() > 0 || short == nil || counting(t):
 		case q != nil:
 			f := r.finding(t, fix, "some cells of a row expire before others, which stay as half a row").of(q)
-			if q.TTL > 0 && forever == nil && inserts == nil {
-				f.Severity = Note // of one length
+			if forever == nil && inserts == nil {
+				f.Severity = Note // perhaps of one length
 			}
 		case inserts != nil && short.Verb == "UPDATE":
 			r.finding(t, fix, "an UPDATE gives its columns a TTL, and the row that was inserted stays without them").of(short)
@@ -160,14 +160,21 @@ func conditional(r *review) {
 }
 
 func timeSeries(r *review, t *schema.Table, n map[role]int) {
-	if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
+	by, whole := t.Of(schema.Clustering)[0], n[moment] == len(t.Of(schema.PartitionKey))
+	if whole {
+		by = t.Of(schema.PartitionKey)[0]
+	}
+	if !whole && !instant(by) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
 		return
 	}
-	if n[moment] == len(t.Of(schema.PartitionKey)) || lookup(t) || r.deleted(t) {
-		return // DN102 says worse; a partition of one row is no series; DN609 rejects what this would advise
+	if lookup(t) || r.deleted(t) {
+		return // a partition of one row is no series; DN609 rejects what this would advise
 	}
-	r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
-		t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
+	f := r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
+		by.Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
+	if whole {
+		f.Severity = Note // DN102 says worse
+	}
 }
 
 // deleted says whether rows of a table are deleted, also those that move.

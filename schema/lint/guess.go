@@ -40,7 +40,7 @@ var (
 var (
 	// Rows of accountNames are known by a name or an address that is to be one's alone.
 	accountNames = strings.Fields(`user account member customer client profile player employee student author person login
-		credential tenant subscriber guest patient teacher doctor driver seller vendor merchant owner admin operator agent`)
+		credential tenant subscriber guest patient teacher doctor driver seller vendor merchant owner admin operator agent voter votante usuario cliente`)
 	// Of referenceNames there are as many as somebody has thought of: they do not grow with use.
 	referenceNames = strings.Fields(`template rate config configuration setting option label translation permission role definition type
 		category country currency language plan tariff parameter variable`)

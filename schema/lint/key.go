@@ -85,10 +85,12 @@ func aggregates(t *schema.Table) bool {
 func missingUnique(r *review) {
 	r.namesakes()
 	for _, t := range r.tables() {
-		c, clustering := t.Column("id"), t.Of(schema.Clustering)
-		if c != nil && c.Kind == schema.Regular && isUUID(*c) && len(clustering) > 0 && clock(clustering[len(clustering)-1]) && !r.claimed(t) {
-			f := r.finding(t, "add id to the end of the primary key, in a new table", "the key %s lacks id: two rows that have the key are one", t.Key())
-			f.Column, f.Severity = "id", Warning
+		clustering := t.Of(schema.Clustering)
+		i := slices.IndexFunc(t.Of(schema.Regular), func(c schema.Column) bool { return isUUID(c) && ownID(t, c) })
+		if i >= 0 && len(clustering) > 0 && clock(clustering[len(clustering)-1]) && !r.claimed(t) {
+			name := t.Of(schema.Regular)[i].Name
+			f := r.finding(t, "add "+name+" to the end of the primary key, in a new table", "the key %s lacks %s: two rows that have the key are one", t.Key(), name)
+			f.Column, f.Severity = name, Warning
 		}
 	}
 	for e, t := range r.members {
@@ -97,6 +99,12 @@ func missingUnique(r *review) {
 			r.finding(t, "add "+list+" to the end of the primary key, in a new table", "the key %s lacks %s of entity %s", t.Key(), list, e.Name)
 		}
 	}
+}
+
+// ownID says whether a column is the id of the row, by its name: id, or of events event_id.
+func ownID(t *schema.Table, c schema.Column) bool {
+	all, rows := words(c.Name), rowsOf(t)
+	return c.Name == "id" || len(all) > 1 && isID(c) && len(all[0]) > 3 && (strings.HasPrefix(rows, all[0]) || len(rows) > 3 && strings.HasPrefix(all[0], rows))
 }
 
 // claimed says whether rows are inserted on the condition that nobody has their key, which so is unique.
@@ -172,13 +180,22 @@ func label(c schema.Column) bool {
 
 // actor says whether a column is who does what the rows are, who may do several things in one moment.
 func actor(c schema.Column) bool {
-	return slices.Contains(strings.Fields("author_id sender_id actor_id from_id author sender actor"), c.Name)
+	return c.Type == "inet" || slices.Contains(strings.Fields("author_id sender_id actor_id from_id user_id author sender actor username"), c.Name)
 }
 
 // takenOver reports names that are to be unique and are inserted without a condition.
 func takenOver(r *review, t *schema.Table) {
 	of := t.Of(schema.PartitionKey)
 	plain := r.plainInsert(t)
+	looks := func(q *schema.Query) bool { // whether there is a row
+		s, ok := q.Statement.(*ast.Select)
+		return ok && s.Columns != nil && ofRow(q, t) && !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) })
+	}
+	if plain != nil && r.asks(t, looks) {
+		r.finding(t, "INSERT ... IF NOT EXISTS, which asks as well", "a query asks whether there is a row, and a plain INSERT follows: two clients that ask at "+
+			"the same time both insert").of(plain).Severity = Note
+		return
+	}
 	if plain == nil || len(of) != 1 || t.TTL() > 0 || r.alwaysTTL(t) {
 		return
 	}
@@ -188,10 +205,15 @@ func takenOver(r *review, t *schema.Table) {
 	})
 	var reason string
 	key, severity := lastWord(of[0].Name), Warning
-	switch named, sought := slices.Contains(uniqueNames, key), r.soughtName(t); {
+	link := hasWord(of[0].Name, shortLinks) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool { return hasWord(c.Name, []string{"url", "link"}) })
+	login := of[0].Type == "text" && hasWord(of[0].Name, []string{"login"})
+	natural := of[0].Type == "text" && rowsAre(t, accountNames) && !isID(of[0]) && (len(t.Columns) > 2 || strings.Contains(t.Name, "_by_") && owner >= 0)
+	switch named, sought := slices.Contains(uniqueNames, key) || login, r.soughtName(t); {
+	case link && len(t.Of(schema.Clustering)) == 0:
+		reason = "two inserts of one " + of[0].Name + " both succeed: the later one replaces where the earlier one leads to"
 	case sought != "":
 		reason = sought + " finds one " + rowsOf(t) + ", and nothing keeps it unique: two inserts at the same time both succeed"
-	case !named && len(t.Columns) > 2 && (key == "name" || key == "title") && len(t.Of(schema.Clustering)) == 0 && !reference(t):
+	case !named && len(t.Of(schema.Clustering)) == 0 && (natural || len(t.Columns) > 2 && (key == "name" || key == "title") && !reference(t)):
 		fix = "an id as the key; or INSERT ... IF NOT EXISTS, if two must not have one " + key
 		reason, severity = "two inserts of one "+of[0].Name+" both succeed: the later row replaces the earlier one", Note
 	case owner < 0 || !named:
@@ -208,6 +230,9 @@ func takenOver(r *review, t *schema.Table) {
 	}
 }
 
+// shortLinks are words in the names of what stands for a longer address.
+var shortLinks = strings.Fields("short code alias slug shortcode shorturl shortlink hash")
+
 // plainInsert is an INSERT of a table of which none has a condition, or nil.
 func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 	for _, q := range r.sent[t] {
@@ -223,7 +248,7 @@ func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 // soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has
 // the name as its key.
 func (r *review) soughtName(t *schema.Table) string {
-	if key := keyColumns(t); !rowsAre(t, accountNames) || len(key) != 1 || !isID(key[0]) {
+	if key := keyColumns(t); !rowsAre(t, accountNames) || len(key) != 1 || !isID(key[0]) && !isUUID(key[0]) {
 		return ""
 	}
 	for _, c := range t.Of(schema.Regular) {
@@ -257,7 +282,7 @@ func measured(t *schema.Table) bool {
 
 // clock says whether a column holds what a clock shows, of limited precision: by its type, or as a number by its name.
 func clock(c schema.Column) bool {
-	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp millis micros epoch"), lastWord(c.Name))
+	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp ms millis micros nanos epoch"), lastWord(c.Name))
 }
 
 func incomplete(r *review, e *family, t *schema.Table) {

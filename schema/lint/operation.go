@@ -124,10 +124,13 @@ func deletes(window bool) func(*review, *schema.Query, *schema.Table) {
 	return func(r *review, q *schema.Query, t *schema.Table) {
 		switch {
 		case q.Verb != "DELETE":
-		case !window && t.GCGrace() < hintWindow && !alone(r.schema.Keyspace(t.Keyspace)) && r.once(t.ID):
-			r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
+		case !window && t.GCGrace() < 7*schema.Day && !alone(r.schema.Keyspace(t.Keyspace)) && r.once(t.ID):
+			f := r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
 				"gc_grace_seconds is %d, and rows are deleted: a replica that has missed a DELETE brings the row back",
 				int64(t.GCGrace().Seconds())).of(q)
+			if t.GCGrace() >= hintWindow {
+				f.Reason, f.Severity = f.Reason+", unless each is repaired in that time", Note
+			}
 		case window && t.Compaction() == timeWindow && r.once(t.ID):
 			r.finding(t, "let the rows expire by a TTL, or use another compaction",
 				"a DELETE is written into the file of its time, and the row is in an older one: both stay until that file expires").of(q)

@@ -85,8 +85,12 @@ func deprecated(r *review, t *schema.Table) {
 		r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
 	}
 	if _, compact := t.Options[ast.CompactStorage]; compact {
-		r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
+		first := r.once(t.Keyspace)
+		f := r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
 			"COMPACT STORAGE, which is deprecated: the table cannot have more columns, static ones or collections")
+		if !first {
+			f.Severity = Note // one decision for all tables
+		}
 	}
 }
 
@@ -118,7 +122,7 @@ func (r *review) readByKey(t *schema.Table) bool {
 
 // shortNames are words of what ends by itself, lockNames of what has to end when its holder does.
 var (
-	shortNames = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency refresh lock")
+	shortNames = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency cart presence online refresh lock")
 	lockNames  = strings.Fields("lock mutex leader semaphore")
 )
 
@@ -149,10 +153,26 @@ func withoutTTL(r *review, t *schema.Table) {
 	case rowsAre(t, lockNames) && r.asks(t, takes):
 		r.finding(t, "USING TTL in the statement that takes it; and a number that grows each time, which what is locked checks",
 			"a lock without TTL: if its holder is gone, nobody gets it")
-	case slices.Contains(strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency"), short) &&
-		r.query(t, "INSERT") != nil && r.query(t, "DELETE") == nil:
-		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "neither a TTL nor a DELETE ends a %s", short).Severity = Note
+	case short != "" && short != "refresh" && short != "lock" && r.written(t):
+		what := "neither a TTL nor a DELETE ends"
+		if r.query(t, "DELETE") != nil {
+			what = "no TTL, but a DELETE alone ends"
+		}
+		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "%s a %s", what, short).Severity = Note
+	case r.written(t) && !counting(t) && !aggregates(t) && r.query(t, "DELETE") == nil && r.piles(t):
+		r.finding(t, "default_time_to_live, or tables by month that are dropped; or accept it, if all rows are wanted forever",
+			"rows are written as things happen, and neither a TTL nor a DELETE ends them").Severity = Note
 	}
+}
+
+// piles says whether a table has a row for each thing that happens, by its key or its name, where DN104 does not say so.
+func (r *review) piles(t *schema.Table) bool {
+	if _, told := r.endless(t); told != "" || len(t.Of(schema.Regular)) == 0 {
+		return false
+	}
+	rows := t.Of(schema.Clustering)
+	timed := rolesOf(t)[moment] > 0 && len(rows) > 0 && (instant(rows[0]) || clock(rows[0]))
+	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, strings.Fields("log logs event events audit audits notification notifications execution executions history trace traces readings"))
 }
 
 // deletesWithTTL notes tables whose rows expire, and are deleted as well.

@@ -44,7 +44,8 @@ func (r *review) clustered(yield func(*schema.Table, map[role]int) bool) {
 		}
 	}
 	for _, t := range tables {
-		if len(t.Of(schema.Clustering)) > 0 && !yield(t, rolesOf(t)) {
+		migrations := rowsAre(t, strings.Fields("version migration")) && hasWord(t.Name, strings.Fields("schema migration migrations db"))
+		if len(t.Of(schema.Clustering)) > 0 && !migrations && !yield(t, rolesOf(t)) {
 			return
 		}
 	}
@@ -57,7 +58,7 @@ func lowCardinality(r *review, t *schema.Table, n map[role]int) {
 		}
 		r.finding(t, "add a bucket to the partition key, a stable hash of the row's id modulo 16 or so, and read the buckets side by side",
 			"the partition key (%s) has few values", key(t))
-	} else if _, told := r.endless(t); told == "" && n[moment]+n[few]+n[spread] == 0 && r.sameAlways(t) {
+	} else if _, told := r.endless(t); (told == "" || told == many(t)) && n[moment]+n[few]+n[spread] == 0 && r.sameAlways(t) {
 		r.finding(t, "what queries know as the partition key; or accept it, if rows stay few",
 			"the statements write one value of the partition key (%s): all rows are in one partition", key(t)).Severity = Warning
 	}
@@ -84,8 +85,11 @@ func timeOnly(r *review, t *schema.Table, n map[role]int) {
 	if n[moment] == 0 || n[moment]+n[few] < len(partOf(t)) || !mixed && instant(t.Of(schema.Clustering)[0]) {
 		return
 	}
-	r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
+	f := r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
 		"all rows of one %s are in one partition", key(t))
+	if counting(t) {
+		f.Severity = Note // a row for each thing that is counted
+	}
 }
 
 func unbounded(r *review, t *schema.Table, n map[role]int) {
@@ -94,9 +98,39 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 		if column == "" {
 			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
-		r.finding(t, fix, "a partition (%s) %s", key(t), reason).Column = column
+		f := r.finding(t, fix, "a partition (%s) %s", key(t), reason)
+		number := func(c schema.Column) bool { return slices.Contains(strings.Fields("int bigint"), c.Type) && !isID(c) }
+		if f.Column = column; many(t) == reason || len(t.Of(schema.PartitionKey)) > 1 && slices.ContainsFunc(t.Of(schema.PartitionKey), number) {
+			f.Severity = Note // the number may be a bucket
+		}
 	}
 }
+
+// many says that a partition has all of something that one thing may have many of, by the names of the table and of its
+// clustering columns.
+func many(t *schema.Table) string {
+	thing, _, _ := guess.Cut(t.Name)
+	of, all := words(strings.Join(names(t.Of(schema.PartitionKey)), "_")), words(thing)
+	for _, c := range t.Of(schema.Clustering) {
+		if roleOf(c) == identity {
+			all = append(all, words(c.Name)...)
+		}
+	}
+	if len(all) == len(words(thing)) || counting(t) {
+		return ""
+	}
+	all = slices.DeleteFunc(all, func(w string) bool { return slices.Contains(of, guess.Singular(w)) })
+	slices.Reverse(all)
+	if what := firstOf(manyNames, all...); what != "" {
+		return "has every " + what + " of one " + strings.Join(of, " ") + ", however many there are"
+	}
+	return ""
+}
+
+// manyNames are words for what one thing may have many of.
+var manyNames = strings.Fields(`message event log transaction notification audit entry reading measurement activity comment like rating review vote visit
+	reference member follower order purchase product video tag metric history favorite bookmark view click download play
+	object file recommendation post tweet feed timeline voto pedido mensaje comentario producto nachricht`)
 
 // source is the table whose statements write a table: of a view its base.
 func (r *review) source(t *schema.Table) *schema.Table { return cmp.Or(r.bases[t], t) }
@@ -164,6 +198,9 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	if piece {
 		return "", "has all pieces of a blob, however large it is"
 	}
+	if r.written(t) {
+		return "", many(t)
+	}
 	return "", ""
 }
 
@@ -194,7 +231,8 @@ var (
 
 // slow says whether the rows are the history of a thing that seldom changes, or its versions.
 func slow(t *schema.Table) bool {
-	return hasWord(t.Of(schema.Clustering)[0].Name, []string{"version", "revision"}) || rowsAre(t, strings.Fields("history ownership version revision")) &&
+	first := t.Of(schema.Clustering)[0]
+	return hasWord(first.Name, []string{"version", "revision"}) || rowsAre(t, strings.Fields("history ownership version revision")) && !isID(first) &&
 		!slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
 			return !isID(c) || !hasWord(c.Name, strings.Fields("product item asset book document property unit article page"))
 		})
@@ -218,7 +256,7 @@ var (
 // ofOne says whether a partition is of one thing, by its id or its unique name.
 func ofOne(t *schema.Table) bool {
 	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
-		return lastWord(c.Name) != "id" && !slices.Contains(uniqueNames, lastWord(c.Name))
+		return lastWord(c.Name) != "id" && !isUUID(c) && !slices.Contains(uniqueNames, lastWord(c.Name))
 	})
 }
 
@@ -238,7 +276,7 @@ func (r *review) constant(t *schema.Table) bool {
 }
 
 // constantText matches a value that code has as a constant, and no user enters.
-var constantText = regexp.MustCompile(`^[a-z_]+$`)
+var constantText = regexp.MustCompile(`^([a-z_]+|\d)$`)
 
 // sameAlways says whether all that inserts into a table names the same partition by its text, and the rest of the row
 // by marks.

@@ -94,11 +94,17 @@ func partitionUnused(r *review, q *schema.Query, t *schema.Table) {
 	f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
 		"a query %s", reason)
 	switch f.of(q); {
-	case len(q.Where) == 0 && reference(t):
+	case len(q.Where) == 0 && (reference(t) || sample(q)):
 		f.Severity = Note
 	case len(q.Where) == 0 && len(t.Columns) <= 2:
 		f.Severity = Warning // it may be a list of a few names
 	}
+}
+
+// sample says whether a query reads some rows, whichever they are.
+func sample(q *schema.Query) bool {
+	s, ok := q.Statement.(*ast.Select)
+	return ok && s.Limit != nil && s.Limit.Kind == ast.Integer && len(s.Limit.Text) <= 2
 }
 
 // small says whether a table is said to have few partitions.

@@ -189,7 +189,8 @@ func (r *review) queue(t *schema.Table) bool {
 }
 
 // workNames are words in the names of tables of what is still to be done.
-var workNames = strings.Fields("queue unread pending outbox inbox backlog todo waiting unsent undelivered retries")
+var workNames = strings.Fields(`queue unread pending outbox inbox backlog todo waiting unsent undelivered retries feed timeline scheduled buckets
+	requests jobs tasks notifications`)
 
 // comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to
 // its end.

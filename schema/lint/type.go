@@ -19,13 +19,19 @@ func words(name string) []string {
 		}
 		b.WriteRune(c)
 	}
-	split := folded.ReplaceAllString(strings.ToLower(b.String()), "$1$3${5}_$2$4$6")
+	split := strings.ToLower(b.String())
+	if !oneID.MatchString(split) {
+		split = folded.ReplaceAllString(split, "$1$3$5${7}_$2$4$6$8")
+	}
 	return strings.FieldsFunc(split, func(c rune) bool { return c == '_' })
 }
 
-// folded matches what was written as createdAt, userId or fullName: without quotes, Cassandra keeps small letters.
-var folded = regexp.MustCompile(`(ed)(at)$|(user|customer|order|product|item|message|session|device|event|account|group|post|task|job|app|client|owner)(id)$|` +
-	`(full|first|last|customer|guest)(name)$`)
+// folded matches what was written as createdAt, roleId or fullName, if it is no word that ends with id: without quotes,
+// Cassandra keeps small letters.
+var (
+	folded = regexp.MustCompile(`(ed)(at)$|([a-z]{2,})(id)$|(full|first|last|customer|guest)(name)$|(start|end|create|created|update|updated|event|last)(time|date)$`)
+	oneID  = regexp.MustCompile(`(uuid|guid|valid|paid|grid|android|(^|_)(void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|bid|covid|amid|acid))$`)
+)
 
 // hasWord says whether one of the words of a name is in a list.
 func hasWord(name string, list []string) bool {
@@ -253,7 +259,7 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 	if c.Type != "text" && c.Type != "ascii" {
 		return false
 	}
-	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
+	return slices.Contains(strings.Fields("at time ts timestamp datetime created modified updated atime ctime mtime"), lastWord(c.Name)) ||
 		hasWord(c.Name, []string{"time"}) && slices.Contains([]string{"start", "end"}, lastWord(c.Name)) ||
 		slices.ContainsFunc(r.sent[t], func(x sent) bool {
 			return slices.ContainsFunc(valuesOf(x.Query, c.Name), func(v ast.Term) bool {

@@ -56,9 +56,13 @@ func broughtBack(r *review) {
 		if !ok || !deleted[t] || s.IfExists || len(s.If) > 0 || x.Transaction || counting(t) {
 			continue
 		}
-		if len(s.Set) < len(t.Of(schema.Regular)) && r.once(t.ID) {
+		makes := "a row that has " + s.Set[0].Target.Column + " alone"
+		if len(s.Set) >= len(t.Of(schema.Regular)) {
+			makes = "the row again"
+		}
+		if (makes != "the row again" || r.query(t, "INSERT") != nil) && r.once(t.ID) {
 			r.finding(t, "IF EXISTS, if all writes of the table are conditional; or readers that take a row without its other columns for none",
-				"rows are deleted and updated: an UPDATE after the DELETE makes a row that has %s alone", s.Set[0].Target.Column).of(x.Query)
+				"rows are deleted and updated: an UPDATE after the DELETE makes %s", makes).of(x.Query)
 		}
 	}
 }
@@ -66,14 +70,14 @@ func broughtBack(r *review) {
 // countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be
 // done once.
 var (
-	countNames = strings.Fields("count counts attempts quantity stock remaining balance points credits max min highest lowest best seq sequence version")
-	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent")
+	countNames = strings.Fields("count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest best seq sequence version")
+	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
 )
 
 // lostUpdate notes values that depend on what was read, and are set without a condition.
 func lostUpdate(r *review) {
-	rewritten := make(map[*schema.Table]bool)
+	rewritten := make(map[*schema.Table]map[string]bool)
 	for t := range r.sent {
 		rewritten[t] = r.rewritten(t)
 	}
@@ -82,20 +86,22 @@ func lostUpdate(r *review) {
 	}
 }
 
-// setBlindly notes that a statement sets such a value. An INSERT does so where rows are rewritten.
-func (r *review) setBlindly(x sent, rewritten bool) {
+// setBlindly notes that a statement sets such a value. An INSERT does so for columns that are rewritten.
+func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 	s, ok := x.Statement.(*ast.Update)
-	if insert, is := x.Statement.(*ast.Insert); is && rewritten {
+	if insert, is := x.Statement.(*ast.Insert); is {
 		s, ok = &ast.Update{}, true
 		for i, c := range insert.Columns[:min(len(insert.Columns), len(insert.Values))] {
-			s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
+			if rewritten[c] {
+				s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
+			}
 		}
 	}
-	if !ok || x.Conditional || x.Transaction || len(s.Set) > 5 || r.query(x.table, "SELECT") == nil {
+	if !ok || x.Conditional && (!s.IfExists || len(s.If) > 0) || x.Transaction || r.query(x.table, "SELECT") == nil {
 		return
 	}
 	_, fixed := partitionOf(x.Query, x.table)
-	for _, a := range s.Set {
+	for _, a := range s.Set[:min(len(s.Set), 20)] {
 		c := x.table.Column(a.Target.Column)
 		if c == nil || c.Kind != schema.Regular || a.Operator != ast.Assign || a.Target.Key != nil || a.Target.Field != "" {
 			continue
@@ -105,7 +111,7 @@ func (r *review) setBlindly(x sent, rewritten bool) {
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
 		extreme := slices.Contains(numberTypes, last) && hasWord(c.Name, strings.Fields("max min balance paid"))
-		number := a.Value.Kind == ast.Mark && (extreme || whole && (hasWord(c.Name, countNames) || len(all) > 1 && all[0] == "total" || fixed))
+		number := a.Value.Kind == ast.Mark && (extreme || whole && (firstOf(countNames, all...) != "" || len(all) > 1 && all[0] == "total" || fixed))
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		_, update := x.Statement.(*ast.Update)
 		state := update && hasWord(c.Name, stateNames) && !slices.Contains(all, "at")
@@ -233,13 +239,28 @@ func staleCopies(r *review) {
 	}
 }
 
-// rewritten says whether rows are read by their key and inserted as a whole, and never updated: an INSERT is then the
-// change as well.
-func (r *review) rewritten(t *schema.Table) bool {
-	byKey := func(q *schema.Query) bool {
-		return q.Verb == "SELECT" && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) })
+// rewritten gives the columns that are read by the key of their row, which is inserted as a whole, and never updated: an
+// INSERT is then the change as well.
+func (r *review) rewritten(t *schema.Table) map[string]bool {
+	out := make(map[string]bool)
+	if r.query(t, "UPDATE") != nil {
+		return out
 	}
-	return len(t.Columns) <= 4 && r.asks(t, byKey) && r.query(t, "UPDATE") == nil
+	for _, x := range r.sent[t] {
+		s, ok := x.Statement.(*ast.Select)
+		if !ok || len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || !ofRow(x.Query, t) {
+			continue
+		}
+		for _, c := range t.Columns {
+			out[c.Name] = out[c.Name] || s.Columns == nil || slices.Contains(x.Columns, c.Name)
+		}
+	}
+	return out
+}
+
+// ofRow says whether a query names one row.
+func ofRow(q *schema.Query, t *schema.Table) bool {
+	return !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) })
 }
 
 // writtenTogether says whether the library writes two tables, or a batch does, and so changes the copies.
@@ -311,31 +332,45 @@ func unusedTables(r *review) {
 	}
 }
 
-// apart notes tables of one entity, or with the same columns, that are inserted by separate statements.
+// apart notes tables of one entity, or with the same columns, that are written by separate statements.
 func apart(r *review) {
 	inserted, batched := make(map[*schema.Table]*schema.Query), make(map[*schema.Table]bool)
 	for _, x := range r.statements {
-		if x.Verb == "INSERT" {
-			batched[x.table] = batched[x.table] || x.Batch != 0 || x.Conditional
+		update, _ := x.Statement.(*ast.Update)
+		whole := update != nil && r.query(x.table, "INSERT") == nil && len(update.Set)+len(update.Where) >= len(x.table.Columns)
+		if x.Verb == "INSERT" || whole && !counting(x.table) {
+			batched[x.table] = batched[x.table] || x.Batch != 0 || x.Conditional && len(x.table.Columns) < 4 // a guard
 			inserted[x.table] = x.Query
 		}
 	}
-	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool { return inserted[t] == nil || batched[t] })
+	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool {
+		return inserted[t] == nil || batched[t] || hasWord(t.Name, strings.Fields("trash archive archived deleted backup old"))
+	})
 	if len(tables) > 300 { // each is compared with each
 		return
 	}
 	for i, t := range tables {
 		for _, base := range tables[:i] {
 			copies := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) }) ||
-				sameContent(t, base)
+				sameContent(t, base) || leads(t, base) || leads(base, t)
 			if t.Keyspace != base.Keyspace || !copies {
 				continue
 			}
-			r.finding(t, "one logged batch for both, or a repair that compares them", "it is inserted apart from %s, which has the same: "+
+			r.finding(t, "one logged batch for both, or a repair that compares them", "it is written apart from %s, which has the same: "+
 				"after a failure between the two, one has a row that the other lacks", base.ID).of(inserted[t]).Severity = Note
 			break
 		}
 	}
+}
+
+// leads says whether the rows of a table lead to rows of another one, and have nothing else.
+func leads(t, base *schema.Table) bool {
+	lacks := func(in *schema.Table) func(schema.Column) bool {
+		return func(c schema.Column) bool { other := in.Column(c.Name); return other == nil || other.Type != c.Type }
+	}
+	key := keyColumns(base)
+	return len(t.Columns) > 1 && slices.ContainsFunc(key, func(c schema.Column) bool { return isID(c) || isUUID(c) }) && !slices.ContainsFunc(t.Columns, lacks(base)) &&
+		!slices.ContainsFunc(key, lacks(t)) && !slices.Equal(names(keyColumns(t)), names(key))
 }
 
 // sameContent says whether one of two tables, whose keys differ, has all columns of the other but one.
@@ -354,6 +389,9 @@ func sameContent(t, base *schema.Table) bool {
 	lacks := slices.DeleteFunc(slices.Clone(key), func(c schema.Column) bool { return t.Column(c.Name) != nil })
 	if turned := len(lacks) == 1 && len(t.Columns) == len(base.Columns) && len(keyColumns(t)) == len(key); len(lacks) > 0 && !turned {
 		return false // there may be several rows of the other for one of this
+	}
+	if len(lacks) == 0 && len(keyColumns(t)) > len(key) && slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return base.Column(c.Name) == nil }) {
+		return false // or of this for one of the other
 	}
 	return content && common >= len(t.Columns)-1 && !slices.Equal(names(keyColumns(t)), names(keyColumns(base)))
 }
