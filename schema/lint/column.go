@@ -41,7 +41,7 @@ func notFrozen(lists bool, otherwise string) func(*review, *schema.Table) {
 			}
 			f := r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name)
 			switch f.Column = c.Name; {
-			case parts && !lists && crowd:
+			case !lists && crowd && (parts || !whole):
 				f.Fix, f.Reason, f.Severity = "a table with a row for each", c.Name+" grows by elements, and is read as a whole", Note
 			case parts && !lists:
 				f.Fix, f.Severity = "write it by its elements alone: a write as a whole leaves a tombstone", Note

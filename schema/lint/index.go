@@ -18,11 +18,14 @@ func (r *review) indexes(yield func(*schema.Index, *schema.Table) bool) {
 	}
 }
 
-func manyValuesIndexed(r *review, x *schema.Index, t *schema.Table) {
-	if c := t.Column(x.Column()); x.Class == "" && c != nil && numerous(*c) {
-		f := r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name).at(x.At)
-		if f.Column = c.Name; r.within(x, t) {
-			f.Severity = Note
+// valuesIndexed reports indexes of columns with many values, or of few, whose entries are of large parts of the table.
+func valuesIndexed(is func(schema.Column) bool, bucket, says string) func(*review, *schema.Index, *schema.Table) {
+	return func(r *review, x *schema.Index, t *schema.Table) {
+		if c := t.Column(x.Column()); x.Class == "" && c != nil && is(*c) {
+			f := r.finding(t, "a query table with "+c.Name+bucket+" partition key", "index %s on %s, which has %s", x.Name, c.Name, says).at(x.At)
+			if f.Column = c.Name; r.within(x, t) {
+				f.Severity = Note
+			}
 		}
 	}
 }
@@ -37,17 +40,6 @@ func views(r *review) {
 	for _, v := range r.schema.Views {
 		if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
 			r.finding(base, "a query table that the service writes itself", "materialized view %s", v.ID).at(v.At)
-		}
-	}
-}
-
-// fewValues reports indexes whose entries are of large parts of the table.
-func fewValues(r *review, x *schema.Index, t *schema.Table) {
-	if c := t.Column(x.Column()); c != nil && x.Class == "" && fewIn(*c) {
-		f := r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key",
-			"index %s on %s, which has few values: the rows of one are a large part of the table", x.Name, c.Name).at(x.At)
-		if f.Column = c.Name; r.within(x, t) {
-			f.Severity = Note
 		}
 	}
 }

@@ -157,11 +157,8 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 	for _, c := range slices.Backward(clustering) {
 		if clock(c) && !r.single(t) && !interval(c.Name) {
 			apart := c.Name + ", a time of limited precision, tells"
-			if i := slices.IndexFunc(clustering, label); i >= 0 {
+			if i := max(by, slices.IndexFunc(clustering, label)); i >= 0 {
 				apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
-			}
-			if by >= 0 {
-				apart = c.Name + ", a time of limited precision, and " + clustering[by].Name + " tell"
 			}
 			f := r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
 				"only %s the rows of a partition apart", apart)
@@ -208,7 +205,8 @@ func takenOver(r *review, t *schema.Table) {
 	link := hasWord(of[0].Name, shortLinks) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool { return hasWord(c.Name, []string{"url", "link"}) })
 	login := of[0].Type == "text" && hasWord(of[0].Name, []string{"login"})
 	natural := of[0].Type == "text" && rowsAre(t, accountNames) && !isID(of[0]) && (len(t.Columns) > 2 || strings.Contains(t.Name, "_by_") && owner >= 0)
-	switch named, sought := slices.Contains(uniqueNames, key) || login, r.soughtName(t); {
+	number := slices.Contains(strings.Fields("number no nr"), key) && hasWord(of[0].Name, uniqueNames)
+	switch named, sought := slices.Contains(uniqueNames, key) || login || number, r.soughtName(t); {
 	case link && len(t.Of(schema.Clustering)) == 0:
 		reason = "two inserts of one " + of[0].Name + " both succeed: the later one replaces where the earlier one leads to"
 	case sought != "":
@@ -259,7 +257,8 @@ func (r *review) soughtName(t *schema.Table) string {
 			same := rowsAre(by, []string{rowsOf(t)}) || by.Column(rowsOf(t)+"_id") != nil
 			return same && len(part) == 1 && lastWord(part[0].Name) == last && r.query(by, "INSERT") != nil
 		}
-		if slices.Contains(strings.Fields("email username login nickname handle"), last) && r.asks(t, sought) && !slices.ContainsFunc(r.tables(), kept) {
+		indexed := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { return x.Column() == c.Name })
+		if slices.Contains(strings.Fields("email username login nickname handle"), last) && (indexed || r.asks(t, sought)) && !slices.ContainsFunc(r.tables(), kept) {
 			return c.Name
 		}
 	}
@@ -267,7 +266,7 @@ func (r *review) soughtName(t *schema.Table) string {
 }
 
 // uniqueNames are names by which people and things are known, each to be one's alone.
-var uniqueNames = strings.Fields("email mail username login nickname handle slug phone alias")
+var uniqueNames = strings.Fields("email mail username login nickname handle slug phone alias mobile phonenumber iban passport ssn")
 
 // measured says whether rows have numbers alone: what a device has measured at a time is there once.
 func measured(t *schema.Table) bool {

@@ -5,15 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/schema"
 )
 
-// impreciseKey reports keys whose values are seldom equal, though they look so.
-func impreciseKey(r *review, t *schema.Table) {
-	for _, c := range keyColumns(t) {
-		if c.Type == "double" || c.Type == "float" {
-			r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s in the key: what computes it in another way finds no row",
-				c.Name, c.Type).Column = c.Name
+// typeInKey reports columns of keys that have one of some types, which are seldom equal, though they look so.
+func typeInKey(types []string, fix, says string) func(*review, *schema.Table) {
+	return func(r *review, t *schema.Table) {
+		for _, c := range keyColumns(t) {
+			if name, _, _ := ast.TypeParts(c.Type); slices.Contains(types, name) {
+				r.finding(t, fix, "%s in the key is a %s: %s", c.Name, name, says).Column = c.Name
+			}
 		}
 	}
 }

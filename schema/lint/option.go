@@ -85,10 +85,9 @@ func deprecated(r *review, t *schema.Table) {
 		r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
 	}
 	if _, compact := t.Options[ast.CompactStorage]; compact {
-		first := r.once(t.Keyspace)
 		f := r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
 			"COMPACT STORAGE, which is deprecated: the table cannot have more columns, static ones or collections")
-		if !first {
+		if !r.once(t.Keyspace) {
 			f.Severity = Note // one decision for all tables
 		}
 	}
@@ -120,10 +119,12 @@ func (r *review) readByKey(t *schema.Table) bool {
 	return !read
 }
 
-// shortNames are words of what ends by itself, lockNames of what has to end when its holder does.
+// shortNames are words of what ends by itself, lockNames of what has to end when its holder does, passingNames of what
+// may have an end.
 var (
-	shortNames = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency cart presence online refresh lock")
-	lockNames  = strings.Fields("lock mutex leader semaphore")
+	shortNames   = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency cart presence online refresh lock")
+	passingNames = strings.Fields("message story paste snippet link url invitation invite notification mapping")
+	lockNames    = strings.Fields("lock mutex leader semaphore")
 )
 
 // withoutTTL reports tables of locks, and of what ends at a time that a column has. Neither they nor their statements
@@ -135,7 +136,7 @@ func withoutTTL(r *review, t *schema.Table) {
 	thing, _, _ := guess.Cut(t.Name)
 	short := firstOf(shortNames, words(thing)...)
 	ends := func(c schema.Column) bool {
-		mixed := short == "" && (rowsAre(t, accountNames) || !hasWord(c.Name, shortNames)) // the row stays, whatever of it ends
+		mixed := short == "" && !rowsAre(t, passingNames) && (rowsAre(t, accountNames) || !hasWord(c.Name, shortNames)) // the row stays, whatever of it ends
 		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && !mixed
 	}
 	takes := func(q *schema.Query) bool { return q.Conditional && (q.Verb == "INSERT" || q.Verb == "UPDATE") }

@@ -106,8 +106,8 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 	}
 }
 
-// many says that a partition has all of something that one thing may have many of, by the names of the table and of its
-// clustering columns.
+// many says that a partition has all of something that one thing may have many of. It goes by the names of the table and
+// of its clustering columns.
 func many(t *schema.Table) string {
 	thing, _, _ := guess.Cut(t.Name)
 	of, all := words(strings.Join(names(t.Of(schema.PartitionKey)), "_")), words(thing)
@@ -116,12 +116,15 @@ func many(t *schema.Table) string {
 			all = append(all, words(c.Name)...)
 		}
 	}
-	if len(all) == len(words(thing)) || counting(t) {
+	if len(all) == len(words(thing)) || counting(t) || rowsAre(t, ownedNames) {
 		return ""
+	}
+	if hasWord(strings.Join(of, "_"), tenantNames) {
+		return "has every row of one " + strings.Join(of, " ") + ", however many there are"
 	}
 	all = slices.DeleteFunc(all, func(w string) bool { return slices.Contains(of, guess.Singular(w)) })
 	slices.Reverse(all)
-	if what := firstOf(manyNames, all...); what != "" {
+	if what := firstOf(slices.Concat(manyNames, tradeNames), all...); what != "" {
 		return "has every " + what + " of one " + strings.Join(of, " ") + ", however many there are"
 	}
 	return ""
@@ -130,7 +133,7 @@ func many(t *schema.Table) string {
 // manyNames are words for what one thing may have many of.
 var manyNames = strings.Fields(`message event log transaction notification audit entry reading measurement activity comment like rating review vote visit
 	reference member follower order purchase product video tag metric history favorite bookmark view click download play
-	object file recommendation post tweet feed timeline voto pedido mensaje comentario producto nachricht`)
+	object file snapshot request appointment recommendation post tweet feed timeline voto pedido mensaje comentario producto nachricht`)
 
 // source is the table whose statements write a table: of a view its base.
 func (r *review) source(t *schema.Table) *schema.Table { return cmp.Or(r.bases[t], t) }
@@ -169,7 +172,7 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	has := func(list []string) int {
 		return slices.IndexFunc(name, func(w string) bool { return slices.Contains(list, w) })
 	}
-	if i := has(crowdNames); i >= 0 && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) && !joined(t) {
+	if i := has(crowdNames); i >= 0 && !counting(t) && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) && !joined(t) {
 		return "", "gets a row for each of its " + name[i] + " forever"
 	}
 	owned := isID(clustering[0]) && rowsAre(t, ownedNames)

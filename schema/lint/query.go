@@ -75,6 +75,12 @@ func (r *review) like(q *schema.Query, t *schema.Table) string {
 	return ""
 }
 
+// whole says whether a query reads a partition from its beginning, perhaps with a limit.
+func whole(q *schema.Query, t *schema.Table) bool {
+	return q.Verb == "SELECT" && located(q, t) &&
+		!slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return restricted(q, c.Name) })
+}
+
 // scans says whether a query goes through the table by tokens, piece by piece, as those do that are meant to read all.
 func scans(q *schema.Query) bool {
 	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Token })
@@ -88,23 +94,20 @@ func partitionUnused(r *review, q *schema.Query, t *schema.Table) {
 	if len(q.Where) > 0 {
 		reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
 	}
-	if s, ok := q.Statement.(*ast.Select); ok && len(q.Where) == 0 && s.Limit != nil && s.Limit.Text == "1" {
-		return // it looks whether there are rows
+	few := false
+	if s, ok := q.Statement.(*ast.Select); ok && len(q.Where) == 0 && s.Limit != nil && s.Limit.Kind == ast.Integer {
+		if few = len(s.Limit.Text) < 3; s.Limit.Text == "1" {
+			return // it looks whether there are rows
+		}
 	}
 	f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
 		"a query %s", reason)
 	switch f.of(q); {
-	case len(q.Where) == 0 && (reference(t) || sample(q)):
+	case few || len(q.Where) == 0 && reference(t):
 		f.Severity = Note
 	case len(q.Where) == 0 && len(t.Columns) <= 2:
 		f.Severity = Warning // it may be a list of a few names
 	}
-}
-
-// sample says whether a query reads some rows, whichever they are.
-func sample(q *schema.Query) bool {
-	s, ok := q.Statement.(*ast.Select)
-	return ok && s.Limit != nil && s.Limit.Kind == ast.Integer && len(s.Limit.Text) <= 2
 }
 
 // small says whether a table is said to have few partitions.
@@ -198,8 +201,19 @@ func direction(q *schema.Query, t *schema.Table) (reverse, ok bool) {
 
 func backwards(r *review) {
 	for t := range r.clustered {
-		if c := t.Of(schema.Clustering)[0]; c.Desc && c.Type == "uuid" {
+		oldest := func(q *schema.Query) bool {
+			s, ok := q.Statement.(*ast.Select)
+			return ok && s.Limit != nil && len(q.Order) == 0 && whole(q, t)
+		}
+		c, time := t.Of(schema.Clustering)[0], r.unordered(t)
+		switch {
+		case c.Desc && c.Type == "uuid":
 			r.finding(t, "a timeuuid, or a time before it in the key", "rows are in the descending order of %s, which is random", c.Name).Severity = Note
+		case time != "":
+			r.finding(t, "the time before the id in the key", "rows are in the order of %s, which is random: no query has the latest by %s alone", c.Name,
+				time).Severity = Note
+		case instant(c) && !c.Desc && rowsAre(t, growingNames) && !r.queue(t) && r.asks(t, oldest):
+			r.finding(t, "CLUSTERING ORDER BY ... DESC, if the latest are wanted", "a LIMIT takes the oldest rows").Severity = Note
 		}
 	}
 	forwards := make(map[*schema.Table]bool) // no order serves a table that is read in both
@@ -212,6 +226,21 @@ func backwards(r *review) {
 			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)
 		}
 	}
+}
+
+// unordered is the time at which a row came to be, if its partition has the order of an id. The partition has to be read
+// from its beginning.
+func (r *review) unordered(t *schema.Table) string {
+	ordered := func(c schema.Column) bool { return c.Type == "timeuuid" || !isUUID(c) && !isID(c) && roleOf(c) != few }
+	if rowsAre(t, accountNames) || slices.ContainsFunc(t.Of(schema.Clustering), ordered) || !r.asks(t, func(q *schema.Query) bool { return whole(q, t) }) {
+		return ""
+	}
+	for _, c := range t.Of(schema.Regular) {
+		if instant(c) && (hasWord(c.Name, strings.Fields("created added posted sent send start")) || slices.Contains(strings.Fields("date time timestamp"), c.Name)) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 func filtering(r *review, q *schema.Query, t *schema.Table) {

@@ -199,13 +199,11 @@ func (r *review) comesAndGoes(t *schema.Table) bool {
 	if !hasWord(t.Name, workNames) {
 		return false
 	}
-	whole := func(q *schema.Query) bool {
-		return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(rows, func(c schema.Column) bool { return restricted(q, c.Name) })
-	}
+	begins := func(q *schema.Query) bool { return whole(q, t) }
 	single := func(q *schema.Query) bool {
-		return q.Verb == "DELETE" && len(q.Columns) == len(keyColumns(t)) && !slices.ContainsFunc(rows, func(c schema.Column) bool { return !exact(q, c.Name) })
+		return q.Verb == "DELETE" && len(q.Columns) == len(keyColumns(t)) && ofRow(q, t)
 	}
-	return len(rows) > 0 && r.written(t) && r.asks(t, whole) && r.asks(t, single)
+	return len(rows) > 0 && r.written(t) && r.asks(t, begins) && r.asks(t, single)
 }
 
 // urgency says whether a column is the order in which rows are taken, by its name.

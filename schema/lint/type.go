@@ -215,17 +215,6 @@ func plainType(c schema.Column) string {
 	return text
 }
 
-// collectionInKey reports keys that are equal only if all elements of a collection are.
-func collectionInKey(r *review, t *schema.Table) {
-	for _, c := range keyColumns(t) {
-		if name, _, args := ast.TypeParts(c.Type); len(args) > 0 &&
-			slices.Contains([]string{"list", "set", "map"}, name) {
-			r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements",
-				c.Name, name).Column = c.Name
-		}
-	}
-}
-
 // timeAsText reports times in keys that are kept as text, whose order is that of their digits. A day or an hour as text
 // is a bucket.
 func timeAsText(r *review, t *schema.Table) {

@@ -24,8 +24,7 @@ func wholePartition(r *review) {
 // readWhole notes that a statement reads a partition that grows forever, for the reason, or counts its rows.
 func (r *review) readWhole(x sent, reason string) {
 	s, ok := x.Statement.(*ast.Select)
-	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.Query, x.table) ||
-		slices.ContainsFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return restricted(x.Query, c.Name) }) {
+	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !whole(x.Query, x.table) {
 		return
 	}
 	counts := slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Call && c.Text == "count" })
@@ -96,6 +95,11 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 				s.Set = append(s.Set, ast.Assignment{Target: ast.Target{Column: c}, Operator: ast.Assign, Value: insert.Values[i]})
 			}
 		}
+	}
+	if t := x.table; hasWord(t.Name, strings.Fields("latest last current")) && slices.ContainsFunc(t.Of(schema.Regular), instant) && !slices.ContainsFunc(keyColumns(t), instant) &&
+		!x.Timestamped && !x.Conditional && x.Verb != "DELETE" && x.Verb != "SELECT" && r.once(t.ID) {
+		r.finding(t, "USING TIMESTAMP with the time of what it is; or IF that is later than what is there", "what is written last is the latest, "+
+			"even if it is older than what it replaces").of(x.Query)
 	}
 	if !ok || x.Conditional && (!s.IfExists || len(s.If) > 0) || x.Transaction || r.query(x.table, "SELECT") == nil {
 		return
@@ -239,7 +243,7 @@ func staleCopies(r *review) {
 	}
 }
 
-// rewritten gives the columns that are read by the key of their row, which is inserted as a whole, and never updated: an
+// rewritten gives the columns that are read by the key of their row, which is inserted as a whole, and never updated. An
 // INSERT is then the change as well.
 func (r *review) rewritten(t *schema.Table) map[string]bool {
 	out := make(map[string]bool)
@@ -302,10 +306,13 @@ func unusedTables(r *review) {
 		base := schema.ID{Keyspace: v.Keyspace, Name: v.Base}
 		read[base], named[base] = read[base] || read[v.ID], named[base] || named[v.ID]
 	}
-	n := 0
+	n, written := 0, 0
 	for _, t := range r.tables() {
 		if read[t.ID] {
 			n++
+		}
+		if r.written(t) {
+			written++
 		}
 	}
 	if n < fewestRead || 2*len(named) < len(r.schema.Tables) {
@@ -322,6 +329,8 @@ func unusedTables(r *review) {
 			r.finding(t, "drop it, or pass the queries that use it", "no statement uses the table")
 		case !read[t.ID] && !conditional && !counting(t):
 			r.finding(t, "drop it, or pass the queries that read it", "the table is written and never read")
+		case !r.written(t) && !conditional && written >= fewestRead && 2*written > n:
+			r.finding(t, "pass the queries that write it; or write it with the others", "the table is read and never written")
 		}
 	}
 	for x, t := range r.indexes {
@@ -352,8 +361,8 @@ func apart(r *review) {
 	for i, t := range tables {
 		for _, base := range tables[:i] {
 			copies := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) }) ||
-				sameContent(t, base) || leads(t, base) || leads(base, t)
-			if t.Keyspace != base.Keyspace || !copies {
+				sameContent(t, base) || leads(t, base) || leads(base, t) || rowsOf(t) == rowsOf(base) && len(rowsOf(t)) > 4 && sharesMost(t, base)
+			if t.Keyspace != base.Keyspace && !alike(t.Name, base.Name) || !copies {
 				continue
 			}
 			r.finding(t, "one logged batch for both, or a repair that compares them", "it is written apart from %s, which has the same: "+
@@ -387,7 +396,7 @@ func sameContent(t, base *schema.Table) bool {
 	}
 	key := keyColumns(base)
 	lacks := slices.DeleteFunc(slices.Clone(key), func(c schema.Column) bool { return t.Column(c.Name) != nil })
-	if turned := len(lacks) == 1 && len(t.Columns) == len(base.Columns) && len(keyColumns(t)) == len(key); len(lacks) > 0 && !turned {
+	if turned := len(lacks) == 1 && hasWord(base.Name, words(t.Name)[:min(1, len(words(t.Name)))]) && len(t.Columns) == len(base.Columns) && len(keyColumns(t)) == len(key); len(lacks) > 0 && !turned {
 		return false // there may be several rows of the other for one of this
 	}
 	if len(lacks) == 0 && len(keyColumns(t)) > len(key) && slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return base.Column(c.Name) == nil }) {
