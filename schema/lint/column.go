@@ -103,14 +103,12 @@ func counters(r *review) {
 	}
 	for _, e := range r.entities {
 		var counted *schema.Table
-		plain := false
 		for _, t := range e.tables {
 			if counting(t) {
 				counted = t
-			} else {
-				plain = true
 			}
 		}
+		plain := slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !counting(t) })
 		if counted != nil && plain && !e.guessed {
 			r.finding(counted, "make the counters an entity of their own", "entity %s has both tables of counters and ordinary tables", e.Name)
 		}

@@ -162,7 +162,7 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 			}
 			f := r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
 				"only %s the rows of a partition apart", apart)
-			if f.Column = c.Name; by >= 0 {
+			if f.Column = c.Name; by >= 0 || r.claimed(t) {
 				f.Severity = Note
 			}
 			break
@@ -214,8 +214,10 @@ func takenOver(r *review, t *schema.Table) {
 	case !named && len(t.Of(schema.Clustering)) == 0 && (natural || len(t.Columns) > 2 && (key == "name" || key == "title") && !reference(t)):
 		fix = "an id as the key; or INSERT ... IF NOT EXISTS, if two must not have one " + key
 		reason, severity = "two inserts of one "+of[0].Name+" both succeed: the later row replaces the earlier one", Note
-	case owner < 0 || !named:
+	case !named || owner < 0 && !natural:
 		return
+	case owner < 0:
+		reason = "two inserts of one " + of[0].Name + " both succeed: the later row replaces the earlier one"
 	case len(t.Of(schema.Clustering)) == 0:
 		reason = "two inserts of one " + of[0].Name + " both succeed: the later " + t.Columns[owner].Name + " replaces the earlier one"
 	case lookup(t):

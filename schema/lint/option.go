@@ -24,12 +24,10 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 		return longest
 	}
 	for _, q := range r.sent[t] {
-		switch {
-		case q.TTL < 0:
+		if q.TTL < 0 {
 			return -1
-		default:
-			longest = max(longest, time.Duration(q.TTL)*time.Second)
 		}
+		longest = max(longest, time.Duration(q.TTL)*time.Second)
 	}
 	if longest == 0 {
 		return -1
@@ -173,7 +171,7 @@ func (r *review) piles(t *schema.Table) bool {
 	}
 	rows := t.Of(schema.Clustering)
 	timed := rolesOf(t)[moment] > 0 && len(rows) > 0 && (instant(rows[0]) || clock(rows[0]))
-	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, strings.Fields("log logs event events audit audits notification notifications execution executions history trace traces readings"))
+	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, strings.Fields("log logs event events audit audits notification notifications click clicks visits execution executions history trace traces readings"))
 }
 
 // deletesWithTTL notes tables whose rows expire, and are deleted as well.

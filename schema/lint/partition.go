@@ -133,7 +133,7 @@ func many(t *schema.Table) string {
 // manyNames are words for what one thing may have many of.
 var manyNames = strings.Fields(`message event log transaction notification audit entry reading measurement activity comment like rating review vote visit
 	reference member follower order purchase product video tag metric history favorite bookmark view click download play
-	object file snapshot request appointment recommendation post tweet feed timeline voto pedido mensaje comentario producto nachricht`)
+	object file snapshot request appointment recommendation post tweet retweet feed timeline voto pedido mensaje comentario producto nachricht`)
 
 // source is the table whose statements write a table: of a view its base.
 func (r *review) source(t *schema.Table) *schema.Table { return cmp.Or(r.bases[t], t) }
@@ -159,7 +159,7 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 	if from := r.source(t); from.TTL() > 0 || r.alwaysTTL(from) {
 		return "", ""
 	}
-	if lookup(t) || reference(t) || slow(t) {
+	if lookup(t) || reference(t) || slow(t) || attributed(t) {
 		return "", ""
 	}
 	return r.arrives(t)
@@ -207,11 +207,13 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	return "", ""
 }
 
-// firstOf is the first of some words that is in a list, in the singular; or empty.
+// firstOf is the first of some words that is in a list, in the singular; or empty. A long one may be the end of a word, as
+// in songcomments, which was written as songComments.
 func firstOf(list []string, names ...string) string {
 	for _, w := range names {
-		if one := guess.Singular(w); slices.Contains(list, one) {
-			return one
+		one := guess.Singular(w)
+		if i := slices.IndexFunc(list, func(s string) bool { return one == s || len(s) > 6 && strings.HasSuffix(one, s) }); i >= 0 {
+			return list[i]
 		}
 	}
 	return ""

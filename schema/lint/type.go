@@ -29,8 +29,8 @@ func words(name string) []string {
 // folded matches what was written as createdAt, roleId or fullName, if it is no word that ends with id: without quotes,
 // Cassandra keeps small letters.
 var (
-	folded = regexp.MustCompile(`(ed)(at)$|([a-z]{2,})(id)$|(full|first|last|customer|guest)(name)$|(start|end|create|created|update|updated|event|last)(time|date)$`)
-	oneID  = regexp.MustCompile(`(uuid|guid|valid|paid|grid|android|(^|_)(void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|bid|covid|amid|acid))$`)
+	folded = regexp.MustCompile(`(ed)(at)$|([a-z]{2,}?)(uuid|guid|id)$|(full|first|last|customer|guest)(name)$|(start|end|create|created|update|updated|event|last|post)(time|date)$`)
+	oneID  = regexp.MustCompile(`(valid|paid|grid|android|(^|_)(uuid|guid|void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|bid|covid|amid|acid))$`)
 )
 
 // hasWord says whether one of the words of a name is in a list.
@@ -68,16 +68,22 @@ func redundant(r *review, t *schema.Table) {
 			break
 		}
 	}
-	part := t.Of(schema.PartitionKey)
-	if len(part) == 1 && len(clustering) > 0 && isUUID(part[0]) && slices.Contains([]string{"id", rowsOf(t) + "_id", rowsOf(t) + "_uuid"}, part[0].Name) &&
-		slices.Contains(attributeNames, lastWord(clustering[0].Name)) && thing == t.Name {
+	if part := t.Of(schema.PartitionKey); attributed(t) {
 		r.finding(t, "the id alone as the key, and "+clustering[0].Name+" outside of it", "%s is in the key behind %s, which is unique: where it changes, "+
 			"the former row stays", clustering[0].Name, part[0].Name).Column = clustering[0].Name
 	}
 }
 
+// attributed says whether a partition is of one thing, and its rows have an attribute of the thing in their key.
+func attributed(t *schema.Table) bool {
+	part, clustering := t.Of(schema.PartitionKey), t.Of(schema.Clustering)
+	_, _, found := guess.Cut(t.Name)
+	return len(part) == 1 && len(clustering) > 0 && isUUID(part[0]) && slices.Contains([]string{"id", rowsOf(t) + "_id", rowsOf(t) + "_uuid"}, part[0].Name) &&
+		slices.Contains(attributeNames, lastWord(clustering[0].Name)) && !found
+}
+
 // attributeNames are words in the names of what a thing has one of, and what may change.
-var attributeNames = strings.Fields("name email username title status state phone price role")
+var attributeNames = strings.Fields("name email username title status state phone price role link hash slug")
 
 // twoTypes reports columns that have one type in a table of an entity, and another type in most others. That tables are
 // of one entity may be guessed from their names: then it is a warning, and sums and what may be derived do not count.

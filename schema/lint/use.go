@@ -69,7 +69,7 @@ func broughtBack(r *review) {
 // countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be
 // done once.
 var (
-	countNames = strings.Fields("count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest best seq sequence version")
+	countNames = strings.Fields("count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest best seq sequence version epoch")
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
 )
