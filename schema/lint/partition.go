@@ -150,7 +150,7 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 		if last := len(all) - 1; last > 0 && slices.Contains(strings.Fields("id no nr number ref"), all[last]) {
 			all = all[:last]
 		}
-		return len(all) > 0 && slices.Contains(briefNames, all[len(all)-1])
+		return len(all) > 0 && slices.Contains(briefNames, all[len(all)-1]) && !hasWord(t.Name, strings.Fields("vote votes voto votos likes views clicks"))
 	})
 	whole := n[spread] == len(partOf(t)) || n[few] == 0 && !brief && r.constant(t)
 	if !whole && (n[identity] == 0 || brief || divided) || n[moment] > 0 || r.single(t) || r.stated(t) || r.queue(t) {
@@ -231,7 +231,7 @@ var (
 	tradeNames = strings.Fields(`order invoice payment booking reservation ticket shipment detail record
 		ecriture mouvement facture commande paiement pedido factura pago movimiento buchung rechnung bestellung zahlung`)
 	// wordNames are words for words, of which some are far more frequent than others.
-	wordNames = strings.Fields("tag hashtag domain genre topic keyword term word")
+	wordNames = strings.Fields("tag hashtag domain topic keyword term word")
 )
 
 // slow says whether the rows are the history of a thing that seldom changes, or its versions.

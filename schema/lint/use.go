@@ -24,13 +24,13 @@ func wholePartition(r *review) {
 // readWhole notes that a statement reads a partition that grows forever, for the reason, or counts its rows.
 func (r *review) readWhole(x sent, reason string) {
 	s, ok := x.Statement.(*ast.Select)
-	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !whole(x.Query, x.table) {
+	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.Query, x.table) || ofRow(x.Query, x.table) {
 		return
 	}
 	counts := slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Call && c.Text == "count" })
 	switch {
 	case r.told[x.table.ID]:
-	case reason != "":
+	case reason != "" && whole(x.Query, x.table):
 		r.once(x.table.ID)
 		r.finding(x.table, "LIMIT, or a range of the clustering columns",
 			"a query reads the whole partition, which %s", reason).of(x.Query)
@@ -114,7 +114,7 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 		_, _, args := ast.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
-		extreme := slices.Contains(numberTypes, last) && hasWord(c.Name, strings.Fields("max min balance paid"))
+		extreme := slices.Contains(numberTypes, last) && hasWord(c.Name, strings.Fields("max min avg average balance paid"))
 		number := a.Value.Kind == ast.Mark && (extreme || whole && (firstOf(countNames, all...) != "" || len(all) > 1 && all[0] == "total" || fixed))
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		_, update := x.Statement.(*ast.Update)
