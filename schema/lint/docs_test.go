@@ -55,6 +55,17 @@ sindiazi/munas-property-manager, barudisshu/comic-cloud-oauth2.
 
 D: hawkular/hawkular-metrics, exoscale/pithos, SoftwareHeritage/swh-storage, tes/seguir, tobert/f7u12, wireapp/wire-server,
 leomonteiro92/mini_ledger_rust, dingzheng8866/gamefun, AkshayDawkhar/inventory, oaeproject/Hilary.
+
+The rules were corrected by what D missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
+geekychris/distributed_web_crawler, TouK/ctrl-pkw, matt-rog/librelog, JuanmaGrispo/petmatch-backend, jpsbat/iot_platform_project,
+Rohithj47/EventForge, ShiSuYa/smart-warehouse, NarekAt/scaler, JosephPrichard/placement, H3199/kauppacassa, cquezadav/storestreams,
+MZmuda-Trzebiatowski/cassandra_project, Jhon1840/graphql_api_votos, Anushka121/url-shortener-service, dexterpuru/Blood-Heros,
+imotkin/cassandra, ryanmahan/ratdevelopment, nad-anhduy/chat-centrifugo, L968/VoteHub, mvgagliotti/reactive-kanban,
+nair-ayush/CS157C-Team4, parszykm/cassandra-theatre, tompscanlan/openmeet, atruschenkov/chat, bdnr-proyecto-final/ProyectoFinal-Eqp1,
+MaryBetuganova/Messenger, mati2251/ddhondt, alexey-ernest/tickydesk, hollacabs/ride-matching-microservice, Db1zz/Notify,
+SMesForoush/CustomerDataPlatform, micarlise/photoShare, eric-do/social-network, apiotrowski312/isOnline-oauth-api,
+HotPotatoC/pastebin-clone, Nimbus-3000/player-service, shubhamdhawane/e-cart, erikungvari/CineTrack, 6E73706C/brickprofit,
+COMMENTERTHE9/Mnemo.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.
