@@ -6,9 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
 )
 
 // Place is where a write is: in which history, by a name that its processes have for it, and its number there.
@@ -94,27 +100,18 @@ func readLines[T any](in io.Reader, read func(entry[T]) error) error {
 	}
 }
 
-// Deliveries is a journal of writes of other processes that this one has resumed. It is safe for concurrent use.
-type Deliveries struct {
-	mu  sync.Mutex
-	out io.Writer
-}
+// Deliveries is a journal of writes of other processes that this one has resumed, one after the other.
+type Deliveries struct{ out io.Writer }
 
 // NewDeliveries appends to out, as [New] does.
-func NewDeliveries(out io.Writer) *Deliveries { return &Deliveries{out: out} }
+func NewDeliveries(out io.Writer) Deliveries { return Deliveries{out} }
 
 // Again notes that a write is about to be sent again.
-func (d *Deliveries) Again(of Place) { d.append(entry[struct{}]{Place: of, Again: true}) }
+func (d Deliveries) Again(of Place) { writeLine(d.out, entry[struct{}]{Place: of, Again: true}) }
 
 // End notes what Resume returned of it.
-func (d *Deliveries) End(of Place, timestamp int64, err error) {
-	d.append(entry[struct{}]{Place: of, End: saidBy(timestamp, err)})
-}
-
-func (d *Deliveries) append(line entry[struct{}]) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	writeLine(d.out, line)
+func (d Deliveries) End(of Place, timestamp int64, err error) {
+	writeLine(d.out, entry[struct{}]{Place: of, End: saidBy(timestamp, err)})
 }
 
 // Delivered lists the writes of which a journal notes that they were about to be sent again, each as often as it does.
@@ -127,4 +124,71 @@ func Delivered(in io.Reader) ([]Place, error) {
 		return nil
 	})
 	return places, err
+}
+
+// Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error,
+// named after the place of its write.
+// Nobody holds a message while it is delivered, so two processes may have the same one at the same time, and one that
+// is killed loses none. The empty queue is none.
+type Queue string
+
+// Message is a failed write.
+type Message struct {
+	Of     Place
+	Failed *writer.Error
+
+	name string
+}
+
+const suffix = ".message"
+
+// Put stores a failed write.
+func (q Queue) Put(of Place, failed *writer.Error) error {
+	return q.Again(Message{name: fmt.Sprintf("%s,%d,%016x%s", of.History, of.N, rand.Uint64(), suffix)}, failed)
+}
+
+// Again stores what is known of a message now in place of what was. It writes the whole of a file or nothing of it.
+func (q Queue) Again(m Message, failed *writer.Error) error {
+	data, err := failed.MarshalBinary()
+	part := filepath.Join(string(q), fmt.Sprintf("%016x.part", rand.Uint64()))
+	if err == nil {
+		err = os.WriteFile(part, data, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(part, filepath.Join(string(q), m.name))
+	}
+	return err
+}
+
+// Take gives any message, and false if there is none. It stays where it is.
+func (q Queue) Take() (m Message, ok bool, err error) {
+	for {
+		entries, err := os.ReadDir(string(q))
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) != suffix })
+		if err != nil || len(entries) == 0 {
+			return m, false, err
+		}
+		name := entries[rand.IntN(len(entries))].Name()
+		data, err := os.ReadFile(filepath.Join(string(q), name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody else has done with it
+		}
+		m = Message{Failed: new(writer.Error), name: name}
+		if err == nil {
+			m.Of.History, name, _ = strings.Cut(name, ",")
+			_, err = fmt.Sscanf(name, "%d,", &m.Of.N)
+		}
+		if err == nil {
+			err = m.Failed.UnmarshalBinary(data)
+		}
+		return m, true, err
+	}
+}
+
+// Done takes a message out. It may be gone already.
+func (q Queue) Done(m Message) error {
+	if err := os.Remove(filepath.Join(string(q), m.name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -109,16 +109,13 @@ func (c *crew) doom(p *process, random *rand.Rand) {
 
 // work runs the clients, and waits until the queue has delivered all that is to come.
 func (c *crew) work(ctx context.Context, write func(ctx context.Context, name string, number uint64)) {
-	var wg sync.WaitGroup
-	for i := range clients {
-		wg.Go(func() {
-			name := fmt.Sprintf("%s/%d", c.service.name, i)
-			for n := range c.share / clients {
-				write(ctx, name, c.number(i+1, n))
-			}
-		})
-	}
-	wg.Wait()
+	_ = parallel.Do(clients, clients, func(i int) error {
+		name := fmt.Sprintf("%s/%d", c.service.name, i)
+		for n := range c.share / clients {
+			write(ctx, name, c.number(i+1, n))
+		}
+		return nil
+	})
 	c.queue.wait()
 	c.clients.close()
 }

@@ -48,7 +48,7 @@ func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running)
 // Deliver resumes a stored write once, and takes it out of the queue when nothing is left to be done, but for one that
 // is to be delivered more often than it has to be. It says whether nothing is left.
 func Deliver(
-	ctx context.Context, w *writer.Writer, box history.Queue, m history.Message, noted *history.Deliveries, twice bool,
+	ctx context.Context, w *writer.Writer, box history.Queue, m history.Message, noted history.Deliveries, twice bool,
 ) (done bool, err error) {
 	noted.Again(m.Of)
 	result, told := w.Resume(ctx, m.Failed)
