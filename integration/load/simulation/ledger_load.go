@@ -136,7 +136,9 @@ func (l *ledgerLoad[T]) run(ctx context.Context) {
 			p := l.current(ctx)
 			before, err := writer.Load(p.ctx, p.writer, "load", l.set, l.key(id)) //nolint:contextcheck // it ends with its process
 			if err == nil {
-				l.own(ctx, p, before)
+				if l.unowned != nil {
+					l.own(ctx, p, before)
+				}
 				l.write(ctx, p, name, random, number, id, before)
 				return
 			}
@@ -147,13 +149,10 @@ func (l *ledgerLoad[T]) run(ctx context.Context) {
 
 // own notes if a row does not own its unique key.
 func (l *ledgerLoad[T]) own(ctx context.Context, p *process, row T) {
-	if l.unowned == nil {
-		return
-	}
 	if wrong := l.unowned(ctx, p.session.Reads(), row); wrong != "" {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		l.owners = append(l.owners, wrong)
-		l.mu.Unlock()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	ct "github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/integration/load/simulation"
 )
 
@@ -18,10 +17,8 @@ func TestReplay(t *testing.T) {
 		seen := make(map[string]bool)
 		synctest.Test(t, func(t *testing.T) {
 			t.Cleanup(func() { <-time.After(10 * time.Minute) })
-			var cluster *ct.Cluster
-			simulation.World{Seed: 5, Writes: 1000, Watch: func(c *ct.Cluster) { cluster = c }}.Run(t)
-			for _, r := range cluster.Journal(ct.Table("orders_by_id")) {
-				if len(r.Steps) < 2 || len(r.Statements) == 0 {
+			for _, r := range (simulation.World{Seed: 5, Writes: 1000}).Run(t).Journal {
+				if !r.On("orders_by_id") || len(r.Steps) < 2 {
 					continue
 				}
 				order, _ := r.Statements[0].Value("order_id")

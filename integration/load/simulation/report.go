@@ -21,6 +21,7 @@ import (
 type Report struct {
 	Seeds    []uint64
 	Requests int
+	Journal  []ct.Request   // of one world
 	Took     time.Duration  // virtual
 	Met      map[string]int // writes, by the fault that they have met
 	Services map[string]*Tally
@@ -42,7 +43,8 @@ func newReport(w *world) *Report {
 	for name, writes := range w.weather.met {
 		r.Met[name] = len(writes)
 	}
-	r.Requests = len(w.cluster.Journal())
+	r.Journal = w.cluster.Journal()
+	r.Requests = len(r.Journal)
 	return r
 }
 
@@ -164,7 +166,10 @@ func (c *crew) trace(finding string) string {
 	}
 	var b strings.Builder
 	for _, r := range c.cluster.Journal() {
-		if c.concerns(r, ids) && !reading(r) && r.Kind != ct.Prepare {
+		concerned := slices.ContainsFunc(r.Statements, func(s ct.Statement) bool {
+			return s.Keyspace == c.service.keyspace && slices.ContainsFunc(s.Values, func(v ct.Value) bool { return ids[string(v.Bytes)] })
+		})
+		if concerned && !reading(r) && r.Kind != ct.Prepare {
 			fmt.Fprintf(&b, "    %12v %v", r.At.Sub(c.started), r)
 			for _, s := range r.Statements {
 				at, _ := s.Value("[timestamp]")
@@ -177,10 +182,4 @@ func (c *crew) trace(finding string) string {
 		}
 	}
 	return b.String()
-}
-
-func (c *crew) concerns(r ct.Request, ids map[string]bool) bool {
-	return slices.ContainsFunc(r.Statements, func(s ct.Statement) bool {
-		return s.Keyspace == c.service.keyspace && slices.ContainsFunc(s.Values, func(v ct.Value) bool { return ids[string(v.Bytes)] })
-	})
 }

@@ -25,8 +25,6 @@ type World struct {
 	Writes int // logical writes, of all services together
 	// Lie changes what clients were told of a write before it is noted, to see that the checks find it. Nil: nothing.
 	Lie func(error) error
-	// Watch is called with the cluster before it begins. Nil: nobody watches.
-	Watch func(*ct.Cluster)
 }
 
 const (
@@ -59,9 +57,6 @@ func (w World) Run(tb testing.TB) *Report {
 	}
 	if w.Lie == nil {
 		r.Lie = func(err error) error { return err }
-	}
-	if w.Watch != nil {
-		w.Watch(r.cluster)
 	}
 	<-time.After(24 * time.Hour) // the clock of a bubble begins with the year 2000, and the library takes no time before
 	return r.run()

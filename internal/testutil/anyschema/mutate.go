@@ -38,7 +38,7 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 		m.alter("option "+o.name, func(t *schema.Table) string {
 			change := ""
 			for _, v := range o.values {
-				if probe := canonical(o.name, v); probe != t.Options[o.name] && probe != server[o.name] {
+				if probe := canonical(o.name, v); probe != t.Options[o.name] && probe != defaultGrace {
 					change = "WITH " + o.name + " = " + v
 				}
 			}
@@ -179,8 +179,8 @@ func (m *mutator) indexed(t *schema.Table, column string) bool {
 	return slices.ContainsFunc(m.s.Indexes, func(i schema.Index) bool { return i.Table == t.Name && i.Column() == column })
 }
 
-// server are the values of options that are the server's anyway.
-var server = map[string]string{"gc_grace_seconds": "864000"}
+// defaultGrace is the gc_grace_seconds of the server anyway.
+const defaultGrace = "864000"
 
 // canonical spells the value of an option as a schema holds it.
 func canonical(option, value string) string {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
-	"github.com/scylladb/gocqlx/v2"
 
 	"github.com/denorm-go/denorm/examples/baskets"
 	"github.com/denorm-go/denorm/examples/customers"
@@ -452,10 +451,8 @@ func (p customerTests) UnfrozenAddresses(t *testing.T) {
 		Write(t, p.Writer, "saveAddress", customers.UnfrozenAddresses.Update(before, row))
 		_, text, key, err := customers.UnfrozenAddresses.Internal().SelectRow(p.Keyspace, row)
 		must(t, err)
-		var got customers.CustomerAddress
-		must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, statement.AppendArgs(nil, key)...), Mapper: rowMapper}).
-			Get(&got))
-		wrong(t, !reflect.DeepEqual(got, row), "%v, want %v", got.Address, row.Address)
+		got := value(rowsOf[customers.CustomerAddress](p.Session.Reads().Query(text, statement.AppendArgs(nil, key)...)))(t)
+		wrong(t, len(got) != 1 || !reflect.DeepEqual(got[0], row), "%d rows, want one with %v", len(got), row.Address)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
-	"github.com/scylladb/gocqlx/v2"
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/internal/describe"
@@ -129,18 +128,16 @@ func store(t *testing.T, p *Place, change tables.Change, want Row) {
 	Write(t, p.Writer, "store", change)
 	_, text, key, err := Rows.Internal().SelectRow("", Row{ID: want.ID})
 	must(t, err)
-	var got Row
-	must(t, (&gocqlx.Queryx{Query: p.Session.Reads().Query(text, statement.AppendArgs(nil, key)...), Mapper: rowMapper}).Get(&got))
-	compare(t, "rows", got, want)
-	if want.Int == nil {
-		return
+	found := map[string][]Row{"rows": value(rowsOf[Row](p.Session.Reads().Query(text, statement.AppendArgs(nil, key)...)))(t)}
+	if want.Int != nil {
+		found["rows_by_int"] = List(t, p, reader.From(Rows, "rows_by_int").Eq("int", *want.Int).Eq("id", want.ID))
 	}
-	q := reader.From(Rows, "rows_by_int").Eq("int", *want.Int).Eq("id", want.ID)
-	found := List(t, p, q)
-	if len(found) != 1 {
-		t.Fatalf("rows_by_int: %d rows", len(found))
+	for table, rows := range found {
+		if len(rows) != 1 {
+			t.Fatalf("%s: %d rows", table, len(rows))
+		}
+		compare(t, table, rows[0], want)
 	}
-	compare(t, "rows_by_int", found[0], want)
 }
 
 func compare(t *testing.T, table string, got, want Row) {
