@@ -101,14 +101,12 @@ func Compare(ctx context.Context, pair Pair, plan Plan) Result {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.result.Statements >= c.Statements || len(c.result.Findings) > 0 {
-			return errEnough
+			return errors.New("enough was compared")
 		}
 		return nil
 	})
 	return c.result
 }
-
-var errEnough = errors.New("enough was compared")
 
 // tableOf is the one of a round.
 func tableOf(seed uint64) *table { return tables[seed%uint64(len(tables))] }

@@ -360,31 +360,29 @@ const patience = 4 * time.Minute
 
 // Run runs the load until the context ends.
 func (c *Client) Run(over context.Context) error {
-	return c.Do(over, func(ctx context.Context, p Running) error { return c.run(ctx, over.Done(), p) })
-}
-
-func (c *Client) run(ctx context.Context, over <-chan struct{}, p Running) error {
-	p.Writer = p.Writer.With(c.Mode.Options()...)
-	load := Load{
-		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(p.Session.Reads()),
-		History: history.New[orders.Order](p.Journal), First: c.First,
-		Length: c.Length, Over: over, Pause: c.Pause, Pinned: c.Pinned, Leave: c.Leave, Now: c.Now,
-	}
-	if c.Outbox != "" {
-		load.Store = func(noted int, failed *writer.Error) (bool, error) {
-			if rand.IntN(2) == 0 {
-				return false, nil
+	return c.Do(over, func(ctx context.Context, p Running) error {
+		p.Writer = p.Writer.With(c.Mode.Options()...)
+		load := Load{
+			Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(p.Session.Reads()),
+			History: history.New[orders.Order](p.Journal), First: c.First,
+			Length: c.Length, Over: over.Done(), Pause: c.Pause, Pinned: c.Pinned, Leave: c.Leave, Now: c.Now,
+		}
+		if c.Outbox != "" {
+			load.Store = func(noted int, failed *writer.Error) (bool, error) {
+				if rand.IntN(2) == 0 {
+					return false, nil
+				}
+				return true, c.Outbox.Put(history.Place{History: filepath.Base(c.Journal), N: noted}, failed)
 			}
-			return true, c.Outbox.Put(history.Place{History: filepath.Base(c.Journal), N: noted}, failed)
 		}
-	}
-	for n := range c.Writers {
-		if c.Impatient && n%2 == 1 {
-			load.Writers = append(load.Writers, p.Writer.With(Impatient()))
-			continue
+		for n := range c.Writers {
+			w := p.Writer
+			if c.Impatient && n%2 == 1 {
+				w = w.With(Impatient())
+			}
+			load.Writers = append(load.Writers, w)
 		}
-		load.Writers = append(load.Writers, p.Writer)
-	}
-	_, err := load.Run(ctx)
-	return err
+		_, err := load.Run(ctx)
+		return err
+	})
 }

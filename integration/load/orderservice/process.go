@@ -115,23 +115,19 @@ func (p *Process) Run(ctx context.Context) error {
 	if err = errors.Join(err, os.Rename(part, p.Address)); err != nil {
 		return err
 	}
-	return orderservice.Serve(ctx, l, s.handler(p.Stage), slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	mux := http.NewServeMux()
+	mux.Handle("/", orderservice.Service{WriterAt: s.db.WriterAt, Reader: s.db.Reader, Orders: s.set}.Handler())
+	mux.HandleFunc("DELETE /orders/{id}", s.remove)
+	if p.Stage != Today {
+		mux.HandleFunc("GET /users/{user}/orders/{status}", s.list)
+	}
+	return orderservice.Serve(ctx, l, mux, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
 type server struct {
 	set    *tables.Set[orders.Order]
 	db     *orderservice.Database
 	reader *reader.Reader
-}
-
-func (s *server) handler(stage Stage) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", orderservice.Service{WriterAt: s.db.WriterAt, Reader: s.db.Reader, Orders: s.set}.Handler())
-	mux.HandleFunc("DELETE /orders/{id}", s.remove)
-	if stage != Today {
-		mux.HandleFunc("GET /users/{user}/orders/{status}", s.list)
-	}
-	return mux
 }
 
 // remove deletes an order at the time of the key. It reads nothing, so that a repeat is the same write; of the status

@@ -58,19 +58,17 @@ type AccountClient struct {
 
 // Run changes accounts until it is over.
 func (c *AccountClient) Run(over context.Context) error {
-	return c.Do(over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over.Done(), p) }, writer.ClaimGrace(Grace))
-}
-
-func (c *AccountClient) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
-	l := accountLoad{AccountClient: c, history: history.New[Account](p.Journal)}
-	l.number.Store(c.First)
-	return parallel.Do(c.Writers, c.Writers, func(n int) error {
-		w := p.Writer
-		if n%2 == 1 {
-			w = w.With(hot.Impatient())
-		}
-		return l.work(ctx, over, w)
-	})
+	return c.Do(over, func(ctx context.Context, p hot.Running) error {
+		l := accountLoad{AccountClient: c, history: history.New[Account](p.Journal)}
+		l.number.Store(c.First)
+		return parallel.Do(c.Writers, c.Writers, func(n int) error {
+			w := p.Writer
+			if n%2 == 1 {
+				w = w.With(hot.Impatient())
+			}
+			return l.work(ctx, over.Done(), w)
+		})
+	}, writer.ClaimGrace(Grace))
 }
 
 type accountLoad struct {

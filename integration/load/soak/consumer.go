@@ -21,28 +21,26 @@ type Consumer struct{ hot.Process }
 
 // Run resumes until it is over. What is left then stays stored.
 func (c *Consumer) Run(over context.Context) error {
-	return c.Do(over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over.Done(), p) }, writer.ClaimGrace(Grace))
-}
-
-func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
-	noted := history.NewDeliveries(p.Journal)
-	for n := 0; !sleep.Unless(over, rand.N(2*c.Pause)); n++ {
-		m, ok, err := c.Outbox.Take()
-		if err != nil {
-			return err
+	return c.Do(over, func(ctx context.Context, p hot.Running) error {
+		noted := history.NewDeliveries(p.Journal)
+		for n := 0; !sleep.Unless(over.Done(), rand.N(2*c.Pause)); n++ {
+			m, ok, err := c.Outbox.Take()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			with := p.Writer
+			if n%2 == 1 {
+				with = with.With(hot.Impatient())
+			}
+			if _, err := Deliver(ctx, with, c.Outbox, m, noted, rand.IntN(3) == 0); err != nil {
+				return err
+			}
 		}
-		if !ok {
-			continue
-		}
-		with := p.Writer
-		if n%2 == 1 {
-			with = with.With(hot.Impatient())
-		}
-		if _, err := Deliver(ctx, with, c.Outbox, m, noted, rand.IntN(3) == 0); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	}, writer.ClaimGrace(Grace))
 }
 
 // Deliver resumes a stored write once, and takes it out of the queue when nothing is left to be done, but for one that
