@@ -56,6 +56,10 @@ sindiazi/munas-property-manager, barudisshu/comic-cloud-oauth2.
 D: hawkular/hawkular-metrics, exoscale/pithos, SoftwareHeritage/swh-storage, tes/seguir, tobert/f7u12, wireapp/wire-server,
 leomonteiro92/mini_ledger_rust, dingzheng8866/gamefun, AkshayDawkhar/inventory, oaeproject/Hilary.
 
+E: FS2017GeospatialDB/GeospatialDB, ShubhamSarvankar/streaming-observability-platform, Swapnil-Kapale/FrameSeek,
+Abdelaziz-Merzoug/nosql_project, Divyansh031/go-user-service, DivyanshuShekhar55/go-cassandra, MacKittipat/slothsandra,
+IlyaKataev/soa-hw6. TouK/ctrl-pkw and ShiSuYa/smart-warehouse were drawn too, but the rules had been corrected by them.
+
 The rules were corrected by what D missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
 geekychris/distributed_web_crawler, TouK/ctrl-pkw, matt-rog/librelog, JuanmaGrispo/petmatch-backend, jpsbat/iot_platform_project,
 Rohithj47/EventForge, ShiSuYa/smart-warehouse, NarekAt/scaler, JosephPrichard/placement, H3199/kauppacassa, cquezadav/storestreams,
