@@ -114,10 +114,10 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	known, err := fanout.Detached(ctx, func() (Known, error) { return d.traced(ctx, env, earlier), nil })
 	switch {
 	case errors.Is(err, fanout.ErrUnbegun):
-		known = Known{Outcome: retry.NotApplied, Err: err, ID: earlier.left()}
+		known = Known{Outcome: retry.NotApplied, Err: err, ID: earlier.ID.left(earlier.Outcome)}
 		d.GiveUp(ctx, env, earlier)
 	case err != nil:
-		known = Known{Outcome: retry.Unknown, Err: err, ID: earlier.left()}
+		known = Known{Outcome: retry.Unknown, Err: err, ID: earlier.ID.left(earlier.Outcome)}
 	}
 	if !known.Never {
 		known.Outcome = earlier.Outcome.Then(known.Outcome)
@@ -140,13 +140,13 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	return known
 }
 
-// left is what is known of the claim of an ID after a call that has not said what it did: a first call may have given
-// it back, or may yet do so.
-func (k *Known) left() IDClaim {
-	if k.Outcome == retry.NotApplied {
-		return min(k.ID, Unclaimed)
+// left is what is known after a call that has not said what it did, by the outcome before it: a first call may have
+// given the claim back, or may yet do so.
+func (c IDClaim) left(outcome retry.Outcome) IDClaim {
+	if outcome == retry.NotApplied {
+		return min(c, Unclaimed)
 	}
-	return k.ID
+	return c
 }
 
 // GiveUp gives back what was claimed for a plan that is not carried out.
