@@ -231,8 +231,8 @@ func (c Change) CheckVerb() error {
 	return nil
 }
 
-// RenderConditional is [Change.Render] for a valid change that is [Change.Conditional]. version is a timeuuid whose time is
-// timestamp.
+// RenderConditional is [Change.Render] for a valid change that is [Change.Conditional]. version is a timeuuid whose time
+// is timestamp.
 func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional,
 	error,
 ) {

@@ -1,5 +1,5 @@
-// Package planned is what packages bulk and explain see of package writer: writes that are planned and not sent, so that
-// their rows can be sent together.
+// Package planned is what packages bulk and explain see of package writer: writes that are planned and not sent, so
+// that their rows can be sent together.
 package planned
 
 import (
