@@ -6,8 +6,8 @@ package decide
 import (
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/gocql/gocql"
 )
@@ -78,21 +78,14 @@ type Place struct{ Keyspace, Table string }
 
 // Places are the tables that the decision is about, each once. Base tables come first.
 func (d *Decision) Places() []Place {
-	places := make([]Place, 0, len(d.Parts)+len(d.Mutations))
-	known := fanout.NewIndex(cap(places))
-	add := func(keyspace, table string) {
-		p := Place{keyspace, table}
-		if fanout.Find(known, keyspace, table, len(places), func(i int) bool { return places[i] == p }) == len(places) {
-			places = append(places, p)
-		}
-	}
+	var places []Place
 	for _, c := range d.Parts {
-		add(c.Condition.Keyspace, c.Condition.Table)
+		places = append(places, Place{c.Condition.Keyspace, c.Condition.Table})
 	}
 	for _, m := range d.Mutations {
-		add(m.Keyspace, m.Table)
+		places = append(places, Place{m.Keyspace, m.Table})
 	}
-	return places
+	return each.Once(places)
 }
 
 // PlacesOf are the tables that a condition writes. The table of its own row comes first.
