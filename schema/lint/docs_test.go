@@ -16,7 +16,7 @@ import (
 const publicSchemas = `
 ## Public schemas
 
-The schemas and the queries of 55 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
+The schemas and the queries of 63 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
 problem is found if a finding names the same table or query for the same cause. Precision counts warnings and errors: first, all that are not in
 the review as false; then only those that are wrong.
 
@@ -28,6 +28,7 @@ the review as false; then only those that are wrong.
 | B, once, 2026-11-27 | 52 of 92 (0.57) | 49 of 71 (0.69) | 139 of 153 (0.91) | 145 of 153 (0.95) |
 | C, once, 2026-11-28 | 97 of 167 (0.58) | 89 of 144 (0.62) | 200 of 299 (0.67) | 228 of 299 (0.76) |
 | D, once, 2026-11-29 | 82 of 162 (0.51) | 68 of 103 (0.66) | 133 of 179 (0.74) | 147 of 179 (0.82) |
+| E, once, 2026-11-30 | 44 of 81 (0.54) | 36 of 59 (0.61) | 29 of 33 (0.88) | 30 of 33 (0.91) |
 
 In 13 schemas of A the queries name no keyspace. Each of these queries was DN506, and no rule looked at it, unless --keyspace was given.
 B was drawn before the rules were corrected by A, and C after that. The rules were corrected by what B and C missed on 2026-11-29. D was drawn and
