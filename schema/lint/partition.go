@@ -133,7 +133,7 @@ func many(t *schema.Table) string {
 // manyNames are words for what one thing may have many of.
 var manyNames = strings.Fields(`message event log transaction notification audit entry reading measurement activity comment like rating review vote visit
 	reference member follower order purchase product video tag metric history favorite bookmark view click download play
-	object file snapshot request appointment recommendation post tweet retweet feed timeline voto pedido mensaje comentario producto nachricht`)
+	object file snapshot request appointment recommendation post tweet retweet feed timeline voto pedido mensaje comentario nachricht`)
 
 // source is the table whose statements write a table: of a view its base.
 func (r *review) source(t *schema.Table) *schema.Table { return cmp.Or(r.bases[t], t) }
