@@ -94,7 +94,7 @@ func TestEstimateOrdersOfCustomer(t *testing.T) {
 	out, _ := execute(t, false, "estimate", ordersOfCustomer)
 	for _, says := range []string{
 		"$ denorm estimate orders_by_customer.cql\n" + out + "```",
-		fmt.Sprintf("100 MB after %.0f days, with ten products an order after %.0f", days(one.Limits["badBytes"]), days(ten.Limits["badBytes"])),
+		fmt.Sprintf("100 MB after %.0f days, with ten products per order after %.0f", days(one.Limits["badBytes"]), days(ten.Limits["badBytes"])),
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), strings.Join(strings.Fields(says), " ")) {
 			t.Errorf("docs/ref/schema.md does not say\n%s", says)
