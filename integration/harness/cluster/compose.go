@@ -52,9 +52,6 @@ func compose(ctx context.Context, s *state, args ...string) ([]byte, error) {
 }
 
 func startCompose(ctx context.Context, home string, s *state, log *progress) error {
-	if s.Nodes > 3 {
-		return fmt.Errorf("%s has three nodes: for %d set %s=%s", composeName, s.Nodes, ModeEnv, Local)
-	}
 	file, err := findCompose()
 	if err != nil {
 		return err

@@ -104,6 +104,9 @@ func (h *Harness) provide(ctx context.Context, s *state, users *lock, nodes int,
 	}
 	// Decided before anything is stopped, as there may be no way to start another.
 	mode, err := h.backend.choose(ctx)
+	if err == nil && nodes == twoDatacentres && mode != Local {
+		err = fmt.Errorf("%s has three nodes: for %d set %s=%s", composeName, nodes, ModeEnv, Local)
+	}
 	if err != nil {
 		return nil, err
 	}

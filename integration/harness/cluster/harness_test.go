@@ -148,6 +148,33 @@ type aimlessBackend struct{ backend }
 
 func (aimlessBackend) choose(context.Context) (Mode, error) { return "", errors.New("no engine") }
 
+// Docker compose has three nodes. A cluster stopped to make room for six, which then could not be started.
+func TestComposeHasNoTwoDatacentres(t *testing.T) {
+	t.Parallel()
+	h := fakeHarness(t.TempDir())
+	h.backend = composeBackend{h.backend}
+	if _, err := h.Join(t.Context(), twoDatacentres); err == nil || !strings.Contains(err.Error(), "three nodes: for 6 set") {
+		t.Fatalf("Join without a cluster: %v", err)
+	}
+	wantEvents(t, h.home, "")
+	wantNoCluster(t, h)
+	if _, err := h.Up(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Join(t.Context(), twoDatacentres); err == nil || !strings.Contains(err.Error(), "three nodes: for 6 set") {
+		t.Fatalf("Join of a cluster of three: %v", err)
+	}
+	wantEvents(t, h.home, "start 3")
+	if s, err := loadState(h.home); err != nil || s == nil || !s.Ready || !s.Keep || s.Nodes != 3 {
+		t.Errorf("state = %+v, %v", s, err)
+	}
+}
+
+// composeBackend starts containers.
+type composeBackend struct{ backend }
+
+func (composeBackend) choose(context.Context) (Mode, error) { return Compose, nil }
+
 func TestMoreNodesAreWanted(t *testing.T) {
 	t.Parallel()
 	h := fakeHarness(t.TempDir())
