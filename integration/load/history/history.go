@@ -60,10 +60,8 @@ func (h *History[T]) Repeat(n int) { h.sentAgain(n, true, nil) }
 func (h *History[T]) sentAgain(n int, repeated bool, counters []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := &h.writes[n]
-	w.again(counters...)
-	w.repeated = w.repeated || repeated
-	writeLine(h.journal, entry[T]{Place: Place{N: n}, Again: true})
+	h.writes[n].again(repeated, counters)
+	writeLine(h.journal, entry[T]{Place: Place{N: n}, Again: true, Repeated: repeated, Counters: counters})
 }
 
 // Writes returns all writes so far. The slice must not be changed, and no write of it ends any more.
@@ -185,8 +183,9 @@ func (w *Write[T]) contradict(one, other writer.Outcome) {
 }
 
 // again forgets where the write is said not to be, but for tables of counters, which are not sent again.
-func (w *Write[T]) again(counters ...string) {
+func (w *Write[T]) again(repeated bool, counters []string) {
 	w.Resumed = true
+	w.repeated = w.repeated || repeated
 	if w.Outcome == writer.NotApplied && counters != nil {
 		w.Tables = make(map[string]writer.Outcome)
 		for _, table := range counters {

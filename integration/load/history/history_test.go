@@ -114,6 +114,36 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// A journal gives back what the next outcome of a write depends on: whether its caller knows what became of the first
+// one, and which counters are not sent again.
+func TestJournalOfAgain(t *testing.T) {
+	t.Parallel()
+	var journal bytes.Buffer
+	h := history.New[orders.Order](&journal)
+	notApplied := &writer.Error{Timestamp: 7, Tables: []writer.TableResult{
+		{Table: "orders_by_id", Outcome: writer.NotApplied}, {Table: "orders_by_user", Outcome: writer.NotApplied},
+	}}
+	for range 3 {
+		h.End(h.Begin("a", tables.Insert, order(moved, orders.Open, 1)), 0, notApplied)
+	}
+	h.Again(0, "orders_by_user")
+	h.Repeat(1)
+	h.Again(2)
+	h.End(1, 0, notApplied)
+	h.End(2, 0, notApplied)
+	want := h.Writes()
+	if want[0].Tables["orders_by_user"] != writer.NotApplied || want[1].Outcome != writer.Unknown || want[2].Outcome != writer.NotApplied {
+		t.Errorf("%+v", want)
+	}
+	loaded := new(history.History[orders.Order])
+	if err := loaded.Load(&journal); err != nil {
+		t.Fatal(err)
+	}
+	if got := loaded.Writes(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"?\n", `{"n":0,"end":{}}` + "\n", `{"n":1,"begin":{}}` + "\n", `{"n":0,"again":true}` + "\n", "{}\n"} {

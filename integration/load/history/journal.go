@@ -30,6 +30,10 @@ type entry[T any] struct {
 	Begin *beginning[T] `json:"begin,omitempty"`
 	End   *said         `json:"end,omitempty"`
 	Again bool          `json:"again,omitempty"`
+
+	// Of Again:
+	Repeated bool     `json:"repeated,omitempty"` // its caller does not know what became of the first one
+	Counters []string `json:"counters,omitempty"` // tables to which it is not sent again
 }
 
 type beginning[T any] struct {
@@ -71,7 +75,7 @@ func (h *History[T]) Deliver(in io.Reader, name string, first int) error {
 		case e.End != nil && at >= first && at < len(h.writes):
 			h.writes[at].recordOutcome(*e.End)
 		case e.Again && at >= first && at < len(h.writes):
-			h.writes[at].again()
+			h.writes[at].again(e.Repeated, e.Counters)
 		default:
 			return errors.New("it is of a write that did not begin there")
 		}
@@ -127,9 +131,8 @@ func Delivered(in io.Reader) ([]Place, error) {
 }
 
 // Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error,
-// named after the place of its write.
-// Nobody holds a message while it is delivered, so two processes may have the same one at the same time, and one that
-// is killed loses none. The empty queue is none.
+// named after the place of its write. Nobody holds a message while it is delivered, so two processes may have the same
+// one at the same time, and one that is killed loses none. The empty queue is none.
 type Queue string
 
 // Message is a failed write.
