@@ -56,6 +56,6 @@ func (t *trace) tombstones(ctx context.Context, session *gocql.Session) (most in
 
 // parse reads an event of a trace.
 func parse(activity string) (tombstones int, ok bool) {
-	n, _ := fmt.Sscanf(activity, "Read %d live rows and %d tombstone", new(int), &tombstones)
-	return tombstones, n == 2
+	_, err := fmt.Sscanf(activity, "Read %d live rows and %d tombstone", new(int), &tombstones)
+	return tombstones, err == nil
 }
