@@ -166,11 +166,13 @@ func withoutTTL(r *review, t *schema.Table) {
 
 // piles says whether a table has a row for each thing that happens, by its key or its name, where DN104 does not say so.
 func (r *review) piles(t *schema.Table) bool {
-	if _, told := r.endless(t); told != "" || len(t.Of(schema.Regular)) == 0 {
+	part, rows := t.Of(schema.PartitionKey), t.Of(schema.Clustering)
+	instants := slices.ContainsFunc(part, instant)
+	if _, told := r.endless(t); told != "" || len(t.Of(schema.Regular)) == 0 && !instants {
 		return false
 	}
-	rows := t.Of(schema.Clustering)
-	timed := rolesOf(t)[moment] > 0 && len(rows) > 0 && (instant(rows[0]) || clock(rows[0]))
+	seldom := len(part) == 1 || reference(t) || hasWord(strings.ReplaceAll(key(t), ", ", "_"), strings.Fields("year month quarter week"))
+	timed := rolesOf(t)[moment] > 0 && (instants && len(rows) > 0 || len(rows) == 0 && !seldom || len(rows) > 0 && (instant(rows[0]) || clock(rows[0])))
 	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, strings.Fields("log logs event events audit audits notification notifications click clicks visits execution executions history trace traces readings"))
 }
 

@@ -65,7 +65,7 @@ func lowCardinality(r *review, t *schema.Table, n map[role]int) {
 }
 
 func hotPartition(r *review, t *schema.Table, n map[role]int) {
-	if n[moment] > 0 && n[moment] == len(partOf(t)) && instant(t.Of(schema.Clustering)[0]) {
+	if momentary(t, n) {
 		r.finding(t, "put what the rows are about into the partition key before the time, for example ((sensor_id, day), ts), or a bucket",
 			"the partition key (%s) is only a time and rows arrive in the order of %s: every write of the moment goes to one partition",
 			key(t), t.Of(schema.Clustering)[0].Name)
@@ -78,6 +78,12 @@ func hotPartition(r *review, t *schema.Table, n map[role]int) {
 			"the partition key (%s) is a %s and a time: all that is written of a popular one at a moment goes to one partition", key(t),
 			lastWord(part[i].Name)).Severity = Note
 	}
+}
+
+// momentary says whether a partition has all rows of a time, in the order of their arrival.
+func momentary(t *schema.Table, n map[role]int) bool {
+	rows := t.Of(schema.Clustering)
+	return n[moment] > 0 && n[moment] == len(partOf(t)) && len(rows) > 0 && instant(rows[0])
 }
 
 func timeOnly(r *review, t *schema.Table, n map[role]int) {
@@ -94,14 +100,16 @@ func timeOnly(r *review, t *schema.Table, n map[role]int) {
 
 func unbounded(r *review, t *schema.Table, n map[role]int) {
 	if column, reason := r.endless(t); reason != "" {
-		fix := "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small"
+		fix := "add a bucket of time to the partition key, or a TTL with TimeWindowCompactionStrategy, or both, as a bucket ends no row; " +
+			"or state its volume, if that stays small"
 		if column == "" {
 			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
 		f := r.finding(t, fix, "a partition (%s) %s", key(t), reason)
 		number := func(c schema.Column) bool { return slices.Contains(strings.Fields("int bigint"), c.Type) && !isID(c) }
-		if f.Column = column; many(t) == reason || len(t.Of(schema.PartitionKey)) > 1 && slices.ContainsFunc(t.Of(schema.PartitionKey), number) {
-			f.Severity = Note // the number may be a bucket
+		guessed := many(t) == reason || hasWord(column, []string{"window"}) || column == "" && hasWord(t.Name, circleNames)
+		if f.Column = column; guessed || len(t.Of(schema.PartitionKey)) > 1 && slices.ContainsFunc(t.Of(schema.PartitionKey), number) {
+			f.Severity = Note // the number may be a bucket, a window an hour, and a circle small
 		}
 	}
 }
@@ -177,10 +185,12 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	}
 	owned := isID(clustering[0]) && rowsAre(t, ownedNames)
 	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clock(c) || r.textOfTime(t, c) }); i >= 0 && !owned {
-		if i == len(clustering)-1 && clustering[i].Type != "timeuuid" && interval(clustering[i].Name) {
-			return "", "" // a row a day
+		c := clustering[i]
+		if i == len(clustering)-1 && c.Type != "timeuuid" && interval(c.Name) && !hasWord(c.Name, []string{"minute", "window"}) ||
+			hasWord(strings.ReplaceAll(key(t), ", ", "_"), mediaNames) && hasWord(t.Name+"_"+c.Name, placeNames) {
+			return "", "" // a row a day, or a place in what has an end
 		}
-		return clustering[i].Name, "gets rows by " + clustering[i].Name + " forever"
+		return c.Name, "gets rows by " + c.Name + " forever"
 	}
 	part := t.Of(schema.PartitionKey)
 	what := ""
@@ -237,7 +247,8 @@ var (
 // slow says whether the rows are the history of a thing that seldom changes, or its versions.
 func slow(t *schema.Table) bool {
 	first := t.Of(schema.Clustering)[0]
-	return hasWord(first.Name, []string{"version", "revision"}) || rowsAre(t, strings.Fields("history ownership version revision")) && !isID(first) &&
+	happens := firstOf(growingNames, words(t.Name)...) != "" // as in event_history
+	return hasWord(first.Name, []string{"version", "revision"}) || !happens && rowsAre(t, strings.Fields("history ownership version revision")) && !isID(first) &&
 		!slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
 			return !isID(c) || !hasWord(c.Name, strings.Fields("product item asset book document property unit article page"))
 		})
@@ -256,6 +267,11 @@ func joined(t *schema.Table) bool {
 var (
 	crowdNames = strings.Fields("followers members subscribers fans likes stars votes viewers participants")
 	smallNames = strings.Fields("team crew family household band squad project board committee")
+	// Of circleNames there are seldom many.
+	circleNames = strings.Fields("members participants")
+	// A time in one of mediaNames that is of placeNames is not one of the clock.
+	mediaNames = strings.Fields("video audio recording clip movie film episode song track podcast")
+	placeNames = strings.Fields("frame frames keyframe cue cues caption captions subtitle subtitles lyrics chapter chapters offset")
 )
 
 // ofOne says whether a partition is of one thing, by its id or its unique name.

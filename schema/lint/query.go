@@ -81,6 +81,13 @@ func whole(q *schema.Query, t *schema.Table) bool {
 		!slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return restricted(q, c.Name) })
 }
 
+// open says whether a query reads a partition to its end, perhaps with a limit.
+func open(q *schema.Query, t *schema.Table) bool {
+	return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
+		return inKey(t, w.Columns[0]) && t.Column(w.Columns[0]).Kind == schema.Clustering && w.Operator != ">" && w.Operator != ">="
+	})
+}
+
 // scans says whether a query goes through the table by tokens, piece by piece, as those do that are meant to read all.
 func scans(q *schema.Query) bool {
 	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool { return w.Token })

@@ -10,30 +10,47 @@ import (
 
 // This file has the rules on what several statements together do to a table.
 
-// wholePartition notes reads of partitions that grow forever, from their first row to their last.
+// wholePartition notes reads of partitions that grow forever, or have all rows of a time, to their last row.
 func wholePartition(r *review) {
 	reasons := make(map[*schema.Table]string)
 	for t := range r.sent {
-		_, reasons[t] = r.endless(t)
+		if _, reasons[t] = r.endless(t); reasons[t] == "" && momentary(t, rolesOf(t)) {
+			reasons[t] = "has all rows of one " + key(t)
+		}
 	}
 	for _, x := range r.statements {
 		r.readWhole(x, reasons[x.table])
 	}
 }
 
-// readWhole notes that a statement reads a partition that grows forever, for the reason, or counts its rows.
+// readWhole notes that a statement reads a partition that grows forever, for the reason, or counts its rows, or reads
+// vectors for the client to compare.
 func (r *review) readWhole(x sent, reason string) {
 	s, ok := x.Statement.(*ast.Select)
-	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || !located(x.Query, x.table) || ofRow(x.Query, x.table) {
+	if !ok || s.Limit != nil || s.PerLimit != nil || s.Distinct || ofRow(x.Query, x.table) {
+		return
+	}
+	i := slices.IndexFunc(x.table.Columns, func(c schema.Column) bool {
+		return strings.HasPrefix(c.Type, "vector<") && (s.Columns == nil || slices.Contains(x.Columns, c.Name))
+	})
+	if i >= 0 && !r.asks(x.table, func(q *schema.Query) bool { return nearest(q) != "" }) && r.once(x.table.ID) {
+		name := x.table.Columns[i].Name
+		r.finding(x.table, "an index of "+name+" USING 'sai', and ORDER BY "+name+" ANN OF ? LIMIT ?",
+			"a query reads many vectors, and none is by ANN: the client compares all of them").of(x.Query).Column = name
+	}
+	if !located(x.Query, x.table) {
 		return
 	}
 	counts := slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Call && c.Text == "count" })
 	switch {
 	case r.told[x.table.ID]:
-	case reason != "" && whole(x.Query, x.table):
+	case reason != "" && open(x.Query, x.table):
 		r.once(x.table.ID)
-		r.finding(x.table, "LIMIT, or a range of the clustering columns",
-			"a query reads the whole partition, which %s", reason).of(x.Query)
+		what := "the whole partition"
+		if !whole(x.Query, x.table) {
+			what = "the rest of a partition"
+		}
+		r.finding(x.table, "LIMIT, or a range of the clustering columns with both ends", "a query reads %s, which %s", what, reason).of(x.Query)
 	case counts && len(x.table.Of(schema.Clustering)) > 0:
 		r.once(x.table.ID)
 		r.finding(x.table, "a counter, or a number that is written with the rows", "a query counts the rows of a partition, for which all are read").of(x.Query)
