@@ -186,7 +186,8 @@ func takenOver(r *review, t *schema.Table) {
 	plain := r.plainInsert(t)
 	looks := func(q *schema.Query) bool { // whether there is a row
 		s, ok := q.Statement.(*ast.Select)
-		return ok && s.Columns != nil && ofRow(q, t) && !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) })
+		done := hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
+		return ok && s.Columns != nil && ofRow(q, t) && (done || !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) }))
 	}
 	if plain != nil && r.asks(t, looks) {
 		r.finding(t, "INSERT ... IF NOT EXISTS, which asks as well", "a query asks whether there is a row, and a plain INSERT follows: two clients that ask at "+

@@ -219,6 +219,12 @@ func (b batch) writes(t *schema.Table) bool {
 	return slices.ContainsFunc(b, func(x sent) bool { return x.table == t })
 }
 
+// inserts gives the tables that the batch inserts into.
+func (b batch) inserts() []*schema.Table {
+	inserts := slices.DeleteFunc(slices.Clone(b), func(x sent) bool { return x.Verb != "INSERT" })
+	return each.Once(each.Of(inserts, func(x sent) *schema.Table { return x.table }))
+}
+
 // counts says whether a statement is of a table of counters.
 func (s sent) counts() bool { return counting(s.table) }
 

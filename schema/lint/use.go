@@ -89,6 +89,8 @@ var (
 	countNames = strings.Fields("count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest best seq sequence version epoch")
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
+	// documentNames are words for what is read, changed and written as a whole.
+	documentNames = strings.Fields("json document doc xml yaml payload")
 )
 
 // lostUpdate notes values that depend on what was read, and are set without a condition.
@@ -135,7 +137,7 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 		number := a.Value.Kind == ast.Mark && (extreme || whole && (firstOf(countNames, all...) != "" || len(all) > 1 && all[0] == "total" || fixed))
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		_, update := x.Statement.(*ast.Update)
-		state := update && hasWord(c.Name, stateNames) && !slices.Contains(all, "at")
+		state := update && (hasWord(c.Name, stateNames) || hasWord(c.Name, documentNames)) && !slices.Contains(all, "at")
 		if (number || mark || state) && r.once(x.table.ID) {
 			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
 				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.Query).Column = c.Name
@@ -269,8 +271,9 @@ func (r *review) rewritten(t *schema.Table) map[string]bool {
 	}
 	for _, x := range r.sent[t] {
 		s, ok := x.Statement.(*ast.Select)
-		if !ok || len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || !ofRow(x.Query, t) {
-			continue
+		shows := ok && slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Column && inKey(t, c.Text) })
+		if !ok || len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || !ofRow(x.Query, t) || shows {
+			continue // who gives back the key that he knows, shows the row
 		}
 		for _, c := range t.Columns {
 			out[c.Name] = out[c.Name] || s.Columns == nil || slices.Contains(x.Columns, c.Name)
@@ -332,7 +335,8 @@ func unusedTables(r *review) {
 			written++
 		}
 	}
-	if n < fewestRead || 2*len(named) < len(r.schema.Tables) {
+	all := n > 1 && 2*n > len(r.tables()) && len(named) == len(r.tables())
+	if n < fewestRead && !all || 2*len(named) < len(r.schema.Tables) {
 		return
 	}
 	for _, e := range r.schema.Entities { // whose statements the library makes
@@ -351,7 +355,9 @@ func unusedTables(r *review) {
 		}
 	}
 	for x, t := range r.indexes {
-		used := func(q *schema.Query) bool { return restricted(q, x.Column()) || nearest(q) == x.Column() }
+		used := func(q *schema.Query) bool { // and not what the key serves
+			return restricted(q, x.Column()) && !(inKey(t, x.Column()) && located(q, t) && unserved(q, t) == "") || nearest(q) == x.Column()
+		}
 		if c := x.Column(); read[t.ID] && (x.Class == "" || x.Class == "sai") && c != "" && !r.asks(t, used) {
 			r.finding(t, "drop it, or pass the queries that use it", "no statement uses index %s, and each write of %s maintains it", x.Name, c).at(x.At)
 		}
@@ -361,6 +367,14 @@ func unusedTables(r *review) {
 // apart notes tables of one entity, or with the same columns, that are written by separate statements.
 func apart(r *review) {
 	inserted, batched := make(map[*schema.Table]*schema.Query), make(map[*schema.Table]bool)
+	copies := func(t, base *schema.Table) bool {
+		if aggregates(t) && aggregates(base) && slices.ContainsFunc(keyColumns(t), lacks(base)) {
+			return false // they are sums by another thing
+		}
+		named := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) })
+		return named || sameContent(t, base) || leads(t, base) || leads(base, t) || whollyIn(t, base) || whollyIn(base, t) ||
+			rowsOf(t) == rowsOf(base) && len(rowsOf(t)) > 4 && sharesMost(t, base)
+	}
 	for _, x := range r.statements {
 		update, _ := x.Statement.(*ast.Update)
 		whole := update != nil && r.query(x.table, "INSERT") == nil && len(update.Set)+len(update.Where) >= len(x.table.Columns)
@@ -372,14 +386,27 @@ func apart(r *review) {
 	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool {
 		return inserted[t] == nil || batched[t] || hasWord(t.Name, strings.Fields("trash archive archived deleted backup old"))
 	})
+	with := make(map[*schema.Table]*schema.Table) // a copy of it that a batch writes with it
+	for _, b := range r.batches {
+		of := b.inserts()
+		for _, t := range of {
+			if i := slices.IndexFunc(of, func(base *schema.Table) bool { return t != base && copies(t, base) }); i >= 0 && len(of) < 50 {
+				with[t] = of[i]
+			}
+		}
+	}
+	for _, x := range r.statements {
+		if base := with[x.table]; base != nil && x.Verb == "INSERT" && x.Batch == 0 && !x.Conditional && r.once(x.table.ID) {
+			r.finding(x.table, "the batch that writes both; or drop the statement, if nothing sends it", "it is inserted alone here, and elsewhere in a batch "+
+				"with %s, which has the same", base.ID).of(x.Query).Severity = Note
+		}
+	}
 	if len(tables) > 300 { // each is compared with each
 		return
 	}
 	for i, t := range tables {
 		for _, base := range tables[:i] {
-			copies := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) }) ||
-				sameContent(t, base) || leads(t, base) || leads(base, t) || rowsOf(t) == rowsOf(base) && len(rowsOf(t)) > 4 && sharesMost(t, base)
-			if t.Keyspace != base.Keyspace && !alike(t.Name, base.Name) || !copies {
+			if t.Keyspace != base.Keyspace && !alike(t.Name, base.Name) || !copies(t, base) {
 				continue
 			}
 			r.finding(t, "one logged batch for both, or a repair that compares them", "it is written apart from %s, which has the same: "+
@@ -389,11 +416,20 @@ func apart(r *review) {
 	}
 }
 
+// lacks says whether a table has no column of the name and the type.
+func lacks(in *schema.Table) func(schema.Column) bool {
+	return func(c schema.Column) bool { other := in.Column(c.Name); return other == nil || other.Type != c.Type }
+}
+
+// whollyIn says whether each row of a table is in rows of another one, with a document that it has.
+func whollyIn(t, base *schema.Table) bool {
+	content := func(c schema.Column) bool { return hasWord(c.Name, documentNames) }
+	return slices.ContainsFunc(t.Of(schema.Regular), content) && !slices.ContainsFunc(t.Columns, lacks(base)) &&
+		!slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !inKey(base, c.Name) })
+}
+
 // leads says whether the rows of a table lead to rows of another one, and have nothing else.
 func leads(t, base *schema.Table) bool {
-	lacks := func(in *schema.Table) func(schema.Column) bool {
-		return func(c schema.Column) bool { other := in.Column(c.Name); return other == nil || other.Type != c.Type }
-	}
 	key := keyColumns(base)
 	return len(t.Columns) > 1 && slices.ContainsFunc(key, func(c schema.Column) bool { return isID(c) || isUUID(c) }) && !slices.ContainsFunc(t.Columns, lacks(base)) &&
 		!slices.ContainsFunc(key, lacks(t)) && !slices.Equal(names(keyColumns(t)), names(key))
