@@ -22,7 +22,13 @@ func (r *review) indexes(yield func(*schema.Index, *schema.Table) bool) {
 func valuesIndexed(is func(schema.Column) bool, bucket, says string) func(*review, *schema.Index, *schema.Table) {
 	return func(r *review, x *schema.Index, t *schema.Table) {
 		if c := t.Column(x.Column()); x.Class == "" && c != nil && is(*c) {
-			f := r.finding(t, "a query table with "+c.Name+bucket+" partition key", "index %s on %s, which has %s", x.Name, c.Name, says).at(x.At)
+			fix := "a query table with " + c.Name + bucket + " partition key"
+			for _, by := range r.tables() {
+				if part := by.Of(schema.PartitionKey); by != t && len(part) == 1 && part[0].Name == c.Name && (alike(by.Name, t.Name) || leads(by, t)) {
+					fix = "drop the index: " + by.String() + " has " + c.Name + " as its partition key"
+				}
+			}
+			f := r.finding(t, fix, "index %s on %s, which has %s", x.Name, c.Name, says).at(x.At)
 			if f.Column = c.Name; r.within(x, t) {
 				f.Severity = Note
 			}

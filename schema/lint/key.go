@@ -271,14 +271,16 @@ func (r *review) soughtName(t *schema.Table) string {
 // uniqueNames are names by which people and things are known, each to be one's alone.
 var uniqueNames = strings.Fields("email mail username login nickname handle slug phone alias mobile phonenumber iban passport ssn")
 
-// measured says whether rows have numbers alone: what a device has measured at a time is there once.
+// measured says whether rows have numbers alone, or a place and a state with them: what a device has measured at a time is
+// there once.
 func measured(t *schema.Table) bool {
 	regular := t.Of(schema.Regular)
 	if rowsAre(t, strings.Fields("measurement reading sample metric candle datapoint")) {
 		return true
 	}
+	placed := slices.ContainsFunc(regular, func(c schema.Column) bool { return hasWord(c.Name, strings.Fields("lat latitude")) })
 	return len(regular) > 0 && !slices.ContainsFunc(regular, func(c schema.Column) bool {
-		return !slices.Contains(numberTypes, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
+		return !(placed && roleOf(c) == few) && !slices.Contains(numberTypes, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
 	})
 }
 

@@ -13,8 +13,13 @@ import (
 func typeInKey(types []string, fix, says string) func(*review, *schema.Table) {
 	return func(r *review, t *schema.Table) {
 		for _, c := range keyColumns(t) {
-			if name, _, _ := ast.TypeParts(c.Type); slices.Contains(types, name) {
+			name, _, _ := ast.TypeParts(c.Type)
+			own := c.Kind == schema.PartitionKey && slices.ContainsFunc(r.schema.Types, func(t schema.Type) bool { return t.Name == name })
+			if slices.Contains(types, name) {
 				r.finding(t, fix, "%s in the key is a %s: %s", c.Name, name, says).Column = c.Name
+			} else if own && slices.Contains(types, "map") {
+				f := r.finding(t, "its fields as columns", "%s in the partition key is a %s, to which ALTER TYPE then cannot add a field", c.Name, name)
+				f.Column, f.Severity = c.Name, Note
 			}
 		}
 	}

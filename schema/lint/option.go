@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,9 +79,17 @@ func timeWindows(r *review, t *schema.Table) {
 	}
 }
 
+// removed matches the functions that Cassandra 5.0 has removed, with their bracket behind them.
+var removed = regexp.MustCompile(`(?i)\b(dateof|unixtimestampof)\b`)
+
 func deprecated(r *review, t *schema.Table) {
 	if t.Compaction() == dateTiered {
 		r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
+	}
+	for _, x := range r.sent[t] {
+		if gone := removed.FindString(x.Text); gone != "" && r.once(t.ID) {
+			r.finding(t, "toTimestamp, or toUnixTimestamp", "a statement calls %s, which Cassandra 5.0 does not have any more", gone).of(x.Query)
+		}
 	}
 	if _, compact := t.Options[ast.CompactStorage]; compact {
 		f := r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",

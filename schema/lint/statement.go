@@ -298,6 +298,23 @@ const largeBatch = 5
 // manyTablesOfBatch is how many tables a logged batch may well write.
 const manyTablesOfBatch = 3
 
+// sameRow notes that a batch inserts a row of nothing but a key, which is the same one for all rows of a partition that it
+// inserts into.
+func (r *review) sameRow(b batch, tables []*schema.Table) {
+	for _, x := range b {
+		i := slices.IndexFunc(tables, func(t *schema.Table) bool {
+			return len(t.Of(schema.Clustering)) > 0 && !slices.ContainsFunc(x.table.Columns, func(c schema.Column) bool {
+				of := t.Column(c.Name)
+				return !inKey(x.table, c.Name) || of == nil || of.Kind != schema.PartitionKey
+			})
+		})
+		if i >= 0 && x.Verb == "INSERT" && r.once(x.table) {
+			r.finding(x.table, "insert it with the first row of a partition", "a batch inserts a row with each row of %s: it is the same one for all rows of "+
+				"a partition", tables[i].ID).of(x.Query).Severity = Note
+		}
+	}
+}
+
 // looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several
 // partitions, and logged ones that load a table.
 func looseBatches(logged bool) func(*review, batch) {
@@ -305,6 +322,10 @@ func looseBatches(logged bool) func(*review, batch) {
 		q, t := b[0].Query, b[0].table
 		one := !slices.ContainsFunc(b, func(x sent) bool { return x.table != t })
 		counters := slices.ContainsFunc(b, sent.counts)
+		tables := each.Once(each.Of(b, func(x sent) *schema.Table { return x.table }))
+		if logged && !q.Transaction && len(tables) < 50 {
+			r.sameRow(b, b.inserts())
+		}
 		if i := b.repeated(); logged && q.Logged && !counters && b.conditional() < 0 && i >= 0 {
 			f := r.finding(b[i].table, "a request for each, side by side", "a logged batch repeats a statement, for rows that have nothing to do "+
 				"with each other: the batchlog makes each several times dearer").of(b[i].Query)
@@ -313,12 +334,14 @@ func looseBatches(logged bool) func(*review, batch) {
 			}
 			return
 		}
-		tables := each.Once(each.Of(b, func(x sent) *schema.Table { return x.table }))
 		switch n := b.partitions(false); {
-		case q.Logged != logged || q.Transaction || counters || b.conditional() >= 0:
+		case q.Logged != logged || q.Transaction || logged && counters || b.conditional() >= 0:
 		case !logged && n > 1:
-			r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
+			f := r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
 				"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
+			if counters {
+				f.Fix, f.Severity = "a request for each, side by side", Note // no batch makes them atomic
+			}
 		case logged && len(tables) > manyTablesOfBatch:
 			r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
 				"batchlog and for all of them", len(tables)).of(q).Severity = Note

@@ -55,11 +55,15 @@ func redundant(r *review, t *schema.Table) {
 	}
 	thing, _, _ := guess.Cut(t.Name)
 	clustering := t.Of(schema.Clustering)
-	for i, c := range clustering {
-		if i == len(clustering)-1 || c.Name != "id" && c.Name != guess.Singular(lastWord(thing))+"_id" {
+	for i, c := range clustering[:max(0, len(clustering)-1)] {
+		next := clustering[i+1]
+		if c.Name != "id" && c.Name != guess.Singular(lastWord(thing))+"_id" {
+			if c.Type == "timeuuid" && clock(next) {
+				f := r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique and has a time", next.Name, c.Name)
+				f.Column, f.Severity = next.Name, Note
+			}
 			continue
 		}
-		next := clustering[i+1]
 		of := c.Name == "id" || instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
 		if isUUID(c) && of { // else it may be one of several
 			rest := strings.Join(names(clustering[i+1:]), ", ")
