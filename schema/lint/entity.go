@@ -105,10 +105,8 @@ func (r *review) cellsExpire() {
 		switch {
 		case t.TTL() > 0 || short == nil || counting(t):
 		case q != nil:
-			f := r.finding(t, fix, "some cells of a row expire before others, which stay as half a row").of(q)
-			if forever == nil && inserts == nil {
-				f.Severity = Note // perhaps of one length
-			}
+			r.finding(t, fix, "some cells of a row expire before others, which stay as half a row").of(q).
+				when(forever == nil && inserts == nil, Note) // perhaps of one length
 		case inserts != nil && short.Verb == "UPDATE":
 			r.finding(t, fix, "an UPDATE gives its columns a TTL, and the row that was inserted stays without them").of(short)
 		case inserts != nil:
@@ -170,11 +168,8 @@ func timeSeries(r *review, t *schema.Table, n map[role]int) {
 	if lookup(t) || r.deleted(t) {
 		return // a partition of one row is no series; DN609 rejects what this would advise
 	}
-	f := r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
-		by.Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
-	if whole {
-		f.Severity = Note // DN102 says worse
-	}
+	r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
+		by.Name, strings.TrimSuffix(t.Compaction(), "Strategy")).when(whole, Note) // DN102 says worse
 }
 
 // deleted says whether rows of a table are deleted, also those that move.

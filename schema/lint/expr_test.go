@@ -21,7 +21,7 @@ SELECT * FROM k.tweets WHERE expr(tweets_index, 'x');`)
 	for _, f := range lint.Check(s) {
 		got = append(got, f.String())
 	}
-	if want := []string{"warning DN404 k.tweets: a query by an index alone asks node after node"}; !slices.Equal(got, want) {
+	if want := []string{"warning DN404 k.tweets: a query by an index alone asks node after node, and without LIMIT reads all rows that have the value"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -28,10 +28,7 @@ func valuesIndexed(is func(schema.Column) bool, bucket, says string) func(*revie
 					fix = "drop the index: " + by.String() + " has " + c.Name + " as its partition key"
 				}
 			}
-			f := r.finding(t, fix, "index %s on %s, which has %s", x.Name, c.Name, says).at(x.At)
-			if f.Column = c.Name; r.within(x, t) {
-				f.Severity = Note
-			}
+			r.finding(t, fix, "index %s on %s, which has %s", x.Name, c.Name, says).at(x.At).when(r.within(x, t), Note).Column = c.Name
 		}
 	}
 }
@@ -93,8 +90,12 @@ func (r *review) askedAlone(q *schema.Query, t *schema.Table) {
 		return c != nil && (sasi(x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
 	})
 	if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" && r.like(q, t) == "" {
+		until := ""
+		if s, ok := q.Statement.(*ast.Select); ok && s.Limit == nil {
+			until = ", and without LIMIT reads all rows that have the value"
+		}
 		r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
-			"a query by an index alone asks node after node").of(q)
+			"a query by an index alone asks node after node%s", until).of(q)
 	}
 }
 

@@ -89,8 +89,8 @@ func missingUnique(r *review) {
 		i := slices.IndexFunc(t.Of(schema.Regular), func(c schema.Column) bool { return isUUID(c) && ownID(t, c) })
 		if i >= 0 && len(clustering) > 0 && clock(clustering[len(clustering)-1]) && !r.claimed(t) {
 			name := t.Of(schema.Regular)[i].Name
-			f := r.finding(t, "add "+name+" to the end of the primary key, in a new table", "the key %s lacks %s: two rows that have the key are one", t.Key(), name)
-			f.Column, f.Severity = name, Warning
+			r.finding(t, "add "+name+" to the end of the primary key, in a new table", "the key %s lacks %s: two rows that have the key are one", t.Key(), name).
+				as(Warning).Column = name
 		}
 	}
 	for e, t := range r.members {
@@ -125,18 +125,16 @@ func (r *review) namesakes() {
 			all := words(c.Name)
 			if n := len(all); n > 1 && c.Type == "text" && all[n-1] == "name" &&
 				slices.ContainsFunc(personNames, func(w string) bool { return strings.HasSuffix(all[n-2], w) }) {
-				f := r.finding(t, "the id of the person in the key, and the name in a column", "%s in the key is the name of a person: two of one name share a "+
-					"partition", c.Name)
-				f.Column, f.Severity = c.Name, Warning
+				r.finding(t, "the id of the person in the key, and the name in a column", "%s in the key is the name of a person: two of one name share a "+
+					"partition", c.Name).as(Warning).Column = c.Name
 				break
 			}
 			thing := strings.TrimSuffix(strings.Join(all, ""), "name")
 			if i := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
 				return c.Kind == schema.Regular && strings.Join(words(c.Name), "") == thing+"id"
 			}); i >= 0 && c.Type == "text" && len(t.Of(schema.Clustering)) > 0 {
-				f := r.finding(t, t.Columns[i].Name+" in its place, in a new table", "%s in the key is a name, and %s is not in it: things of one name share a "+
-					"partition, and none can be renamed", c.Name, t.Columns[i].Name)
-				f.Column, f.Severity = c.Name, Warning
+				r.finding(t, t.Columns[i].Name+" in its place, in a new table", "%s in the key is a name, and %s is not in it: things of one name share a "+
+					"partition, and none can be renamed", c.Name, t.Columns[i].Name).as(Warning).Column = c.Name
 				break
 			}
 		}
@@ -160,11 +158,8 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 			if i := max(by, slices.IndexFunc(clustering, label)); i >= 0 {
 				apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
 			}
-			f := r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
-				"only %s the rows of a partition apart", apart)
-			if f.Column = c.Name; by >= 0 || r.claimed(t) {
-				f.Severity = Note
-			}
+			r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
+				"only %s the rows of a partition apart", apart).when(by >= 0 || r.claimed(t), Note).Column = c.Name
 			break
 		}
 	}
@@ -226,9 +221,7 @@ func takenOver(r *review, t *schema.Table) {
 	default:
 		return
 	}
-	if f := r.finding(t, fix, "%s", reason).of(plain); severity == Note || plain.Batch != 0 {
-		f.Severity = Note // who writes all tables in a batch may have asked before
-	}
+	r.finding(t, fix, "%s", reason).of(plain).when(severity == Note || plain.Batch != 0, Note) // who writes all tables in a batch may have asked before
 }
 
 // shortLinks are words in the names of what stands for a longer address.
@@ -314,11 +307,8 @@ func incomplete(r *review, e *family, t *schema.Table) {
 		return e.has(t, c.Name) || kept(c) || e.guessed && (unit || len(several) > 0)
 	})
 	if len(missing) > 0 {
-		f := r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
-			"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
-		if e.guessed {
-			f.Severity = Note
-		}
+		r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
+			"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name).when(e.guessed, Note)
 	}
 }
 

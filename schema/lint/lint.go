@@ -295,6 +295,17 @@ func (f *Finding) of(q *schema.Query) *Finding {
 	return f.at(q.At)
 }
 
+// when gives the finding another severity if something is so, and returns the finding.
+func (f *Finding) when(so bool, severity Severity) *Finding {
+	if so {
+		f.Severity = severity
+	}
+	return f
+}
+
+// as gives the finding another severity, and returns the finding.
+func (f *Finding) as(severity Severity) *Finding { return f.when(true, severity) }
+
 // at says where a finding comes from, if that is known, and returns the finding.
 func (f *Finding) at(p schema.Position) *Finding {
 	if p.Line > 0 {

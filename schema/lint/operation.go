@@ -18,8 +18,8 @@ func typeInKey(types []string, fix, says string) func(*review, *schema.Table) {
 			if slices.Contains(types, name) {
 				r.finding(t, fix, "%s in the key is a %s: %s", c.Name, name, says).Column = c.Name
 			} else if own && slices.Contains(types, "map") {
-				f := r.finding(t, "its fields as columns", "%s in the partition key is a %s, to which ALTER TYPE then cannot add a field", c.Name, name)
-				f.Column, f.Severity = c.Name, Note
+				r.finding(t, "its fields as columns", "%s in the partition key is a %s, to which ALTER TYPE then cannot add a field", c.Name, name).
+					as(Note).Column = c.Name
 			}
 		}
 	}

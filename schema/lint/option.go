@@ -68,11 +68,9 @@ func timeWindows(r *review, t *schema.Table) {
 	}
 	switch lives := r.lifetime(t); {
 	case lives == 0:
-		f := r.finding(t, "a TTL, of the table or in each write; or another compaction",
-			"TimeWindowCompactionStrategy drops a file once all its rows have expired, and the table has no TTL")
-		if !r.written(t) {
-			f.Severity = Note // the writes may have one
-		}
+		r.finding(t, "a TTL, of the table or in each write; or another compaction",
+			"TimeWindowCompactionStrategy drops a file once all its rows have expired, and the table has no TTL").
+			when(!r.written(t), Note) // the writes may have one
 	case lives/window(t) > mostWindows:
 		r.finding(t, "windows of a twentieth or thirtieth of the TTL",
 			"%d windows, and as many files at least: reads and starts of nodes open all of them", lives/window(t))
@@ -92,11 +90,9 @@ func deprecated(r *review, t *schema.Table) {
 		}
 	}
 	if _, compact := t.Options[ast.CompactStorage]; compact {
-		f := r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
-			"COMPACT STORAGE, which is deprecated: the table cannot have more columns, static ones or collections")
-		if !r.once(t.Keyspace) {
-			f.Severity = Note // one decision for all tables
-		}
+		r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
+			"COMPACT STORAGE, which is deprecated: the table cannot have more columns, static ones or collections").
+			when(!r.once(t.Keyspace), Note) // one decision for all tables
 	}
 }
 
@@ -154,10 +150,8 @@ func withoutTTL(r *review, t *schema.Table) {
 		if deleted {
 			stay = "until a DELETE"
 		}
-		f := r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay %s", t.Columns[i].Name, stay)
-		if f.Column = t.Columns[i].Name; !r.written(t) || short == "" || deleted {
-			f.Severity = Note // the writes may have one
-		}
+		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay %s", t.Columns[i].Name, stay).
+			when(!r.written(t) || short == "" || deleted, Note).Column = t.Columns[i].Name // the writes may have one
 	case rowsAre(t, lockNames) && r.asks(t, takes):
 		r.finding(t, "USING TTL in the statement that takes it; and a number that grows each time, which what is locked checks",
 			"a lock without TTL: if its holder is gone, nobody gets it")

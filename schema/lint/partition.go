@@ -91,11 +91,8 @@ func timeOnly(r *review, t *schema.Table, n map[role]int) {
 	if n[moment] == 0 || n[moment]+n[few] < len(partOf(t)) || !mixed && instant(t.Of(schema.Clustering)[0]) {
 		return
 	}
-	f := r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
-		"all rows of one %s are in one partition", key(t))
-	if counting(t) {
-		f.Severity = Note // a row for each thing that is counted
-	}
+	r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
+		"all rows of one %s are in one partition", key(t)).when(counting(t), Note) // a row for each thing that is counted
 }
 
 func unbounded(r *review, t *schema.Table, n map[role]int) {
@@ -105,12 +102,11 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 		if column == "" {
 			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
-		f := r.finding(t, fix, "a partition (%s) %s", key(t), reason)
 		number := func(c schema.Column) bool { return slices.Contains(strings.Fields("int bigint"), c.Type) && !isID(c) }
 		guessed := many(t) == reason || hasWord(column, []string{"window"}) || column == "" && hasWord(t.Name, circleNames)
-		if f.Column = column; guessed || len(t.Of(schema.PartitionKey)) > 1 && slices.ContainsFunc(t.Of(schema.PartitionKey), number) {
-			f.Severity = Note // the number may be a bucket, a window an hour, and a circle small
-		}
+		part := t.Of(schema.PartitionKey)
+		r.finding(t, fix, "a partition (%s) %s", key(t), reason). // the number may be a bucket, a window an hour, and a circle small
+										when(guessed || len(part) > 1 && slices.ContainsFunc(part, number), Note).Column = column
 	}
 }
 
@@ -283,17 +279,22 @@ func ofOne(t *schema.Table) bool {
 
 // constant says whether all that is written to a table is in one partition, which the statements name.
 func (r *review) constant(t *schema.Table) bool {
-	partition := ""
+	return r.onePartition(t, func(x sent) bool { return x.Verb != "SELECT" }) != ""
+}
+
+// onePartition is the name of the partition that all statements of a kind name by its text, or empty.
+func (r *review) onePartition(t *schema.Table, of func(sent) bool) (partition string) {
 	for _, x := range r.sent[t] {
-		if x.Verb != "SELECT" {
-			name, fixed := partitionOf(x.Query, t)
-			if !fixed || partition != "" && name != partition {
-				return false
-			}
-			partition = name
+		if !of(x) {
+			continue
 		}
+		name, fixed := partitionOf(x.Query, t)
+		if !fixed || partition != "" && name != partition {
+			return ""
+		}
+		partition = name
 	}
-	return partition != ""
+	return partition
 }
 
 // constantText matches a value that code has as a constant, and no user enters.
@@ -302,19 +303,13 @@ var constantText = regexp.MustCompile(`^([a-z_]+|\d)$`)
 // sameAlways says whether all that inserts into a table names the same partition by its text, and the rest of the row
 // by marks.
 func (r *review) sameAlways(t *schema.Table) bool {
-	partition := ""
-	for _, x := range r.sent[t] {
+	marked := true
+	partition := r.onePartition(t, func(x sent) bool {
 		s, insert := x.Statement.(*ast.Insert)
-		if !insert {
-			continue
-		}
-		name, fixed := partitionOf(x.Query, t)
-		if !fixed || !constantText.MatchString(strings.TrimPrefix(name, t.Keyspace+"\n")) || partition != "" && name != partition || !slices.ContainsFunc(s.Values, func(v ast.Term) bool { return v.Kind == ast.Mark }) {
-			return false
-		}
-		partition = name
-	}
-	return partition != ""
+		marked = marked && (!insert || slices.ContainsFunc(s.Values, func(v ast.Term) bool { return v.Kind == ast.Mark }))
+		return insert
+	})
+	return marked && partition != "" && constantText.MatchString(strings.TrimPrefix(partition, t.Keyspace+"\n"))
 }
 
 // hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of
@@ -352,12 +347,8 @@ func size(what string, limit, worse float64) func(*review) {
 		return map[string]float64{"rows": s.Rows, "bytes": s.Bytes, "cells": s.Cells}[what]
 	}
 	return func(r *review) {
-		type kind struct {
-			table    schema.ID
-			measured bool
-		}
 		for _, v := range r.schema.Volumes {
-			if !r.once(kind{v.Table, v.Measured}) { // of several volumes the first counts
+			if !r.once([2]any{v.Table, v.Measured}) { // of several volumes the first counts
 				continue
 			}
 			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have

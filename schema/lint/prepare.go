@@ -103,17 +103,13 @@ func prepare(on *catalog.Schema, text, keyspace string) (err error) {
 
 // saidOnce leaves out that the server rejects a query where another rule says why.
 func saidOnce(found []Finding) []Finding {
-	type place struct {
-		query string
-		at    schema.Position
-	}
-	why := make(map[place]bool)
+	why := make(map[[2]any]bool) // a query at its place
 	for _, f := range found {
 		if f.Severity == Error && strings.HasPrefix(f.Code, "DN5") && f.Code != codeRejected {
-			why[place{f.Query, f.At}] = true
+			why[[2]any{f.Query, f.At}] = true
 		}
 	}
-	return slices.DeleteFunc(found, func(f Finding) bool { return f.Code == codeRejected && why[place{f.Query, f.At}] })
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Code == codeRejected && why[[2]any{f.Query, f.At}] })
 }
 
 // codeRejected is the rule that finds in a query what others find too.

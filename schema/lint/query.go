@@ -75,16 +75,12 @@ func (r *review) like(q *schema.Query, t *schema.Table) string {
 	return ""
 }
 
-// whole says whether a query reads a partition from its beginning, perhaps with a limit.
-func whole(q *schema.Query, t *schema.Table) bool {
-	return q.Verb == "SELECT" && located(q, t) &&
-		!slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return restricted(q, c.Name) })
-}
-
-// open says whether a query reads a partition to its end, perhaps with a limit.
-func open(q *schema.Query, t *schema.Table) bool {
+// whole says whether a query reads a partition from its beginning, perhaps with a limit; or, with operators, from where
+// they say.
+func whole(q *schema.Query, t *schema.Table, operators ...string) bool {
 	return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
-		return inKey(t, w.Columns[0]) && t.Column(w.Columns[0]).Kind == schema.Clustering && w.Operator != ">" && w.Operator != ">="
+		c := t.Column(w.Columns[0])
+		return c != nil && c.Kind == schema.Clustering && !slices.Contains(operators, w.Operator)
 	})
 }
 
@@ -107,14 +103,9 @@ func partitionUnused(r *review, q *schema.Query, t *schema.Table) {
 			return // it looks whether there are rows
 		}
 	}
-	f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
-		"a query %s", reason)
-	switch f.of(q); {
-	case few || len(q.Where) == 0 && reference(t):
-		f.Severity = Note
-	case len(q.Where) == 0 && len(t.Columns) <= 2:
-		f.Severity = Warning // it may be a list of a few names
-	}
+	// Two columns may be a list of a few names.
+	r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
+		"a query %s", reason).of(q).when(len(q.Where) == 0 && len(t.Columns) <= 2, Warning).when(few || len(q.Where) == 0 && reference(t), Note)
 }
 
 // small says whether a table is said to have few partitions.
@@ -275,15 +266,13 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 	fix := "one query for each partition, side by side"
 	switch n := named(q, t); {
 	case unknown:
-		f := r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
-		if few := slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
+		buckets := slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
 			return w.Is("IN") && w.Marked && slices.ContainsFunc(w.Columns, func(name string) bool {
 				c := t.Column(name)
 				return c != nil && (roleOf(*c) == moment || roleOf(*c) == spread)
 			})
-		}); few {
-			f.Severity = Note // the buckets of some time
-		}
+		})
+		r.finding(t, fix, "a query names partitions by a list of unknown length").of(q).when(buckets, Note) // the buckets of some time
 	case longest > largest:
 		r.finding(t, fix, "a query names %d partitions", longest).of(q)
 	case n > largest:

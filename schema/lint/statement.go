@@ -337,11 +337,9 @@ func looseBatches(logged bool) func(*review, batch) {
 		switch n := b.partitions(false); {
 		case q.Logged != logged || q.Transaction || logged && counters || b.conditional() >= 0:
 		case !logged && n > 1:
-			f := r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
-				"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)
-			if counters {
-				f.Fix, f.Severity = "a request for each, side by side", Note // no batch makes them atomic
-			}
+			r.finding(t, "a request for each, side by side; or a logged batch, which takes no counters, if all or none is to be written",
+				"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).
+				of(q).when(counters, Note) // no batch makes them atomic
 		case logged && len(tables) > manyTablesOfBatch:
 			r.finding(t, "the tables of one entity in a batch, and the rest on its own", "a logged batch writes %d tables: each write waits for the "+
 				"batchlog and for all of them", len(tables)).of(q).Severity = Note

@@ -57,15 +57,13 @@ func redundant(r *review, t *schema.Table) {
 	clustering := t.Of(schema.Clustering)
 	for i, c := range clustering[:max(0, len(clustering)-1)] {
 		next := clustering[i+1]
-		if c.Name != "id" && c.Name != guess.Singular(lastWord(thing))+"_id" {
-			if c.Type == "timeuuid" && clock(next) {
-				f := r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique and has a time", next.Name, c.Name)
-				f.Column, f.Severity = next.Name, Note
-			}
-			continue
+		named := c.Name == "id" || c.Name == guess.Singular(lastWord(thing))+"_id"
+		if !named && c.Type == "timeuuid" && clock(next) {
+			r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique and has a time", next.Name, c.Name).
+				as(Note).Column = next.Name
 		}
 		of := c.Name == "id" || instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
-		if isUUID(c) && of { // else it may be one of several
+		if named && isUUID(c) && of { // else it may be one of several
 			rest := strings.Join(names(clustering[i+1:]), ", ")
 			r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
 				"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
@@ -114,10 +112,8 @@ func twoTypes(r *review) {
 			if plainType(c) == usual || e.guessed && (elementOf(usual, c) || elementOf(plainType(c), schema.Column{Type: usual})) {
 				return
 			}
-			f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in other tables of entity %s", c.Name, c.Type, usual, e.Name)
-			if f.Column = c.Name; e.guessed {
-				f.Severity = Warning
-			}
+			r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in other tables of entity %s", c.Name, c.Type, usual, e.Name).
+				when(e.guessed, Warning).Column = c.Name
 		})
 	}
 	r.idsOfTwoTypes()
@@ -130,9 +126,8 @@ func twoTypes(r *review) {
 			}
 			for _, c := range t.Columns {
 				if other := first.Column(c.Name); other != nil && plainType(*other) != plainType(c) {
-					f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name,
-						c.Type, other.Type, first.ID).of(x.Query)
-					f.Column, f.Severity = c.Name, Warning
+					r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name,
+						c.Type, other.Type, first.ID).of(x.Query).as(Warning).Column = c.Name
 				}
 			}
 		}
@@ -155,24 +150,20 @@ func (r *review) idsOfTwoTypes() {
 	each(func(t *schema.Table, _ schema.Column, n name, kind string) {
 		kinds[n], where[n] = append(kinds[n], kind), append(where[n], t.String())
 	})
-	type column struct {
-		table schema.ID
-		name  string
-	}
-	told := make(map[column]bool)
+	told := make(map[[2]any]bool) // a column of a table
 	for _, f := range r.found {
 		if f.Code == r.rule.Code {
-			told[column{f.Table, f.Column}] = true
+			told[[2]any{f.Table, f.Column}] = true
 		}
 	}
 	most := mostOfEach(kinds)
 	each(func(t *schema.Table, c schema.Column, n name, kind string) {
 		usual := most[n]
-		if kind == usual || told[column{t.ID, c.Name}] {
+		if kind == usual || told[[2]any{t.ID, c.Name}] {
 			return
 		}
-		f := r.finding(t, "one type wherever the id is", "%s is a %s here, and a %s in %s", c.Name, c.Type, usual, where[n][slices.Index(kinds[n], usual)])
-		f.Column, f.Severity = c.Name, Warning
+		r.finding(t, "one type wherever the id is", "%s is a %s here, and a %s in %s", c.Name, c.Type, usual, where[n][slices.Index(kinds[n], usual)]).
+			as(Warning).Column = c.Name
 	})
 }
 
@@ -245,8 +236,7 @@ func timeAsText(r *review, t *schema.Table) {
 		default:
 			continue
 		}
-		f := r.finding(t, kind, "%s is %s as text, which neither sorts nor computes as one", c.Name, what)
-		f.Column, f.Severity = c.Name, Note
+		r.finding(t, kind, "%s is %s as text, which neither sorts nor computes as one", c.Name, what).as(Note).Column = c.Name
 	}
 }
 

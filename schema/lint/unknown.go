@@ -129,12 +129,9 @@ func (r *review) unknownNote(id schema.ID, note string, at schema.Position) {
 	if _, known := r.table(id); known || at.Line == 0 { // what Go declares is checked there
 		return
 	}
-	f := r.finding(&schema.Table{ID: id}, "correct the name, or review the note with the file that creates the table",
-		"%s names a table that the schema does not have, and is ignored%s", note, r.meant(id))
-	f.At, f.Severity = at, Warning
-	if !r.described(id.Keyspace) {
-		f.Severity = Note
-	}
+	r.finding(&schema.Table{ID: id}, "correct the name, or review the note with the file that creates the table",
+		"%s names a table that the schema does not have, and is ignored%s", note, r.meant(id)).
+		at(at).as(Warning).when(!r.described(id.Keyspace), Note)
 }
 
 // unknownIn reports columns of a note that none of some tables has.

@@ -44,7 +44,7 @@ func (r *review) readWhole(x sent, reason string) {
 	counts := slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Call && c.Text == "count" })
 	switch {
 	case r.told[x.table.ID]:
-	case reason != "" && open(x.Query, x.table):
+	case reason != "" && whole(x.Query, x.table, ">", ">="):
 		r.once(x.table.ID)
 		what := "the whole partition"
 		if !whole(x.Query, x.table) {
