@@ -61,7 +61,7 @@ E: FS2017GeospatialDB/GeospatialDB, ShubhamSarvankar/streaming-observability-pla
 Abdelaziz-Merzoug/nosql_project, Divyansh031/go-user-service, DivyanshuShekhar55/go-cassandra, MacKittipat/slothsandra,
 IlyaKataev/soa-hw6. TouK/ctrl-pkw and ShiSuYa/smart-warehouse were drawn too, but the rules had been corrected by them.
 
-The rules were corrected by what D missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
+The rules were corrected by what D and E missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
 geekychris/distributed_web_crawler, TouK/ctrl-pkw, matt-rog/librelog, JuanmaGrispo/petmatch-backend, jpsbat/iot_platform_project,
 Rohithj47/EventForge, ShiSuYa/smart-warehouse, NarekAt/scaler, JosephPrichard/placement, H3199/kauppacassa, cquezadav/storestreams,
 MZmuda-Trzebiatowski/cassandra_project, Jhon1840/graphql_api_votos, Anushka121/url-shortener-service, dexterpuru/Blood-Heros,
