@@ -71,17 +71,25 @@ func long(v int64) datum {
 	return datum{bytes: binary.BigEndian.AppendUint64(nil, uint64(v)), text: strconv.FormatInt(v, 10)}
 }
 
-// encoded is a value as the driver encodes it, and as a literal: of a timestamp in any of several forms.
+// encoded is a value as the driver encodes it, and as a literal: in any of several forms, if the type has them.
 func (t typ) encoded(r *rand.Rand, v any) datum {
 	b, err := gocql.Marshal(t.Info(), v)
 	if err != nil {
 		panic(err) // one of the values above
 	}
 	text := literal.Of(t.Type, b)
-	if ms, ok := v.(int64); ok && t.Kind() == gocql.TypeTimestamp {
-		text = []string{text, strings.Replace(text, " ", "T", 1), strconv.FormatInt(ms, 10)}[r.IntN(3)]
+	forms := []string{text}
+	switch t.Kind() {
+	case gocql.TypeTimestamp:
+		forms = append(forms, strings.Replace(text, " ", "T", 1), strconv.FormatInt(v.(int64), 10))
+	case gocql.TypeTime:
+		forms = append(forms, strings.Replace(text, ".000000000", "", 1))
+	case gocql.TypeDuration:
+		forms = append(forms, strings.Replace(text, "0ns", "0s", 1))
+	case gocql.TypeDouble:
+		forms = append(forms, strings.Replace(text, "e+", "e", 1))
 	}
-	return datum{bytes: b, text: text}
+	return datum{bytes: b, text: forms[r.IntN(len(forms))]}
 }
 
 // value is some value of the type that is not null.
