@@ -22,6 +22,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -114,6 +115,8 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 		text, err := harness.Status(ctx)
 		fmt.Print(text)
 		return 0, err
+	case slices.Contains([]string{"run", "kill", "start", "up", "down", "jaeger", "status"}, name):
+		return 0, fmt.Errorf("%s: wrong arguments %q: %w", name, args[1:], errUsage)
 	default:
 		return 0, fmt.Errorf("no command %q: %w", args, errUsage)
 	}

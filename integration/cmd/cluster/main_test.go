@@ -38,6 +38,19 @@ func TestExitCodeOfArgumentsThatMakeNoSense(t *testing.T) {
 	}
 }
 
+func TestCommandIsKnownThoughItsArgumentsAreWrong(t *testing.T) {
+	t.Setenv(cluster.HomeEnv, t.TempDir())
+	for want, args := range map[string][]string{
+		"kill: wrong arguments []: see usage":      {"kill"},
+		`down: wrong arguments ["now"]: see usage`: {"down", "now"},
+		`no command ["fly" "away"]: see usage`:     {"fly", "away"},
+	} {
+		if _, err := dispatch(t.Context(), args); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", args, err, want)
+		}
+	}
+}
+
 func TestBuildJaeger(t *testing.T) {
 	if got := start([]string{"jaeger", "-build"}); got != 0 {
 		t.Errorf("it exits with %d", got)
