@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func harnessOf(hosts []string) (*Harness, *state, error) {
 		return nil, nil, err
 	}
 	s, err := loadState(h.home)
-	if err == nil && (s == nil || len(hosts) != len(s.Hosts) || hosts[0] != s.Hosts[0]) {
+	if err == nil && (s == nil || !slices.Equal(hosts, s.Hosts)) {
 		err = fmt.Errorf("the test's cluster (%v) was not started by the harness: unset %s", hosts, ExternalEnv)
 	}
 	return h, s, err

@@ -69,6 +69,7 @@ func TestEndWithRun(t *testing.T) {
 		"tests stop its nodes":  {state{Hosts: hosts}, false},
 		"it stays up":           {state{Hosts: hosts, Volatile: true, Keep: true}, false},
 		"the tests use another": {state{Hosts: []string{"127.0.0.2"}, Volatile: true}, false},
+		"others beside it":      {state{Hosts: loopbacks(3), Volatile: true}, false},
 	} {
 		if err := test.state.save(home); err != nil {
 			t.Fatal(err)
