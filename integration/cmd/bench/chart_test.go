@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -22,5 +23,13 @@ func TestCharts(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(figures, c.file)); err != nil || string(got) != want {
 			t.Errorf("%s is not of the figures in %s: %v; in integration/ go run ./cmd/bench charts -out ../docs/figures", c.file, c.page, err)
 		}
+	}
+}
+
+// Without a folder the pages would be looked for in the working directory.
+func TestChartsNeedAFolder(t *testing.T) {
+	t.Parallel()
+	if err := run(t.Context(), []string{"charts"}); err == nil || !strings.Contains(err.Error(), "-out") {
+		t.Error(err)
 	}
 }

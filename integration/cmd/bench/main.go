@@ -15,6 +15,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -60,6 +61,9 @@ func run(ctx context.Context, args []string) error {
 	case "compare":
 		return locked(hosts, func() error { return compareCommits(ctx, temp, *base, hosts) })
 	case "charts":
+		if *out == "" {
+			return errors.New("charts: name the folder of the pages: -out ../docs/figures")
+		}
 		return drawCharts(*out)
 	}
 	b := pages[args[0]]
