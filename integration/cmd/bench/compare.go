@@ -81,9 +81,11 @@ func exactly(ctx context.Context, path string, names []string) (counts map[strin
 // measured has the drivers at the paths do turns of what is named. Without nodes each block has new drivers: two
 // processes of one program differ, for instance in the layout of memory, and the intervals contain that.
 func measured(ctx context.Context, r ruler, names, paths, hosts []string) (heats []*heat, err error) {
-	list, err := startDrivers(ctx, paths, hosts)
-	if err != nil {
-		return nil, err
+	var list drivers
+	if len(hosts) > 0 {
+		if list, err = startDrivers(ctx, paths, hosts); err != nil {
+			return nil, err
+		}
 	}
 	defer func() { err = errors.Join(err, list.stop()) }()
 	for _, name := range names {
