@@ -53,7 +53,7 @@ func collect[T any](contents *Contents[T], writes []Write[T], report *Report) (e
 			return nil, fmt.Errorf("%w, of the write by %s", err, w.By)
 		}
 		e := of(values)
-		e.images = append(e.images, &image[T]{w, values, w.Timestamp})
+		e.writes = append(e.writes, w)
 	}
 	for t := range contents.Tables {
 		rows := contents.Tables[t].Rows
@@ -70,7 +70,8 @@ type checker[T any] struct {
 	*Contents[T]
 	report *Report
 	rows   [][]*Row // by table
-	images []*image[T]
+	writes []*Write[T]
+	images []*image[T]       // of the writes, while the entity is checked: all at once take too much memory
 	base   *Row              // nil: the base table has no row
 	odd    map[*Row][]string // the columns of a row whose values nobody wrote
 	apart  bool              // a row was found that is not as the base row
@@ -92,10 +93,18 @@ func (i *image[T]) puts() bool { return i.write.Kind != tables.Delete }
 func (i *image[T]) possible() bool { return i.write.Outcome != writer.NotApplied }
 
 func (c *checker[T]) check() error {
-	if len(c.images) == 0 {
+	if len(c.writes) == 0 {
 		c.strangers()
 		return nil
 	}
+	for _, w := range c.writes {
+		values, err := c.image(w.Row, w.Timestamp)
+		if err != nil {
+			return err
+		}
+		c.images = append(c.images, &image[T]{w, values, w.Timestamp})
+	}
+	defer func() { c.images = nil }()
 	if err := c.recognise(); err != nil {
 		return err
 	}
