@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,9 +15,10 @@ import (
 
 // LogMark is a place in the log of each node, from [MarkLogs].
 type LogMark struct {
-	home string
-	s    *state
-	ends []int // how long the log of a node was
+	home  string
+	s     *state
+	ends  []int         // how long the log of a node was
+	files []os.FileInfo // which file it was; nil of containers
 }
 
 // MarkLogs notes where the log of each node ends. The nodes are those of docker compose or processes of this machine;
@@ -35,29 +37,38 @@ func markLogs(ctx context.Context, hosts []string) (*LogMark, error) {
 	}
 	m := &LogMark{home: h.home, s: s}
 	for number := 1; number <= s.Nodes; number++ {
-		text, err := m.read(ctx, number)
+		text, file, err := m.read(ctx, number)
 		if err != nil {
 			return nil, err
 		}
-		m.ends = append(m.ends, len(text))
+		m.ends, m.files = append(m.ends, len(text)), append(m.files, file)
 	}
 	return m, nil
 }
 
-// read returns the log of a node, counted from 1.
-func (m *LogMark) read(ctx context.Context, number int) (string, error) {
+// read returns the log of a node, counted from 1, and of a local one its file.
+func (m *LogMark) read(ctx context.Context, number int) (string, os.FileInfo, error) {
 	if m.s.Mode == Local {
-		text, err := os.ReadFile(filepath.Join(localNode{home: m.home, number: number}.dir(), "log", "system.log"))
-		return string(text), err
+		log, err := os.Open(filepath.Join(localNode{home: m.home, number: number}.dir(), "log", "system.log"))
+		if err != nil {
+			return "", nil, err
+		}
+		defer log.Close() //nolint:errcheck // it is read
+		text, err := io.ReadAll(log)
+		if err != nil {
+			return "", nil, err
+		}
+		file, err := log.Stat()
+		return string(text), file, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := composeCommand(ctx, m.s, "logs", "--no-color", "--no-log-prefix", composeServices(number)[number-1])
 	out, err := cmd.Output() // without the warnings of docker compose, which are on standard error
 	if err != nil {
-		return "", fmt.Errorf("docker compose logs: %w", err)
+		return "", nil, fmt.Errorf("docker compose logs: %w", err)
 	}
-	return string(out), nil
+	return string(out), nil, nil
 }
 
 // Warnings returns what the nodes have logged since at level WARN or ERROR, node by node, an entry each: its lines, as
@@ -75,13 +86,16 @@ func (m *LogMark) Warnings(tb testing.TB) [][]string {
 
 // since is what a node, counted from 1, has logged since the mark.
 func (m *LogMark) since(ctx context.Context, number int) (string, error) {
-	text, err := m.read(ctx, number)
+	text, file, err := m.read(ctx, number)
 	if err != nil {
 		return "", err
 	}
-	end := m.ends[number-1]
-	if len(text) < end {
+	end, was := m.ends[number-1], m.files[number-1]
+	switch {
+	case len(text) < end:
 		return "", errors.New("it is shorter than it was: a local log was full, or the container was made again")
+	case was != nil && !os.SameFile(was, file):
+		return "", errors.New("it is another file than it was: a local log was full")
 	}
 	return text[end:], nil
 }

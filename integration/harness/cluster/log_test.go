@@ -68,9 +68,11 @@ func TestLogMark(t *testing.T) {
 	if err := os.Rename(log(2), log(2)+".1"); err != nil { // as logback does
 		t.Fatal(err)
 	}
-	appendTo(t, log(2), infoLine)
-	if _, err := m.since(t.Context(), 2); err == nil {
-		t.Error("a part of the log is gone, and nobody is told")
+	for _, text := range []string{infoLine, infoLine + warnLine + infoLine} { // shorter than it was, then longer
+		appendTo(t, log(2), text)
+		if _, err := m.since(t.Context(), 2); err == nil {
+			t.Error("a part of the log is gone, and nobody is told")
+		}
 	}
 }
 
