@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,8 +25,8 @@ func FindUp(name, otherwise string) (string, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, name)
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path, err
 		}
 		if dir == filepath.Dir(dir) {
 			return "", fmt.Errorf("no %s in %s or above: run this inside the repository%s", name, start, otherwise)

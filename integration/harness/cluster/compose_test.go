@@ -27,6 +27,16 @@ func TestFindCompose(t *testing.T) {
 	if _, err := findCompose(); err == nil || !strings.Contains(err.Error(), ModeEnv) {
 		t.Errorf("without a file: %v", err)
 	}
+	nearer := filepath.Join(deep, composeName)
+	if err := os.Symlink(nearer, nearer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := findCompose(); err == nil || !strings.Contains(err.Error(), nearer) {
+		t.Errorf("of a link to itself: %v", err)
+	}
+	if err := os.Remove(nearer); err != nil {
+		t.Fatal(err)
+	}
 	want := filepath.Join(root, composeName)
 	if err := os.WriteFile(want, nil, 0o600); err != nil {
 		t.Fatal(err)
