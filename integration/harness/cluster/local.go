@@ -115,7 +115,22 @@ func (n localNode) end(ctx context.Context, sig syscall.Signal, patience time.Du
 			return fmt.Errorf("%s does not end: %w", n, err)
 		}
 	}
+	n.release(ctx)
 	return nil
+}
+
+// release waits until the ports of a node that has ended are free: its command line is empty before the kernel closes
+// them. It waits some seconds only, as another process may hold them.
+func (n localNode) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for _, port := range []int{cqlPort, storagePort} {
+		for errors.Is(bind(ctx, loopback(n.number), port), syscall.EADDRINUSE) {
+			if sleep.For(ctx, 10*time.Millisecond) != nil {
+				return
+			}
+		}
+	}
 }
 
 // start starts the node's process in a session of its own: it outlives the process that starts it and gets none of its

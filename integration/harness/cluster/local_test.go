@@ -18,7 +18,7 @@ import (
 
 func TestProcessLife(t *testing.T) {
 	t.Parallel()
-	n, ctx := localNode{home: t.TempDir(), number: 1}, t.Context()
+	n, ctx := localNode{home: t.TempDir(), number: 78}, t.Context() // an address that no node has
 	cmd := exec.Command("sh", "-c", "while :; do sleep 1; done", "sh", "-Dcassandra.storagedir="+n.data())
 	if err := errors.Join(os.MkdirAll(n.dir(), 0o700), cmd.Start()); err != nil {
 		t.Fatal(err)

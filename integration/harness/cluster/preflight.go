@@ -69,11 +69,10 @@ func parseCgroup(limit, current, stat string) (left int64, ok bool) {
 // checkAddress makes sure that nothing listens where a node will. A node that finds its port held says so on page
 // three of its log and dies; the developer is told here, with the name of the holder.
 func checkAddress(ctx context.Context, ip string, port int) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort(ip, strconv.Itoa(port)))
+	err := bind(ctx, ip, port)
 	switch {
 	case err == nil:
-		return listener.Close()
+		return nil
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("this machine has no address %s: sudo ifconfig lo0 alias %s", ip, ip)
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -82,6 +81,15 @@ func checkAddress(ctx context.Context, ip string, port int) error {
 	default:
 		return fmt.Errorf("port %d on %s: %w", port, ip, err)
 	}
+}
+
+// bind tries whether a process can listen there.
+func bind(ctx context.Context, ip string, port int) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort(ip, strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	return listener.Close()
 }
 
 // heldError names the process that holds a port. Its pid is 0 if this user cannot see it.
