@@ -153,7 +153,8 @@ func TestComposeHasNoTwoDatacentres(t *testing.T) {
 	t.Parallel()
 	h := fakeHarness(t.TempDir())
 	h.backend = composeBackend{h.backend}
-	if _, err := h.Join(t.Context(), twoDatacentres); err == nil || !strings.Contains(err.Error(), "three nodes: for 6 set") {
+	const want = "three nodes: for 6 set"
+	if _, err := h.Join(t.Context(), twoDatacentres); err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("Join without a cluster: %v", err)
 	}
 	wantEvents(t, h.home, "")
@@ -161,7 +162,7 @@ func TestComposeHasNoTwoDatacentres(t *testing.T) {
 	if _, err := h.Up(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Join(t.Context(), twoDatacentres); err == nil || !strings.Contains(err.Error(), "three nodes: for 6 set") {
+	if _, err := h.Join(t.Context(), twoDatacentres); err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("Join of a cluster of three: %v", err)
 	}
 	wantEvents(t, h.home, "start 3")

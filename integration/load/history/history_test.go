@@ -132,7 +132,8 @@ func TestJournalOfAgain(t *testing.T) {
 	h.End(1, 0, notApplied)
 	h.End(2, 0, notApplied)
 	want := h.Writes()
-	if want[0].Tables["orders_by_user"] != writer.NotApplied || want[1].Outcome != writer.Unknown || want[2].Outcome != writer.NotApplied {
+	if want[0].Tables["orders_by_user"] != writer.NotApplied || want[1].Outcome != writer.Unknown ||
+		want[2].Outcome != writer.NotApplied {
 		t.Errorf("%+v", want)
 	}
 	loaded := new(history.History[orders.Order])

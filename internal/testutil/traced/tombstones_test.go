@@ -12,7 +12,9 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %d, %v", activity, got, ok)
 		}
 	}
-	for _, activity := range []string{"Executing single-partition query on orders_by_status", "Read 20 live rows and 3 expired cells"} {
+	for _, activity := range []string{
+		"Executing single-partition query on orders_by_status", "Read 20 live rows and 3 expired cells",
+	} {
 		if got, ok := parse(activity); ok {
 			t.Errorf("%d of %q, which says nothing of it", got, activity)
 		}
