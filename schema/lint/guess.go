@@ -53,7 +53,7 @@ var (
 // rowsOf is the word for what a row of a table is, in the singular: message, of chat_messages_by_user.
 func rowsOf(t *schema.Table) string {
 	thing, _, _ := guess.Cut(t.Name)
-	return guess.Singular(lastWord(thing))
+	return guess.Singular(lastWord(strings.ReplaceAll(thing, "user_agent", "useragent"))) // which is nobody
 }
 
 // rowsAre says whether what a row of a table is, is in a list.

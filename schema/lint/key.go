@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -196,9 +197,9 @@ func takenOver(r *review, t *schema.Table) {
 	owner := slices.IndexFunc(t.Columns, func(c schema.Column) bool {
 		return c.Kind != schema.PartitionKey && slices.Contains(strings.Fields("id password passwd pass hash"), lastWord(strings.ToLower(c.Name)))
 	})
-	var reason string
+	reason := "two inserts of one " + of[0].Name + " both succeed: the later row replaces the earlier one"
 	key, severity := lastWord(of[0].Name), Warning
-	link := hasWord(of[0].Name, shortLinks) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool { return hasWord(c.Name, []string{"url", "link"}) })
+	link := shortLink.MatchString(rowsOf(t)+" "+of[0].Name) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool { return address.MatchString(c.Name) })
 	login := of[0].Type == "text" && hasWord(of[0].Name, []string{"login"})
 	natural := of[0].Type == "text" && rowsAre(t, accountNames) && !isID(of[0]) && (len(t.Columns) > 2 || strings.Contains(t.Name, "_by_") && owner >= 0)
 	number := slices.Contains(strings.Fields("number no nr"), key) && hasWord(of[0].Name, uniqueNames)
@@ -208,12 +209,10 @@ func takenOver(r *review, t *schema.Table) {
 	case sought != "":
 		reason = sought + " finds one " + rowsOf(t) + ", and nothing keeps it unique: two inserts at the same time both succeed"
 	case !named && len(t.Of(schema.Clustering)) == 0 && (natural || len(t.Columns) > 2 && (key == "name" || key == "title") && !reference(t)):
-		fix = "an id as the key; or INSERT ... IF NOT EXISTS, if two must not have one " + key
-		reason, severity = "two inserts of one "+of[0].Name+" both succeed: the later row replaces the earlier one", Note
+		fix, severity = "an id as the key; or INSERT ... IF NOT EXISTS, if two must not have one "+key, Note
 	case !named || owner < 0 && !natural:
 		return
 	case owner < 0:
-		reason = "two inserts of one " + of[0].Name + " both succeed: the later row replaces the earlier one"
 	case len(t.Of(schema.Clustering)) == 0:
 		reason = "two inserts of one " + of[0].Name + " both succeed: the later " + t.Columns[owner].Name + " replaces the earlier one"
 	case lookup(t):
@@ -224,8 +223,11 @@ func takenOver(r *review, t *schema.Table) {
 	r.finding(t, fix, "%s", reason).of(plain).when(severity == Note || plain.Batch != 0, Note) // who writes all tables in a batch may have asked before
 }
 
-// shortLinks are words in the names of what stands for a longer address.
-var shortLinks = strings.Fields("short code alias slug shortcode shorturl shortlink hash")
+// shortLink matches rows and the name of their key, if the key stands for a longer address, and address the name of that.
+var (
+	shortLink = regexp.MustCompile(`(?i)[ _]short(_?(code|url|link|id|hash|key|slug|alias))?$|^(link|url|shortlink|shorturl|redirect|alias\w*|mapping) .*(code|alias|slug|hash)$`)
+	address   = regexp.MustCompile(`(?i)^((long|full|original|target|destination)_?)?(url|link)$|^(target|destination)$`)
+)
 
 // plainInsert is an INSERT of a table of which none has a condition, or nil.
 func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {

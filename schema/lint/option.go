@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -125,7 +126,7 @@ func (r *review) readByKey(t *schema.Table) bool {
 // shortNames are words of what ends by itself, lockNames of what has to end when its holder does, passingNames of what
 // may have an end.
 var (
-	shortNames   = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency cart presence online refresh lock")
+	shortNames   = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency refresh lock")
 	passingNames = strings.Fields("message story paste snippet link url invitation invite notification mapping")
 	lockNames    = strings.Fields("lock mutex leader semaphore")
 )
@@ -137,31 +138,27 @@ func withoutTTL(r *review, t *schema.Table) {
 		return
 	}
 	thing, _, _ := guess.Cut(t.Name)
-	short := firstOf(shortNames, words(thing)...)
+	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t))) // and no item of a cart
 	ends := func(c schema.Column) bool {
 		mixed := short == "" && !rowsAre(t, passingNames) && (rowsAre(t, accountNames) || !hasWord(c.Name, shortNames)) // the row stays, whatever of it ends
 		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && !mixed
 	}
 	takes := func(q *schema.Query) bool { return q.Conditional && (q.Verb == "INSERT" || q.Verb == "UPDATE") }
+	stay, what, deleted := "forever", "neither a TTL nor a DELETE ends", r.query(t, "DELETE") != nil
+	if deleted {
+		stay, what = "until a DELETE", "no TTL, but a DELETE alone ends"
+	}
 	i := slices.IndexFunc(t.Columns, ends)
 	switch {
 	case i >= 0:
-		stay, deleted := "forever", r.query(t, "DELETE") != nil
-		if deleted {
-			stay = "until a DELETE"
-		}
 		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "rows have their end in %s, and no TTL: they stay %s", t.Columns[i].Name, stay).
 			when(!r.written(t) || short == "" || deleted, Note).Column = t.Columns[i].Name // the writes may have one
 	case rowsAre(t, lockNames) && r.asks(t, takes):
 		r.finding(t, "USING TTL in the statement that takes it; and a number that grows each time, which what is locked checks",
 			"a lock without TTL: if its holder is gone, nobody gets it")
 	case short != "" && short != "refresh" && short != "lock" && r.written(t):
-		what := "neither a TTL nor a DELETE ends"
-		if r.query(t, "DELETE") != nil {
-			what = "no TTL, but a DELETE alone ends"
-		}
 		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "%s a %s", what, short).Severity = Note
-	case r.written(t) && !counting(t) && !aggregates(t) && r.query(t, "DELETE") == nil && r.piles(t):
+	case r.written(t) && !counting(t) && !aggregates(t) && !deleted && r.piles(t):
 		r.finding(t, "default_time_to_live, or tables by month that are dropped; or accept it, if all rows are wanted forever",
 			"rows are written as things happen, and neither a TTL nor a DELETE ends them").Severity = Note
 	}

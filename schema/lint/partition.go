@@ -114,7 +114,11 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 // of its clustering columns.
 func many(t *schema.Table) string {
 	thing, _, _ := guess.Cut(t.Name)
-	of, all := words(strings.Join(names(t.Of(schema.PartitionKey)), "_")), words(thing)
+	of := words(strings.Join(names(t.Of(schema.PartitionKey)), "_"))
+	if slices.Contains(of, rowsOf(t)) {
+		thing = "" // it names the partition: a product_sku is no product
+	}
+	all := words(thing)
 	for _, c := range t.Of(schema.Clustering) {
 		if roleOf(c) == identity {
 			all = append(all, words(c.Name)...)
@@ -173,11 +177,9 @@ func (r *review) endless(t *schema.Table) (column, reason string) {
 func (r *review) arrives(t *schema.Table) (column, reason string) {
 	clustering := t.Of(schema.Clustering)
 	name := words(t.Name)
-	has := func(list []string) int {
-		return slices.IndexFunc(name, func(w string) bool { return slices.Contains(list, w) })
-	}
-	if i := has(crowdNames); i >= 0 && !counting(t) && has(smallNames) < 0 && roleOf(clustering[0]) == identity && ofOne(t) && !joined(t) {
-		return "", "gets a row for each of its " + name[i] + " forever"
+	crowd := slices.IndexFunc(name, func(w string) bool { return slices.Contains(crowdNames, w) })
+	if crowd >= 0 && !counting(t) && !hasWord(t.Name, smallNames) && roleOf(clustering[0]) == identity && ofOne(t) && !joined(t) {
+		return "", "gets a row for each of its " + name[crowd] + " forever"
 	}
 	owned := isID(clustering[0]) && rowsAre(t, ownedNames)
 	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clock(c) || r.textOfTime(t, c) }); i >= 0 && !owned {

@@ -30,7 +30,8 @@ func words(name string) []string {
 // Cassandra keeps small letters.
 var (
 	folded = regexp.MustCompile(`(ed)(at)$|([a-z]{2,}?)(uuid|guid|id)$|(full|first|last|customer|guest)(name)$|(start|end|create|created|update|updated|event|last|post)(time|date)$`)
-	oneID  = regexp.MustCompile(`(valid|paid|grid|android|(^|_)(uuid|guid|void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|bid|covid|amid|acid))$`)
+	oneID  = regexp.MustCompile(`(valid|paid|grid|(and|thy|ste|aste|pola)roid|tabloid|(^|_)(uuid|guid|ssid|void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|` +
+		`bid|forbid|covid|amid|acid|orchid|humid|vivid|squid|pyramid|lipid|plasmid|arachnid|candid|druid|kid|lucid|plaid|splendid|stupid|timid|rigid|frigid|morbid|horrid))$`)
 )
 
 // hasWord says whether one of the words of a name is in a list.

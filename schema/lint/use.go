@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,6 +90,8 @@ var (
 	countNames = strings.Fields("count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest best seq sequence version epoch")
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
+	// newest matches the names of tables that have the latest of each thing.
+	newest = regexp.MustCompile(`(^|_)(latest|last|current)(_(event|reading|position|location|status|state|value|price|measurement|metric|seen)s?)?(_(by|of|for)_.*)?$`)
 	// documentNames are words for what is read, changed and written as a whole.
 	documentNames = strings.Fields("json document doc xml yaml payload")
 )
@@ -115,7 +118,8 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 			}
 		}
 	}
-	if t := x.table; hasWord(t.Name, strings.Fields("latest last current")) && slices.ContainsFunc(t.Of(schema.Regular), instant) && !slices.ContainsFunc(keyColumns(t), instant) &&
+	several := func(c schema.Column) bool { return instant(c) || c.Kind == schema.Clustering && (isID(c) || isUUID(c)) }
+	if t := x.table; newest.MatchString(t.Name) && slices.ContainsFunc(t.Of(schema.Regular), instant) && !slices.ContainsFunc(keyColumns(t), several) &&
 		!x.Timestamped && !x.Conditional && x.Verb != "DELETE" && x.Verb != "SELECT" && r.once(t.ID) {
 		r.finding(t, "USING TIMESTAMP with the time of what it is; or IF that is later than what is there", "what is written last is the latest, "+
 			"even if it is older than what it replaces").of(x.Query)
