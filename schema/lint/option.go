@@ -111,16 +111,8 @@ func costlyOptions(r *review, t *schema.Table) {
 
 // readByKey says whether partitions are read one by one, also where nothing says how.
 func (r *review) readByKey(t *schema.Table) bool {
-	read := false
-	for _, q := range r.sent[t] {
-		if q.Verb != "SELECT" {
-			continue
-		}
-		if read = true; located(q.Query, t) {
-			return true
-		}
-	}
-	return !read
+	byKey := func(q *schema.Query) bool { return q.Verb == "SELECT" && located(q, t) }
+	return r.query(t, "SELECT") == nil || r.asks(t, byKey)
 }
 
 // shortNames are words of what ends by itself, lockNames of what has to end when its holder does, passingNames of what
