@@ -275,7 +275,7 @@ func measured(t *schema.Table) bool {
 	}
 	placed := slices.ContainsFunc(regular, func(c schema.Column) bool { return hasWord(c.Name, strings.Fields("lat latitude")) })
 	return len(regular) > 0 && !slices.ContainsFunc(regular, func(c schema.Column) bool {
-		return !(placed && roleOf(c) == few) && !slices.Contains(numberTypes, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
+		return (!placed || roleOf(c) != few) && !slices.Contains(numberTypes, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
 	})
 }
 

@@ -360,7 +360,7 @@ func unusedTables(r *review) {
 	}
 	for x, t := range r.indexes {
 		used := func(q *schema.Query) bool { // and not what the key serves
-			return restricted(q, x.Column()) && !(inKey(t, x.Column()) && located(q, t) && unserved(q, t) == "") || nearest(q) == x.Column()
+			return restricted(q, x.Column()) && (!inKey(t, x.Column()) || !located(q, t) || unserved(q, t) != "") || nearest(q) == x.Column()
 		}
 		if c := x.Column(); read[t.ID] && (x.Class == "" || x.Class == "sai") && c != "" && !r.asks(t, used) {
 			r.finding(t, "drop it, or pass the queries that use it", "no statement uses index %s, and each write of %s maintains it", x.Name, c).at(x.At)
