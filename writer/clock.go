@@ -13,8 +13,9 @@ import (
 // Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
 // last. A write whose before-image has a later stamp gets a timestamp above that stamp. If that is more than a
 // millisecond ahead of the clock, later changes of the same entities by writers with this Clock follow it. Other
-// entities do not. Writers in other processes do not know this. Until their clock reaches it, their inserts and patches
-// of the entity are acknowledged and have no effect.
+// entities do not, for up to 16,384 entities at the same time; beyond that all follow it. Writers in other processes do
+// not know this. Until their clock reaches it, their inserts and patches of the entity are acknowledged and have no
+// effect.
 //
 // It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. Make a
 // Clock of your own to test skew, or for parallel tests in bubbles of testing/synctest: each bubble has its own time.
@@ -92,13 +93,13 @@ func (c *Clock) follow(at int64, skew time.Duration, changes []tables.Change, ph
 func farthest(now int64, skew time.Duration) int64 { return now + 2*(skew.Microseconds()+jitter) }
 
 // floors remembers the last timestamp of each entity that was written ahead of the clock, so that a later change of the
-// same entity gets a later one. Timestamps of other entities do not move. Its memory is bounded. A floor no longer
-// counts when the clock has passed it.
+// same entity gets a later one. Timestamps of other entities do not move, for up to mostFloors entities at the same
+// time. A floor no longer counts when the clock has passed it.
 type floors struct {
 	latest   atomic.Int64 // of all floors: once the clock has passed it, there is nothing to look up
 	mu       sync.Mutex
 	entities map[uint64]int64 // by the hash of an entity
-	rest     int64            // a floor of all entities: that of more than mostFloors
+	rest     int64            // a floor of all entities: the greatest of those that have no room in the map
 }
 
 // mostFloors is how many entities have floors of their own at the same time.
@@ -143,20 +144,36 @@ func alive(floor, now, end int64) int64 {
 
 // raise sets the floor of the entities.
 func (f *floors) raise(entities []uint64, floor, now, end int64) {
-	if f.latest.Load() <= now || f.entities == nil { // none counts
-		f.entities, f.rest = make(map[uint64]int64), 0
-	}
+	latest := f.latest.Load()
 	f.rest = alive(f.rest, now, end)
-	if len(f.entities)+len(entities) > mostFloors {
-		for _, other := range f.entities {
-			f.rest = max(f.rest, alive(other, now, end))
-		}
-		clear(f.entities)
+	switch {
+	case latest <= now || f.entities == nil: // none counts
+		f.entities, f.rest = make(map[uint64]int64), 0
+	case latest > end: // the clock was set back
+		latest = f.drop(now, end)
 	}
 	for _, h := range entities {
+		_, known := f.entities[h]
+		if !known && len(f.entities) >= mostFloors && f.rest == 0 {
+			f.drop(now, end)
+		}
+		if !known && len(f.entities) >= mostFloors {
+			f.rest = max(f.rest, floor)
+			continue
+		}
 		f.entities[h] = max(alive(f.entities[h], now, end), floor)
 	}
-	if latest := f.latest.Load(); floor > latest || latest > end {
-		f.latest.Store(floor)
+	f.latest.Store(max(latest, floor))
+}
+
+// drop forgets the floors of entities that do not count. It returns the greatest of all that do, or 0.
+func (f *floors) drop(now, end int64) int64 {
+	latest := f.rest
+	for h, floor := range f.entities {
+		if alive(floor, now, end) == 0 {
+			delete(f.entities, h)
+		}
+		latest = max(latest, alive(floor, now, end))
 	}
+	return latest
 }

@@ -232,6 +232,55 @@ func TestFloorsOfManyEntities(t *testing.T) {
 	}
 }
 
+// One write of more entities than have floors of their own is bounded too. The others share a floor. An entity that has
+// its own is raised without any of the others, and floors that the clock has passed make room.
+func TestFloorsOfOneGreatWrite(t *testing.T) {
+	t.Parallel()
+	f := new(floors)
+	const now, end = 1000, 1_000_000
+	all := make([]uint64, 5*mostFloors)
+	for i := range all {
+		all[i] = uint64(i)
+	}
+	few, other := all[:mostFloors], []uint64{1 << 40}
+	f.raise(few, 2000, now, end)
+	f.raise(few[:1], 9000, now, end)
+	if got := [3]int64{f.above(few[:1], now, end), f.above(few[1:2], now, end), f.above(other, now, end)}; got !=
+		[3]int64{9000, 2000, 0} {
+		t.Errorf("floors %v after one entity was raised again", got)
+	}
+	f.raise(other, 9500, 2000, end)
+	if len(f.entities) != 2 || f.rest != 0 {
+		t.Errorf("%d floors and one of all, %d: those that the clock has passed have no room", len(f.entities), f.rest)
+	}
+	f.raise(all, 20_000, now, end)
+	if len(f.entities) > mostFloors {
+		t.Errorf("%d floors", len(f.entities))
+	}
+	for _, h := range all {
+		if got := f.above([]uint64{h}, now, end); got != 20_000 {
+			t.Fatalf("entity %d: floor %d", h, got)
+		}
+	}
+}
+
+// After the clock was set back, floors that are not too far ahead of it still count, once another one was set.
+func TestFloorsOfAClockSetBack(t *testing.T) {
+	t.Parallel()
+	f := new(floors)
+	f.raise([]uint64{1}, 1900, 1500, 2500)
+	f.raise([]uint64{2}, 2400, 1500, 2500)
+	f.raise([]uint64{3}, 1100, 1000, 2000)
+	if got := f.latest.Load(); got != 1900 {
+		t.Errorf("the latest floor is %d, want 1900", got)
+	}
+	for h, want := range []int64{1: 1900, 2: 0, 3: 1100} {
+		if got := f.above([]uint64{uint64(h)}, 1000, 2000); got != want {
+			t.Errorf("entity %d: floor %d, want %d", h, got, want)
+		}
+	}
+}
+
 // A request that is repeated carries the timestamp of its first try, and is the same write.
 func TestAt(t *testing.T) {
 	t.Parallel()
