@@ -583,7 +583,8 @@ func TestInsertAboveItsClaimIsNoConflict(t *testing.T) {
 }
 
 // What an insert has claimed is given back if nothing of it was sent, also when its call has ended: after the first
-// plan, which claims, or while the nodes rejected its transaction; and if it cannot be planned again.
+// plan, which claims, or while the nodes rejected its transaction; and if it cannot be planned again. It cannot either if
+// the clock is set back so far that the claim is too far ahead.
 func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 	t.Parallel()
 	type note struct {
@@ -593,7 +594,7 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 	notes := tables.Must(tables.New[note]("note",
 		tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.ExpiresAt("ends")))
 	set := staySet()
-	for _, name := range []string{"second plan not begun", "second plan rejected", "transaction rejected"} {
+	for _, name := range []string{"second plan not begun", "second plan rejected", "transaction rejected", "clock set back"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -608,8 +609,13 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 						cancel()
 					case "second plan rejected":
 						ahead.Store(int64(time.Minute))
+					case "clock set back":
+						ahead.Store(0)
 					}
 				}}))
+				if name == "clock set back" {
+					ahead.Store(int64(20 * time.Second))
+				}
 				s := &service{c, openOn(t, both, writer.WithClock(writer.NewClock(func() time.Time {
 					return time.Now().Add(time.Duration(ahead.Load()))
 				}))), both.Reads(), both}
@@ -620,7 +626,8 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 				}
 				_, err := s.w.With(writer.Retry(retry.Policy{MaxAttempts: 100})).Write(ctx, "stay",
 					set.Insert(stayOn(1)), notes.Insert(note{1, time.Now().Add(30 * time.Second)}))
-				if failed := failedWrite(t, err); !failed.NotApplied() || errors.Is(err, writer.ErrConflict) {
+				conflict := errors.Is(err, writer.ErrConflict)
+				if failed := failedWrite(t, err); !failed.NotApplied() || conflict != (name == "clock set back") {
 					t.Error(err)
 				}
 				if err := s.w.Wait(t.Context()); err != nil {

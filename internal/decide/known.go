@@ -132,7 +132,8 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	case known.Outcome == retry.Applied:
 		known.Conflict, known.Err, known.Above = false, nil, 0
 	case known.Above > env.Now().Add(env.Skew).UnixMicro():
-		known.Above, known.Err = 0, fmt.Errorf(
+		d.GiveUp(ctx, env, known)
+		known.Held, known.Above, known.Err = nil, 0, fmt.Errorf(
 			"the entity was deleted by a clock more than %v ahead of this one: check the clocks of both hosts", env.Skew)
 	case known.Err == nil:
 		known.Err = ErrChanged
