@@ -88,7 +88,11 @@ func (c *Change) Commit(ctx context.Context) Result {
 		result = s.settle(ctx, c.Insert)
 	}
 	if errors.Is(result.Err, errEarlier) && result.Outcome == retry.NotApplied {
-		return c.keep(result)
+		err := ctx.Err()
+		if err == nil {
+			return c.keep(result)
+		}
+		result.Err = err // nobody goes on
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
 	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || result.Past) || result.Never {

@@ -430,6 +430,38 @@ func TestChangeOfAnID(t *testing.T) {
 	}
 }
 
+// TestClaimOfAnIDAfterTheCall is an insert whose call ends while it claims the ID: no other change goes on with the
+// claims, so they are left to be given back.
+func TestClaimOfAnIDAfterTheCall(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var store script
+	key := uniqueRow{store: &store}
+	c := versioned.Change{
+		Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, ID: decide.Unclaimed,
+		Claims: []versioned.Key{endingKey{&key, cancel}},
+		Next:   func(int64) gocql.UUID { return at(101) },
+	}
+	r := c.Commit(ctx)
+	if got, want := result(&r), "not applied, context canceled"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if c.ID != decide.Unclaimed || c.Held != nil || key.claim.Token != at(101) {
+		t.Errorf("claim of the ID: %v; held %v, and the row has %v", c.ID, c.Held, key.claim)
+	}
+}
+
+// endingKey is a key whose claim ends the call.
+type endingKey struct {
+	*uniqueRow
+	end func()
+}
+
+func (k endingKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {
+	defer k.end()
+	return k.uniqueRow.Take(ctx, token)
+}
+
 // earlier is the error of an insert whose version may be earlier than its claim of the ID.
 const earlier = "a unique key was claimed after the timestamp of the insert: make the request again"
 
