@@ -288,9 +288,16 @@ func (e *Error) NotApplied() bool {
 //     or a read says how it is;
 //   - [ErrRefused], if nothing else is left. Resume finishes the write once the limit is raised, the index dropped or
 //     the permission granted. A delete of the entity undoes it, but a Versioned entity takes no other write before;
+//   - an Insert that is NotApplied in a Versioned set with an ID, if it holds no claim of the ID. Make the request again;
 //   - [ErrInvalid], unless Resume has rejected the error for what may be a fault of the writer.
 func (e *Error) Resumable() bool {
-	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused()
+	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused() &&
+		!e.ended()
+}
+
+// ended says whether an insert was not applied and has no claim of its ID. No Resume sends it.
+func (e *Error) ended() bool {
+	return e.decision != nil && e.known.Outcome == NotApplied && e.known.ID == decide.Unclaimed && !e.known.Conflict
 }
 
 // onlyRefused says whether the server refuses all that is still to be sent.

@@ -138,6 +138,11 @@ func (w *Writer) rejected(failed *Error) error {
 			"the write was answered by a conflict, so it is never sent again: read the row, and decide again: %w",
 			cmp.Or(failed.known.Err, decide.ErrChanged)))
 	}
+	if failed.ended() {
+		e := *failed
+		e.stored = false // whoever wrote it, nothing of it is sent
+		return &e
+	}
 	if failed.OnlyCounters() {
 		return failed.counted()
 	}
@@ -264,6 +269,9 @@ func (e *Error) doubted() *Error {
 	next := *e
 	if next.kept { // what another writer, or call, was rejected for
 		next.refusal, next.kept = nil, false
+	}
+	if next.ended() {
+		return &next
 	}
 	next.requests = slices.Clone(e.requests)
 	for i := range next.requests {

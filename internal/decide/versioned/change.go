@@ -60,6 +60,10 @@ type Change struct {
 // errEarlier is the error of a change whose version may be earlier than its claim of the ID.
 var errEarlier = errors.New("a unique key was claimed after the timestamp of the insert: make the request again")
 
+// errUnseen is the error of a change that must not be sent any more, and is not in the row.
+var errUnseen = errors.New(
+	"the entity does not exist, and this insert is not sent again: read the row, and decide again")
+
 // ErrOwnerless is the end of the error of a [Key] whose row names no entity, which no writer of the library has made.
 var ErrOwnerless = errors.New("names no entity, as columns of its key are null: delete it, or write whose key it is")
 

@@ -465,6 +465,9 @@ func (k endingKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim,
 // earlier is the error of an insert whose version may be earlier than its claim of the ID.
 const earlier = "a unique key was claimed after the timestamp of the insert: make the request again"
 
+// unseen is the error of an insert that is not sent any more, and is not in the row.
+const unseen = "the entity does not exist, and this insert is not sent again: read the row, and decide again"
+
 // TestChangeOfAnIDSent is an insert that an earlier call has sent. If its version is not known to be later than its
 // claim it is only looked for. If it is, whoever had the ID since then has left a fence, so it is sent over none.
 func TestChangeOfAnIDSent(t *testing.T) {
@@ -482,7 +485,7 @@ func TestChangeOfAnIDSent(t *testing.T) {
 		{
 			"not claimed, nothing there", decide.Unclaimed, nil,
 			[]versioned.Row{{}},
-			mine, "unknown, conflict with 0, " + earlier,
+			mine, "unknown, conflict with 0, " + unseen,
 			[]string{"read"},
 		},
 		{

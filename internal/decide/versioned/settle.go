@@ -167,7 +167,7 @@ func (s *settlement) look(ctx context.Context) Result {
 	}
 	result := s.conflict(ctx, row, nil)
 	if result.Conflict && !row.Present {
-		result.Err = errEarlier
+		result.Err = errUnseen
 	}
 	return result
 }
