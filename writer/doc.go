@@ -85,8 +85,8 @@
 // The writer chooses how the statements of a write are sent. One request, one request per partition ([FanOut]), the
 // batchlog ([LoggedBatch]) and a lightweight transaction ([Conditional]) are the usual ways; [Mode] lists all.
 // [Writer.Explain] returns what is chosen for a write, without sending anything; package explain prints it. [Auto] is
-// the default; [Logged] and [Concurrent] override it. All mutations of a write but increments have one timestamp. [Result] returns it: it is the
-// new stamp of the rows.
+// the default; [Logged] and [Concurrent] override it. All mutations of a write but increments have one timestamp.
+// [Result] returns it: it is the new stamp of the rows.
 //
 // # Limits
 //

@@ -204,7 +204,8 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 	})
 	if err != nil {
 		keyspace, table, _ := base.Place()
-		return row, unread(op, keyspace, table, int(env.Sent.Load()), period.Explain(err, func(string) (string, bool) { return keyspace, false }))
+		place := func(string) (string, bool) { return keyspace, false }
+		return row, unread(op, keyspace, table, int(env.Sent.Load()), period.Explain(err, place))
 	}
 	return row, nil
 }
