@@ -96,7 +96,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 		if err == nil {
 			return c.keep(result)
 		}
-		result.Err = err // nobody goes on
+		result.Err, c.ID = err, decide.Unclaimed // nobody goes on
 	}
 	// A row that is past this change needs what this call has claimed as little as one that never had it.
 	if s.tried == retry.NotApplied && (result.Outcome != retry.Applied || result.Past) || result.Never {

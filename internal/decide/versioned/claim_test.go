@@ -430,24 +430,30 @@ func TestChangeOfAnID(t *testing.T) {
 	}
 }
 
-// TestClaimOfAnIDAfterTheCall is an insert whose call ends while it claims the ID: no other change goes on with the
-// claims, so they are left to be given back.
+// TestClaimOfAnIDAfterTheCall is an insert whose call ends while it claims the ID, or claims it again as it was lost: no
+// other change goes on with the claims, so they are left to be given back, and the insert is never sent again.
 func TestClaimOfAnIDAfterTheCall(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	var store script
-	key := uniqueRow{store: &store}
-	c := versioned.Change{
-		Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, ID: decide.Unclaimed,
-		Claims: []versioned.Key{endingKey{&key, cancel}},
-		Next:   func(int64) gocql.UUID { return at(101) },
-	}
-	r := c.Commit(ctx)
-	if got, want := result(&r), "not applied, context canceled"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if c.ID != decide.Unclaimed || c.Held != nil || key.claim.Token != at(101) {
-		t.Errorf("claim of the ID: %v; held %v, and the row has %v", c.ID, c.Held, key.claim)
+	for _, id := range []decide.IDClaim{decide.Unclaimed, decide.Claimed} {
+		ctx, cancel := context.WithCancel(t.Context())
+		store := script{swaps: []any{refused(15)}, rows: []versioned.Row{rowAt(15, nil, 0)}}
+		key := uniqueRow{store: &store}
+		c := versioned.Change{
+			Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, ID: id,
+			Claims: []versioned.Key{endingKey{&key, cancel}},
+			Next:   func(int64) gocql.UUID { return at(111) },
+		}
+		if id == decide.Claimed {
+			c.Held, c.Swap.Version = []decide.Held{{Token: at(101)}}, at(110)
+			key.claim = versioned.Claim{Owner: "me", Token: at(102)}
+		}
+		r := c.Commit(ctx)
+		if got, want := result(&r), "not applied, context canceled"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if c.ID != decide.Unclaimed || c.Held != nil || key.claim.Token != at(111) {
+			t.Errorf("claim of the ID: %v; held %v, and the row has %v", c.ID, c.Held, key.claim)
+		}
 	}
 }
 
@@ -458,8 +464,16 @@ type endingKey struct {
 }
 
 func (k endingKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {
+	now, err := k.uniqueRow.Take(ctx, token)
+	if now.Token == token {
+		k.end()
+	}
+	return now, err
+}
+
+func (k endingKey) Replace(ctx context.Context, seen, token gocql.UUID) (gocql.UUID, error) {
 	defer k.end()
-	return k.uniqueRow.Take(ctx, token)
+	return k.uniqueRow.Replace(ctx, seen, token)
 }
 
 // earlier is the error of an insert whose version may be earlier than its claim of the ID.
