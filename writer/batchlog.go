@@ -23,16 +23,6 @@ type batchlog struct {
 	worked atomic.Int32 // trials in a row
 }
 
-// copy is one that knows the same, and that others do not see.
-func (b *batchlog) copy() *batchlog {
-	if b == nil { // of a writer that was not made
-		return nil
-	}
-	out := new(batchlog)
-	out.at.Store(b.at.Load())
-	return out
-}
-
 func (b *batchlog) failed(now time.Time) {
 	b.worked.Store(0)
 	b.at.Store(&now)
@@ -49,15 +39,25 @@ func (b *batchlog) succeeded(now time.Time) {
 	b.at.Store(&next)
 }
 
-// down says whether not to use the batchlog, and if it is used, whether this write is the one that tries it again.
-// It compares moments, which the process's monotonic clock keeps right when the wall clock steps.
-func (b *batchlog) down(now time.Time) (down, trial bool) {
+// down says whether not to use the batchlog, and if it is used again, what [batchlog.try] takes. It compares moments,
+// which the process's monotonic clock keeps right when the wall clock steps.
+func (b *batchlog) down(now time.Time) (down bool, trial *time.Time) {
 	at := b.at.Load()
 	if at == nil {
-		return false, false
+		return false, nil
 	}
 	if now.Sub(*at) < planned.BatchlogPause {
-		return true, false
+		return true, nil
+	}
+	return false, at
+}
+
+// try is called for a logged batch that is about to be sent. It says whether not to send it, and if it is sent, whether
+// it is the one that tries the batchlog again. A plan takes no trial: it may be dropped, and others would wait for it.
+func (b *batchlog) try(now time.Time) (down, trial bool) {
+	down, at := b.down(now)
+	if at == nil {
+		return down, false
 	}
 	next := now.Add(batchlogTrial - planned.BatchlogPause)
 	mine := b.at.CompareAndSwap(at, &next)

@@ -73,9 +73,7 @@ type PlannedStatement struct {
 // finds that. Package explain says the same as text.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
-	planning := *w
-	planning.batchlog = w.batchlog.copy() // the next write, not this call, is the one that tries the batchlog again
-	p, err := planning.plan(op, changes, 0)
+	p, err := w.plan(op, changes, 0)
 	if err != nil {
 		return nil, reject(op, err)
 	}

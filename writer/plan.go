@@ -25,7 +25,7 @@ type plan struct {
 	reason    string // why the mode
 	mode      Mode
 	atomic    bool   // for a set declared Atomic
-	trial     bool   // it tests whether the batchlog works again
+	trial     bool   // it is sent to test whether the batchlog works again
 	sent      int    // attempts of this call of requests that are no longer in the plan
 	link      string // of a Resume: that of its error
 }
@@ -272,7 +272,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 	p.atomic, p.Strict = atomic, atomic || w.choice == alwaysLogged
 	down := false
 	if !p.Strict {
-		down, p.trial = w.batchlog.down(w.clock.now())
+		down, _ = w.batchlog.down(w.clock.now())
 	}
 	if down {
 		p.mode, p.reason = Fallback, reason+", but the batchlog has failed and is not trusted yet"

@@ -109,7 +109,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	}
 	fallBack := p.mode == LoggedBatch && !p.Strict
 	if fallBack && batch {
-		fallBack, p.trial = w.batchlog.down(w.clock.now())
+		fallBack, _ = w.batchlog.down(w.clock.now())
 	}
 	if fallBack {
 		p.mode = Fallback

@@ -20,6 +20,7 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 	if p.undecided() {
 		return w.finish(ctx, p)
 	}
+	w.tryBatchlog(p)
 	counters := w.start(ctx, p, Counter, p.Counters)
 	p.Requests = w.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
 	if len(p.Requests) > 0 && p.Requests[0].Kind == retry.LoggedBatch {
@@ -31,6 +32,17 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 		p.decision.Conclude(ctx, &p.env, p.decision, p.known)
 	}
 	return w.finish(ctx, p)
+}
+
+// tryBatchlog makes a logged batch that is about to be sent a fan-out while another write tries the batchlog.
+func (w *Writer) tryBatchlog(p *plan) {
+	if p.Strict || len(p.Requests) == 0 || p.Requests[0].Kind != retry.LoggedBatch || !p.Requests[0].Open() {
+		return
+	}
+	var down bool
+	if down, p.trial = w.batchlog.try(w.clock.now()); down {
+		p.mode, p.Requests = Fallback, p.Requests[0].Split()
+	}
 }
 
 // fallBack sends the mutations of a logged batch that failed at the batchlog as a fan-out, at the same timestamp: it

@@ -681,3 +681,82 @@ func TestInsertResumedAfterItsClaimWasTaken(t *testing.T) {
 		}
 	})
 }
+
+// While the batchlog is not trusted, the next logged batch that is sent tries it. A write that was planned, and sent no
+// batch, does not keep others from it: one that is planned twice, one whose condition does not hold, one that is too
+// large, and a Resume that does not know yet.
+func TestWhatSendsNoBatchLeavesTheTrial(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	stays := func(id int32) tables.Change {
+		one := stayOn(1)
+		one.ID = id
+		return set.Insert(one)
+	}
+	other := func(note string) tables.Change {
+		return passes[passToday]().Insert(passToday{PassID: gocql.MustRandomUUID().String(), Holder: "h", Note: &note})
+	}
+	for name, write := range map[string]func(*testing.T, *service) (writer.Mode, error){
+		"planned twice": func(t *testing.T, s *service) (writer.Mode, error) {
+			t.Helper()
+			res, err := s.w.Write(t.Context(), "stay", stays(7), other("n"))
+			return res.Mode, err
+		},
+		"conflict": func(t *testing.T, s *service) (writer.Mode, error) {
+			t.Helper()
+			_, err := s.w.Write(t.Context(), "stay", stays(6), other("n"))
+			if !errors.Is(err, writer.ErrConflict) {
+				t.Errorf("%v", err)
+			}
+			res, err := s.w.Write(t.Context(), "issue", other("n"), other("n"))
+			return res.Mode, err
+		},
+		"too large": func(t *testing.T, s *service) (writer.Mode, error) {
+			t.Helper()
+			_, err := s.w.Write(t.Context(), "issue", other(strings.Repeat("n", 60<<10)), other("n"))
+			if !errors.Is(err, writer.ErrTooLarge) {
+				t.Errorf("%v", err)
+			}
+			res, err := s.w.Write(t.Context(), "issue", other("n"), other("n"))
+			return res.Mode, err
+		},
+		"undecided Resume": func(t *testing.T, s *service) (writer.Mode, error) {
+			t.Helper()
+			lost := s.When(cassandratest.Table("stays")).Do(unavailable)
+			_, err := s.client(t).w.Write(t.Context(), "stay", stays(7), other("n")) // whose batchlog has not failed
+			_, err = s.w.Resume(t.Context(), failedWrite(t, err))
+			lost.End()
+			if !failedWrite(t, err).Resumable() {
+				t.Errorf("%v", err)
+			}
+			res, err := s.w.Write(t.Context(), "issue", other("n"), other("n"))
+			return res.Mode, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				create(c, set, passes[passToday]())
+				s := (&service{Cluster: c}).client(t)
+				if _, err := s.w.Write(t.Context(), "stay", stays(6)); err != nil {
+					t.Fatal(err)
+				}
+				fails := c.When(cassandratest.Batch).Choose(func(r cassandratest.Request) []cassandratest.Step {
+					if !r.Logged {
+						return nil
+					}
+					return []cassandratest.Step{cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 0))}
+				})
+				res, err := s.w.Write(t.Context(), "issue", other("n"), other("n"))
+				fails.End()
+				if err != nil || res.Mode != writer.Fallback {
+					t.Fatalf("%v, %v", res.Mode, err)
+				}
+				<-time.After(time.Minute)
+				if mode, err := write(t, s); err != nil || mode != writer.LoggedBatch {
+					t.Errorf("%v, %v, want a logged batch", mode, err)
+				}
+			})
+		})
+	}
+}
