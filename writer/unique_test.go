@@ -682,6 +682,44 @@ func TestInsertResumedAfterItsClaimWasTaken(t *testing.T) {
 	})
 }
 
+// A clock that is ahead deletes an entity, within the accepted skew, and another process creates its id again under
+// another base key. Where the claim of the id was left, the insert evicts it, and is planned above the delete. Where it
+// was given up, nothing shows the delete to the insert: the query table lacks the row, as the documentation says.
+func TestInsertOfAnIDAfterADeleteByAFasterClock(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	for name, want := range map[string][3]int{"claim left": {1, 1, 1}, "claim given up": {1, 0, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				create(c, set)
+				s := (&service{Cluster: c}).client(t)
+				ahead := s.client(t, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(8 * time.Second) })))
+				was := stayOn(2)
+				var err error
+				if was.Version, err = versionOf(ahead.w.Write(t.Context(), "stay", set.Insert(was))); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Minute)
+				left := c.When(cassandratest.Table("stays_id"), cassandratest.Text("DELETE")).Do(cassandratest.Drop)
+				if name == "claim given up" {
+					left.End()
+				}
+				if _, err := ahead.w.Write(t.Context(), "leave", set.Delete(was)); err != nil && name == "claim given up" {
+					t.Fatal(err)
+				}
+				left.End()
+				if _, err := s.w.Write(t.Context(), "stay", set.Insert(stayOn(1))); err != nil {
+					t.Fatal(err)
+				}
+				if got := rowsOfStay(t, s); got != want {
+					t.Errorf("rows %v, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
 // While the batchlog is not trusted, the next logged batch that is sent tries it. A write that was planned, and sent no
 // batch, does not keep others from it: one that is planned twice, one whose condition does not hold, one that is too
 // large, and a Resume that does not know yet.

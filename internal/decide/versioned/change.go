@@ -54,7 +54,8 @@ type Change struct {
 	Held []decide.Held
 
 	held []holding
-	left bool // there are claims to be given back, and the call has ended
+	met  gocql.UUID // the latest version of the owners that were evicted
+	left bool       // there are claims to be given back, and the call has ended
 }
 
 // errEarlier is the error of a change whose version may be earlier than its claim of the ID.
@@ -74,7 +75,7 @@ const defaultGrace = 10 * time.Second
 // next rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows
 // would be ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has
 // a key, the result's error is a [TakenError]. If the change was Unclaimed, or its claims were not there any more when
-// it met a fence, Behind is the last claim.
+// it met a fence, Behind is the last claim. If an owner that was evicted has a later version, it is that.
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
@@ -155,6 +156,7 @@ func (c *Change) keep(result Result) Result {
 		result.Behind = h.Token
 		c.Held = append(c.Held, h.Held)
 	}
+	result.Behind = later(result.Behind, c.met)
 	c.ID = decide.Claimed
 	return result
 }

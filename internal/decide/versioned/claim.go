@@ -90,7 +90,16 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 	if key.Held(row) || recent {
 		return false, &TakenError{Key: key, Owner: claim.Owner}
 	}
+	c.met = later(c.met, row.Current()) // a delete by a clock ahead, which removed rows that this change may write
 	return fence(ctx, base, row, nextVersion(c.Next, row))
+}
+
+// later is the one with the later timestamp.
+func later(a, b gocql.UUID) gocql.UUID {
+	if entity.Timestamp(b) > entity.Timestamp(a) {
+		return b
+	}
+	return a
 }
 
 // fence gives a row, there or not, a new version and changes nothing else. It says whether it has: not if somebody else
