@@ -720,6 +720,30 @@ func TestInsertOfAnIDAfterADeleteByAFasterClock(t *testing.T) {
 	}
 }
 
+// The last step of an insert is slow, as while a node is down. Changes of other entities do not wait for it, though
+// their base rows are in the same partition.
+func TestOthersOfAPartitionDoNotWaitForTheEnd(t *testing.T) {
+	t.Parallel()
+	set := staySet()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		create(c, set)
+		s := (&service{Cluster: c}).client(t)
+		slow := c.When(cassandratest.Table("stays"), cassandratest.Text("USING TIMESTAMP")).
+			Do(cassandratest.Delay(900 * time.Millisecond))
+		defer slow.End()
+		for id := range int32(3) {
+			one, began := stayOn(1), time.Now()
+			one.ID = id
+			if _, err := s.w.Write(t.Context(), "stay", set.Insert(one)); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took >= 100*time.Millisecond {
+				t.Errorf("insert %d took %v", id, took)
+			}
+		}
+	})
+}
+
 // While the batchlog is not trusted, the next logged batch that is sent tries it. A write that was planned, and sent no
 // batch, does not keep others from it: one that is planned twice, one whose condition does not hold, one that is too
 // large, and a Resume that does not know yet.

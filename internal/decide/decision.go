@@ -58,8 +58,8 @@ func (d *Decision) Version() (none gocql.UUID) {
 
 // Row names the base row of the first change, for [Ends].
 func (d *Decision) Row() string {
-	keyspace, table, partition := d.First().Base().Place()
-	return keyspace + "." + table + "." + string(partition)
+	c := d.First()
+	return c.Keyspace + "." + c.Table + "." + c.Base().Key()
 }
 
 // Inserts says whether one of the changes is an insert.
