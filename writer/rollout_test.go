@@ -107,6 +107,29 @@ func TestColumnInTwoReleases(t *testing.T) {
 	})
 }
 
+// A release without a column resumes what the former release has stored, where that has no value in the column.
+func TestStoredErrorOfARemovedColumn(t *testing.T) {
+	t.Parallel()
+	text := "x"
+	for name, note := range map[string]*string{"no value": nil, "a value": &text} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				former := passes[passToday]()
+				create(c, former)
+				s := (&service{Cluster: c}).client(t)
+				away := c.When(cassandratest.Table("passes")).Do(unavailable)
+				_, err := s.w.Write(t.Context(), "issue", former.Insert(passToday{PassID: "1", Holder: "h", Note: note}))
+				away.End()
+				_, err = s.w.With(writer.Resumes(passes[pass]())).Resume(t.Context(), delivered(t, failedWrite(t, err)))
+				if errors.Is(err, writer.ErrInvalid) != (note != nil) || note == nil && err != nil {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
 // leaveHalf makes a change that does not reach the query table.
 func leaveHalf(tb testing.TB, s *service, change tables.Change) {
 	tb.Helper()

@@ -62,6 +62,9 @@ func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) stri
 			continue
 		}
 		v, _ := m.Args[n].(*cqltype.Value) // nil is unset
+		if v == nil && !slices.Contains(t.ColumnNames, name) {
+			continue // a column that was removed, and of which the write has nothing
+		}
 		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool {
 			return c.Name == name && c.Kind == statement.RemoveElements
 		})
