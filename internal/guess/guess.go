@@ -4,6 +4,7 @@ package guess
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,8 +85,11 @@ type table struct {
 	why     string // it is in the group
 }
 
-// group is tables that seem to be of one entity.
-type group struct{ tables []*table }
+// group is tables that seem to be of one entity, and the groups that it is known to differ from. Both only grow.
+type group struct {
+	tables []*table
+	other  map[*group]bool
+}
 
 // version is the end of the name of a table that was made after another one, as in closed_executions_v2.
 var version = regexp.MustCompile(`_v[0-9]+$`)
@@ -97,7 +101,7 @@ func newTable(t *schema.Table, i int) *table {
 		Table: t, entity: Singular(holds), by: by, key: t.Of(schema.PartitionKey, schema.Clustering), columns: make(map[string]string, len(t.Columns)),
 		at: i,
 	}
-	out.group = &group{[]*table{out}}
+	out.group = &group{[]*table{out}, make(map[*group]bool)}
 	out.head = out.entity[strings.LastIndexByte(out.entity, '_')+1:]
 	if own := out.entity + "_id"; t.Column(own) == nil {
 		for i, c := range out.key {
@@ -259,6 +263,12 @@ func joinIf(list []*table, why func(t, base *table) string) {
 				continue
 			}
 			t.why = cmp.Or(t.why, reason)
+			for _, x := range list { // what differs from a part differs from the whole
+				if x.group.other[t.group] {
+					x.group.other[base.group] = true
+				}
+			}
+			maps.Copy(base.group.other, t.group.other)
 			for _, moved := range t.group.tables {
 				moved.group = base.group
 				base.group.tables = append(base.group.tables, moved)
@@ -267,9 +277,12 @@ func joinIf(list []*table, why func(t, base *table) string) {
 	}
 }
 
-// differs says whether any table of a group differs from one of another group.
+// differs says whether any table of a group differs from one of another group. Two tables are compared once: groups
+// that do not differ become one.
 func (g *group) differs(other *group) bool {
-	return slices.ContainsFunc(g.tables, func(t *table) bool { return slices.ContainsFunc(other.tables, t.differs) })
+	g.other[other] = g.other[other] ||
+		slices.ContainsFunc(g.tables, func(t *table) bool { return slices.ContainsFunc(other.tables, t.differs) })
+	return g.other[other]
 }
 
 // finish names an entity, and finds its base table: the one whose key all tables have, rather in their keys; else the
