@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,5 +36,25 @@ func TestWorkForManyStatementsOfOneTable(t *testing.T) { //nolint:paralleltest /
 				t.Errorf("%v allocations, and %v for four times as much", few, many)
 			}
 		})
+	}
+}
+
+// A rule that looks at all batches for each pair of tables allocates for each pair, four times as much for twice the
+// tables.
+func TestWorkForManyTablesAndBatches(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
+	allocations := func(n int) float64 {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "CREATE TABLE k.t%d (a_id int PRIMARY KEY, x int);\nINSERT INTO k.t%[1]d (a_id, x) VALUES (?, ?);\n", i)
+			text.WriteString("BEGIN BATCH INSERT INTO k.t0 (a_id, x) VALUES (?, ?); APPLY BATCH;\n")
+		}
+		s, err := schema.Review(schema.Source{File: "test", Text: text.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(1, func() { lint.Check(s) })
+	}
+	if few, many := allocations(400), allocations(800); many > 2.5*few { // package guess compares 400 with each other
+		t.Errorf("%v allocations, and %v for twice as much", few, many)
 	}
 }

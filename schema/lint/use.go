@@ -238,32 +238,55 @@ func staleCopies(r *review) {
 			r.moving(t)
 		}
 	}
+	copied, have := make(map[*schema.Table][]schema.Column), make(map[schema.ID][]*schema.Table) // by a column
+	for _, t := range r.tables() {
+		if copied[t] = r.copied(t); len(copied[t]) == 0 || !r.written(t) {
+			continue
+		}
+		for _, c := range t.Columns {
+			column := schema.ID{Keyspace: t.Keyspace, Name: c.Name}
+			have[column] = append(have[column], t)
+		}
+	}
+	together := r.together()
 	for _, base := range r.tables() {
 		key := keyColumns(base)
 		if len(key) != 1 || lastWord(key[0].Name) != "id" || key[0].Name == "id" {
 			continue
 		}
-		for _, t := range r.tables() {
-			if t == base || told[t] || t.Keyspace != base.Keyspace || t.Column(key[0].Name) == nil || !r.written(t) || r.writtenTogether(t, base) {
+		for _, t := range have[schema.ID{Keyspace: base.Keyspace, Name: key[0].Name}] {
+			if t == base || told[t] {
 				continue
 			}
-			for _, c := range t.Of(schema.Regular) {
+			i := slices.IndexFunc(copied[t], func(c schema.Column) bool {
 				of := base.Column(c.Name)
-				if of == nil || of.Kind != schema.Regular || !hasWord(c.Name, copiedNames) {
-					continue
-				}
-				updated := slices.ContainsFunc(r.sent[t], func(x sent) bool {
-					return x.Verb == "UPDATE" && slices.ContainsFunc(writes(x.Statement), func(w written) bool { return w.column == c.Name })
-				})
-				if !updated {
-					told[t] = true
-					r.finding(t, "statements that update all copies; or read it from "+base.String(), "%s is a copy of the column in %s, and no statement updates it",
-						c.Name, base.ID).Column = c.Name
-					break
-				}
+				return of != nil && of.Kind == schema.Regular
+			})
+			if i >= 0 && !together(t, base) {
+				name := copied[t][i].Name
+				told[t] = true
+				r.finding(t, "statements that update all copies; or read it from "+base.String(), "%s is a copy of the column in %s, and no statement updates it",
+					name, base.ID).Column = name
 			}
 		}
 	}
+}
+
+// copied gives the columns of a table that may be copies of those of another one, and that no statement updates.
+func (r *review) copied(t *schema.Table) []schema.Column {
+	list := slices.DeleteFunc(t.Of(schema.Regular), func(c schema.Column) bool { return !hasWord(c.Name, copiedNames) })
+	if len(list) == 0 {
+		return nil
+	}
+	updated := make(map[string]bool)
+	for _, x := range r.sent[t] {
+		if x.Verb == "UPDATE" {
+			for _, w := range writes(x.Statement) {
+				updated[w.column] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(c schema.Column) bool { return updated[c.Name] })
 }
 
 // rewritten gives the columns that are read by the key of their row, which is inserted as a whole, and never updated. An
@@ -291,11 +314,40 @@ func ofRow(q *schema.Query, t *schema.Table) bool {
 	return !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) })
 }
 
-// writtenTogether says whether the library writes two tables, or a batch does, and so changes the copies.
-func (r *review) writtenTogether(t, other *schema.Table) bool {
-	both := func(list []*schema.Table) bool { return slices.Contains(list, t) && slices.Contains(list, other) }
-	return slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && both(e.tables) }) ||
-		slices.ContainsFunc(r.batches, func(b batch) bool { return b.writes(t) && b.writes(other) })
+// together gives what says whether the library writes two tables, or a batch does, and so changes the copies.
+func (r *review) together() func(t, other *schema.Table) bool {
+	by, n := make(map[*schema.Table]map[int]bool), 0 // the numbers of the entities and batches of a table
+	add := func(t *schema.Table) {
+		if by[t] == nil {
+			by[t] = make(map[int]bool)
+		}
+		by[t][n] = true
+	}
+	for _, e := range r.entities {
+		if n++; !e.guessed {
+			for _, t := range e.tables {
+				add(t)
+			}
+		}
+	}
+	for _, b := range r.batches {
+		n++
+		for _, x := range b {
+			add(x.table)
+		}
+	}
+	return func(t, other *schema.Table) bool {
+		few, many := by[t], by[other]
+		if len(few) > len(many) {
+			few, many = many, few
+		}
+		for n := range few {
+			if many[n] {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // deleteWins notes batches that delete a row of a table and insert one: at one timestamp, the DELETE of the same row
