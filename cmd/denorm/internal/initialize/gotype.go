@@ -75,6 +75,7 @@ type types struct {
 	schema *schema.Schema
 	names  names
 	known  map[schema.ID]*userType // one that is not finished is nil
+	tried  int                     // parts of user-defined types in structs that were tried for sets
 }
 
 // of gives the Go type of a CQL type.
@@ -120,8 +121,12 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 	return goType{}, fmt.Errorf("no Go type for %s", c)
 }
 
-// maxFields bounds the parts of a user-defined type. Each of a few nested types may double them.
-const maxFields = 1000
+// maxFields bounds the parts of a user-defined type. Each of a few nested types may double them. maxParts bounds them in
+// all structs that are tried for sets: each keeps about 1 KB of memory for each part of each column.
+const (
+	maxFields = 1000
+	maxParts  = 100_000
+)
 
 func (t *types) userType(id schema.ID) (*userType, error) {
 	if u, begun := t.known[id]; u != nil {

@@ -520,6 +520,16 @@ func namesOf(columns []schema.Column) []string {
 
 // check makes the set, as the program that is written would.
 func (b *builder) check(e *Entity) error {
+	tried := b.types.tried
+	for _, f := range e.fields {
+		if len(f.user) > 0 {
+			tried += f.parts
+		}
+	}
+	if tried > maxParts {
+		return fmt.Errorf("the user-defined types of its columns have too many parts: all sets may have %d", maxParts)
+	}
+	b.types.tried = tried
 	set, err := row(e.Name, e.fields, e.declaration)
 	if err != nil {
 		return err
