@@ -33,6 +33,7 @@ const (
 	maxParts  = 100_000   // requests, mutations, conditions and tables
 	maxTables = 1_000     // of an entity with conditions
 	maxOp     = 256       // bytes; MarshalBinary cuts
+	maxTries  = 1 << 30   // attempts of a request; MarshalBinary stores no more, so that sums stay in an int
 )
 
 var (
@@ -89,7 +90,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	requests := slices.Clip(e.requests) // others may encode it at the same time
 	if d, known := e.decision, &e.known; d != nil {
 		w.Decision = wireDecision{
-			Outcome: known.Outcome, Attempts: known.Attempts, Conflict: known.Conflict,
+			Outcome: known.Outcome, Attempts: min(known.Attempts, maxTries), Conflict: known.Conflict,
 			Tables: d.Tables, ID: known.ID,
 		}
 		for _, one := range d.Parts {
@@ -110,7 +111,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	}
 	for i := range requests {
 		p := &requests[i]
-		stored := wirePath{Outcome: p.Outcome, Attempts: p.Attempts}
+		stored := wirePath{Outcome: p.Outcome, Attempts: min(p.Attempts, maxTries)}
 		stored.Err, stored.Refused = wireCause(p.Err)
 		for _, m := range p.Mutations {
 			data, err := m.MarshalBinary()
@@ -185,7 +186,7 @@ func (w *wireError) error() (*Error, error) {
 		}
 	}
 	for _, stored := range w.Paths {
-		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
+		if stored.Outcome > Pending || stored.Attempts < 0 || stored.Attempts > maxTries || len(stored.Mutations) == 0 {
 			return nil, errStored
 		}
 		p := fanout.Request{
@@ -239,7 +240,7 @@ func (e *Error) unite() bool {
 }
 
 func (w *wireDecision) decided(types *statement.Decoder) (d decided, err error) {
-	if w.Outcome > Pending || w.Attempts < 0 || w.ID > decide.Claimed {
+	if w.Outcome > Pending || w.Attempts < 0 || w.Attempts > maxTries || w.ID > decide.Claimed {
 		return d, errStored
 	}
 	if len(w.Tables) > maxTables {

@@ -220,8 +220,13 @@ func TestForeignError(t *testing.T) {
 		"no mutation":       func(w *wireError) { w.Paths = []wirePath{{}} },
 		"unknown outcome":   func(w *wireError) { w.Paths = []wirePath{{Outcome: 99, Mutations: [][]byte{m}}} },
 		"negative attempts": func(w *wireError) { w.Paths = []wirePath{{Attempts: -1, Mutations: [][]byte{m}}} },
-		"odd mutation":      func(w *wireError) { w.Paths = []wirePath{{Mutations: [][]byte{{1}}}} },
-		"two batches":       func(w *wireError) { w.Mode, w.Paths = LoggedBatch, append(w.Paths, w.Paths...) },
+		"too many attempts": func(w *wireError) { w.Paths = []wirePath{{Attempts: 1<<30 + 1, Mutations: [][]byte{m}}} },
+		"too many attempts of a decision": func(w *wireError) {
+			w.Mode, w.Paths = Transaction, nil
+			w.Decision = wireDecision{Attempts: 1<<30 + 1, Conditions: [][]byte{signUp(1, 1)}}
+		},
+		"odd mutation": func(w *wireError) { w.Paths = []wirePath{{Mutations: [][]byte{{1}}}} },
+		"two batches":  func(w *wireError) { w.Mode, w.Paths = LoggedBatch, append(w.Paths, w.Paths...) },
 	} {
 		w := good
 		edit(&w)
@@ -238,6 +243,29 @@ func TestForeignError(t *testing.T) {
 		if err := new(Error).UnmarshalBinary(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", first, err, want)
 		}
+	}
+}
+
+// An error can be stored again, however many attempts it says to have had before.
+func TestAttemptsAreStoredAgain(t *testing.T) {
+	t.Parallel()
+	open, _ := move()
+	data := storedError(t, orderSet(t).Insert(open))
+	var w wireError
+	if _, err := wire.Decode(data[len(magic):len(data)-4], &w, maxParts); err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.Paths {
+		w.Paths[i].Attempts = 1 << 30
+	}
+	e := new(Error)
+	if err := e.UnmarshalBinary(sealed(w)); err != nil {
+		t.Fatal(err)
+	}
+	lost := fakeWriter(&fakeExecutor{answer: func(context.Context, fanout.Attempt) error { return errSimple }}, once())
+	_, err := lost.Resume(t.Context(), e)
+	if _, err := asError(t, err).MarshalBinary(); err != nil {
+		t.Error(err)
 	}
 }
 
