@@ -137,7 +137,7 @@ func place(folder string) (imported, relative, name string, err error) {
 	for _, name := range []string{"sets.go", "migrate.cql", "denorm/main.go", "ADOPT.md"} {
 		all = append(all, filepath.Join(at, filepath.FromSlash(name)))
 	}
-	if link := linked(root, append(all, files...)); link != "" {
+	if link := linked(top(folder, root), append(all, files...)); link != "" {
 		return "", "", "", fmt.Errorf("--out %s: %s is a link: name its target, or remove it", folder, link)
 	}
 	if len(files) == 0 {
@@ -159,11 +159,29 @@ func place(folder string) (imported, relative, name string, err error) {
 // importPath matches what the go command takes for one.
 var importPath = regexp.MustCompile(`^[A-Za-z0-9./_~+-]+$`)
 
-// linked is a part of the path of one of the files that is a link, below the root of the module; or "". A
-// link may be of whoever sends a change for review, and lead out of the module.
-func linked(root string, files []string) string {
+// top is the folder below which no part of a path may be a link: the root of the module, or a folder above it. The root
+// may be found through a link, so a path from the working folder is checked from there on.
+func top(folder, root string) string {
+	above := func(of string) bool {
+		below, err := filepath.Rel(of, root)
+		return err == nil && filepath.IsLocal(below)
+	}
+	wd, err := os.Getwd()
+	if err != nil || filepath.IsAbs(folder) && !above(wd) { // the folders above are of whoever owns the machine
+		return root
+	}
+	at := wd
+	for !above(at) && at != filepath.Dir(at) {
+		at = filepath.Dir(at)
+	}
+	return at
+}
+
+// linked is a part of the path of one of the files that is a link, below a folder; or "". A link may be of whoever
+// sends a change for review, and lead out of the module.
+func linked(top string, files []string) string {
 	for _, file := range files {
-		for at := file; at != root && at != filepath.Dir(at); at = filepath.Dir(at) {
+		for at := file; at != top && at != filepath.Dir(at); at = filepath.Dir(at) {
 			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 				return at
 			}

@@ -1,6 +1,7 @@
 package initialize_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +73,34 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		if files, err := os.ReadDir(outside); err != nil || target == outside && len(files) > 0 {
 			t.Errorf("%s: written to %v, %v", name, files, err)
 		}
+	}
+}
+
+// A link to another module is not followed either, where the working folder has it, or one above that is named.
+func TestLinkToAnotherModuleIsNotFollowed(t *testing.T) {
+	plan := initialize.New(review(t, "", pair), nil)
+	dir, outside := module(t), module(t)
+	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "p")), os.Mkdir(filepath.Join(dir, "own"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for at, folders := range map[string][]string{
+		dir:                       {"p", "p/sub", "./own/../p", filepath.Join(dir, "p"), filepath.Join(dir, "p", "sub")},
+		filepath.Join(dir, "own"): {"../p", "../p/sub"},
+	} {
+		t.Chdir(at)
+		for _, folder := range folders {
+			if _, err := plan.Write(folder, nil); err == nil || !strings.HasSuffix(err.Error(), "p is a link: name its target, or remove it") {
+				t.Errorf("%s: %v", folder, err)
+			}
+		}
+		for _, folder := range []string{".", filepath.Join(outside, "q")} {
+			if err := initialize.Check(folder); err != nil {
+				t.Errorf("%s: %v", folder, err)
+			}
+		}
+	}
+	if files, err := os.ReadDir(outside); err != nil || len(files) != 2 { // go.mod and go.sum
+		t.Errorf("written: %v, %v", files, err)
 	}
 }
 
