@@ -37,13 +37,19 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 			if err != nil {
 				return err
 			}
-			text := found.CQL()
+			var b strings.Builder
+			rest := found.CQL()
 			for _, statement := range found.Statements() {
+				before, after, _ := strings.Cut(rest, statement+";\n")
+				text := statement + ";\n"
 				if printable.Commands(statement) {
 					err = errors.New("a statement is commented out: it has a command to a CI service (##, or a line that begins with ::)")
-					text = strings.Replace(text, statement+";\n", ast.CommentLine(statement+";"), 1)
+					text = ast.CommentLine(statement + ";")
 				}
+				b.WriteString(before + text)
+				rest = after
 			}
+			text := b.String() + rest
 			return cmp.Or(s.config.writeText(c, text), err)
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -142,5 +143,31 @@ func TestFilesWithAMisspeltWord(t *testing.T) {
 				t.Errorf("%s:\n%s", other, out)
 			}
 		}
+	}
+}
+
+// To comment one statement out must not copy the others: for four times as many it takes four times the bytes.
+func TestWorkForManyCommands(t *testing.T) { //nolint:paralleltest // it counts what the whole process allocates
+	allocated := func(n int) uint64 {
+		file := filepath.Join(t.TempDir(), "x.cql")
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "CREATE TABLE k.t%d (a int PRIMARY KEY) WITH comment = '##[x';\n", i)
+		}
+		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, code, err := run(t, nil, "ddl", file)
+		runtime.ReadMemStats(&after)
+		commented := strings.Count(out, "\n-- CREATE TABLE")
+		if n--; code != command.ExitError || commented != n { // the first begins the text
+			t.Errorf("exit code %d, %v: %d of %d are commented out", code, err, commented, n)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(500), allocated(2000); many > 6*few {
+		t.Errorf("%d bytes, and %d for four times as much", few, many)
 	}
 }
