@@ -284,11 +284,11 @@ func (e *Error) NotApplied() bool {
 // Resumable reports whether [Writer.Resume] should be called: there is a table that is not Applied and holds no
 // counters. It does not know whether the write has become too old. It is false after
 //
-//   - every [ErrConflict], [ErrTaken] included, even if the outcome is Unknown: the row has changed since, and [Current]
-//     or a read says how it is;
+//   - every [ErrConflict], [ErrTaken] included, even if the outcome is Unknown: the row has changed since, and
+//     [Current] or a read says how it is;
 //   - [ErrRefused], if nothing else is left. Resume finishes the write once the limit is raised, the index dropped or
 //     the permission granted. A delete of the entity undoes it, but a Versioned entity takes no other write before;
-//   - an Insert that is NotApplied in a Versioned set with an ID, if it holds no claim of the ID. Make the request again;
+//   - an Insert that is NotApplied in a Versioned set with an ID, if it holds no claim of the ID: insert it again;
 //   - [ErrInvalid], unless Resume has rejected the error for what may be a fault of the writer.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused() &&

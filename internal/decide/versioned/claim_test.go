@@ -430,7 +430,7 @@ func TestChangeOfAnID(t *testing.T) {
 	}
 }
 
-// TestClaimOfAnIDAfterTheCall is an insert whose call ends while it claims the ID, or claims it again as it was lost: no
+// TestClaimOfAnIDAfterTheCall is an insert whose call ends while it claims the ID, or claims it again as it was lost. No
 // other change goes on with the claims, so they are left to be given back, and the insert is never sent again.
 func TestClaimOfAnIDAfterTheCall(t *testing.T) {
 	t.Parallel()
