@@ -121,8 +121,8 @@ func (t *types) goType(keyspace string, c *cql.Type) (goType, error) {
 	return goType{}, fmt.Errorf("no Go type for %s", c)
 }
 
-// maxFields bounds the parts of a user-defined type. Each of a few nested types may double them. maxParts bounds them in
-// all structs that are tried for sets: each keeps about 1 KB of memory for each part of each column.
+// maxFields bounds the parts of a user-defined type. Each of a few nested types may double them. maxParts bounds them
+// in all structs that are tried for sets: each keeps about 1 KB of memory for each part of each column.
 const (
 	maxFields = 1000
 	maxParts  = 100_000

@@ -80,7 +80,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 func TestLinkToAnotherModuleIsNotFollowed(t *testing.T) {
 	plan := initialize.New(review(t, "", pair), nil)
 	dir, outside := module(t), module(t)
-	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "p")), os.Mkdir(filepath.Join(dir, "own"), 0o700)); err != nil {
+	err := errors.Join(os.Symlink(outside, filepath.Join(dir, "p")), os.Mkdir(filepath.Join(dir, "own"), 0o700))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for at, folders := range map[string][]string{
@@ -89,7 +90,8 @@ func TestLinkToAnotherModuleIsNotFollowed(t *testing.T) {
 	} {
 		t.Chdir(at)
 		for _, folder := range folders {
-			if _, err := plan.Write(folder, nil); err == nil || !strings.HasSuffix(err.Error(), "p is a link: name its target, or remove it") {
+			_, err := plan.Write(folder, nil)
+			if err == nil || !strings.HasSuffix(err.Error(), "p is a link: name its target, or remove it") {
 				t.Errorf("%s: %v", folder, err)
 			}
 		}

@@ -33,8 +33,8 @@ func TestWorkForManyTables(t *testing.T) { //nolint:paralleltest // AllocsPerRun
 	}
 }
 
-// The library keeps about 1 KB for each part of each column: 4,000 columns of a type of 900 fields, 146 KB of text, took
-// 4 GB. What has too many parts gets no set, and others get theirs.
+// The library keeps about 1 KB for each part of each column: 4,000 columns of a type of 900 fields, 146 KB of text,
+// took 4 GB. What has too many parts gets no set, and others get theirs.
 func TestManyPartsOfTypes(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
