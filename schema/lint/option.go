@@ -79,15 +79,15 @@ func timeWindows(r *review, t *schema.Table) {
 }
 
 // removed matches the functions that Cassandra 5.0 has removed, with their bracket behind them.
-var removed = regexp.MustCompile(`(?i)\b(dateof|unixtimestampof)\b`)
+var removed = regexp.MustCompile(`(?i)\b(dateof|unixtimestampof)\s*\(`)
 
 func deprecated(r *review, t *schema.Table) {
 	if t.Compaction() == dateTiered {
 		r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
 	}
 	for _, x := range r.sent[t] {
-		if gone := removed.FindString(x.Text); gone != "" && r.once(t.ID) {
-			r.finding(t, "toTimestamp, or toUnixTimestamp", "a statement calls %s, which Cassandra 5.0 does not have any more", gone).of(x.Query)
+		if gone := removed.FindStringSubmatch(x.Text); gone != nil && r.once(t.ID) {
+			r.finding(t, "toTimestamp, or toUnixTimestamp", "a statement calls %s, which Cassandra 5.0 does not have any more", gone[1]).of(x.Query)
 		}
 	}
 	if _, compact := t.Options[ast.CompactStorage]; compact {

@@ -78,9 +78,11 @@ func (r *review) like(q *schema.Query, t *schema.Table) string {
 // whole says whether a query reads a partition from its beginning, perhaps with a limit; or, with operators, from where
 // they say.
 func whole(q *schema.Query, t *schema.Table, operators ...string) bool {
-	return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
-		c := t.Column(w.Columns[0])
-		return c != nil && c.Kind == schema.Clustering && !slices.Contains(operators, w.Operator)
+	return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool { // expr(...) has no columns
+		return !slices.Contains(operators, w.Operator) && slices.ContainsFunc(w.Columns, func(name string) bool {
+			c := t.Column(name)
+			return c != nil && c.Kind == schema.Clustering
+		})
 	})
 }
 

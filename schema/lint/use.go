@@ -445,8 +445,11 @@ func apart(r *review) {
 	with := make(map[*schema.Table]*schema.Table) // a copy of it that a batch writes with it
 	for _, b := range r.batches {
 		of := b.inserts()
+		if len(of) >= 50 { // each is compared with each
+			continue
+		}
 		for _, t := range of {
-			if i := slices.IndexFunc(of, func(base *schema.Table) bool { return t != base && copies(t, base) }); i >= 0 && len(of) < 50 {
+			if i := slices.IndexFunc(of, func(base *schema.Table) bool { return t != base && copies(t, base) }); i >= 0 {
 				with[t] = of[i]
 			}
 		}
