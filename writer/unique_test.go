@@ -589,7 +589,8 @@ func TestInsertAboveItsClaimIsNoConflict(t *testing.T) {
 
 // What an insert has claimed is given back if nothing of it was sent, also when its call has ended: after the first
 // plan, which claims, or while the nodes rejected its transaction; and if it cannot be planned again. It cannot either if
-// the clock is set back so far that the claim is too far ahead.
+// the clock is set back so far that the claim is too far ahead. A second plan may be a logged batch where the first was
+// none, and the schema that it needs may not be read. In no case does a Resume send the insert without its claim.
 func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 	t.Parallel()
 	type note struct {
@@ -599,7 +600,10 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 	notes := tables.Must(tables.New[note]("note",
 		tables.Table{Name: "notes", PartKey: []string{"id"}}, tables.ExpiresAt("ends")))
 	set := staySet()
-	for _, name := range []string{"second plan not begun", "second plan rejected", "transaction rejected", "clock set back"} {
+	for _, name := range []string{
+		"second plan not begun", "second plan rejected", "second plan's schema not read", "transaction rejected",
+		"clock set back",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -608,12 +612,17 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 				defer cancel()
 				var seen []string
 				var ahead atomic.Int64
+				var unread atomic.Bool
 				both := connect(t, c, session.Trace(reasons{seen: &seen, ended: func() {
 					switch name {
 					case "second plan not begun":
 						cancel()
 					case "second plan rejected":
 						ahead.Store(int64(time.Minute))
+					case "second plan's schema not read":
+						if unread.Load() {
+							ahead.Store(int64(20 * time.Second)) // the batchlog is tried again
+						}
 					case "clock set back":
 						ahead.Store(0)
 					}
@@ -629,10 +638,31 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 						Do(cassandratest.Fail(cassandratest.Unavailable(gocql.Consistency(gocql.Serial), 2, 1)))
 					time.AfterFunc(500*time.Millisecond, cancel)
 				}
+				if name == "second plan's schema not read" {
+					fails := c.When(cassandratest.Batch).Choose(func(r cassandratest.Request) []cassandratest.Step {
+						if !r.Logged {
+							return nil
+						}
+						return []cassandratest.Step{cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 0))}
+					})
+					ends := time.Now().Add(time.Hour)
+					result, err := s.w.Write(ctx, "note", notes.Insert(note{2, ends}), notes.Insert(note{3, ends}))
+					fails.End()
+					if err != nil || result.Mode != writer.Fallback {
+						t.Fatalf("%v, %v", result.Mode, err)
+					}
+					c.When(cassandratest.Table("system_schema.triggers")).
+						Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid)))
+					unread.Store(true)
+				}
 				_, err := s.w.With(writer.Retry(retry.Policy{MaxAttempts: 100})).Write(ctx, "stay",
 					set.Insert(stayOn(1)), notes.Insert(note{1, time.Now().Add(30 * time.Second)}))
 				conflict := errors.Is(err, writer.ErrConflict)
-				if failed := failedWrite(t, err); !failed.NotApplied() || conflict != (name == "clock set back") {
+				failed := failedWrite(t, err)
+				if !failed.NotApplied() || failed.Resumable() || conflict != (name == "clock set back") {
+					t.Error(err)
+				}
+				if name == "second plan's schema not read" && !strings.Contains(err.Error(), "not read") {
 					t.Error(err)
 				}
 				if err := s.w.Wait(t.Context()); err != nil {

@@ -195,7 +195,11 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 		}
 		if err != nil {
 			if before != nil {
-				before.decision.GiveUp(ctx, &before.env, before.known)
+				given := &before.known
+				if p != nil { // it has taken the claims over, and the error says what is known of them
+					given = &p.known
+				}
+				before.decision.GiveUp(ctx, &before.env, given)
 			}
 			return w.unsent(ctx, op, p, err)
 		}
@@ -203,7 +207,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 			return w.send(ctx, p)
 		}
 		if tries == mostPlans {
-			p.decision.GiveUp(ctx, &p.env, p.known)
+			p.decision.GiveUp(ctx, &p.env, &p.known)
 			return w.send(ctx, p)
 		}
 		before = p

@@ -114,8 +114,10 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	known, err := fanout.Detached(ctx, func() (Known, error) { return d.traced(ctx, env, earlier), nil })
 	switch {
 	case errors.Is(err, fanout.ErrUnbegun):
-		known = Known{Outcome: retry.NotApplied, Err: err, ID: earlier.ID.left(earlier.Outcome)}
-		d.GiveUp(ctx, env, earlier)
+		known = Known{
+			Outcome: retry.NotApplied, Err: err, ID: earlier.ID.left(earlier.Outcome), Held: earlier.Held,
+		}
+		d.GiveUp(ctx, env, &known)
 	case err != nil:
 		known = Known{Outcome: retry.Unknown, Err: err, ID: earlier.ID.left(earlier.Outcome)}
 	}
@@ -132,8 +134,8 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	case known.Outcome == retry.Applied:
 		known.Conflict, known.Err, known.Above = false, nil, 0
 	case known.Above > env.Now().Add(env.Skew).UnixMicro():
-		d.GiveUp(ctx, env, known)
-		known.Held, known.Above, known.Err = nil, 0, fmt.Errorf(
+		d.GiveUp(ctx, env, &known)
+		known.Above, known.Err = 0, fmt.Errorf(
 			"the entity was deleted by a clock more than %v ahead of this one: check the clocks of both hosts", env.Skew)
 	case known.Err == nil:
 		known.Err = ErrChanged
@@ -150,11 +152,15 @@ func (c IDClaim) left(outcome retry.Outcome) IDClaim {
 	return c
 }
 
-// GiveUp gives back what was claimed for a plan that is not carried out.
-func (d *Decision) GiveUp(ctx context.Context, env *Env, earlier Known) {
-	if len(earlier.Held) > 0 && d.Abandon != nil {
-		d.Abandon(ctx, env, d, earlier)
+// GiveUp gives back what was claimed for a plan that is not carried out, so that known does not say Claimed any more.
+func (d *Decision) GiveUp(ctx context.Context, env *Env, known *Known) {
+	if len(known.Held) == 0 {
+		return
 	}
+	if d.Abandon != nil {
+		d.Abandon(ctx, env, d, *known)
+	}
+	known.Held, known.ID = nil, min(known.ID, Unclaimed)
 }
 
 // reasonConflict is what a tracer is told of a condition that did not hold.
