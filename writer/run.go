@@ -20,7 +20,7 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 	if p.undecided() {
 		return w.finish(ctx, p)
 	}
-	w.tryBatchlog(p)
+	w.tryBatchlog(ctx, p)
 	counters := w.start(ctx, p, Counter, p.Counters)
 	p.Requests = w.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
 	if len(p.Requests) > 0 && p.Requests[0].Kind == retry.LoggedBatch {
@@ -35,8 +35,11 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 }
 
 // tryBatchlog makes a logged batch that is about to be sent a fan-out while another write tries the batchlog.
-func (w *Writer) tryBatchlog(p *plan) {
+func (w *Writer) tryBatchlog(ctx context.Context, p *plan) {
 	if p.Strict || len(p.Requests) == 0 || p.Requests[0].Kind != retry.LoggedBatch || !p.Requests[0].Open() {
+		return
+	}
+	if ctx.Err() != nil { // nothing is sent
 		return
 	}
 	var down bool

@@ -776,7 +776,7 @@ func TestOthersOfAPartitionDoNotWaitForTheEnd(t *testing.T) {
 
 // While the batchlog is not trusted, the next logged batch that is sent tries it. A write that was planned, and sent no
 // batch, does not keep others from it: one that is planned twice, one whose condition does not hold, one that is too
-// large, and a Resume that does not know yet.
+// large, one whose context has ended, and a Resume that does not know yet.
 func TestWhatSendsNoBatchLeavesTheTrial(t *testing.T) {
 	t.Parallel()
 	set := staySet()
@@ -807,6 +807,17 @@ func TestWhatSendsNoBatchLeavesTheTrial(t *testing.T) {
 			t.Helper()
 			_, err := s.w.Write(t.Context(), "issue", other(strings.Repeat("n", 60<<10)), other("n"))
 			if !errors.Is(err, writer.ErrTooLarge) {
+				t.Errorf("%v", err)
+			}
+			res, err := s.w.Write(t.Context(), "issue", other("n"), other("n"))
+			return res.Mode, err
+		},
+		"context ended": func(t *testing.T, s *service) (writer.Mode, error) {
+			t.Helper()
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err := s.w.Write(ended, "issue", other("n"), other("n"))
+			if failed := failedWrite(t, err); failed.Mode != writer.LoggedBatch || !errors.Is(err, context.Canceled) {
 				t.Errorf("%v", err)
 			}
 			res, err := s.w.Write(t.Context(), "issue", other("n"), other("n"))
