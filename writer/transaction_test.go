@@ -363,7 +363,7 @@ func TestTransactionsAboveAllDeletes(t *testing.T) {
 	w, _, _ = conditional([]scripted{was(append(deleted(far), nil)...)}, WithClock(fixed(now)))
 	failed := failed(t, w, items.Insert(one))
 	for _, r := range failed.Tables {
-		if !strings.Contains(r.Err.Error(), "deleted by a clock more than") {
+		if !strings.Contains(r.Err.Error(), "by a clock more than") {
 			t.Errorf("%s: %v", r.Table, r.Err)
 		}
 	}

@@ -136,7 +136,8 @@ func (d *Decision) Make(ctx context.Context, env *Env, earlier Known) Known {
 	case known.Above > env.Now().Add(env.Skew).UnixMicro():
 		d.GiveUp(ctx, env, &known)
 		known.Above, known.Err = 0, fmt.Errorf(
-			"the entity was deleted by a clock more than %v ahead of this one: check the clocks of both hosts", env.Skew)
+			"the entity was deleted, or its ID claimed, by a clock more than %v ahead of this one: check the clocks of all "+
+				"hosts", env.Skew)
 	case known.Err == nil:
 		known.Err = ErrChanged
 	}

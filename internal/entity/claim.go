@@ -55,9 +55,15 @@ func (r *Renderer) claim(t *layout.Table, row []cqltype.Value) *Claim {
 // claims the ID, or a part of it: only the claim is in the way of two entities with the ID at a time.
 func (c *Conditional) ClaimsID() bool {
 	s := c.Condition.base.Set
-	beyond := func(i int) bool { return !slices.Contains(s.ID, i) }
 	return c.Condition.Kind == Insert && c.Condition.By == layout.Versioned && len(s.ID) < len(s.Tables[0].Key) &&
-		slices.ContainsFunc(c.Claims, func(k *Claim) bool { return !slices.ContainsFunc(k.table.Key, beyond) })
+		slices.ContainsFunc(c.Claims, (*Claim).OfID)
+}
+
+// OfID says whether the key is the ID of the set, or a part of it. Entities that have it one after the other may share
+// rows of query tables.
+func (c *Claim) OfID() bool {
+	beyond := func(i int) bool { return !slices.Contains(c.base.Set.ID, i) }
+	return !slices.ContainsFunc(c.table.Key, beyond)
 }
 
 // NewClaim is the claim of an entity, by its base row, to a key of a Unique table.

@@ -54,7 +54,7 @@ type Change struct {
 	Held []decide.Held
 
 	held []holding
-	met  gocql.UUID // the latest version of the owners that were evicted
+	met  gocql.UUID // the latest version of the owners of the ID that were evicted
 	left bool       // there are claims to be given back, and the call has ended
 }
 
@@ -75,7 +75,7 @@ const defaultGrace = 10 * time.Second
 // next rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows
 // would be ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has
 // a key, the result's error is a [TakenError]. If the change was Unclaimed, or its claims were not there any more when
-// it met a fence, Behind is the last claim. If an owner that was evicted has a later version, it is that.
+// it met a fence, Behind is the last claim. If an owner of the ID that was evicted has a later version, it is that.
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace

@@ -90,7 +90,9 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 	if key.Held(row) || recent {
 		return false, &TakenError{Key: key, Owner: claim.Owner}
 	}
-	c.met = later(c.met, row.Current()) // a delete by a clock ahead, which removed rows that this change may write
+	if key.OfID() { // its owner may have been deleted by a clock ahead, with rows that this change may write
+		c.met = later(c.met, row.Current())
+	}
 	return fence(ctx, base, row, nextVersion(c.Next, row))
 }
 

@@ -19,6 +19,7 @@ type uniqueRow struct {
 	store *script
 	claim versioned.Claim
 	base  script // of the owner, if that is another entity
+	ofID  bool   // it is the key of the ID
 	lost  string // the answer to this request is lost once
 	steal bool   // another entity has the key as soon as it was fenced
 	gone  bool   // a claim prevents the first Take, and is gone when it is looked at
@@ -34,6 +35,8 @@ func (u *uniqueRow) note(format string, args ...any) error {
 }
 
 func (*uniqueRow) Self() string { return "me" }
+
+func (u *uniqueRow) OfID() bool { return u.ofID }
 
 func (u *uniqueRow) Read(context.Context) (versioned.Claim, error) {
 	return u.claim, u.note("read key")
@@ -427,6 +430,42 @@ func TestChangeOfAnID(t *testing.T) {
 				t.Errorf("claim of the ID: %v, want %v; held %v", second.ID, tt.id, second.Held)
 			}
 		})
+	}
+}
+
+// TestChangeOfAnIDAboveItsFormerOwner evicts the owner of a key, which was deleted by a clock ahead. An insert has to be
+// above that delete only if the key is that of the ID: the rows of an entity with the same mail are not its own.
+func TestChangeOfAnIDAboveItsFormerOwner(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"id":   "not applied, behind 200, " + earlier,
+		"mail": "not applied, behind 102, " + earlier,
+	} {
+		var store script
+		base := script{rows: []versioned.Row{rowAt(200, nil, 0)}, swaps: []any{versioned.Reply{Applied: true}}}
+		id := uniqueRow{store: &store, ofID: true}
+		other := uniqueRow{store: &store}
+		evicted := &other
+		if name == "id" {
+			evicted = &id
+		}
+		evicted.base, evicted.claim = base, versioned.Claim{Owner: "it", Token: at(7)}
+		tokens := int64(100)
+		c := versioned.Change{
+			Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, ID: decide.Unclaimed,
+			Claims: []versioned.Key{&other, &id}, Grace: 50 * time.Microsecond,
+			Next: func(above int64) gocql.UUID {
+				if above >= 200 {
+					return at(above + 1)
+				}
+				tokens++
+				return at(tokens)
+			},
+		}
+		r := c.Commit(t.Context())
+		if got := result(&r); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
 	}
 }
 

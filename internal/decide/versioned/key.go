@@ -50,6 +50,8 @@ type Key interface {
 	Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error)
 	// Free removes the row if its token is this one. Whether it was is of no interest.
 	Free(ctx context.Context, token gocql.UUID) error
+	// OfID says whether the entities that have the key one after the other may share rows of query tables.
+	OfID() bool
 	// Base is another entity of the set.
 	Base(owner string) Store
 	// Held says whether a base row, any entity's, has this key.

@@ -171,6 +171,8 @@ func owner(e int) string { return owners[e] }
 
 func (k *key) Self() string { return owner(k.e) }
 
+func (k *key) OfID() bool { return k.u == 0 }
+
 func (k *key) Read(context.Context) (versioned.Claim, error) {
 	var out versioned.Claim
 	w := k.p.w
