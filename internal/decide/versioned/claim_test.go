@@ -433,8 +433,8 @@ func TestChangeOfAnID(t *testing.T) {
 	}
 }
 
-// TestChangeOfAnIDAboveItsFormerOwner evicts the owner of a key, which was deleted by a clock ahead. An insert has to be
-// above that delete only if the key is that of the ID: the rows of an entity with the same mail are not its own.
+// TestChangeOfAnIDAboveItsFormerOwner evicts the owner of a key, which was deleted by a clock ahead. An insert has to
+// be above the delete only if the key is the ID: the insert shares no row with an entity that had its mail.
 func TestChangeOfAnIDAboveItsFormerOwner(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
