@@ -22,7 +22,7 @@ type ruler struct {
 	limit  time.Duration // no block begins after it
 	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
 	order  turn.Order    // of each turn; the name is left out
-	renew  func() error  // before each block, if it is given: starts the contenders anew
+	renew  func() error  // before each block, if it is given: starts the contenders again
 }
 
 // contender does turns of one name.

@@ -58,7 +58,7 @@ func tokens(n, nodes int) []string {
 // twoDatacentres is how many nodes make two datacentres of three.
 const twoDatacentres = 6
 
-// datacentre is that of node n, counted from 1.
+// datacentre is the datacentre of node n, counted from 1.
 func datacentre(n int) string {
 	if n > twoDatacentres/2 && n <= twoDatacentres {
 		return "dc2"

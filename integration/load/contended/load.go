@@ -35,7 +35,7 @@ var Orders = tables.Must(tables.New[Order]("order",
 	tables.Versioned("version"),
 ))
 
-// Schema creates the tables in the keyspace of the session, and those of the code by hand.
+// Schema creates the tables in the keyspace of the session, and the tables of the code by hand.
 var Schema = append(schema.Must(schema.Declare(schema.Sets(Orders))).Statements(),
 	`CREATE TABLE hand_by_id (order_id uuid PRIMARY KEY, status text, changes int, version timeuuid)`,
 	`CREATE TABLE hand_by_status (status text, order_id uuid, changes int, version timeuuid, PRIMARY KEY (status, order_id))`)

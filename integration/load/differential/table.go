@@ -57,7 +57,7 @@ CREATE TABLE claims (k int, p text, v int, w text, x bigint, PRIMARY KEY ((k, p)
 CREATE TABLE scans (k int, c int, d text, s int static, v int, m map<int, text>, PRIMARY KEY (k, c, d));
 CREATE TABLE pairs (k int, p text, v int, w text, st set<text>, PRIMARY KEY ((k, p)))`
 
-// Definitions are those of all types and tables.
+// Definitions returns the statements that create all types and tables.
 func Definitions() []string { return strings.Split(definitions, ";\n") }
 
 var tables = func() (out []*table) {

@@ -61,7 +61,7 @@ func (r *Row) time() int64 {
 	return t
 }
 
-// The names of columns are those of gocqlx, whatever gocqlx.DefaultMapper was set to.
+// Columns are named as gocqlx names them, whatever gocqlx.DefaultMapper was set to.
 var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
 // Describe returns the contents of a set of which nothing was read. It fails if a column is no field of T: buckets are

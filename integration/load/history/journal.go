@@ -132,7 +132,7 @@ func Delivered(in io.Reader) ([]Place, error) {
 
 // Queue is a queue of failed writes between processes: a directory that exists, in which each file is a stored error,
 // named after the place of its write. Nobody holds a message while it is delivered, so two processes may have the same
-// one at the same time, and one that is killed loses none. The empty queue is none.
+// one at the same time, and one that is killed loses none. An empty name is no queue.
 type Queue string
 
 // Message is a failed write.
@@ -163,7 +163,7 @@ func (q Queue) Again(m Message, failed *writer.Error) error {
 	return err
 }
 
-// Take gives any message, and false if there is none. It stays where it is.
+// Take gives any message, or false if the queue is empty. It stays where it is.
 func (q Queue) Take() (m Message, ok bool, err error) {
 	for {
 		entries, err := os.ReadDir(string(q))
