@@ -23,14 +23,18 @@ const promotable = 0.75
 // rounds bounds how often one repair leads to another: a row that completes a move shows rows under former keys.
 const rounds = 5
 
-// repair makes the tables agree about an entity, and says of each finding what came of it.
-func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) {
+// repair makes the tables agree about an entity, and says of each finding what came of it. It is false, and nothing was
+// sent, if the entity is to be looked at again first.
+func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) bool {
 	unit := runtrace.UnitStart{Kind: j.kind, Table: j.base().qualified(), Repair: true}
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
 	j.tracer.TraceUnitEnd(ctx, runtrace.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
-	left := -1
-	if why := (leftError{}); errors.As(reason, &why) && why.removal {
+	left, why := -1, leftError{}
+	switch _ = errors.As(reason, &why); {
+	case why.written && s.tries < mostTries:
+		return false
+	case why.removal:
 		left = slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })
 	}
 	for i := range found {
@@ -42,12 +46,14 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 			found[i].Reason = "not repaired, because the ghost of the same entity in " + found[left].Table + " is left: " + errorText(reason)
 		}
 	}
+	return true
 }
 
 // leftError says why an entity is left as it is, though no request has failed.
 type leftError struct {
 	error
 	removal bool // because a row of it cannot be removed
+	written bool // the entity was written since it was settled, and nothing was sent
 }
 
 func (e leftError) Unwrap() error { return e.error }
@@ -101,9 +107,11 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		}
 		sent, err := j.step(ctx, s, l, rules)
 		tried = tried || sent > 0 && !j.dryRun
+		why := leftError{}
 		switch {
-		case errors.As(err, new(leftError)):
-			return Found, err
+		case errors.As(err, &why):
+			why.written = why.written && !tried
+			return Found, why
 		case err != nil:
 			return Failed, err
 		case j.dryRun:
@@ -201,7 +209,8 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		d, err = repair.Decide(l, rules)
 	}
 	if err != nil || d.Reason != "" {
-		return 0, cmp.Or(err, left(d.Reason+j.later(s, d)))
+		written := !repair.Same(l.Findings(), s.sighting.Findings)
+		return 0, cmp.Or[error](err, leftError{error: errors.New(d.Reason + j.later(s, d)), written: written})
 	}
 	rows := l.Rows
 	if l.Base != nil {
@@ -292,7 +301,7 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, err error) {
 	l, _, err = j.lookSoon(ctx, s, gocql.All)
 	if err != nil {
-		err = leftError{fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), true}
+		err = leftError{error: fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), removal: true}
 	}
 	return l, err
 }
@@ -306,7 +315,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 	}
 	for _, q := range rows {
 		if j.onRemoval == nil {
-			return leftError{errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), true}
+			return leftError{error: errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), removal: true}
 		}
 		if j.dryRun {
 			continue
@@ -323,7 +332,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 			class = repair.Differing
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
-			return leftError{fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), true}
+			return leftError{error: fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), removal: true}
 		}
 	}
 	return nil

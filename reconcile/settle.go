@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -82,6 +83,11 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 	default:
 		j.unheld(s, l, began)
 		err := j.conclude(ctx, s, l, began, certainty)
+		if errors.Is(err, errChanged) {
+			s.tries += mostTries / 4
+			j.queue.again(s, time.Now().Add(j.settle))
+			return
+		}
 		if err != nil && ctx.Err() == nil {
 			j.fail(err)
 		}
@@ -91,7 +97,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 
 var errBusy = fmt.Errorf("an entity differed at each of %d looks, and was written between them: repair it by Entity when it rests", mostTries)
 
-// conclude reports what a suspect's looks agree on, and repairs it.
+// conclude reports what a suspect's looks agree on, and repairs it. [errChanged] says that it is to be looked at again.
 func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began time.Time, c repair.Certainty) (err error) {
 	if j.store != nil {
 		if c, err = j.recall(ctx, s, &l, began, c); err != nil {
@@ -108,7 +114,9 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 				return err
 			}
 		}
-		j.repair(ctx, s, l, found)
+		if !j.repair(ctx, s, l, found) {
+			return errChanged
+		}
 	}
 	if j.stored != nil {
 		found = append(found, j.stored.finished(s.entity, found)...)
@@ -181,7 +189,7 @@ func (j *job) table(name string) *table {
 // and those that may be where these rows say, also under the other values of columns that are OneOf. The next look
 // reads all of these, too: once the entity has moved, no row may say where it was.
 func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (repair.Look, error) {
-	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt, Ahead: j.ahead(s)}
+	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt}
 	b, err := j.row(ctx, j.base(), s.entity, base)
 	if err != nil {
 		return l, err
@@ -224,6 +232,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		err = j.lookVersioned(ctx, s, &l)
 	}
 	l.FillExpiries()
+	l.Ahead = j.ahead(s) // now: what was written during the look is not ahead
 	return l, err
 }
 

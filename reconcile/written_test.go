@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // served is a world in which a service writes what a process repairs.
@@ -168,4 +171,99 @@ func (f *served) writtenAt(n int) bool {
 	<-written
 	f.checkServed()
 	return true
+}
+
+type memo struct {
+	ID        gocql.UUID
+	Team      string
+	Status    string
+	Text      string
+	UpdatedAt int64
+}
+
+var memos = tables.Must(tables.New[memo]("memo",
+	tables.Table{Name: "memos", PartKey: []string{"id"}},
+	tables.Table{Name: "memos_by_team", PartKey: []string{"team"}, SortKey: []string{"id"}},
+	tables.Table{Name: "memos_by_status", PartKey: []string{"status"}, SortKey: []string{"id"}, Columns: []string{"team", "updated_at"}},
+	tables.OneOf("status", "open", "done"),
+	tables.Stamp("updated_at"),
+))
+
+// A memo is written while a repair reads its base row again: all replicas of it before a ghost is removed, or what a row
+// that differed has become. The repair looks again, and what is written stays.
+func TestWrittenWhileItIsRepaired(t *testing.T) {
+	t.Parallel()
+	before := memo{ID: gocql.UUID{15: 1}, Team: "sales", Status: "open", Text: "old"}
+	for name, test := range map[string]struct {
+		drift func(*memo)
+		delay time.Duration // of the read
+		write func(x *world, before, after memo)
+	}{
+		"half of it, before a ghost is removed": {func(m *memo) { m.Team = "support" }, time.Second, func(x *world, _, after memo) {
+			x.exec("INSERT INTO memos_by_status (id,team,status,updated_at) VALUES (?,?,?,?) USING TIMESTAMP ?",
+				after.ID, after.Team, after.Status, after.UpdatedAt, after.UpdatedAt)
+			<-time.After(7 * time.Second / 4)
+			for _, table := range []string{"memos", "memos_by_team"} {
+				x.memo(table, after)
+			}
+		}},
+		"later than Settle after the look has begun": {func(m *memo) { m.Text = "wrong" }, 3 * time.Second, func(x *world, before, after memo) {
+			<-time.After(5 * time.Second / 2)
+			if _, err := x.w.Write(x.t.Context(), "write", memos.Update(before, after)); err != nil {
+				x.t.Error(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				x := &world{Cluster: c, t: t}
+				x.s, x.w, x.r = openSet(t, c, memos, handed, reconcile.Settle(2*time.Second))
+				res, err := x.w.Write(t.Context(), "write", memos.Insert(before))
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := before
+				before.UpdatedAt = res.Timestamp
+				wrong, after := before, before
+				test.drift(&wrong)
+				x.memo("memos_by_team", wrong)
+				<-time.After(time.Minute)
+				after.UpdatedAt, after.Text = time.Now().UnixMicro(), "new"
+				repaired, once, written := atomic.Bool{}, sync.Once{}, make(chan struct{})
+				c.When(cassandratest.Where(isWrite)).Choose(func(cassandratest.Request) []cassandratest.Step {
+					repaired.Store(true)
+					return nil
+				})
+				c.When(cassandratest.Table("memos"), cassandratest.Where(func(r cassandratest.Request) bool {
+					return isRead(r) && (r.Consistency == gocql.All || repaired.Load())
+				})).Choose(func(cassandratest.Request) (steps []cassandratest.Step) {
+					once.Do(func() {
+						steps = []cassandratest.Step{cassandratest.Apply, cassandratest.Delay(test.delay)}
+						go func() { test.write(x, before, after); close(written) }()
+					})
+					return steps
+				})
+				report, err := x.r.Repair(t.Context(), memos)
+				if err != nil {
+					t.Errorf("%v\n%v", err, report)
+				}
+				select {
+				case <-written:
+				case <-time.After(time.Minute):
+					t.Fatalf("nothing was written meanwhile\n%v", report)
+				}
+				if report, err := x.r.Verify(t.Context(), memos); err != nil {
+					t.Errorf("%v\n%v", err, report)
+				}
+				text := ""
+				if err := x.s.Reads().Query("SELECT text FROM memos").Scan(&text); err != nil || text != after.Text {
+					t.Errorf("the memo is %q, want %q: %v", text, after.Text, err)
+				}
+			})
+		})
+	}
+}
+
+func (x *world) memo(table string, m memo) {
+	x.exec("INSERT INTO "+table+" (id,team,status,text,updated_at) VALUES (?,?,?,?,?) USING TIMESTAMP ?", m.ID, m.Team, m.Status, m.Text, m.UpdatedAt, m.UpdatedAt)
 }
