@@ -23,18 +23,22 @@ const promotable = 0.75
 // rounds bounds how often one repair leads to another: a row that completes a move shows rows under former keys.
 const rounds = 5
 
-// repair makes the tables agree about an entity, and says of each finding what came of it. It is false, and nothing was
-// sent, if the entity is to be looked at again first.
+// repair makes the tables agree about an entity, and says of each finding what came of it. It is false if the entity was
+// written meanwhile, and is to be looked at again.
 func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) bool {
 	unit := runtrace.UnitStart{Kind: j.kind, Table: j.base().qualified(), Repair: true}
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
 	j.tracer.TraceUnitEnd(ctx, runtrace.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
-	left, why := -1, leftError{}
-	switch _ = errors.As(reason, &why); {
-	case why.written && s.tries < mostTries:
+	if errors.Is(reason, errChanged) && s.tries < mostTries {
+		if outcome == Changed {
+			j.reportBegun(ctx, s, Repaired) // if it still differs, it is found again
+			s.begun = slices.DeleteFunc(found, func(f Finding) bool { return f.Class == Shared })
+		}
 		return false
-	case why.removal:
+	}
+	left := -1
+	if why := (leftError{}); errors.As(reason, &why) && why.removal {
 		left = slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })
 	}
 	for i := range found {
@@ -53,7 +57,6 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 type leftError struct {
 	error
 	removal bool // because a row of it cannot be removed
-	written bool // the entity was written since it was settled, and nothing was sent
 }
 
 func (e leftError) Unwrap() error { return e.error }
@@ -107,11 +110,11 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		}
 		sent, err := j.step(ctx, s, l, rules)
 		tried = tried || sent > 0 && !j.dryRun
-		why := leftError{}
 		switch {
-		case errors.As(err, &why):
-			why.written = why.written && !tried
-			return Found, why
+		case errors.As(err, new(leftError)), errors.Is(err, errChanged) && !tried:
+			return Found, err
+		case errors.Is(err, errChanged):
+			return Changed, err
 		case err != nil:
 			return Failed, err
 		case j.dryRun:
@@ -209,8 +212,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		d, err = repair.Decide(l, rules)
 	}
 	if err != nil || d.Reason != "" {
-		written := !repair.Same(l.Findings(), s.sighting.Findings)
-		return 0, cmp.Or[error](err, leftError{error: errors.New(d.Reason + j.later(s, d)), written: written})
+		return 0, cmp.Or(err, j.unwritten(s, l), left(d.Reason+j.later(s, d)))
 	}
 	rows := l.Rows
 	if l.Base != nil {
@@ -242,7 +244,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		}
 		l.Promoted, rules.Old = promoted, false
 		if d, err = repair.Decide(l, rules); err != nil || d.Reason != "" {
-			return sent, cmp.Or(err, left(d.Reason))
+			return sent, cmp.Or(err, j.unwritten(s, l), left(d.Reason))
 		}
 	}
 	if err = j.checkSamples(ctx, d); err != nil {
@@ -265,6 +267,16 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		err = j.reclaim(ctx, s.entity, d.Claim)
 	}
 	return sent + len(d.Send), err
+}
+
+// unwritten says whether a look shows what was settled, and not also a write that may be in flight.
+func (j *job) unwritten(s *suspect, l repair.Look) error {
+	now, since := l.Findings(), time.Now().Add(-j.settle).UnixMicro()
+	young := func(f repair.Finding) bool { return max(f.BaseAt, f.RowAt) > since }
+	if slices.ContainsFunc(now, young) && !repair.Same(now, s.sighting.Findings) {
+		return errChanged
+	}
+	return nil
 }
 
 // expired is why a row is not put that has outlived its expiry, as other code wrote it without a TTL.
@@ -301,7 +313,7 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, err error) {
 	l, _, err = j.lookSoon(ctx, s, gocql.All)
 	if err != nil {
-		err = leftError{error: fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), removal: true}
+		err = leftError{fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), true}
 	}
 	return l, err
 }
@@ -315,7 +327,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 	}
 	for _, q := range rows {
 		if j.onRemoval == nil {
-			return leftError{error: errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), removal: true}
+			return leftError{errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), true}
 		}
 		if j.dryRun {
 			continue
@@ -332,7 +344,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 			class = repair.Differing
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
-			return leftError{error: fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), removal: true}
+			return leftError{fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), true}
 		}
 	}
 	return nil

@@ -64,7 +64,8 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 		if err != nil {
 			j.unlooked(ctx, err)
 		}
-		var repaired []Finding
+		repaired := s.begun
+		j.reportBegun(ctx, s, Repaired)
 		if err == nil && j.stored != nil {
 			j.stored.looked(j.report, s.entity, nil)
 			repaired = j.stored.finished(s.entity, nil)
@@ -84,6 +85,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 		j.unheld(s, l, began)
 		err := j.conclude(ctx, s, l, began, certainty)
 		if errors.Is(err, errChanged) {
+			j.reportBegun(ctx, s, Changed)
 			s.tries += mostTries / 4
 			j.queue.again(s, time.Now().Add(j.settle))
 			return
@@ -117,6 +119,7 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 		if !j.repair(ctx, s, l, found) {
 			return errChanged
 		}
+		j.reportBegun(ctx, s, Repaired)
 	}
 	if j.stored != nil {
 		found = append(found, j.stored.finished(s.entity, found)...)
@@ -128,6 +131,18 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 		return ctx.Err()
 	}
 	return j.remember(ctx, s.entity, began, found, stepDone)
+}
+
+// reportBegun reports what has come of findings of which a repair was begun.
+func (j *job) reportBegun(ctx context.Context, s *suspect, outcome Outcome) {
+	for i := range s.begun {
+		s.begun[i].Outcome, s.begun[i].Reason = outcome, ""
+		if outcome == Changed {
+			s.begun[i].Reason = errChanged.Error()
+		}
+	}
+	j.report.add(s.begun)
+	j.tracedFindings(ctx, s.begun)
 }
 
 // mostTries bounds how often an entity that is written all the time is looked at.

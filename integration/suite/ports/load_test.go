@@ -173,6 +173,9 @@ func TestShopUnderLoad(t *testing.T) {
 		}
 		if report, err := r.Adopt(ctx, adopting, reconcile.Writers(time.Now())); err != nil {
 			p.Errorf("adopt: %v\n%v", err, report)
+			if report != nil {
+				p.Log(slices.Collect(report.Findings()))
+			}
 		}
 		if report, err := r.Backfill(ctx, adopting, byUserAndStatus.Name, reconcile.Writers(time.Now())); err != nil {
 			p.Errorf("backfill: %v\n%v", err, report)
