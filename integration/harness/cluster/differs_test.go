@@ -10,7 +10,7 @@ import (
 // The documentation has the list.
 func TestDifferencesAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/ref/servers.md")
+	page, err := os.ReadFile("../../../docs/design/tests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestDifferencesAreDocumented(t *testing.T) {
 		want += fmt.Sprintf("| %s | %s | %s |\n", d.version, d.why, d.comparisons())
 	}
 	if !strings.Contains(string(page), want) {
-		t.Errorf("docs/ref/servers.md lacks\n%s", want)
+		t.Errorf("docs/design/tests.md lacks\n%s", want)
 	}
 }
 
