@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/testutil/length"
+	"github.com/denorm-go/denorm/internal/testutil/race"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -33,7 +34,7 @@ const (
 func TestReference(t *testing.T) {
 	t.Parallel()
 	pairs := max(10, length.Of(t, referencePairs/referencePart)) * referencePart
-	if raceEnabled { // CI runs all of them without
+	if race.Enabled { // CI runs all of them without
 		pairs = 4 * referencePart
 	}
 	var text strings.Builder

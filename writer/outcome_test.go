@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/testutil/drivertest"
+	"github.com/denorm-go/denorm/internal/testutil/race"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -397,7 +398,7 @@ func TestOutcomesNeverLie(t *testing.T) {
 	}
 	modes := []Option{Auto(), Logged(), Concurrent()}
 	clean, seeds := 0, uint64(3000)
-	if raceEnabled {
+	if race.Enabled {
 		seeds = 500
 	}
 	for seed := range seeds {

@@ -1,6 +1,0 @@
-//go:build race
-
-package tables_test
-
-// raceEnabled says that the race detector slows the tests down about tenfold.
-const raceEnabled = true
