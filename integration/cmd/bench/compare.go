@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"time"
 
 	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
@@ -78,33 +79,59 @@ func exactly(ctx context.Context, path string, names []string) (counts map[strin
 	return counts, nil
 }
 
-// measured has the drivers at the paths do turns of what is named. Without nodes each block has new drivers: two
-// processes of one program differ, for instance in the layout of memory, and the intervals contain that.
-func measured(ctx context.Context, r ruler, names, paths, hosts []string) (heats []*heat, err error) {
+// alone measures without nodes. Each block has new drivers, in new files: two processes of one program differ, for
+// instance in the layout of memory, and the intervals contain that.
+func alone(ctx context.Context, limit time.Duration, names, paths []string, counts map[string]turn.Allocated) (heats []*heat, err error) {
 	var list drivers
-	if len(hosts) > 0 {
-		if list, err = startDrivers(ctx, paths, hosts); err != nil {
+	defer func() { err = errors.Join(err, list.stop()) }()
+	for _, name := range names {
+		h := heatOf(name, paths, &list)
+		h.order = turn.Order{N: max(100, int(garbage/counts[name].Bytes)), AtATime: 4}
+		heats = append(heats, h)
+	}
+	renew := func() error {
+		stopped := list.stop()
+		copies, err := copied(ctx, paths)
+		if err == nil {
+			list, err = startDrivers(ctx, copies, nil)
+		}
+		return errors.Join(stopped, err)
+	}
+	return heats, ruler{limit: limit, rounds: 3, warm: 2, renew: renew, enough: 0.03}.run(ctx, heats...)
+}
+
+// copied gives copies of the files. What was read of a file stays where it is in memory.
+func copied(ctx context.Context, paths []string) (copies []string, err error) {
+	for i, path := range paths {
+		to := fmt.Sprintf("%s-%d", path, i)
+		if _, err := output(exec.CommandContext(ctx, "cp", "--remove-destination", path, to)); err != nil {
 			return nil, err
 		}
+		copies = append(copies, to)
+	}
+	return copies, nil
+}
+
+// measured has the drivers at the paths do turns of what is named, with nodes.
+func measured(ctx context.Context, r ruler, names, paths, hosts []string) (heats []*heat, err error) {
+	list, err := startDrivers(ctx, paths, hosts)
+	if err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, list.stop()) }()
 	for _, name := range names {
-		h := &heat{}
-		for i := range paths {
-			h.list = append(h.list, contender{name, func(ctx context.Context, o turn.Order) (turn.Result, error) { return list[i].turn(ctx, o) }})
-		}
-		heats = append(heats, h)
-	}
-	if len(hosts) == 0 {
-		r.renew = func() (err error) {
-			stopped := list.stop()
-			if list, err = startDrivers(ctx, paths, nil); err != nil || stopped != nil {
-				return errors.Join(err, stopped)
-			}
-			return nil
-		}
+		heats = append(heats, heatOf(name, paths, &list))
 	}
 	return heats, r.run(ctx, heats...)
+}
+
+// heatOf has the drivers that a list has at the time meet each other.
+func heatOf(name string, paths []string, list *drivers) *heat {
+	h := &heat{}
+	for i := range paths {
+		h.list = append(h.list, contender{name, func(ctx context.Context, o turn.Order) (turn.Result, error) { return (*list)[i].turn(ctx, o) }})
+	}
+	return h
 }
 
 var errSlower = errors.New("not as fast as the base, or not measured well enough to say so")
@@ -126,7 +153,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		return err
 	}
 	three := []string{base, head, head}
-	alone, err := measured(ctx, ruler{limit: compareAlone, rounds: 3, order: withoutNodes}, names, three, nil)
+	withoutNodes, err := alone(ctx, compareAlone, names, three, before)
 	if err != nil {
 		return err
 	}
@@ -140,7 +167,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		for _, m := range []metric{clientCPU, p50, slowest} {
 			h := heats[i]
 			if m.alone {
-				h = alone[i]
+				h = withoutNodes[i]
 			}
 			r, null := h.versus(1, m), compare(h.series(2, m), h.series(1, m), sure)
 			verdict, most := "", ""
@@ -163,7 +190,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		}
 		fmt.Printf("| %s | allocations | %s, was %s | | as before | %s |\n", name, now[name], before[name], verdict)
 	}
-	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(alone[0].results[0])/2/alone[0].rounds, len(heats[0].results[0])/2/heats[0].rounds, pauses(heats...))
+	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(withoutNodes[0].results[0])/2/withoutNodes[0].rounds, len(heats[0].results[0])/2/heats[0].rounds, pauses(heats...))
 	if !good {
 		return errSlower
 	}
@@ -174,6 +201,9 @@ const holds = "holds"
 
 // sure is the confidence of the nulls: a run fails unless all ten contain 1, so each may miss it in 0.5 % of runs only.
 const sure = 0.995
+
+// garbage is what a turn without nodes allocates, in bytes: enough that all turns collect it about as often.
+const garbage = 8 << 20
 
 // withoutNodes are turns that take some milliseconds.
 var withoutNodes = turn.Order{N: 100, AtATime: 4}

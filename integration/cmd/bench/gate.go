@@ -58,7 +58,7 @@ func gate(ctx context.Context, dir, commit string, update bool) error {
 	}
 	fast := true
 	if noBase == nil {
-		fast, err = fitsCPU(ctx, names, base, head)
+		fast, err = fitsCPU(ctx, names, base, head, now)
 	} else {
 		fmt.Println("WARNING: client CPU is not compared:", noBase)
 	}
@@ -101,11 +101,10 @@ func fitsAllocations(ctx context.Context, names []string, now map[string]turn.Al
 }
 
 // fitsCPU measures again what is too slow or may be.
-func fitsCPU(ctx context.Context, names []string, base, head string) (bool, error) {
+func fitsCPU(ctx context.Context, names []string, base, head string, counts map[string]turn.Allocated) (bool, error) {
 	slow, fits := names, true
 	for round := 0; round < 2 && len(slow) > 0; round++ {
-		r := ruler{limit: gateFor, enough: 0.03, rounds: 3, order: withoutNodes}
-		heats, err := measured(ctx, r, slow, []string{base, head}, nil)
+		heats, err := alone(ctx, gateFor, slow, []string{base, head}, counts)
 		if err != nil {
 			return false, err
 		}

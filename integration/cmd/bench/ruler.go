@@ -22,6 +22,7 @@ type ruler struct {
 	limit  time.Duration // no block begins after it
 	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
 	order  turn.Order    // of each turn; the name is left out
+	warm   int           // how many times longer the turns before are, which are not counted; 0: warm
 	renew  func() error  // before each block, if it is given: starts the contenders again
 }
 
@@ -39,8 +40,7 @@ type heat struct {
 	results [][]turn.Result // by contender, in the order of the turns: two a round
 }
 
-// warm is how many times longer a turn is that is not counted: what contenders do first prepares statements, and warms
-// the servers and the client.
+// warm is for turns with nodes: what contenders do first prepares statements, and warms the servers and the client.
 const warm = 10
 
 // run measures the heats in turn.
@@ -65,7 +65,7 @@ func (r ruler) run(ctx context.Context, heats ...*heat) error {
 		}
 		for _, h := range heats {
 			if fresh {
-				if err := r.turns(ctx, h, rand.Perm(len(h.list)), warm); err != nil {
+				if err := r.turns(ctx, h, rand.Perm(len(h.list)), cmp.Or(r.warm, warm)); err != nil {
 					return err
 				}
 			}
