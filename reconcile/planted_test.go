@@ -103,7 +103,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"an entity is left for what is written while it is repaired", "repair.go",
-		"if errors.Is(reason, errChanged) && s.tries < mostTries {", "if false {",
+		"case errors.As(err, &why) && why.written && round < rounds-1:", "case false:",
 		".", "^TestWrittenWhileItIsRepaired$",
 	},
 	{

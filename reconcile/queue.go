@@ -25,7 +25,6 @@ type suspect struct {
 	more     []place        // added while it is being looked at
 	units    []*unit        // that are not done before it is settled
 	sighting repair.Sighting
-	begun    []Finding // of which a repair was begun, and whose entity was written meanwhile
 	held     int64     // in microseconds: what is later was ahead when an earlier run saw it; 0: it saw nothing
 	due      time.Time // of the next look
 	looking  bool      // it is being looked at, and not in the heap

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/runtrace"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/internal/tablerow"
@@ -23,20 +24,12 @@ const promotable = 0.75
 // rounds bounds how often one repair leads to another: a row that completes a move shows rows under former keys.
 const rounds = 5
 
-// repair makes the tables agree about an entity, and says of each finding what came of it. It is false if the entity was
-// written meanwhile, and is to be looked at again.
-func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) bool {
+// repair makes the tables agree about an entity, and says of each finding what came of it.
+func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) {
 	unit := runtrace.UnitStart{Kind: j.kind, Table: j.base().qualified(), Repair: true}
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
 	j.tracer.TraceUnitEnd(ctx, runtrace.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
-	if errors.Is(reason, errChanged) && s.tries < mostTries {
-		if outcome == Changed {
-			j.reportBegun(ctx, s, Repaired) // if it still differs, it is found again
-			s.begun = slices.DeleteFunc(found, func(f Finding) bool { return f.Class == Shared })
-		}
-		return false
-	}
 	left := -1
 	if why := (leftError{}); errors.As(reason, &why) && why.removal {
 		left = slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })
@@ -50,13 +43,13 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 			found[i].Reason = "not repaired, because the ghost of the same entity in " + found[left].Table + " is left: " + errorText(reason)
 		}
 	}
-	return true
 }
 
 // leftError says why an entity is left as it is, though no request has failed.
 type leftError struct {
 	error
 	removal bool // because a row of it cannot be removed
+	written bool // because of what may be half of a write
 }
 
 func (e leftError) Unwrap() error { return e.error }
@@ -98,23 +91,33 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	}
 	var began time.Time
 	again := false // written again, by Rewrite
+	later, waited := false, false
 	before := repairable(l)
 	if len(before) == 0 {
 		return Found, nil
 	}
 	shared := len(l.Findings()) - len(before)
-	for range rounds {
-		rules.Old = rules.Old && repair.Same(l.Findings(), s.sighting.Findings) // what is new is not proven
-		if why := j.unrepairable(l); why != nil {
-			return Found, why
+	for round := range rounds {
+		if later {
+			var err error
+			if l, began, err = j.lookLater(ctx, s); err != nil {
+				return Failed, err
+			}
+			if before = repairable(l); len(before) == 0 {
+				return j.agreed(ctx, l, began)
+			}
 		}
-		sent, err := j.step(ctx, s, l, rules)
+		later = false
+		rules.Old = rules.Old && repair.Same(l.Findings(), s.sighting.Findings) // what is new is not proven
+		sent, err := j.step(ctx, s, l, began, rules)
 		tried = tried || sent > 0 && !j.dryRun
+		why := leftError{}
 		switch {
-		case errors.As(err, new(leftError)), errors.Is(err, errChanged) && !tried:
+		case errors.As(err, &why) && why.written && round < rounds-1:
+			later = true
+			continue
+		case errors.As(err, &why):
 			return Found, err
-		case errors.Is(err, errChanged):
-			return Changed, err
 		case err != nil:
 			return Failed, err
 		case j.dryRun:
@@ -135,6 +138,9 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			continue
 		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
 			return Found, errors.New("a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced")
+		case !waited && round < rounds-1: // a delete may still reach the other tables
+			later, waited = true, true
+			continue
 		case j.base().version >= 0:
 			return Shadowed, errors.New("a delete of a later version covers the row: delete the entity again, or Modify it with no change")
 		case !j.rewrite || l.Base == nil:
@@ -200,11 +206,15 @@ func (j *job) unrepairable(l repair.Look) error {
 	return nil
 }
 
-// step carries out what the rules say of a look. It gives how many statements were sent, or would be. A [leftError]
-// says why nothing is done.
-func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.Rules) (sent int, err error) {
+// step carries out what the rules say of a look that began then. It gives how many statements were sent, or would be. A
+// [leftError] says why nothing is done.
+func (j *job) step(ctx context.Context, s *suspect, l repair.Look, began time.Time, rules repair.Rules) (sent int, err error) {
+	if why := j.unrepairable(l); why != nil {
+		return 0, j.leaves(s, l, began, why)
+	}
 	d, err := repair.Decide(l, rules)
 	if d.ReadAll {
+		began = time.Now()
 		if l, err = j.lookAtAll(ctx, s); err != nil || len(repairable(l)) == 0 {
 			return 0, err
 		}
@@ -212,7 +222,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		d, err = repair.Decide(l, rules)
 	}
 	if err != nil || d.Reason != "" {
-		return 0, cmp.Or(err, j.unwritten(s, l), left(d.Reason+j.later(s, d)))
+		return 0, cmp.Or(err, j.leaves(s, l, began, errors.New(d.Reason+j.later(s, d))))
 	}
 	rows := l.Rows
 	if l.Base != nil {
@@ -239,12 +249,13 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 			return sent, err
 		}
 		promoted := d.Promoted
+		began = time.Now()
 		if l, err = j.lookAtAll(ctx, s); err != nil {
 			return sent, err
 		}
 		l.Promoted, rules.Old = promoted, false
 		if d, err = repair.Decide(l, rules); err != nil || d.Reason != "" {
-			return sent, cmp.Or(err, j.unwritten(s, l), left(d.Reason))
+			return sent, cmp.Or(err, j.leaves(s, l, began, errors.New(d.Reason)))
 		}
 	}
 	if err = j.checkSamples(ctx, d); err != nil {
@@ -269,14 +280,26 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 	return sent + len(d.Send), err
 }
 
-// unwritten says whether a look shows what was settled, and not also a write that may be in flight.
-func (j *job) unwritten(s *suspect, l repair.Look) error {
-	now, since := l.Findings(), time.Now().Add(-j.settle).UnixMicro()
-	young := func(f repair.Finding) bool { return max(f.BaseAt, f.RowAt) > since }
-	if slices.ContainsFunc(now, young) && !repair.Same(now, s.sighting.Findings) {
-		return errChanged
+// leaves says why an entity is left, and whether that may be for half of a write: for what is younger than Settle, and
+// was not settled.
+func (j *job) leaves(s *suspect, l repair.Look, began time.Time, why error) error {
+	from, to := began.Add(-j.settle).UnixMicro(), time.Now().Add(j.settle).UnixMicro()
+	now := l.Findings()
+	young := slices.ContainsFunc(now, func(f repair.Finding) bool {
+		at := max(f.BaseAt, f.RowAt)
+		return from < at && at < to
+	})
+	return leftError{error: why, written: young && !repair.Same(now, s.sighting.Findings)}
+}
+
+// soon is when an entity is looked at again that was written meanwhile. Most writes have ended then.
+const soon = time.Second
+
+func (j *job) lookLater(ctx context.Context, s *suspect) (l repair.Look, began time.Time, err error) {
+	if err = request.Sleep(ctx, min(soon, j.settle)); err != nil {
+		return l, began, err
 	}
-	return nil
+	return j.lookSoon(ctx, s, j.level())
 }
 
 // expired is why a row is not put that has outlived its expiry, as other code wrote it without a TTL.
@@ -313,7 +336,7 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, err error) {
 	l, _, err = j.lookSoon(ctx, s, gocql.All)
 	if err != nil {
-		err = leftError{fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), true}
+		err = leftError{error: fmt.Errorf("rows are removed only when all replicas of the base row have answered: %w", err), removal: true}
 	}
 	return l, err
 }
@@ -327,7 +350,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 	}
 	for _, q := range rows {
 		if j.onRemoval == nil {
-			return leftError{errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), true}
+			return leftError{error: errors.New("rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"), removal: true}
 		}
 		if j.dryRun {
 			continue
@@ -344,7 +367,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) error {
 			class = repair.Differing
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
-			return leftError{fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), true}
+			return leftError{error: fmt.Errorf("the row is not removed, as it could not be handed out before: %w", err), removal: true}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -44,6 +43,9 @@ func (j *job) unlooked(ctx context.Context, err error) {
 
 // settleOne looks at a suspect once.
 func (j *job) settleOne(ctx context.Context, s *suspect) {
+	if j.stored != nil {
+		j.stored.lookToo(s)
+	}
 	l, began, err := j.lookSoon(ctx, s, j.level())
 	if err != nil {
 		j.unlooked(ctx, err)
@@ -64,8 +66,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 		if err != nil {
 			j.unlooked(ctx, err)
 		}
-		repaired := s.begun
-		j.reportBegun(ctx, s, Repaired)
+		var repaired []Finding
 		if err == nil && j.stored != nil {
 			j.stored.looked(j.report, s.entity, nil)
 			repaired = j.stored.finished(s.entity, nil)
@@ -84,12 +85,6 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 	default:
 		j.unheld(s, l, began)
 		err := j.conclude(ctx, s, l, began, certainty)
-		if errors.Is(err, errChanged) {
-			j.reportBegun(ctx, s, Changed)
-			s.tries += mostTries / 4
-			j.queue.again(s, time.Now().Add(j.settle))
-			return
-		}
 		if err != nil && ctx.Err() == nil {
 			j.fail(err)
 		}
@@ -99,7 +94,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 
 var errBusy = fmt.Errorf("an entity differed at each of %d looks, and was written between them: repair it by Entity when it rests", mostTries)
 
-// conclude reports what a suspect's looks agree on, and repairs it. [errChanged] says that it is to be looked at again.
+// conclude reports what a suspect's looks agree on, and repairs it.
 func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began time.Time, c repair.Certainty) (err error) {
 	if j.store != nil {
 		if c, err = j.recall(ctx, s, &l, began, c); err != nil {
@@ -116,10 +111,7 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 				return err
 			}
 		}
-		if !j.repair(ctx, s, l, found) {
-			return errChanged
-		}
-		j.reportBegun(ctx, s, Repaired)
+		j.repair(ctx, s, l, found)
 	}
 	if j.stored != nil {
 		found = append(found, j.stored.finished(s.entity, found)...)
@@ -131,18 +123,6 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 		return ctx.Err()
 	}
 	return j.remember(ctx, s.entity, began, found, stepDone)
-}
-
-// reportBegun reports what has come of findings of which a repair was begun.
-func (j *job) reportBegun(ctx context.Context, s *suspect, outcome Outcome) {
-	for i := range s.begun {
-		s.begun[i].Outcome, s.begun[i].Reason = outcome, ""
-		if outcome == Changed {
-			s.begun[i].Reason = errChanged.Error()
-		}
-	}
-	j.report.add(s.begun)
-	j.tracedFindings(ctx, s.begun)
 }
 
 // mostTries bounds how often an entity that is written all the time is looked at.

@@ -240,6 +240,16 @@ func (r *storedRun) covers(t *table, key string, ranges int) bool {
 	return ok
 }
 
+// lookToo adds the places of what an earlier process has found of an entity, in ranges that may be done.
+func (r *storedRun) lookToo(s *suspect) {
+	e := &r.earlier
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, at := range e.report[s.entity] {
+		s.places[at] = true
+	}
+}
+
 // looked corrects what an earlier process has found of an entity, which was looked at again.
 func (r *storedRun) looked(report *Report, entity string, found []Finding) {
 	e := &r.earlier
