@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"time"
 
@@ -104,7 +106,10 @@ func alone(ctx context.Context, limit time.Duration, names, paths []string, coun
 func copied(ctx context.Context, paths []string) (copies []string, err error) {
 	for i, path := range paths {
 		to := fmt.Sprintf("%s-%d", path, i)
-		if _, err := output(exec.CommandContext(ctx, "cp", "--remove-destination", path, to)); err != nil {
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if _, err := output(exec.CommandContext(ctx, "cp", path, to)); err != nil {
 			return nil, err
 		}
 		copies = append(copies, to)
