@@ -39,7 +39,7 @@ func TestEstimateOfWhatNobodyReports(t *testing.T) {
 
 func TestEstimateFormats(t *testing.T) {
 	t.Parallel()
-	e := reconcile.Estimate{Entity: "order", Requests: 2512, Puts: 1_001_256, Spool: 480 << 20, Tables: []reconcile.TableEstimate{
+	e := reconcile.Estimate{Entity: "order", Requests: 2512, Puts: 1_001_256, Spool: 240_000_000, Tables: []reconcile.TableEstimate{
 		{Table: "shop.orders_by_id", Rows: 1_000_000, Bytes: 98 << 20},
 		{Table: "shop.orders_by_status", Rows: 1_000_000},
 	}}
