@@ -42,9 +42,14 @@ func gcGrace(r *review) {
 				int64(t.GCGrace().Seconds()), e.Moves[i])
 		}
 	}
-	for q, t := range r.queries {
-		if q.Logged && t.GCGrace() == 0 && r.once(t.ID) {
-			r.finding(t, fix, "gc_grace_seconds is 0, and a logged batch writes the table").of(q)
+	for _, b := range r.batches {
+		if !b[0].Logged || b.partitions(false) < 2 && b.repeated() < 0 { // of one partition, it is not in the batchlog
+			continue
+		}
+		for _, x := range b {
+			if x.table.GCGrace() == 0 && r.once(x.table.ID) {
+				r.finding(x.table, fix, "gc_grace_seconds is 0, and a logged batch writes the table").of(x.Query)
+			}
 		}
 	}
 }

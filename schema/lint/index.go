@@ -112,8 +112,7 @@ func mapValues(r *review, x *schema.Index, t *schema.Table) {
 	}
 }
 
-// leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning
-// to its end.
+// leadingWildcard reports searches for the end or the middle of a text, for which an index has each suffix.
 func leadingWildcard(r *review, x sent) {
 	s, ok := x.Statement.(*ast.Select)
 	if !ok || r.like(x.Query, x.table) != "" {

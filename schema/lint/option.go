@@ -91,7 +91,7 @@ func deprecated(r *review, t *schema.Table) {
 		}
 	}
 	if _, compact := t.Options[ast.CompactStorage]; compact {
-		r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, once no client reads it by Thrift; leave it out of new tables",
+		r.finding(t, "ALTER TABLE ... DROP COMPACT STORAGE, with drop_compact_storage_enabled in cassandra.yaml; leave it out of new tables",
 			"COMPACT STORAGE, which is deprecated: the table cannot have more columns, static ones or collections").
 			when(!r.once(t.Keyspace), Note) // one decision for all tables
 	}

@@ -41,7 +41,7 @@ var checks = map[string]any{
 	"DN201":      missingUnique,
 	"DN202":      keyByClock,
 	"DN203":      incomplete,
-	"DN205":      typeInKey([]string{"double", "float"}, "decimal, or a bigint of the smallest unit", "what computes it in another way finds no row"),
+	"DN205":      typeInKey([]string{"double", "float"}, "a bigint of the smallest unit", "what computes it in another way finds no row"),
 	"DN206":      redundant,
 	"DN207":      twoTypes,
 	"DN208":      typeInKey([]string{"list", "set", "map"}, "a table with a row for each element", "a row is found only by all of its elements"),
