@@ -103,8 +103,18 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"an entity is left for what is written while it is repaired", "repair.go",
-		"case errors.As(err, &why) && why.written && round < rounds-1:", "case false:",
+		"why.written && round < rounds-1", "why.written && round < 0",
 		".", "^TestWrittenWhileItIsRepaired$",
+	},
+	{
+		"a row that half of a delete covers is shadowed at once", "repair.go",
+		"if after := repairable(l); !wait && ", "if after := repairable(l); false && ",
+		".", "^TestWrittenWhileItIsRepaired$",
+	},
+	{
+		"a continued run forgets what it has found of an entity elsewhere", "settle.go",
+		"j.stored.lookToo(s)", "_ = s",
+		".", "^TestResumedRunKeepsWhatAnEntityHasElsewhere$",
 	},
 	{
 		"absent values are left alone in rows that differ", "../internal/repair/repair.go",

@@ -91,32 +91,24 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	}
 	var began time.Time
 	again := false // written again, by Rewrite
-	later, waited := false, false
+	waited := false
 	before := repairable(l)
 	if len(before) == 0 {
 		return Found, nil
 	}
 	shared := len(l.Findings()) - len(before)
 	for round := range rounds {
-		if later {
-			var err error
-			if l, began, err = j.lookLater(ctx, s); err != nil {
-				return Failed, err
-			}
-			if before = repairable(l); len(before) == 0 {
-				return j.agreed(ctx, l, began)
-			}
-		}
-		later = false
 		rules.Old = rules.Old && repair.Same(l.Findings(), s.sighting.Findings) // what is new is not proven
 		sent, err := j.step(ctx, s, l, began, rules)
 		tried = tried || sent > 0 && !j.dryRun
 		why := leftError{}
+		isLeft := errors.As(err, &why)
+		wait := isLeft && why.written && round < rounds-1
+		look := j.lookSoon
 		switch {
-		case errors.As(err, &why) && why.written && round < rounds-1:
-			later = true
-			continue
-		case errors.As(err, &why):
+		case wait:
+			look = j.lookLater
+		case isLeft:
 			return Found, err
 		case err != nil:
 			return Failed, err
@@ -124,23 +116,28 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			would = true
 			return Found, fmt.Errorf("DryRun: would be repaired with %d statements", sent)
 		}
-		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
+		if l, began, err = look(ctx, s, j.level()); err != nil {
 			return Failed, err
+		}
+		if after := repairable(l); !wait && !waited && len(after) > 0 && repair.Same(before, after) && !repair.Same(after, s.sighting.Findings) {
+			waited = true // a delete may still reach the other tables
+			if l, began, err = j.lookLater(ctx, s, j.level()); err != nil {
+				return Failed, err
+			}
 		}
 		after := repairable(l)
 		switch {
 		case len(l.Findings())-len(after) > shared: // somebody else has claimed it meanwhile
 			return Found, errTaken
+		case len(after) == 0 && j.dryRun:
+			return Changed, errChanged
 		case len(after) == 0:
 			return j.agreed(ctx, l, began)
-		case !repair.Same(before, after):
+		case wait || !repair.Same(before, after):
 			before = after
 			continue
 		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
 			return Found, errors.New("a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced")
-		case !waited && round < rounds-1: // a delete may still reach the other tables
-			later, waited = true, true
-			continue
 		case j.base().version >= 0:
 			return Shadowed, errors.New("a delete of a later version covers the row: delete the entity again, or Modify it with no change")
 		case !j.rewrite || l.Base == nil:
@@ -289,17 +286,18 @@ func (j *job) leaves(s *suspect, l repair.Look, began time.Time, why error) erro
 		at := max(f.BaseAt, f.RowAt)
 		return from < at && at < to
 	})
-	return leftError{error: why, written: young && !repair.Same(now, s.sighting.Findings)}
+	gone := l.Base == nil && slices.ContainsFunc(s.sighting.Findings, func(f repair.Finding) bool { return f.BaseAt != 0 })
+	return leftError{error: why, written: (young || gone || j.at) && !repair.Same(now, s.sighting.Findings)}
 }
 
 // soon is when an entity is looked at again that was written meanwhile. Most writes have ended then.
 const soon = time.Second
 
-func (j *job) lookLater(ctx context.Context, s *suspect) (l repair.Look, began time.Time, err error) {
+func (j *job) lookLater(ctx context.Context, s *suspect, base gocql.Consistency) (l repair.Look, began time.Time, err error) {
 	if err = request.Sleep(ctx, min(soon, j.settle)); err != nil {
 		return l, began, err
 	}
-	return j.lookSoon(ctx, s, j.level())
+	return j.lookSoon(ctx, s, base)
 }
 
 // expired is why a row is not put that has outlived its expiry, as other code wrote it without a TTL.

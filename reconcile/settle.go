@@ -184,7 +184,7 @@ func (j *job) table(name string) *table {
 // and those that may be where these rows say, also under the other values of columns that are OneOf. The next look
 // reads all of these, too: once the entity has moved, no row may say where it was.
 func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (repair.Look, error) {
-	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt}
+	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt, Ahead: j.ahead(s)}
 	b, err := j.row(ctx, j.base(), s.entity, base)
 	if err != nil {
 		return l, err
@@ -227,7 +227,6 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		err = j.lookVersioned(ctx, s, &l)
 	}
 	l.FillExpiries()
-	l.Ahead = j.ahead(s) // now: what was written during the look is not ahead
 	return l, err
 }
 

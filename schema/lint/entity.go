@@ -42,8 +42,12 @@ func gcGrace(r *review) {
 				int64(t.GCGrace().Seconds()), e.Moves[i])
 		}
 	}
+	writes := make(map[int]int) // statements by batch, also of tables that are not known
+	for i := range r.schema.Queries {
+		writes[r.schema.Queries[i].Batch]++
+	}
 	for _, b := range r.batches {
-		if !b[0].Logged || b.partitions(false) < 2 && b.repeated() < 0 { // of one partition, it is not in the batchlog
+		if !b[0].Logged || b.onePartition() && len(b) == writes[b[0].Batch] { // then it is not in the batchlog
 			continue
 		}
 		for _, x := range b {

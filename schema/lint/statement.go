@@ -251,6 +251,13 @@ func (b batch) partitions(fixed bool) int {
 	return len(different)
 }
 
+// onePartition says whether all statements of a batch may write one partition, by their text.
+func (b batch) onePartition() bool {
+	i := b.repeated()
+	return b.partitions(false) < 2 && (i < 0 || len(b[i].table.Of(schema.Clustering)) > 0) &&
+		!slices.ContainsFunc(b, func(x sent) bool { name, _ := partitionOf(x.Query, x.table); return name == "" })
+}
+
 // repeated is a statement of a batch that is in it twice with values that are bound, as a loop over rows makes it; or
 // -1. Best is one whose table has a row each partition.
 func (b batch) repeated() int {

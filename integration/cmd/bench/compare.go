@@ -88,11 +88,12 @@ func alone(ctx context.Context, limit time.Duration, names, paths []string, coun
 	defer func() { err = errors.Join(err, list.stop()) }()
 	for _, name := range names {
 		h := heatOf(name, paths, &list)
-		h.order = turn.Order{N: max(100, int(garbage/counts[name].Bytes)), AtATime: 4}
+		h.order = turn.Order{N: max(100, int(garbage/max(1, counts[name].Bytes))), AtATime: 4}
 		heats = append(heats, h)
 	}
 	renew := func() error {
 		stopped := list.stop()
+		list = nil
 		copies, err := copied(ctx, paths)
 		if err == nil {
 			list, err = startDrivers(ctx, copies, nil)
@@ -158,7 +159,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		return err
 	}
 	three := []string{base, head, head}
-	withoutNodes, err := alone(ctx, compareAlone, names, three, before)
+	without, err := alone(ctx, compareAlone, names, three, before)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		for _, m := range []metric{clientCPU, p50, slowest} {
 			h := heats[i]
 			if m.alone {
-				h = withoutNodes[i]
+				h = without[i]
 			}
 			r, null := h.versus(1, m), compare(h.series(2, m), h.series(1, m), sure)
 			verdict, most := "", ""
@@ -195,7 +196,7 @@ func compareCommits(ctx context.Context, dir, commit string, hosts []string) err
 		}
 		fmt.Printf("| %s | allocations | %s, was %s | | as before | %s |\n", name, now[name], before[name], verdict)
 	}
-	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(withoutNodes[0].results[0])/2/withoutNodes[0].rounds, len(heats[0].results[0])/2/heats[0].rounds, pauses(heats...))
+	fmt.Printf("\n%d blocks without nodes, %d with. %s\n", len(without[0].results[0])/2/without[0].rounds, len(heats[0].results[0])/2/heats[0].rounds, pauses(heats...))
 	if !good {
 		return errSlower
 	}
@@ -210,5 +211,5 @@ const sure = 0.995
 // garbage is what a turn without nodes allocates, in bytes: enough that all turns collect it about as often.
 const garbage = 8 << 20
 
-// withoutNodes are turns that take some milliseconds.
+// withoutNodes are turns of a page, in one process, that take some milliseconds.
 var withoutNodes = turn.Order{N: 100, AtATime: 4}

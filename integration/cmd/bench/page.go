@@ -90,7 +90,7 @@ func (p *page) heats(place *turn.Place) (heats []*heat) {
 	return heats
 }
 
-// withoutNodes measures the client alone, as the gate does.
+// withoutNodes measures the client alone.
 func (p *page) withoutNodes(ctx context.Context) ([]*heat, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	place, err := turn.Open(ctx, nil)
