@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -530,26 +531,29 @@ func TestInsertResumedWithoutAnID(t *testing.T) {
 
 type reasons struct {
 	session.Tracer
-	seen  *[]string
+	mu    sync.Mutex
+	seen  []string
 	ended func() // is called at the end of each request
 }
 
-func (r reasons) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
+func (r *reasons) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
 	return ctx
 }
 
-func (r reasons) TraceRequestEnd(_ context.Context, e session.RequestEnd) {
-	*r.seen = append(*r.seen, e.Outcome.String()+":"+e.Reason)
+func (r *reasons) TraceRequestEnd(_ context.Context, e session.RequestEnd) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, e.Outcome.String()+":"+e.Reason)
 	if r.ended != nil {
 		r.ended()
 	}
 }
 
-func (r reasons) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
+func (r *reasons) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
 	return ctx
 }
 
-func (r reasons) TraceEnd(context.Context, session.OperationEnd) {}
+func (r *reasons) TraceEnd(context.Context, session.OperationEnd) {}
 
 // An insert that nothing is in the way of is no conflict, and claims its keys once, in one request each. It is planned
 // again where the claim of its ID is what orders entities: not for another unique key, nor without an ID.
@@ -572,15 +576,15 @@ func TestInsertAboveItsClaimIsNoConflict(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				create(c, test.set)
-				var seen []string
-				both := connect(t, c, session.Trace(reasons{seen: &seen}))
+				tracer := new(reasons)
+				both := connect(t, c, session.Trace(tracer))
 				w := openOn(t, both)
 				claims := c.When(cassandratest.Table("stays_id")).Do(cassandratest.Answer)
 				if _, err := w.Write(t.Context(), "stay", test.set.Insert(stayOn(1))); err != nil {
 					t.Fatal(err)
 				}
-				if n := claims.Handled(); !slices.Equal(seen, test.want) || n != 1 {
-					t.Errorf("%q, want %q; %d requests to the unique table", seen, test.want, n)
+				if n := claims.Handled(); !slices.Equal(tracer.seen, test.want) || n != 1 {
+					t.Errorf("%q, want %q; %d requests to the unique table", tracer.seen, test.want, n)
 				}
 			})
 		})
@@ -610,10 +614,9 @@ func TestClaimIsGivenBackAfterTheCall(t *testing.T) {
 				create(c, set, notes)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				var seen []string
 				var ahead atomic.Int64
 				var unread atomic.Bool
-				both := connect(t, c, session.Trace(reasons{seen: &seen, ended: func() {
+				both := connect(t, c, session.Trace(&reasons{ended: func() {
 					switch name {
 					case "second plan not begun":
 						cancel()
