@@ -218,27 +218,33 @@ func TestWrittenWhileItIsRepaired(t *testing.T) {
 		plant func(*world, memo) memo // gives the row of the base table
 		delay time.Duration           // of the read
 		write func(x *world, before, after memo)
+		dry   bool
 	}{
-		"half of it, before a ghost is removed": {ghost, time.Second, half},
-		"half of it, after a row is put":        {differing, time.Second, half},
+		"half of it, before a ghost is removed": {ghost, time.Second, half, false},
+		"half of it, which removes the ghost, in a dry run": {ghost, time.Second, func(x *world, before, after memo) {
+			half(x, before, after)
+			before.Team = "support"
+			x.unlist(before, after.UpdatedAt)
+		}, true},
+		"half of it, after a row is put": {differing, time.Second, half, false},
 		"half of a delete, after a row is put": {differing, time.Second, func(x *world, before, after memo) {
 			x.unlist(before, after.UpdatedAt)
 			<-time.After(7 * time.Second / 4)
 			x.exec("DELETE FROM memos USING TIMESTAMP ? WHERE id=?", after.UpdatedAt, before.ID)
 			x.exec("DELETE FROM memos_by_status USING TIMESTAMP ? WHERE status=? AND id=?", after.UpdatedAt, before.Status, before.ID)
-		}},
+		}, false},
 		"half of a delete, the base row first": {differing, time.Second, func(x *world, before, after memo) {
 			x.exec("DELETE FROM memos USING TIMESTAMP ? WHERE id=?", after.UpdatedAt, before.ID)
 			x.unlist(before, after.UpdatedAt)
 			<-time.After(7 * time.Second / 4)
 			x.exec("DELETE FROM memos_by_status USING TIMESTAMP ? WHERE status=? AND id=?", after.UpdatedAt, before.Status, before.ID)
-		}},
+		}, false},
 		"later than Settle after the look has begun": {differing, 3 * time.Second, func(x *world, before, after memo) {
 			<-time.After(5 * time.Second / 2)
 			if _, err := x.w.Write(x.t.Context(), "write", memos.Update(before, after)); err != nil {
 				x.t.Error(err)
 			}
-		}},
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -269,8 +275,19 @@ func TestWrittenWhileItIsRepaired(t *testing.T) {
 					})
 					return steps
 				})
-				report, err := x.r.Repair(t.Context(), memos)
-				if err != nil {
+				options := []reconcile.Option{reconcile.DryRun()}
+				if !test.dry {
+					options = nil
+				}
+				report, err := x.r.Repair(t.Context(), memos, options...)
+				if test.dry {
+					for f := range report.Findings() {
+						if f.Outcome != reconcile.Changed {
+							t.Error(f)
+						}
+					}
+				}
+				if test.dry != errors.Is(err, reconcile.ErrDrift) || !test.dry && err != nil {
 					t.Errorf("%v\n%v", err, report)
 				}
 				select {
