@@ -82,7 +82,7 @@
 // which rows of query tables would be put. Rows under other keys are not looked for. [Copy] is a run of its own, of
 // kind copy. With DryRun nothing follows it.
 //
-// A set with Compare has nothing to be written: Adopt names the rows that no change can change. They expire, have a
+// A set with Compare has nothing to be written: Adopt counts the rows that no change can change. They expire, have a
 // time in the future, or have null in a compared column whose field cannot be nil. Adopt rejects option Tables, a call
 // without Writers, and a time of Writers in the future.
 //
@@ -104,7 +104,7 @@
 // completed, a row may have columns of both. Its map and set columns that are not frozen are compared, but not
 // repaired.
 //
-// Sets with counters or with Compare, or with tables that rotate or have the same name in different keyspaces, are
+// Sets with counters or Transactional, or with tables that rotate or have the same name in different keyspaces, are
 // rejected with [ErrInvalid]. Except for Adopt, tables must be written by this library, or by code that gives a write
 // the same timestamp in all tables. Adopt rejects sets with neither Stamp nor Versioned.
 //
