@@ -61,6 +61,10 @@ E: FS2017GeospatialDB/GeospatialDB, ShubhamSarvankar/streaming-observability-pla
 Abdelaziz-Merzoug/nosql_project, Divyansh031/go-user-service, DivyanshuShekhar55/go-cassandra, MacKittipat/slothsandra,
 IlyaKataev/soa-hw6. TouK/ctrl-pkw and ShiSuYa/smart-warehouse were drawn too, but the rules had been corrected by them.
 
+F, drawn and reviewed, not yet measured: Khero001/sistemasDistribuidos, jkmcl/spring-data-cassandra-example, krovostok/Cassandra,
+SamirMohamed/cme-chatting, dtl2119/directed-advertising, Sotatek-NamDuong/Ewallet, avv524/HW6_Architecture,
+JakubBrzozowski97/SRDS_demo, zismano/Quikker, MatanTsach/DataEX1.
+
 The rules were corrected by what D and E missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
 geekychris/distributed_web_crawler, TouK/ctrl-pkw, matt-rog/librelog, JuanmaGrispo/petmatch-backend, jpsbat/iot_platform_project,
 Rohithj47/EventForge, ShiSuYa/smart-warehouse, NarekAt/scaler, JosephPrichard/placement, H3199/kauppacassa, cquezadav/storestreams,
