@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/session"
@@ -169,9 +168,9 @@ func (a *applier) step(ctx context.Context, steps []Step, i int) error {
 		}
 	}
 	err := send(ctx, a.session, steps[i].Text)
-	answer, answered := driver.RequestError(err)
+	answer, known := answered(err)
 	switch {
-	case answered && answer.Code() >= gocql.ErrCodeSyntax: // it was rejected
+	case known && answer.Code() >= gocql.ErrCodeSyntax: // it was rejected
 		return err
 	case err != nil:
 		if shows(ctx, func() bool {

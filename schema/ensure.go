@@ -185,7 +185,7 @@ func (e *ensurer) create(ctx context.Context, l *lock) error {
 // executed by two nodes at once, so it has a while to show what it did.
 func (e *ensurer) one(ctx context.Context, m create) error {
 	err := send(ctx, e.session, m.text)
-	if _, answered := driver.RequestError(err); err == nil || answered {
+	if _, known := answered(err); err == nil || known {
 		return err
 	}
 	if shows(ctx, func() bool {
@@ -231,6 +231,18 @@ func send(ctx context.Context, s *session.Session, statement string) error {
 	return request.Shown(s.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec())
 }
 
+// answered gives the server's error, if it says what has become of the statement. Cassandra 6 answers INVALID also to a
+// change that its metadata service did not confirm in time, and may still carry out (Schema.submit, RemoteProcessor,
+// AbstractLocalProcessor): that says as little as no answer.
+func answered(err error) (answer gocql.RequestError, known bool) {
+	answer, known = driver.RequestError(err)
+	if known && answer.Code() == gocql.ErrCodeInvalid &&
+		(strings.Contains(answer.Message(), "TCM_COMMIT_REQ") || strings.Contains(answer.Message(), "Could not perform commit")) {
+		return nil, false
+	}
+	return answer, known
+}
+
 // agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one. One node is
 // asked, and of a node that is down it knows the version of before.
 func (e *ensurer) agree(ctx context.Context, l *lock) error {
@@ -259,8 +271,8 @@ func (e *ensurer) agree(ctx context.Context, l *lock) error {
 func (e *ensurer) again(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
-		answer, ok := driver.RequestError(err)
-		if err == nil || ok && answer.Code() >= gocql.ErrCodeSyntax &&
+		answer, known := answered(err)
+		if err == nil || known && answer.Code() >= gocql.ErrCodeSyntax &&
 			!strings.Contains(answer.Message(), "exist") {
 			return err
 		}
