@@ -52,6 +52,7 @@ var differences = []difference{
 	{"4.1", "TestTablesThatRefuseForGood", "it has no index of type sai", []string{"sai"}},
 	{"4.1", "TestVersionedIsNotAheadOfTheClock", "it has no guardrail of timestamps", []string{"maximum_timestamp_fail_threshold"}},
 	{"4.1", "TestGuardrailsAreNamed", "it has no guardrail of timestamps", []string{"minimum_timestamp_fail_threshold"}},
+	{"4.1", "TestDifferential", "it has no MAXWRITETIME", []string{"MAXWRITETIME"}},
 	{"4.1", "TestGenerated", "it has no vectors, no UnifiedCompactionStrategy and no index of type sai", []string{
 		"vector<", "UnifiedCompactionStrategy", "'sai'",
 	}},

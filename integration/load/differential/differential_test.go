@@ -52,10 +52,11 @@ func open(t *testing.T) (p differential.Pair, keyspace string) {
 // Generated statements give the same on a real cluster and on the one in the process, and so do those that once did
 // not.
 func TestDifferential(t *testing.T) {
-	if v := cluster.Version(t); cluster.Differs(v, t.Name(), "") {
+	v := cluster.Version(t)
+	if cluster.Differs(v, t.Name(), "") {
 		t.Skipf("Cassandra %s is not compared", v)
 	}
-	plan := differential.Plan{Seed: *seed, Statements: *size, Lanes: 16}
+	plan := differential.Plan{Seed: *seed, Statements: *size, Lanes: 16, Old: cluster.Differs(v, t.Name(), "MAXWRITETIME")}
 	if *long {
 		plan.Statements = 100_000
 	}

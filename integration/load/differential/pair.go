@@ -70,6 +70,7 @@ type Plan struct {
 	Seed       uint64
 	Statements int
 	Lanes      int
+	Old        bool // the real server has no MAXWRITETIME
 }
 
 // Result is what a comparison has found.
@@ -114,12 +115,18 @@ func tableOf(seed uint64) *table { return tables[seed%uint64(len(tables))] }
 // fresh are keys that no round has had.
 func (c *compared) fresh() int { return int(c.base.Add(keys)) }
 
+// steps are those of a round.
+func (c *compared) steps(seed uint64) []transcript.Step {
+	g := newRound(tableOf(seed), seed, c.fresh())
+	g.old = c.Old
+	return g.steps()
+}
+
 func (c *compared) round(ctx context.Context, seed uint64) {
-	t := tableOf(seed)
-	steps := newRound(t, seed, c.fresh()).steps()
+	steps := c.steps(seed)
 	played, difference, lost := c.Play(ctx, steps)
 	if difference != "" {
-		f := Finding{seed, t.name, difference, played}
+		f := Finding{seed, tableOf(seed).name, difference, played}
 		c.shrink(ctx, &f)
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -166,7 +173,7 @@ func (c *compared) shrink(ctx context.Context, f *Finding) {
 			}
 			tries--
 			var steps []transcript.Step
-			for j, s := range newRound(tableOf(f.Seed), f.Seed, c.fresh()).steps()[:last+1] {
+			for j, s := range c.steps(f.Seed)[:last+1] {
 				if without[j] {
 					steps = append(steps, s)
 				}

@@ -19,7 +19,7 @@ func (g *round) everything() string {
 		case g.t.counter:
 		case !c.typ.MultiCell():
 			out = append(out, fmt.Sprintf("writetime(%s), ttl(%[1]s)", c.name))
-		case c.typ.Kind() == gocql.TypeList:
+		case c.typ.Kind() == gocql.TypeList && !g.old:
 			out = append(out, fmt.Sprintf("maxwritetime(%s), ttl(%[1]s)", c.name))
 		}
 	}

@@ -16,6 +16,7 @@ type round struct {
 	domains map[string][]datum // of the other columns of the key
 	timed   bool               // writes have timestamps, which are small and few
 	written int                // statements that write
+	old     bool               // the real server has no MAXWRITETIME
 	single  bool               // no IN of partition keys: in a batch with conditions Cassandra fails at it as at a bug of its own
 }
 
