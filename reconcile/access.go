@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,12 +41,14 @@ type table struct {
 	version  int // of the base table of a set with Versioned: which column has the version; else -1
 	surveyor *tablerow.Surveyor
 	flaws    []flaw
+	derived  bool // it is a base table with columns of tables.Derive
 }
 
-// flaw is null in a column of the base table, as in rows that were written without the library.
+// flaw is null in a column of the base table, or another value than tables.Derive gives. Other code has written it.
 type flaw struct {
 	column    int
 	unadopted bool  // it is the column of the stamp or version
+	derived   bool  // it is the value that is wrong
 	why       error // why writers reject each change of such a row; nil if they do not
 }
 
@@ -54,6 +57,7 @@ func newTable(l tablerow.Layout, keyspace string) *table {
 	t.version = slices.Index(t.columns, l.Version())
 	t.surveyor = tablerow.NewSurveyor(l)
 	t.flaws = t.allFlaws()
+	t.derived = t.Table == t.Base().Table && slices.ContainsFunc(t.Table.Read, func(i int) bool { return t.Set.Columns[i].Derived != nil })
 	t.selects = "SELECT " + strings.Join(tablerow.Selected(l), ", ") + " FROM " + t.qualified()
 	key := strings.Join(t.Partition(), ", ")
 	t.ranges = t.selects + " WHERE token(" + key + ") > ? AND token(" + key + ") <= ?"
@@ -67,26 +71,33 @@ func (t *table) allFlaws() (out []flaw) {
 	}
 	if t.version >= 0 {
 		why := fmt.Errorf("a row of %s has no version: Adopt (denorm adopt) gives it one", t.qualified())
-		out = append(out, flaw{t.version, true, why})
+		out = append(out, flaw{column: t.version, unadopted: true, why: why})
 	} else if i := slices.Index(t.columns, tablerow.StampColumn(t.Layout)); i >= 0 {
-		out = append(out, flaw{i, true, nil})
+		out = append(out, flaw{column: i, unadopted: true})
 	}
 	for _, name := range tablerow.NotNull(t.Layout) {
 		why := fmt.Errorf("a row of %s has null in column %s, so no change of it can hold: UPDATE the column to a value by hand",
 			t.qualified(), name)
-		out = append(out, flaw{slices.Index(t.columns, name), false, why})
+		out = append(out, flaw{column: slices.Index(t.columns, name), why: why})
 	}
 	return out
 }
 
-// flaw is the first that a row has, nil if it has none.
+// flaw is what is wrong with a row, nil if nothing is: first what makes changes of it invalid.
 func (t *table) flaw(cells [][]byte) *flaw {
-	for i := range t.flaws {
-		if cells[t.flaws[i].column] == nil {
-			return &t.flaws[i]
+	var found *flaw
+	if i := slices.IndexFunc(t.flaws, func(f flaw) bool { return cells[f.column] == nil }); i >= 0 {
+		found = &t.flaws[i]
+	}
+	if !t.derived || found != nil && found.why != nil {
+		return found
+	}
+	if r, err := tablerow.Read(t.Layout, cells[:len(t.columns)]); err == nil {
+		if name := r.Underived(); name != "" {
+			return &flaw{why: errors.New(repair.Underived(t.qualified(), name)), derived: true}
 		}
 	}
-	return nil
+	return found
 }
 
 func (t *table) qualified() string {

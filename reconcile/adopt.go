@@ -112,6 +112,11 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	if r.At != 0 {
 		return nil
 	}
+	if name := r.Underived(); name != "" {
+		j.keyless.underived.Store(true)
+		j.leave(u, errors.New(repair.Underived(j.base().qualified(), name)))
+		return nil
+	}
 	for _, w := range r.Written {
 		switch {
 		case w.Ends != 0:

@@ -155,6 +155,8 @@ func (j *job) filling(t *table, r *row) ([]statement.Mutation, error) {
 		return nil, errors.New(repair.InNanoseconds)
 	case name != "":
 		return nil, errors.New(repair.Unwritten(t.Name(), name))
+	case r.Underived() != "":
+		return nil, errors.New(repair.Underived(j.base().qualified(), r.Underived()))
 	case r.At > j.ahead(&suspect{}):
 		return nil, errors.New("its time is more than Settle in the future: see KeepAhead (--ahead keep)")
 	}

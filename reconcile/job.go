@@ -329,6 +329,9 @@ func (j *job) flawed(f *flaw) bool {
 	if f.why != nil {
 		j.leftOut(j.base())
 	}
+	if f.derived {
+		j.keyless.underived.Store(true)
+	}
 	return f.why != nil
 }
 

@@ -206,6 +206,9 @@ func (j *job) unrepairable(l repair.Look) error {
 // step carries out what the rules say of a look that began then. It gives how many statements were sent, or would be. A
 // [leftError] says why nothing is done.
 func (j *job) step(ctx context.Context, s *suspect, l repair.Look, began time.Time, rules repair.Rules) (sent int, err error) {
+	if l.Base == nil && j.base().derived && j.keyless.underived.Load() {
+		return 0, j.leaves(s, l, began, errors.New("a base row has another value than tables.Derive gives, and this row may be its: correct that row first"))
+	}
 	if why := j.unrepairable(l); why != nil {
 		return 0, j.leaves(s, l, began, why)
 	}

@@ -119,8 +119,9 @@ type TableReport struct {
 	// and Nulls count the last process only.
 	Nulls map[string]int
 
-	keep   string // how the ends of rows are kept, in a set without ExpiresAt
-	partly int    // rows of Ending of which other columns stay
+	keep   string         // how the ends of rows are kept, in a set without ExpiresAt
+	partly int            // rows of Ending of which other columns stay
+	stuck  map[string]int // rows of which no change is valid, by the column that is null
 }
 
 // maxFindings bounds the findings that a report keeps; all are counted.

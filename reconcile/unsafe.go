@@ -37,6 +37,7 @@ func (j *job) surveyed(u *unit, seen *tablerow.Survey) {
 	tablerow.AddCounts(&t.Units, seen.Units)
 	if j.adopt != 0 || j.adopted != 0 {
 		tablerow.AddCounts(&t.Nulls, seen.Nulls)
+		tablerow.AddCounts(&t.stuck, seen.Stuck)
 	}
 	if j.set.Expiry < 0 {
 		fix, declare := tablerow.Keep(u.t.Layout, u.t.qualified())
@@ -60,6 +61,11 @@ func (r *Report) unsafe() (out []error) {
 		if n := t.Units[tablerow.Nanoseconds]; n > 0 {
 			out = append(out, fmt.Errorf("%w: write times of %d %s of %s are in nanoseconds, so no later write wins: "+
 				"copy them into a new table", ErrUnsafe, n, plural(n, "row"), t.Table))
+		}
+		for _, column := range slices.Sorted(maps.Keys(t.stuck)) {
+			n := t.stuck[column]
+			out = append(out, fmt.Errorf("%w: %s is null in %d %s of %s, which no change takes: UPDATE it by CQL, or make the field a "+
+				"pointer", ErrUnsafe, column, n, plural(n, "row"), t.Table))
 		}
 	}
 	return out

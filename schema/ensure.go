@@ -232,8 +232,8 @@ func send(ctx context.Context, s *session.Session, statement string) error {
 }
 
 // answered gives the server's error, if it says what has become of the statement. Cassandra 6 answers INVALID also to a
-// change that its metadata service did not confirm in time, and may still carry out (Schema.submit, RemoteProcessor,
-// AbstractLocalProcessor): that says as little as no answer.
+// change that its metadata service did not confirm in time, and may still carry out. That says as little as no answer
+// (Schema.submit, RemoteProcessor, AbstractLocalProcessor).
 func answered(err error) (answer gocql.RequestError, known bool) {
 	answer, known = driver.RequestError(err)
 	if known && answer.Code() == gocql.ErrCodeInvalid &&

@@ -53,7 +53,12 @@ func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *T
 		d.Keyspace, d.Table = t.Keyspace, t.Name
 		out = append(out, d)
 	}
-	seen, err := r.Survey(ctx, l, t.Keyspace, t.String(), t.TTL(), func([][]byte) {})
+	underived := make(map[string]int)
+	seen, err := r.Survey(ctx, l, t.Keyspace, t.String(), t.TTL(), func(cells [][]byte) {
+		if r, err := tablerow.Read(l, cells[:len(l.AllColumns())]); err == nil && r.Underived() != "" {
+			underived[r.Underived()]++
+		}
+	})
 	code := func(of int) bool {
 		refused, ok := driver.RequestError(err)
 		return ok && refused.Code() == of
@@ -98,6 +103,18 @@ func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *T
 		add(Difference{
 			Column: column, Note: true, Reason: "null in " + of(seen.Nulls[column]) + ", and its field is no pointer",
 			Impossible: advice,
+		})
+	}
+	for _, column := range slices.Sorted(maps.Keys(seen.Stuck)) {
+		add(Difference{
+			Column: column, Note: true, Reason: "null in " + of(seen.Stuck[column]) + ", so no change of these rows is valid",
+			Impossible: "UPDATE it to a value, or make the field a pointer",
+		})
+	}
+	for _, column := range slices.Sorted(maps.Keys(underived)) {
+		add(Difference{
+			Column: column, Reason: of(underived[column]) + " have another value than tables.Derive gives",
+			Impossible: "correct the rows by CQL",
 		})
 	}
 	return out

@@ -1,11 +1,13 @@
 package layout
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,6 +208,22 @@ func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
 		t = v.Instant()
 	}
 	return d.Under(d.At(t), t, of)
+}
+
+// Gives says whether one of the functions gives the value for a row, or none can, as what it follows from is absent.
+func (d *Derivation) Gives(data []byte, of func(column int) *cqltype.Value) bool {
+	at := int64(0)
+	if d.Clock >= 0 {
+		v := of(d.Clock)
+		if len(v.Data) == 0 {
+			return true
+		}
+		at = v.Instant()
+	}
+	return slices.ContainsFunc(d.Versions, func(v Version) bool {
+		value, err := d.Under(&v, at, of)
+		return errors.Is(err, ErrAbsent) || err == nil && bytes.Equal(value, data)
+	})
 }
 
 // Under is value under one version.

@@ -10,6 +10,7 @@ package repair
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -249,10 +250,18 @@ func Decide(l Look, r Rules) (Repair, error) {
 	return d, err
 }
 
+// Underived says what is wrong with a row of the base table, qualified, that has another value in a column than
+// tables.Derive gives.
+func Underived(table, column string) string {
+	return fmt.Sprintf("a row of %s has another %s than tables.Derive gives: correct the row by CQL", table, column)
+}
+
 func decide(l Look, r Rules) (Repair, error) {
 	switch {
 	case slices.ContainsFunc(l.Tables, l.shares):
 		return Repair{Reason: SharedID}, nil
+	case l.Base != nil && l.Base.Underived() != "":
+		return Repair{Reason: Underived(l.Base.Table(), l.Base.Underived())}, nil
 	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.Row).Stale() }):
 		return Repair{Reason: stale}, nil
 	case l.OtherUnit() != "":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
 )
@@ -22,6 +23,8 @@ type Survey struct {
 	Units map[string]int `json:"writeTimesIn,omitempty"`
 	// Nulls are rows in which a column is null that is read as another value, by column.
 	Nulls map[string]int `json:"nulls,omitempty"`
+	// Stuck are rows with null in a column without which no change of a row is valid, by column.
+	Stuck map[string]int `json:"stuck,omitempty"`
 }
 
 // Add adds what another survey of the table has counted.
@@ -31,6 +34,7 @@ func (s *Survey) Add(other *Survey) {
 	s.Partly += other.Partly
 	AddCounts(&s.Units, other.Units)
 	AddCounts(&s.Nulls, other.Nulls)
+	AddCounts(&s.Stuck, other.Stuck)
 }
 
 // AddCounts adds counts by name to a map, which is made when there are any.
@@ -57,6 +61,7 @@ type Surveyor struct {
 	key     int            // of the primary key
 	tells   []int          // of the base table of a set with Versioned: a row that is not deleted has one of these columns
 	nulls   map[int]string // columns of which null is read as another value, by position
+	stuck   map[int]string // columns in which null makes each change of the row invalid
 }
 
 // Selected is what a statement selects to read rows of the table with their times: its columns, then WRITETIME, then
@@ -88,17 +93,19 @@ func NewSurveyor(l Layout) *Surveyor {
 	if l.Table != l.Set.Tables[0] {
 		return s
 	}
-	s.nulls = make(map[int]string)
+	s.nulls, s.stuck = make(map[int]string), make(map[int]string)
 	for n := len(l.Table.Key); n < len(l.Table.Read); n++ {
-		if i := l.Table.Read[n]; filled(l.Set, i) {
+		switch i := l.Table.Read[n]; {
+		case stuck(l.Set, i):
+			s.stuck[n] = l.Set.Columns[i].Name
+		case filled(l.Set, i):
 			s.nulls[n] = l.Set.Columns[i].Name
 		}
 	}
 	return s
 }
 
-// filled says whether null in a column is read as a value that the next write does not write as null. In a key
-// column it may be rejected.
+// filled says whether null in a column is read as a value that the next write does not write as null.
 func filled(s *layout.Set, i int) bool {
 	c := &s.Columns[i]
 	if c.Index == nil || i == s.Stamp || i == s.Version || i == s.Mark {
@@ -106,6 +113,18 @@ func filled(s *layout.Set, i int) bool {
 	}
 	v, _ := s.Encode(reflect.New(s.Go).Elem(), i)
 	return v.Data != nil
+}
+
+// stuck says whether no change of a row with null in a column is valid: what null is read as cannot be in a key.
+func stuck(s *layout.Set, i int) bool {
+	c := &s.Columns[i]
+	if c.Index == nil || c.Go.Kind() == reflect.Pointer {
+		return false
+	}
+	v, err := s.Encode(reflect.New(s.Go).Elem(), i)
+	source := func(d int) bool { return slices.Contains(s.Columns[d].Derived.Sources, i) }
+	return c.Key && err != nil || c.Rule == layout.ClosedDomain && !entity.InDomain(c, &v) ||
+		v.Data == nil && slices.ContainsFunc(s.Derived, source)
 }
 
 // Alike is what to do about rows of which some columns end, and others do not.
@@ -210,6 +229,11 @@ func (s *Surveyor) Count(to *Survey, cells [][]byte, now time.Time) {
 	for n, name := range s.nulls {
 		if cells[n] == nil {
 			AddCounts(&to.Nulls, map[string]int{name: 1})
+		}
+	}
+	for n, name := range s.stuck {
+		if cells[n] == nil {
+			AddCounts(&to.Stuck, map[string]int{name: 1})
 		}
 	}
 }

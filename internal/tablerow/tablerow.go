@@ -277,6 +277,18 @@ func (r Row) all() []cqltype.Value {
 	return values
 }
 
+// Underived is the name of a column of the row that has another value than tables.Derive gives, empty if there is none:
+// other code has written it. Each change of the entity would be under another key.
+func (r Row) Underived() string {
+	of := func(i int) *cqltype.Value { return &r.values[i] }
+	for _, i := range r.layout.Set.Derived {
+		if c := &r.layout.Set.Columns[i]; r.values[i].Data != nil && !c.Derived.Gives(r.values[i].Data, of) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no
 // time.
 func (r Row) Stale() bool { return r.misplaced((*layout.Derivation).Swept) }
