@@ -85,19 +85,20 @@ func aggregates(t *schema.Table) bool {
 
 func missingUnique(r *review) {
 	r.namesakes()
-	for _, t := range r.tables() {
-		clustering := t.Of(schema.Clustering)
-		i := slices.IndexFunc(t.Of(schema.Regular), func(c schema.Column) bool { return isUUID(c) && ownID(t, c) })
-		if i >= 0 && len(clustering) > 0 && clock(clustering[len(clustering)-1]) && !r.claimed(t) {
-			name := t.Of(schema.Regular)[i].Name
-			r.finding(t, "add "+name+" to the end of the primary key, in a new table", "the key %s lacks %s: two rows that have the key are one", t.Key(), name).
-				as(Warning).Column = name
-		}
-	}
 	for e, t := range r.members {
 		if missing := e.lacks(t); len(missing) > 0 && (!e.guessed || !r.claimed(t)) {
 			list := strings.Join(missing, ", ")
+			r.once(t.ID)
 			r.finding(t, "add "+list+" to the end of the primary key, in a new table", "the key %s lacks %s of entity %s", t.Key(), list, e.Name)
+		}
+	}
+	for _, t := range r.tables() {
+		clustering := t.Of(schema.Clustering)
+		i := slices.IndexFunc(t.Of(schema.Regular), func(c schema.Column) bool { return (isUUID(c) || c.Type == "text") && ownID(t, c) })
+		if i >= 0 && len(clustering) > 0 && clock(clustering[len(clustering)-1]) && !r.claimed(t) && r.once(t.ID) {
+			name := t.Of(schema.Regular)[i].Name
+			r.finding(t, "add "+name+" to the end of the primary key, in a new table", "the key %s lacks %s: two rows that have the key are one", t.Key(), name).
+				as(Warning).Column = name
 		}
 	}
 }
@@ -147,6 +148,13 @@ var personNames = strings.Fields("customer guest full first last person patient 
 
 func keyByClock(r *review, t *schema.Table, n map[role]int) {
 	clustering := t.Of(schema.Clustering)
+	for _, x := range r.sent[t] {
+		if c := pagedBy(x.Query, clustering); c != "" && located(x.Query, t) {
+			r.finding(t, "(time, id) < (?, ?), or the paging of the driver", "a page begins behind a time alone: rows that have the %s of the last row are left out", c).
+				of(x.Query).as(Note).Column = c
+			break
+		}
+	}
 	by := slices.IndexFunc(clustering, actor)
 	if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool {
 		return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) && !actor(c)
@@ -154,7 +162,7 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 		return
 	}
 	for _, c := range slices.Backward(clustering) {
-		if clock(c) && !r.single(t) && !interval(c.Name) {
+		if clocked(t)(c) && !r.single(t) && !interval(c.Name) {
 			apart := c.Name + ", a time of limited precision, tells"
 			if i := max(by, slices.IndexFunc(clustering, label)); i >= 0 {
 				apart = c.Name + ", a time of limited precision, and " + clustering[i].Name + " tell"
@@ -164,6 +172,29 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 			break
 		}
 	}
+}
+
+// pagedBy is the time behind which a query goes on with LIMIT, as the pages of a list do, if rows may share it.
+func pagedBy(q *schema.Query, clustering []schema.Column) string {
+	s, ok := q.Statement.(*ast.Select)
+	i := slices.IndexFunc(clustering, func(c schema.Column) bool { return !exact(q, c.Name) })
+	if !ok || s.Limit == nil || i < 0 || i == len(clustering)-1 || !clock(clustering[i]) {
+		return ""
+	}
+	c, behind, turned := clustering[i], ">", len(q.Order) > 0 && q.Order[0].Descending != clustering[0].Desc
+	if c.Desc != turned {
+		behind = "<"
+	}
+	var on []string
+	for _, w := range q.Where {
+		if slices.Contains(w.Columns, c.Name) {
+			on = append(on, w.Operator+strings.Join(w.Columns[1:], " "))
+		}
+	}
+	if !slices.Equal(on, []string{behind}) {
+		return ""
+	}
+	return c.Name
 }
 
 // label says whether a column has a name that rows of one moment may share.
@@ -182,6 +213,11 @@ func takenOver(r *review, t *schema.Table) {
 	plain := r.plainInsert(t)
 	looks := func(q *schema.Query) bool { // whether there is a row
 		s, ok := q.Statement.(*ast.Select)
+		fresh := ok && s.Columns != nil && len(q.Where) == 1 && len(q.Where[0].Columns) == 1 && q.Where[0].Is("=") &&
+			!inKey(t, q.Where[0].Columns[0]) && hasWord(q.Where[0].Columns[0], onlyNames)
+		if fresh && !slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Column && !inKey(t, c.Text) }) {
+			return true
+		}
 		done := hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
 		return ok && s.Columns != nil && ofRow(q, t) && (done || !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) }))
 	}
@@ -222,6 +258,9 @@ func takenOver(r *review, t *schema.Table) {
 	}
 	r.finding(t, fix, "%s", reason).of(plain).when(severity == Note || plain.Batch != 0, Note) // who writes all tables in a batch may have asked before
 }
+
+// onlyNames are words in the names of what two rows must not have in common.
+var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 checkout idempotency nonce slug external isbn sku dedup")
 
 // shortLink matches rows and the name of their key, if the key stands for a longer address, and address the name of that.
 var (
@@ -282,6 +321,11 @@ func measured(t *schema.Table) bool {
 // clock says whether a column holds what a clock shows, of limited precision: by its type, or as a number by its name.
 func clock(c schema.Column) bool {
 	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp ms millis micros nanos epoch"), lastWord(c.Name))
+}
+
+// clocked says whether a column of a table is a clock, perhaps with its day in another column.
+func clocked(t *schema.Table) func(schema.Column) bool {
+	return func(c schema.Column) bool { return clock(c) || c.Type == "time" && rowsAre(t, growingNames) }
 }
 
 func incomplete(r *review, e *family, t *schema.Table) {

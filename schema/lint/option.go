@@ -160,7 +160,9 @@ func withoutTTL(r *review, t *schema.Table) {
 func (r *review) piles(t *schema.Table) bool {
 	part, rows := t.Of(schema.PartitionKey), t.Of(schema.Clustering)
 	instants := slices.ContainsFunc(part, instant)
-	if _, told := r.endless(t); told != "" || len(t.Of(schema.Regular)) == 0 && !instants {
+	if _, told := r.endless(t); told != "" {
+		return hasWord(t.Name, strings.Fields("telemetry metrics measurements readings logs traces clicks views visits positions locations alerts notifications"))
+	} else if len(t.Of(schema.Regular)) == 0 && !instants {
 		return false
 	}
 	seldom := len(part) == 1 || reference(t) || hasWord(strings.ReplaceAll(key(t), ", ", "_"), strings.Fields("year month quarter week"))

@@ -182,7 +182,7 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 		return "", "gets a row for each of its " + name[crowd] + " forever"
 	}
 	owned := isID(clustering[0]) && rowsAre(t, ownedNames)
-	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clock(c) || r.textOfTime(t, c) }); i >= 0 && !owned {
+	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clocked(t)(c) || r.textOfTime(t, c) }); i >= 0 && !owned {
 		c := clustering[i]
 		if i == len(clustering)-1 && c.Type != "timeuuid" && interval(c.Name) && !hasWord(c.Name, []string{"minute", "window"}) ||
 			hasWord(strings.ReplaceAll(key(t), ", ", "_"), mediaNames) && hasWord(t.Name+"_"+c.Name, placeNames) {
@@ -253,7 +253,7 @@ func slow(t *schema.Table) bool {
 }
 
 // personNouns are words in the names of columns of people.
-var personNouns = strings.Fields("user member customer author follower participant subscriber person player account profile fan viewer reader")
+var personNouns = strings.Fields("user member customer author sender follower participant subscriber person player account profile fan viewer reader")
 
 // joined says whether a partition is of a person, and its rows are what that person is a member of.
 func joined(t *schema.Table) bool {
@@ -263,7 +263,7 @@ func joined(t *schema.Table) bool {
 
 // Of crowdNames one thing may have any number, unless it is one of smallNames.
 var (
-	crowdNames = strings.Fields("followers members subscribers fans likes stars votes viewers participants")
+	crowdNames = strings.Fields("followers reactions upvotes members subscribers fans likes stars votes viewers participants")
 	smallNames = strings.Fields("team crew family household band squad project board committee")
 	// Of circleNames there are seldom many.
 	circleNames = strings.Fields("members participants")

@@ -81,7 +81,7 @@ func whole(q *schema.Query, t *schema.Table, operators ...string) bool {
 	return q.Verb == "SELECT" && located(q, t) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool { // expr(...) has no columns
 		return !slices.Contains(operators, w.Operator) && slices.ContainsFunc(w.Columns, func(name string) bool {
 			c := t.Column(name)
-			return c != nil && c.Kind == schema.Clustering
+			return c != nil && c.Kind == schema.Clustering && (roleOf(*c) != few || w.Operator != "=") // all of one kind
 		})
 	})
 }
@@ -131,6 +131,8 @@ func notServed(r *review, q *schema.Query, t *schema.Table) {
 	}
 	if r.indexed(q, t) {
 		switch column := r.filtered(q, t); {
+		case len(q.Order) > 0 && nearest(q) == "" && !located(q, t):
+			r.finding(t, "a query table with the order in its key", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
 		case column == "":
 		case nearest(q) != "":
 			r.finding(t, "an index of "+cql.Quote(column)+" too (SAI)",
@@ -210,8 +212,9 @@ func backwards(r *review) {
 		case c.Desc && c.Type == "uuid":
 			r.finding(t, "a timeuuid, or a time before it in the key", "rows are in the descending order of %s, which is random", c.Name).Severity = Note
 		case time != "":
-			r.finding(t, "the time before the id in the key", "rows are in the order of %s, which is random: no query has the latest by %s alone", c.Name,
-				time).Severity = Note
+			i := slices.IndexFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return roleOf(c) != few })
+			r.finding(t, "the time before the id in the key", "rows are in the order of %s, which is random: no query has the latest by %s alone",
+				t.Of(schema.Clustering)[max(0, i)].Name, time).Severity = Note
 		case instant(c) && !c.Desc && rowsAre(t, growingNames) && !r.queue(t) && r.asks(t, oldest):
 			r.finding(t, "CLUSTERING ORDER BY ... DESC, if the latest are wanted", "a LIMIT takes the oldest rows").Severity = Note
 		}

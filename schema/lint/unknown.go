@@ -267,7 +267,7 @@ func unread(r *review) {
 		of[fault] = len(r.found)
 		f := r.finding(&schema.Table{}, "correct the statement, or pass the files that create what it changes before this one", "%s", u.Reason)
 		f.Query, f.At = u.Text, u.At
-		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column")
+		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column") || strings.Contains(u.Reason, "which is no clustering column")
 		switch {
 		case strings.HasPrefix(why, "DROP of "):
 			f.Fix = "leave it out of what is run on a cluster with rows"

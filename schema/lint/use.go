@@ -15,7 +15,9 @@ import (
 func wholePartition(r *review) {
 	reasons := make(map[*schema.Table]string)
 	for t := range r.sent {
-		if _, reasons[t] = r.endless(t); reasons[t] == "" && momentary(t, rolesOf(t)) {
+		n := rolesOf(t)
+		kinds := n[few] == len(partOf(t)) && len(t.Of(schema.Clustering)) > 0 && !reference(t)
+		if _, reasons[t] = r.endless(t); reasons[t] == "" && (momentary(t, n) || kinds) {
 			reasons[t] = "has all rows of one " + key(t)
 		}
 	}
@@ -87,7 +89,8 @@ func broughtBack(r *review) {
 // countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be
 // done once.
 var (
-	countNames = strings.Fields("count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest best seq sequence version epoch")
+	countNames = strings.Fields(`count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest
+		best seq sequence version epoch like dislike view vote download play follower collected raised donated win loss streak`)
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
 	// newest matches the names of tables that have the latest of each thing.
@@ -137,7 +140,7 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 		_, _, args := ast.TypeParts(c.Type)
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
-		extreme := slices.Contains(numberTypes, last) && hasWord(c.Name, strings.Fields("max min avg average balance paid"))
+		extreme := slices.Contains(numberTypes, last) && hasWord(c.Name, strings.Fields("max min avg average balance paid collected raised donated"))
 		number := a.Value.Kind == ast.Mark && (extreme || whole && (firstOf(countNames, all...) != "" || len(all) > 1 && all[0] == "total" || fixed))
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		_, update := x.Statement.(*ast.Update)
@@ -207,6 +210,12 @@ func (r *review) leftBehind(told map[*schema.Table]bool) {
 	}
 }
 
+// latestKey matches the names of times that a thing has one of, and that change, and rankNames are words for numbers of that kind.
+var (
+	latestKey = regexp.MustCompile(`(?i)^(last|latest)_?|updated_?(at|time)?$|modified_?(at|time)?$|activity_?(at|time)$`)
+	rankNames = strings.Fields("score points rank likes votes views count popularity balance karma")
+)
+
 // moving notes states in keys, with which the row has to move.
 func (r *review) moving(t *schema.Table) {
 	address := slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return hasWord(c.Name, strings.Fields("city zip zipcode country")) })
@@ -218,7 +227,9 @@ func (r *review) moving(t *schema.Table) {
 			return has("INSERT") && has("DELETE")
 		}
 		last := lastWord(c.Name)
-		if (last == "status" || last == "state" && !address) && r.written(t) && len(keyColumns(t)) > 1 && !slices.ContainsFunc(r.batches, both) {
+		latest := c.Kind == schema.Clustering && latestKey.MatchString(c.Name) && instant(c)
+		ranked := c.Kind == schema.Clustering && slices.Contains(numberTypes, c.Type) && slices.Contains(rankNames, last) && rolesOf(t)[moment] == 0
+		if (last == "status" || last == "state" && !address || latest || ranked) && r.written(t) && len(keyColumns(t)) > 1 && !slices.ContainsFunc(r.batches, both) {
 			reason := "%s is in the key: where it changes, no statement moves the row"
 			if r.query(t, "DELETE") != nil {
 				reason = "%s is in the key: where it changes, no batch moves the row: the DELETE and the INSERT are apart"
@@ -248,6 +259,15 @@ func staleCopies(r *review) {
 			have[column] = append(have[column], t)
 		}
 	}
+	for _, t := range r.tables() {
+		i := slices.IndexFunc(copied[t], func(c schema.Column) bool { return ofPerson(t, c) })
+		if i >= 0 && !told[t] && r.query(t, "INSERT") != nil {
+			told[t] = true
+			name := copied[t][i].Name
+			r.finding(t, "statements that update all copies; or read it by the id", "%s is a copy of what the person with the id can change, and no statement updates it",
+				name).Column = name
+		}
+	}
 	together := r.together()
 	for _, base := range r.tables() {
 		key := keyColumns(base)
@@ -272,6 +292,15 @@ func staleCopies(r *review) {
 	}
 }
 
+// ofPerson says whether a column is the name of a person whose id the table has in another column.
+func ofPerson(t *schema.Table, c schema.Column) bool {
+	all := words(strings.Replace(c.Name, "username", "user_name", 1))
+	of := strings.Join(all[:max(0, len(all)-1)], "")
+	return len(all) == 2 && slices.Contains(personNouns, all[0]) && !rowsAre(t, accountNames) && slices.ContainsFunc(t.Columns, func(id schema.Column) bool {
+		return strings.Join(words(id.Name), "") == of+"id"
+	})
+}
+
 // copied gives the columns of a table that may be copies of those of another one, and that no statement updates.
 func (r *review) copied(t *schema.Table) []schema.Column {
 	list := slices.DeleteFunc(t.Of(schema.Regular), func(c schema.Column) bool { return !hasWord(c.Name, copiedNames) })
@@ -293,17 +322,20 @@ func (r *review) copied(t *schema.Table) []schema.Column {
 // INSERT is then the change as well.
 func (r *review) rewritten(t *schema.Table) map[string]bool {
 	out := make(map[string]bool)
-	if r.query(t, "UPDATE") != nil {
+	if r.query(t, "UPDATE") != nil || len(t.Columns) > mostColumns {
 		return out
 	}
+	timed := func(c schema.Column) bool { return instant(c) || roleOf(c) == moment }
 	for _, x := range r.sent[t] {
 		s, ok := x.Statement.(*ast.Select)
 		shows := ok && slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Column && inKey(t, c.Text) })
-		if !ok || len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || !ofRow(x.Query, t) || shows {
-			continue // who gives back the key that he knows, shows the row
+		if !ok || !ofRow(x.Query, t) {
+			continue
 		}
+		wide := len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || shows // who gives back the key that he knows, shows the row
 		for _, c := range t.Columns {
-			out[c.Name] = out[c.Name] || s.Columns == nil || slices.Contains(x.Columns, c.Name)
+			runs := firstOf(countNames, words(c.Name)...) != "" && !slices.ContainsFunc(keyColumns(t), timed)
+			out[c.Name] = out[c.Name] || (runs || !wide) && (s.Columns == nil || slices.Contains(x.Columns, c.Name))
 		}
 	}
 	return out
@@ -371,11 +403,17 @@ func deleteWins(r *review, b batch) {
 // fewestRead is how many tables the known statements have to read before they count as all that the service sends.
 const fewestRead = 3
 
+// fewestSelects is how many of them have to read, and more than there are tables, where they name fewer tables.
+const fewestSelects = 8
+
 // unusedTables notes tables and indexes that no statement needs, if the statements look like all of them.
 func unusedTables(r *review) {
 	read, named := make(map[schema.ID]bool), make(map[schema.ID]bool)
+	selects := 0
 	for q, t := range r.queries {
-		named[t.ID] = true
+		if named[t.ID] = true; q.Verb == "SELECT" {
+			selects++
+		}
 		read[t.ID] = read[t.ID] || q.Verb == "SELECT"
 	}
 	for _, v := range r.schema.Views { // a query of the view reads the table
@@ -392,7 +430,8 @@ func unusedTables(r *review) {
 		}
 	}
 	all := n > 1 && 2*n > len(r.tables()) && len(named) == len(r.tables())
-	if n < fewestRead && !all || 2*len(named) < len(r.schema.Tables) {
+	plenty := n > 1 && selects >= fewestSelects && selects > len(r.tables())
+	if 3*n < len(named) || (n < fewestRead && !all || 2*len(named) < len(r.schema.Tables)) && !plenty {
 		return
 	}
 	for _, e := range r.schema.Entities { // whose statements the library makes
@@ -429,7 +468,7 @@ func apart(r *review) {
 		}
 		named := slices.ContainsFunc(r.entities, func(e family) bool { return slices.Contains(e.tables, t) && slices.Contains(e.tables, base) })
 		return named || sameContent(t, base) || leads(t, base) || leads(base, t) || whollyIn(t, base) || whollyIn(base, t) ||
-			rowsOf(t) == rowsOf(base) && len(rowsOf(t)) > 4 && sharesMost(t, base)
+			rowsOf(t) == rowsOf(base) && len(rowsOf(t)) > 4 && sharesMost(t, base) && !slices.ContainsFunc(t.Of(schema.PartitionKey), lacks(base))
 	}
 	for _, x := range r.statements {
 		update, _ := x.Statement.(*ast.Update)
@@ -463,6 +502,7 @@ func apart(r *review) {
 	if len(tables) > 300 { // each is compared with each
 		return
 	}
+	r.leftCopies(copies)
 	for i, t := range tables {
 		for _, base := range tables[:i] {
 			if t.Keyspace != base.Keyspace && !alike(t.Name, base.Name) || !copies(t, base) {
@@ -471,6 +511,27 @@ func apart(r *review) {
 			r.finding(t, "one logged batch for both, or a repair that compares them", "it is written apart from %s, which has the same: "+
 				"after a failure between the two, one has a row that the other lacks", base.ID).of(inserted[t]).Severity = Note
 			break
+		}
+	}
+}
+
+// leftCopies notes tables whose rows nothing deletes, while statements delete them from a table that has the same.
+func (r *review) leftCopies(copies func(t, base *schema.Table) bool) {
+	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool {
+		return r.query(t, "INSERT") == nil || hasWord(t.Name, strings.Fields("trash archive archived deleted backup old history log logs audit"))
+	})
+	for i, base := range tables {
+		deletes := func(q *schema.Query) bool {
+			return q.Verb == "DELETE" && q.Batch == 0 && ofRow(q, base) && len(q.Columns) == len(keyColumns(base))
+		}
+		if len(tables) > 300 || !r.asks(base, deletes) {
+			continue
+		}
+		for j, t := range tables {
+			if i != j && t.Keyspace == base.Keyspace && r.query(t, "DELETE") == nil && t.TTL() == 0 && !r.alwaysTTL(t) && copies(t, base) && r.once([2]any{"left", t}) {
+				r.finding(t, "a DELETE of both, in one logged batch", "rows are deleted from %s, which has the same, and stay here", base.ID).of(r.query(base, "DELETE")).
+					Severity = Note
+			}
 		}
 	}
 }
