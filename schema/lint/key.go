@@ -149,7 +149,7 @@ var personNames = strings.Fields("customer guest full first last person patient 
 func keyByClock(r *review, t *schema.Table, n map[role]int) {
 	clustering := t.Of(schema.Clustering)
 	for _, x := range r.sent[t] {
-		if c := pagedBy(x.Query, clustering); c != "" && located(x.Query, t) {
+		if c := pagedBy(x.Query, t); c != "" {
 			r.finding(t, "(time, id) < (?, ?), or the paging of the driver", "a page begins behind a time alone: rows that have the %s of the last row are left out", c).
 				of(x.Query).as(Note).Column = c
 			break
@@ -175,26 +175,20 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 }
 
 // pagedBy is the time behind which a query goes on with LIMIT, as the pages of a list do, if rows may share it.
-func pagedBy(q *schema.Query, clustering []schema.Column) string {
+func pagedBy(q *schema.Query, t *schema.Table) string {
 	s, ok := q.Statement.(*ast.Select)
-	i := slices.IndexFunc(clustering, func(c schema.Column) bool { return !exact(q, c.Name) })
-	if !ok || s.Limit == nil || i < 0 || i == len(clustering)-1 || !clock(clustering[i]) {
+	rows := t.Of(schema.Clustering)
+	i := slices.IndexFunc(rows, func(c schema.Column) bool { return !exact(q, c.Name) })
+	if !ok || s.Limit == nil || !located(q, t) || i < 0 || i == len(rows)-1 || !clock(rows[i]) {
 		return ""
 	}
-	c, behind, turned := clustering[i], ">", len(q.Order) > 0 && q.Order[0].Descending != clustering[0].Desc
-	if c.Desc != turned {
-		behind = "<"
-	}
-	var on []string
-	for _, w := range q.Where {
-		if slices.Contains(w.Columns, c.Name) {
-			on = append(on, w.Operator+strings.Join(w.Columns[1:], " "))
-		}
-	}
-	if !slices.Equal(on, []string{behind}) {
+	reverse, _ := direction(q, t)
+	behind := map[bool]string{true: "<", false: ">"}[rows[i].Desc != reverse]
+	on := slices.DeleteFunc(slices.Clone(q.Where), func(w ast.Relation) bool { return !slices.Contains(w.Columns, rows[i].Name) })
+	if len(on) != 1 || on[0].Operator != behind || len(on[0].Columns) > 1 {
 		return ""
 	}
-	return c.Name
+	return rows[i].Name
 }
 
 // label says whether a column has a name that rows of one moment may share.
@@ -320,7 +314,8 @@ func measured(t *schema.Table) bool {
 
 // clock says whether a column holds what a clock shows, of limited precision: by its type, or as a number by its name.
 func clock(c schema.Column) bool {
-	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp ms millis micros nanos epoch"), lastWord(c.Name))
+	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp ms millis micros nanos epoch"), lastWord(c.Name)) ||
+		c.Type == "int" && slices.Contains(strings.Fields("ts timestamp epoch unixtime"), lastWord(c.Name))
 }
 
 // clocked says whether a column of a table is a clock, perhaps with its day in another column.

@@ -68,7 +68,7 @@ func hotPartition(r *review, t *schema.Table, n map[role]int) {
 	if momentary(t, n) {
 		r.finding(t, "put what the rows are about into the partition key before the time, for example ((sensor_id, day), ts), or a bucket",
 			"the partition key (%s) is only a time and rows arrive in the order of %s: every write of the moment goes to one partition",
-			key(t), t.Of(schema.Clustering)[0].Name)
+			key(t), t.Of(schema.Clustering)[0].Name).when(interval(t.Of(schema.Clustering)[0].Name), Note)
 		return
 	}
 	part := partOf(t)
@@ -92,7 +92,12 @@ func timeOnly(r *review, t *schema.Table, n map[role]int) {
 		return
 	}
 	r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
-		"all rows of one %s are in one partition", key(t)).when(counting(t), Note) // a row for each thing that is counted
+		"all rows of one %s are in one partition", key(t)).when(counting(t) || windowed(t), Note) // a row for each thing that is counted
+}
+
+// windowed says whether a partition is of one short window, of which a program writes what it has summed up.
+func windowed(t *schema.Table) bool {
+	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return c.Type != "timestamp" || !hasWord(c.Name, []string{"window"}) })
 }
 
 func unbounded(r *review, t *schema.Table, n map[role]int) {

@@ -215,7 +215,7 @@ func backwards(r *review) {
 			i := slices.IndexFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return roleOf(c) != few })
 			r.finding(t, "the time before the id in the key", "rows are in the order of %s, which is random: no query has the latest by %s alone",
 				t.Of(schema.Clustering)[max(0, i)].Name, time).Severity = Note
-		case instant(c) && !c.Desc && rowsAre(t, growingNames) && !r.queue(t) && r.asks(t, oldest):
+		case (instant(c) && rowsAre(t, growingNames) || r.growsBy(t) == c.Name) && !c.Desc && !r.queue(t) && r.asks(t, oldest):
 			r.finding(t, "CLUSTERING ORDER BY ... DESC, if the latest are wanted", "a LIMIT takes the oldest rows").Severity = Note
 		}
 	}
@@ -230,6 +230,9 @@ func backwards(r *review) {
 		}
 	}
 }
+
+// growsBy is the first clustering column if it is a time by which a partition grows forever.
+func (r *review) growsBy(t *schema.Table) string { column, _ := r.endless(t); return column }
 
 // unordered is the time at which a row came to be, if its partition has the order of an id. The partition has to be read
 // from its beginning.

@@ -249,6 +249,8 @@ func unknownColumn(r *review) {
 var (
 	// optionOf matches what has an option that is not read.
 	optionOf = regexp.MustCompile(`^(option \S+) of [^:]+`)
+	// invalid matches why no server reads a statement either.
+	invalid = regexp.MustCompile(`: want |Unmatched column|which is no clustering column|PRIMARY KEY|is declared twice|is not one of the columns`)
 	// repeated matches the reasons of statements that are told once of a file.
 	repeated = regexp.MustCompile(`^(option|TRUNCATE|DROP of) |the text does not create it before$`)
 )
@@ -267,7 +269,7 @@ func unread(r *review) {
 		of[fault] = len(r.found)
 		f := r.finding(&schema.Table{}, "correct the statement, or pass the files that create what it changes before this one", "%s", u.Reason)
 		f.Query, f.At = u.Text, u.At
-		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column") || strings.Contains(u.Reason, "which is no clustering column")
+		wrong := invalid.MatchString(u.Reason)
 		switch {
 		case strings.HasPrefix(why, "DROP of "):
 			f.Fix = "leave it out of what is run on a cluster with rows"
