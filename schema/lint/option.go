@@ -119,7 +119,7 @@ func (r *review) readByKey(t *schema.Table) bool {
 // may have an end.
 var (
 	shortNames   = strings.Fields("token session otp verification reset nonce challenge captcha cache idempotency refresh lock")
-	passingNames = strings.Fields("message story paste snippet link url invitation invite notification mapping")
+	passingNames = strings.Fields("message story paste snippet link url invitation invite notification mapping advertisement offer promotion")
 	lockNames    = strings.Fields("lock mutex leader semaphore")
 )
 
@@ -150,9 +150,9 @@ func withoutTTL(r *review, t *schema.Table) {
 			"a lock without TTL: if its holder is gone, nobody gets it")
 	case short != "" && short != "refresh" && short != "lock" && r.written(t):
 		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "%s a %s", what, short).Severity = Note
-	case r.written(t) && !counting(t) && !aggregates(t) && !deleted && r.piles(t):
+	case r.written(t) && !counting(t) && !aggregates(t) && (!deleted || hasWord(t.Name, []string{"log", "logs"})) && r.piles(t):
 		r.finding(t, "default_time_to_live, or tables by month that are dropped; or accept it, if all rows are wanted forever",
-			"rows are written as things happen, and neither a TTL nor a DELETE ends them").Severity = Note
+			"rows are written as things happen, and %s them", strings.TrimPrefix(what, "no TTL, but ")).Severity = Note
 	}
 }
 

@@ -29,7 +29,7 @@ func words(name string) []string {
 // folded matches what was written as createdAt, roleId or fullName, if it is no word that ends with id: without quotes,
 // Cassandra keeps small letters.
 var (
-	folded = regexp.MustCompile(`(ed)(at)$|([a-z]{2,}?)(uuid|guid|id)$|(full|first|last|customer|guest|category|author|sender|product)(name)$|(start|end|create|created|update|updated|event|last|post)(time|date)$`)
+	folded = regexp.MustCompile(`(ed|expires)(at)$|([a-z]{2,}?)(uuid|guid|id)$|(full|first|last|customer|guest|category|author|sender|product)(name)$|(start|end|create|created|update|updated|event|last|post)(time|date)$`)
 	oneID  = regexp.MustCompile(`(valid|paid|grid|(and|thy|ste|aste|pola)roid|tabloid|(^|_)(uuid|guid|ssid|void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|` +
 		`bid|forbid|covid|amid|acid|orchid|humid|vivid|squid|pyramid|lipid|plasmid|arachnid|candid|druid|kid|lucid|plaid|splendid|stupid|timid|rigid|frigid|morbid|horrid))$`)
 )
