@@ -74,7 +74,14 @@ nair-ayush/CS157C-Team4, parszykm/cassandra-theatre, tompscanlan/openmeet, atrus
 MaryBetuganova/Messenger, mati2251/ddhondt, alexey-ernest/tickydesk, hollacabs/ride-matching-microservice, Db1zz/Notify,
 SMesForoush/CustomerDataPlatform, micarlise/photoShare, eric-do/social-network, apiotrowski312/isOnline-oauth-api,
 HotPotatoC/pastebin-clone, Nimbus-3000/player-service, shubhamdhawane/e-cart, erikungvari/CineTrack, 6E73706C/brickprofit,
-COMMENTERTHE9/Mnemo.
+COMMENTERTHE9/Mnemo, azastashkov/distributed-email-service, sajal48/fanout_hybrid_system, thriving-dev/social-platform-feed-reactive-cassandra,
+AnantSingh0121/Bank-Management-System, Nathalie-mac/yazikochesalna, FantomCek123/NBP_movies, mazoorek/srds-project, wish/eventmaster,
+silverfox-code/VoiceSphereBackend, devthedevil/cassandra-mail-store, jazware/vylet-go-mono, Anwaribra/IoT-Fleet-Monitoring-System,
+annabozhkko/Messenger, dk5761/go-chat-2, Alfred-Goldenowl/go-fundraising, Whintters/Chat4All, AldoBuzi/ReddiTrend,
+lifeinventory/inventory-identity, DevAgani/bookstore_oauth-api, ruslanlesko/digestwave, nextbreakpoint/event-sourcing-cqrs-example,
+ekoori/TrustSphere, PLajus/ecommerce-microservices-web, Jahsil/LogAggregator, smelnichenko/platform, NiewidzialnyCzlowiek/conference-rooms,
+b4lmor/Crowdfunding, MacIT54/spring-hotel, kozy-io/listing, louisrr/starjamz, yiwen-ai/writing, choiis/black-monitoring-watcher,
+GeekFlu/Remembrance, openaurae/openaurae-server, baophuc27/transport-service.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.

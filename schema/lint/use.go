@@ -144,7 +144,7 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 		number := a.Value.Kind == ast.Mark && (extreme || whole && (firstOf(countNames, all...) != "" || len(all) > 1 && all[0] == "total" || fixed))
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
 		_, update := x.Statement.(*ast.Update)
-		state := update && (hasWord(c.Name, stateNames) || hasWord(c.Name, documentNames)) && !slices.Contains(all, "at")
+		state := (hasWord(c.Name, stateNames) || update && hasWord(c.Name, documentNames)) && !slices.Contains(all, "at")
 		if (number || mark || state) && r.once(x.table.ID) {
 			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
 				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.Query).Column = c.Name
@@ -229,7 +229,7 @@ func (r *review) moving(t *schema.Table) {
 		last := lastWord(c.Name)
 		latest := c.Kind == schema.Clustering && latestKey.MatchString(c.Name) && instant(c)
 		ranked := c.Kind == schema.Clustering && slices.Contains(numberTypes, c.Type) && slices.Contains(rankNames, last) && rolesOf(t)[moment] == 0
-		if (last == "status" || last == "state" && !address || latest || ranked) && r.written(t) && len(keyColumns(t)) > 1 && !slices.ContainsFunc(r.batches, both) {
+		if (last == "status" || last == "state" && !address || c.Type == "boolean" || latest || ranked) && r.written(t) && len(keyColumns(t)) > 1 && !slices.ContainsFunc(r.batches, both) {
 			reason := "%s is in the key: where it changes, no statement moves the row"
 			if r.query(t, "DELETE") != nil {
 				reason = "%s is in the key: where it changes, no batch moves the row: the DELETE and the INSERT are apart"
@@ -295,9 +295,8 @@ func staleCopies(r *review) {
 // ofPerson says whether a column is the name of a person whose id the table has in another column.
 func ofPerson(t *schema.Table, c schema.Column) bool {
 	all := words(strings.Replace(c.Name, "username", "user_name", 1))
-	of := strings.Join(all[:max(0, len(all)-1)], "")
 	return len(all) == 2 && slices.Contains(personNouns, all[0]) && !rowsAre(t, accountNames) && slices.ContainsFunc(t.Columns, func(id schema.Column) bool {
-		return strings.Join(words(id.Name), "") == of+"id"
+		return strings.Join(words(id.Name), "") == all[0]+"id"
 	})
 }
 
@@ -334,7 +333,7 @@ func (r *review) rewritten(t *schema.Table) map[string]bool {
 		}
 		wide := len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || shows // who gives back the key that he knows, shows the row
 		for _, c := range t.Columns {
-			runs := firstOf(countNames, words(c.Name)...) != "" && !slices.ContainsFunc(keyColumns(t), timed)
+			runs := (firstOf(countNames, words(c.Name)...) != "" || hasWord(c.Name, stateNames)) && !slices.ContainsFunc(keyColumns(t), timed)
 			out[c.Name] = out[c.Name] || (runs || !wide) && (s.Columns == nil || slices.Contains(x.Columns, c.Name))
 		}
 	}
@@ -403,7 +402,7 @@ func deleteWins(r *review, b batch) {
 // fewestRead is how many tables the known statements have to read before they count as all that the service sends.
 const fewestRead = 3
 
-// fewestSelects is how many of them have to read, and more than there are tables, where they name fewer tables.
+// fewestSelects is how many of them have to read, and half as many as there are tables, where they name fewer tables.
 const fewestSelects = 8
 
 // unusedTables notes tables and indexes that no statement needs, if the statements look like all of them.
@@ -430,7 +429,7 @@ func unusedTables(r *review) {
 		}
 	}
 	all := n > 1 && 2*n > len(r.tables()) && len(named) == len(r.tables())
-	plenty := n > 1 && selects >= fewestSelects && selects > len(r.tables())
+	plenty := n > 1 && selects >= fewestSelects && 2*selects > len(r.tables())
 	if 3*n < len(named) || (n < fewestRead && !all || 2*len(named) < len(r.schema.Tables)) && !plenty {
 		return
 	}
