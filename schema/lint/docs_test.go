@@ -81,7 +81,9 @@ annabozhkko/Messenger, dk5761/go-chat-2, Alfred-Goldenowl/go-fundraising, Whintt
 lifeinventory/inventory-identity, DevAgani/bookstore_oauth-api, ruslanlesko/digestwave, nextbreakpoint/event-sourcing-cqrs-example,
 ekoori/TrustSphere, PLajus/ecommerce-microservices-web, Jahsil/LogAggregator, smelnichenko/platform, NiewidzialnyCzlowiek/conference-rooms,
 b4lmor/Crowdfunding, MacIT54/spring-hotel, kozy-io/listing, louisrr/starjamz, yiwen-ai/writing, choiis/black-monitoring-watcher,
-GeekFlu/Remembrance, openaurae/openaurae-server, baophuc27/transport-service.
+GeekFlu/Remembrance, openaurae/openaurae-server, baophuc27/transport-service, iagodvsantos/task-scheduling,
+Dilusha-Madushan/chat-service, Hicham-Azeroual/notifications_service, chbatey/cassandra-customer-events, wafaebm/library-cassandra,
+lfp92/wishlist.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.

@@ -161,7 +161,7 @@ func (r *review) piles(t *schema.Table) bool {
 	part, rows := t.Of(schema.PartitionKey), t.Of(schema.Clustering)
 	instants := slices.ContainsFunc(part, instant)
 	if _, told := r.endless(t); told != "" {
-		return hasWord(t.Name, strings.Fields("telemetry metrics measurements readings logs traces clicks views visits positions locations alerts notifications"))
+		return hasWord(t.Name, strings.Fields("events event telemetry metrics measurements readings logs traces clicks views visits positions locations alerts notifications"))
 	} else if len(t.Of(schema.Regular)) == 0 && !instants {
 		return false
 	}

@@ -121,7 +121,9 @@ func hotRow(r *review, x sent) {
 		return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == ast.Mark &&
 			slices.ContainsFunc(update.If, func(w ast.Relation) bool { return slices.Contains(w.Columns, c.Name) })
 	})
-	if counts && r.once(x.table.String()+name) {
+	if counting(x.table) && r.constant(x.table) && r.once(x.table.String()+name) {
+		r.finding(x.table, "several rows, of which a reader takes the sum", "all clients count in one row: one partition takes all of it").of(x.Query).Severity = Note
+	} else if counts && r.once(x.table.String()+name) {
 		r.finding(x.table, "give each client a range of numbers at a time, or spread what is counted over several rows",
 			"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.Query)
 	}
@@ -190,7 +192,7 @@ func (r *review) queue(t *schema.Table) bool {
 
 // workNames are words in the names of tables of what is still to be done.
 var workNames = strings.Fields(`queue unread pending outbox inbox backlog todo waiting unsent undelivered retries feed timeline scheduled buckets
-	requests jobs tasks notifications`)
+	requests jobs tasks task schedule notifications`)
 
 // comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to
 // its end.
