@@ -212,8 +212,9 @@ func takenOver(r *review, t *schema.Table) {
 		if fresh && !slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Column && !inKey(t, c.Text) }) {
 			return true
 		}
-		done := hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
-		return ok && s.Columns != nil && ofRow(q, t) && (done || !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) }))
+		pair := len(keyColumns(t)) > 1 && hasWord(t.Name, pairNames)
+		done := pair || s != nil && s.Columns != nil && hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
+		return ok && ofRow(q, t) && (done || s.Columns != nil && !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) }))
 	}
 	if plain != nil && r.asks(t, looks) {
 		r.finding(t, "INSERT ... IF NOT EXISTS, which asks as well", "a query asks whether there is a row, and a plain INSERT follows: two clients that ask at "+
@@ -252,6 +253,9 @@ func takenOver(r *review, t *schema.Table) {
 	}
 	r.finding(t, fix, "%s", reason).of(plain).when(severity == Note || plain.Batch != 0, Note) // who writes all tables in a batch may have asked before
 }
+
+// pairNames are words in the names of tables of what one may do with another once.
+var pairNames = strings.Fields("active likes liked votes voted follows interactions borrows claims bookings reservations registrations enrollments")
 
 // onlyNames are words in the names of what two rows must not have in common.
 var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 checkout idempotency nonce slug external isbn sku dedup")
