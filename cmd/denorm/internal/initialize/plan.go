@@ -511,6 +511,10 @@ func (b *builder) table(e *Entity, t *schema.Table) declare.Table {
 	if all {
 		out.Columns = nil
 	}
+	// With a stamp, a row without the other columns would pass for one that may be updated.
+	out.Columns = slices.DeleteFunc(out.Columns, func(name string) bool {
+		return slices.Contains(e.declaration.Stamps, name) && t.Column(name) == nil
+	})
 	return out
 }
 
