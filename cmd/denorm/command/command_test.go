@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // run runs the command and returns what it wrote and the exit code.
@@ -276,6 +277,28 @@ func TestMountedWithAnotherKey(t *testing.T) {
 	out, code, err := run(t, []command.Option{command.Declared(declared)}, "lint", file)
 	if code != command.ExitFine || err != nil || strings.Contains(out, "work.cql") {
 		t.Errorf("exit code %d, %v:\n%s", code, err, out)
+	}
+}
+
+// In a binary that declares tables, init says that it leaves them out.
+func TestMountedInit(t *testing.T) {
+	t.Parallel()
+	type job struct{ ID, Tenant string }
+	declared := schema.Must(schema.Declare(schema.Sets(tables.Must(tables.New[job]("job",
+		tables.Table{Name: "jobs", PartKey: []string{"id"}},
+		tables.Table{Name: "jobs_by_tenant", PartKey: []string{"tenant"}, SortKey: []string{"id"}})))))
+	file := filepath.Join(t.TempDir(), "work.cql")
+	text := "CREATE TABLE jobs (id text PRIMARY KEY, tenant text);\nCREATE TABLE jobs_by_tenant (tenant text, id text, PRIMARY KEY (tenant, id));\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, options := range map[string][]command.Option{
+		"0 entities, 0 tables alone\nleft out: the tables of 1 sets that this binary declares": {command.Declared(declared)},
+		"1 entities, 0 tables alone\n\nentity ":                                                nil,
+	} {
+		if out, _, err := run(t, options, "init", file); err != nil || !strings.HasPrefix(out, want) {
+			t.Errorf("%v, want %q:\n%s", err, want, out)
+		}
 	}
 }
 

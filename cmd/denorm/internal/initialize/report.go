@@ -15,6 +15,9 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(printable.Line(fmt.Sprintf(format, args...)) + "\n") }
 	line("%d entities, %d tables alone", len(p.Entities), len(p.Alone))
+	if n := len(p.schema.Entities); n > 0 {
+		line("left out: the tables of %d sets that this binary declares; the plain denorm command declares none", n)
+	}
 	for _, e := range p.Entities {
 		line("")
 		e.report(line)
