@@ -169,7 +169,8 @@ func TestStragglers(t *testing.T) {
 	}
 	inTime, write := spans.untilWrite(t)
 	left := int(attributeOf(write, "denorm.stragglers").AsInt64())
-	if left == 0 || left != 3-len(inTime) { // those that waited for their turn have returned
+	late := 3 - len(inTime)
+	if late == 0 || left < late { // those that waited for their turn have returned; a straggler may end before the write's span
 		t.Errorf("%d stragglers beside %d paths that ended in time", left, len(inTime))
 	}
 	if got := attributeOf(write, "error.type").AsString(); got != "canceled" {
@@ -180,7 +181,7 @@ func TestStragglers(t *testing.T) {
 		t.Errorf("the metric is %v, want %d", i, left)
 	}
 	close(dialer.freed)
-	for range left {
+	for range late {
 		if s := spans.next(t); s.Parent().SpanID() != write.SpanContext().SpanID() || s.EndTime().Before(write.EndTime()) {
 			t.Errorf("%s is not a straggler of the write", s.Name())
 		}
