@@ -117,6 +117,16 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		".", "^TestResumedRunKeepsWhatAnEntityHasElsewhere$",
 	},
 	{
+		"a base row that Derive does not give is repaired", "../internal/repair/repair.go",
+		`case l.Base != nil && l.Base.Underived() != "":`, "case false:",
+		".", "^TestBaseRowsThatDeriveDoesNotGive$",
+	},
+	{
+		"a row that may be of a base row elsewhere is removed", "repair.go",
+		"j.base().derived && j.keyless.underived.Load()", "false",
+		".", "^TestBaseRowsThatDeriveDoesNotGive$",
+	},
+	{
 		"absent values are left alone in rows that differ", "../internal/repair/repair.go",
 		"\t\tnulls = nulls || f.Class == Differing\n", "",
 		"../internal/repair", "^TestNulls$",
