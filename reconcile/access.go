@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,14 +42,14 @@ type table struct {
 	version  int // of the base table of a set with Versioned: which column has the version; else -1
 	surveyor *tablerow.Surveyor
 	flaws    []flaw
-	derived  bool // it is a base table with columns of tables.Derive
+	derives  bool // it is a base table with columns of tables.Derive
 }
 
 // flaw is null in a column of the base table, or another value than tables.Derive gives. Other code has written it.
 type flaw struct {
 	column    int
 	unadopted bool  // it is the column of the stamp or version
-	derived   bool  // it is the value that is wrong
+	elsewhere bool  // the row is under another key than the library gives it
 	why       error // why writers reject each change of such a row; nil if they do not
 }
 
@@ -57,12 +58,14 @@ func newTable(l tablerow.Layout, keyspace string) *table {
 	t.version = slices.Index(t.columns, l.Version())
 	t.surveyor = tablerow.NewSurveyor(l)
 	t.flaws = t.allFlaws()
-	t.derived = t.Table == t.Base().Table && slices.ContainsFunc(t.Table.Read, func(i int) bool { return t.Set.Columns[i].Derived != nil })
+	t.derives = t.Table == t.Base().Table && slices.ContainsFunc(t.Table.Read, t.isDerived)
 	t.selects = "SELECT " + strings.Join(tablerow.Selected(l), ", ") + " FROM " + t.qualified()
 	key := strings.Join(t.Partition(), ", ")
 	t.ranges = t.selects + " WHERE token(" + key + ") > ? AND token(" + key + ") <= ?"
 	return t
 }
+
+func (t *table) isDerived(column int) bool { return t.Set.Columns[column].Derived != nil }
 
 // allFlaws are the flaws that rows of the table may have.
 func (t *table) allFlaws() (out []flaw) {
@@ -83,21 +86,37 @@ func (t *table) allFlaws() (out []flaw) {
 	return out
 }
 
-// flaw is what is wrong with a row, nil if nothing is: first what makes changes of it invalid.
+// flaw is what is wrong with a row, nil if nothing is.
 func (t *table) flaw(cells [][]byte) *flaw {
 	var found *flaw
 	if i := slices.IndexFunc(t.flaws, func(f flaw) bool { return cells[f.column] == nil }); i >= 0 {
 		found = &t.flaws[i]
 	}
-	if !t.derived || found != nil && found.why != nil {
+	if !t.derives {
 		return found
 	}
-	if r, err := tablerow.Read(t.Layout, cells[:len(t.columns)]); err == nil {
-		if name := r.Underived(); name != "" {
-			return &flaw{why: errors.New(repair.Underived(t.qualified(), name)), derived: true}
-		}
+	r, err := tablerow.Read(t.Layout, cells[:len(t.columns)])
+	if err != nil {
+		return found
 	}
-	return found
+	why, key := t.underived(r)
+	if why == nil {
+		return found
+	}
+	both := flaw{why: why, elsewhere: key}
+	if found != nil {
+		both.unadopted, both.why = found.unadopted, cmp.Or(found.why, why)
+	}
+	return &both
+}
+
+// underived says what is wrong with a base row that tables.Derive does not give, and whether that is in its key.
+func (t *table) underived(r tablerow.Row) (why error, key bool) {
+	column, key := r.Underived()
+	if text := repair.Underived("a row of "+t.qualified(), column, key); text != "" {
+		return errors.New(text), key
+	}
+	return nil, false
 }
 
 func (t *table) qualified() string {

@@ -112,9 +112,8 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	if r.At != 0 {
 		return nil
 	}
-	if name := r.Underived(); name != "" {
-		j.keyless.underived.Store(true)
-		j.leave(u, errors.New(repair.Underived(j.base().qualified(), name)))
+	if why, _ := j.base().underived(r.Row.Row); why != nil {
+		j.leave(u, why)
 		return nil
 	}
 	for _, w := range r.Written {

@@ -146,6 +146,9 @@ func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 
 // filling are the mutations that put a row of the base table into another one, or why it cannot be put.
 func (j *job) filling(t *table, r *row) ([]statement.Mutation, error) {
+	if why, _ := j.base().underived(r.Row.Row); why != nil {
+		return nil, why
+	}
 	switch name := r.Unwritten(t.Layout); {
 	case r.At == 0 && j.base().version >= 0:
 		return nil, errors.New("it was written without the library and has no version: Adopt (denorm adopt) gives it one")
@@ -155,8 +158,6 @@ func (j *job) filling(t *table, r *row) ([]statement.Mutation, error) {
 		return nil, errors.New(repair.InNanoseconds)
 	case name != "":
 		return nil, errors.New(repair.Unwritten(t.Name(), name))
-	case r.Underived() != "":
-		return nil, errors.New(repair.Underived(j.base().qualified(), r.Underived()))
 	case r.At > j.ahead(&suspect{}):
 		return nil, errors.New("its time is more than Settle in the future: see KeepAhead (--ahead keep)")
 	}

@@ -329,8 +329,8 @@ func (j *job) flawed(f *flaw) bool {
 	if f.why != nil {
 		j.leftOut(j.base())
 	}
-	if f.derived {
-		j.keyless.underived.Store(true)
+	if f.elsewhere {
+		j.keyless.elsewhere.Store(true)
 	}
 	return f.why != nil
 }

@@ -20,8 +20,8 @@ type keyless struct {
 	more bool // there were more than maxFindings
 	// unsure says that a base row was not compared, so that a row may be its.
 	unsure atomic.Bool
-	// underived says that a base row has another value than tables.Derive gives: a row that leads nowhere may be its.
-	underived atomic.Bool
+	// elsewhere says that a base row is under another key than the library gives it: a row that leads nowhere may be its.
+	elsewhere atomic.Bool
 }
 
 // leadsNowhere notes a row that names no entity.

@@ -206,8 +206,8 @@ func (j *job) unrepairable(l repair.Look) error {
 // step carries out what the rules say of a look that began then. It gives how many statements were sent, or would be. A
 // [leftError] says why nothing is done.
 func (j *job) step(ctx context.Context, s *suspect, l repair.Look, began time.Time, rules repair.Rules) (sent int, err error) {
-	if l.Base == nil && j.base().derived && j.keyless.underived.Load() {
-		return 0, j.leaves(s, l, began, errors.New("a base row has another value than tables.Derive gives, and this row may be its: correct that row first"))
+	if why := j.mayBeElsewhere(l); why != "" {
+		return 0, j.leaves(s, l, began, errors.New(why))
 	}
 	if why := j.unrepairable(l); why != nil {
 		return 0, j.leaves(s, l, began, why)
@@ -278,6 +278,24 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, began time.Ti
 		err = j.reclaim(ctx, s.entity, d.Claim)
 	}
 	return sent + len(d.Send), err
+}
+
+// mayBeElsewhere says why the base row that a look has not found may be there, "" if it is not: rows by hand may be under
+// another value of a column of the base key than tables.Derive gives, where a scan of the whole table alone finds them.
+func (j *job) mayBeElsewhere(l repair.Look) string {
+	j.report.mu.Lock()
+	defer j.report.mu.Unlock()
+	switch {
+	case l.Base != nil || !slices.ContainsFunc(j.base().Table.Key, j.base().isDerived):
+		return ""
+	case j.one != nil:
+		return "its base row may be under a key that tables.Derive does not give: Repair the set, which reads the whole base table"
+	case j.keyless.elsewhere.Load():
+		return "it may be of a base row under a key that tables.Derive does not give: correct that row first"
+	case j.report.Uncovered > 0:
+		return "not all base rows were compared, and one may be under a key that tables.Derive does not give: run it again"
+	}
+	return ""
 }
 
 // leaves says why an entity is left, and whether that may be for half of a write: for what is younger than Settle, and

@@ -25,7 +25,8 @@ func (j *job) surveyed(u *unit, seen *tablerow.Survey) {
 	if j.set.Expiry < 0 {
 		u.ending.Add(int64(seen.Ending))
 	}
-	if seen.Ending > 0 || seen.Units[tablerow.Nanoseconds] > 0 {
+	adopts := j.adopt != 0 || j.adopted != 0
+	if seen.Ending > 0 || seen.Units[tablerow.Nanoseconds] > 0 || adopts && len(seen.Stuck) > 0 {
 		u.unsafe.Store(true)
 	}
 	j.report.mu.Lock()
@@ -35,7 +36,7 @@ func (j *job) surveyed(u *unit, seen *tablerow.Survey) {
 	t.Ending += seen.Ending
 	t.partly += seen.Partly
 	tablerow.AddCounts(&t.Units, seen.Units)
-	if j.adopt != 0 || j.adopted != 0 {
+	if adopts {
 		tablerow.AddCounts(&t.Nulls, seen.Nulls)
 		tablerow.AddCounts(&t.stuck, seen.Stuck)
 	}

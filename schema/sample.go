@@ -53,10 +53,12 @@ func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *T
 		d.Keyspace, d.Table = t.Keyspace, t.Name
 		out = append(out, d)
 	}
-	underived := make(map[string]int)
+	underived, key := make(map[string]int), make(map[string]bool)
 	seen, err := r.Survey(ctx, l, t.Keyspace, t.String(), t.TTL(), func(cells [][]byte) {
-		if r, err := tablerow.Read(l, cells[:len(l.AllColumns())]); err == nil && r.Underived() != "" {
-			underived[r.Underived()]++
+		if r, err := tablerow.Read(l, cells[:len(l.AllColumns())]); err == nil {
+			column, inKey := r.Underived()
+			underived[column]++
+			key[column] = inKey
 		}
 	})
 	code := func(of int) bool {
@@ -111,11 +113,16 @@ func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *T
 			Impossible: "UPDATE it to a value, or make the field a pointer",
 		})
 	}
+	delete(underived, "")
 	for _, column := range slices.Sorted(maps.Keys(underived)) {
-		add(Difference{
+		d := Difference{
 			Column: column, Reason: of(underived[column]) + " have another value than tables.Derive gives",
-			Impossible: "correct the rows by CQL",
-		})
+			Impossible: "correct them by CQL",
+		}
+		if d.Note = !key[column]; d.Note {
+			d.Impossible += ", or Modify the entities"
+		}
+		add(d)
 	}
 	return out
 }

@@ -250,18 +250,33 @@ func Decide(l Look, r Rules) (Repair, error) {
 	return d, err
 }
 
-// Underived says what is wrong with a row of the base table, qualified, that has another value in a column than
-// tables.Derive gives.
-func Underived(table, column string) string {
-	return fmt.Sprintf("a row of %s has another %s than tables.Derive gives: correct the row by CQL", table, column)
+// Underived says what is wrong with a base row in which a column, of the base key or not, has another value than
+// tables.Derive gives; "" if it is none.
+func Underived(what, column string, key bool) string {
+	switch {
+	case column == "":
+		return ""
+	case key:
+		return fmt.Sprintf("%s has another %s than tables.Derive gives: correct it by CQL", what, column)
+	}
+	return fmt.Sprintf("%s has another %s than tables.Derive gives: correct it by CQL, or Modify the entity", what, column)
+}
+
+// underived is [Underived] of the base row.
+func (l Look) underived() string {
+	if l.Base == nil {
+		return ""
+	}
+	column, key := l.Base.Underived()
+	return Underived("the base row", column, key)
 }
 
 func decide(l Look, r Rules) (Repair, error) {
 	switch {
 	case slices.ContainsFunc(l.Tables, l.shares):
 		return Repair{Reason: SharedID}, nil
-	case l.Base != nil && l.Base.Underived() != "":
-		return Repair{Reason: Underived(l.Base.Table(), l.Base.Underived())}, nil
+	case l.underived() != "":
+		return Repair{Reason: l.underived()}, nil
 	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.Row).Stale() }):
 		return Repair{Reason: stale}, nil
 	case l.OtherUnit() != "":

@@ -118,7 +118,7 @@ func filled(s *layout.Set, i int) bool {
 // stuck says whether no change of a row with null in a column is valid: what null is read as cannot be in a key.
 func stuck(s *layout.Set, i int) bool {
 	c := &s.Columns[i]
-	if c.Index == nil || c.Go.Kind() == reflect.Pointer {
+	if c.Index == nil || c.Go.Kind() == reflect.Pointer || c.Marshals {
 		return false
 	}
 	v, err := s.Encode(reflect.New(s.Go).Elem(), i)

@@ -277,16 +277,16 @@ func (r Row) all() []cqltype.Value {
 	return values
 }
 
-// Underived is the name of a column of the row that has another value than tables.Derive gives, empty if there is none:
-// other code has written it. Each change of the entity would be under another key.
-func (r Row) Underived() string {
+// Underived is the name of a column of a base row that has another value than tables.Derive gives, and whether it is in
+// the base key: then no write finds the row. It is empty if there is none.
+func (r Row) Underived() (column string, key bool) {
 	of := func(i int) *cqltype.Value { return &r.values[i] }
 	for _, i := range r.layout.Set.Derived {
 		if c := &r.layout.Set.Columns[i]; r.values[i].Data != nil && !c.Derived.Gives(r.values[i].Data, of) {
-			return c.Name
+			return c.Name, slices.Contains(r.layout.Set.Tables[0].Key, i)
 		}
 	}
-	return ""
+	return "", false
 }
 
 // Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no

@@ -293,8 +293,8 @@ func TestMountedInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, options := range map[string][]command.Option{
-		"0 entities, 0 tables alone\nleft out: the tables of 1 sets that this binary declares": {command.Declared(declared)},
-		"1 entities, 0 tables alone\n\nentity ":                                                nil,
+		"0 entities, 0 tables alone\nleft out: what this binary declares, sets: 1": {command.Declared(declared)},
+		"1 entities, 0 tables alone\n\nentity ":                                    nil,
 	} {
 		if out, _, err := run(t, options, "init", file); err != nil || !strings.HasPrefix(out, want) {
 			t.Errorf("%v, want %q:\n%s", err, want, out)
