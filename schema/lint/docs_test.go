@@ -74,16 +74,23 @@ nair-ayush/CS157C-Team4, parszykm/cassandra-theatre, tompscanlan/openmeet, atrus
 MaryBetuganova/Messenger, mati2251/ddhondt, alexey-ernest/tickydesk, hollacabs/ride-matching-microservice, Db1zz/Notify,
 SMesForoush/CustomerDataPlatform, micarlise/photoShare, eric-do/social-network, apiotrowski312/isOnline-oauth-api,
 HotPotatoC/pastebin-clone, Nimbus-3000/player-service, shubhamdhawane/e-cart, erikungvari/CineTrack, 6E73706C/brickprofit,
-COMMENTERTHE9/Mnemo, azastashkov/distributed-email-service, sajal48/fanout_hybrid_system, thriving-dev/social-platform-feed-reactive-cassandra,
-AnantSingh0121/Bank-Management-System, Nathalie-mac/yazikochesalna, FantomCek123/NBP_movies, mazoorek/srds-project, wish/eventmaster,
-silverfox-code/VoiceSphereBackend, devthedevil/cassandra-mail-store, jazware/vylet-go-mono, Anwaribra/IoT-Fleet-Monitoring-System,
-annabozhkko/Messenger, dk5761/go-chat-2, Alfred-Goldenowl/go-fundraising, Whintters/Chat4All, AldoBuzi/ReddiTrend,
-lifeinventory/inventory-identity, DevAgani/bookstore_oauth-api, ruslanlesko/digestwave, nextbreakpoint/event-sourcing-cqrs-example,
-ekoori/TrustSphere, PLajus/ecommerce-microservices-web, Jahsil/LogAggregator, smelnichenko/platform, NiewidzialnyCzlowiek/conference-rooms,
-b4lmor/Crowdfunding, MacIT54/spring-hotel, kozy-io/listing, louisrr/starjamz, yiwen-ai/writing, choiis/black-monitoring-watcher,
-GeekFlu/Remembrance, openaurae/openaurae-server, baophuc27/transport-service, iagodvsantos/task-scheduling,
-Dilusha-Madushan/chat-service, Hicham-Azeroual/notifications_service, chbatey/cassandra-customer-events, wafaebm/library-cassandra,
-lfp92/wishlist.
+COMMENTERTHE9/Mnemo, azastashkov/distributed-email-service, sajal48/fanout_hybrid_system,
+thriving-dev/social-platform-feed-reactive-cassandra, AnantSingh0121/Bank-Management-System,
+Nathalie-mac/yazikochesalna, FantomCek123/NBP_movies, mazoorek/srds-project, wish/eventmaster,
+silverfox-code/VoiceSphereBackend, devthedevil/cassandra-mail-store, jazware/vylet-go-mono,
+Anwaribra/IoT-Fleet-Monitoring-System, annabozhkko/Messenger, dk5761/go-chat-2, Alfred-Goldenowl/go-fundraising,
+Whintters/Chat4All, AldoBuzi/ReddiTrend, lifeinventory/inventory-identity, DevAgani/bookstore_oauth-api,
+ruslanlesko/digestwave, nextbreakpoint/event-sourcing-cqrs-example, ekoori/TrustSphere,
+PLajus/ecommerce-microservices-web, Jahsil/LogAggregator, smelnichenko/platform, NiewidzialnyCzlowiek/conference-rooms,
+b4lmor/Crowdfunding, MacIT54/spring-hotel, kozy-io/listing, louisrr/starjamz, yiwen-ai/writing,
+choiis/black-monitoring-watcher, GeekFlu/Remembrance, openaurae/openaurae-server, baophuc27/transport-service,
+iagodvsantos/task-scheduling, Dilusha-Madushan/chat-service, Hicham-Azeroual/notifications_service,
+chbatey/cassandra-customer-events, wafaebm/library-cassandra, lfp92/wishlist,
+RealTimeStreaming-BachelorProject/ParcelService, abv-ps/FastAPI_shop, eshen-impl/emart, Brys49/BDDP_Cinema,
+Danilx8/delivery-SHIFT, kostja/lightest, jeffreyscarpenter/reservation-service, GabeSilvaDev/fintech-bank-platform,
+Aquiles-Brinco2/sushiMiau, delrisu/cassandra-trains, jphaugla/cassandra-bank-redis, HieuNM2809/xampp_htdocs_v4,
+jaehyukeo/Dealership-Project, wkzawadzka/library-cassandra, kevwargo/cassandra-hotels, ZjuYTW/CS5424YugabyteDB,
+13bw/Cassandra-ECommerce, max-saravia-moreira/tpo_ingenieria_datos_2.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.

@@ -85,6 +85,8 @@ func ttlDiffers(r *review) {
 func (r *review) cellsExpire() {
 	for _, t := range r.tables() {
 		var inserts, short, forever, part *schema.Query
+		lasting := func(q *schema.Query) bool { return q.TTL == 0 || q.Verb == "INSERT" }
+		lease := true // of cells that nothing writes without a TTL
 		for _, x := range r.sent[t] {
 			q := x.Query
 			if q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
@@ -103,6 +105,7 @@ func (r *review) cellsExpire() {
 				short = q
 				if update != nil && len(update.Set) < len(t.Of(schema.Regular)) {
 					part = q
+					lease = lease && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return r.sets(t, a.Target.Column, lasting) })
 				}
 			}
 		}
@@ -115,7 +118,7 @@ func (r *review) cellsExpire() {
 		case t.TTL() > 0 || short == nil || counting(t):
 		case q != nil:
 			r.finding(t, fix, "some cells of a row expire before others, which stay as half a row").of(q).
-				when(forever == nil && inserts == nil, Note) // perhaps of one length
+				when(inserts == nil && forever == nil || inserts != nil && part != nil && lease, Note) // perhaps of one length
 		case inserts != nil && short.Verb == "UPDATE":
 			r.finding(t, fix, "an UPDATE gives its columns a TTL, and the row that was inserted stays without them").of(short)
 		case inserts != nil:

@@ -221,6 +221,11 @@ func takenOver(r *review, t *schema.Table) {
 			"the same time both insert").of(plain).Severity = Note
 		return
 	}
+	if what := firstOf(bookingNames, words(t.Name)...); plain != nil && what != "" && slot(t) {
+		r.finding(t, "INSERT ... IF NOT EXISTS, in a request of its own", "two inserts of one %s both succeed: the later %s replaces the earlier one",
+			t.Key(), what).of(plain).Severity = Note // the code may keep a calendar elsewhere
+		return
+	}
 	if plain == nil || len(of) != 1 || t.TTL() > 0 || r.alwaysTTL(t) {
 		return
 	}
@@ -259,6 +264,17 @@ var pairNames = strings.Fields("active likes liked votes voted follows interacti
 
 // onlyNames are words in the names of what two rows must not have in common.
 var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 checkout idempotency nonce slug external isbn sku dedup")
+
+// bookingNames are words for what takes a place for a time.
+var bookingNames = strings.Fields("reservation booking appointment rental")
+
+// slot says whether a row is a place at a time that one person has, by its key: it has neither the person nor an id of the row.
+func slot(t *schema.Table) bool {
+	person := func(c schema.Column) bool { return hasWord(c.Name, personNouns) || hasWord(c.Name, personNames) }
+	return len(keyColumns(t)) > 1 && slices.ContainsFunc(t.Of(schema.Regular), person) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool {
+		return person(c) || c.Type == "timeuuid" || c.Name == "id" || hasWord(c.Name, bookingNames) && isID(c) || hasWord(c.Name, strings.Fields("confirm confirmation code reference"))
+	})
+}
 
 // shortLink matches rows and the name of their key, if the key stands for a longer address, and address the name of that.
 var (

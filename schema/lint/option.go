@@ -130,7 +130,8 @@ func withoutTTL(r *review, t *schema.Table) {
 		return
 	}
 	thing, _, _ := guess.Cut(t.Name)
-	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t))) // and no item of a cart
+	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t)), // and no item of a cart
+		firstOf([]string{"idempotency", "nonce"}, words(strings.Join(names(keyColumns(t)), "_"))...))
 	ends := func(c schema.Column) bool {
 		mixed := short == "" && !rowsAre(t, passingNames) && (rowsAre(t, accountNames) || !hasWord(c.Name, shortNames)) // the row stays, whatever of it ends
 		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && !mixed

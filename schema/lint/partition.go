@@ -108,7 +108,7 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
 		number := func(c schema.Column) bool { return slices.Contains(strings.Fields("int bigint"), c.Type) && !isID(c) }
-		guessed := many(t) == reason || hasWord(column, []string{"window"}) || column == "" && hasWord(t.Name, circleNames)
+		guessed := many(t) == reason || hasWord(column, []string{"window"}) || column == "" && hasWord(t.Name, circleNames) || rowsAre(t, catalogNames)
 		part := t.Of(schema.PartitionKey)
 		r.finding(t, fix, "a partition (%s) %s", key(t), reason). // the number may be a bucket, a window an hour, and a circle small
 										when(guessed || len(part) > 1 && slices.ContainsFunc(part, number), Note).Column = column
@@ -146,7 +146,7 @@ func many(t *schema.Table) string {
 // manyNames are words for what one thing may have many of.
 var manyNames = strings.Fields(`message event log transaction notification audit entry reading measurement activity comment like rating review vote visit
 	reference member follower order purchase product video tag metric history favorite bookmark view click download play
-	object file snapshot request appointment recommendation post tweet retweet feed timeline voto pedido mensaje comentario nachricht`)
+	object file snapshot request appointment recommendation post tweet retweet feed timeline voto pedido mensaje comentario nachricht patient`)
 
 // source is the table whose statements write a table: of a view its base.
 func (r *review) source(t *schema.Table) *schema.Table { return cmp.Or(r.bases[t], t) }
@@ -197,7 +197,7 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	}
 	part := t.Of(schema.PartitionKey)
 	what := ""
-	if len(part) == 1 && hasWord(part[0].Name, tenantNames) {
+	if len(part) == 1 && hasWord(part[0].Name, slices.Concat(tenantNames, outletNames)) {
 		what = firstOf(slices.Concat(growingNames, tradeNames), name...)
 	} else if isID(clustering[0]) {
 		what = firstOf(growingNames, rowsOf(t))
@@ -205,7 +205,8 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	if what != "" && ofOne(t) && roleOf(clustering[0]) == identity {
 		return "", "gets a row for each " + what + " forever"
 	}
-	if len(part) == 1 && slices.Contains(wordNames, lastWord(part[0].Name)) && part[0].Type == "text" && (isUUID(clustering[0]) || isID(clustering[0])) {
+	id := func(c schema.Column) bool { return isUUID(c) || isID(c) }
+	if len(part) == 1 && slices.Contains(wordNames, lastWord(part[0].Name)) && part[0].Type == "text" && slices.ContainsFunc(clustering, id) {
 		return "", "has all rows of one " + lastWord(part[0].Name) + ", and a popular one gets large"
 	}
 	piece := slices.Contains(strings.Fields("int bigint varint"), clustering[0].Type) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool {
@@ -233,15 +234,17 @@ func firstOf(list []string, names ...string) string {
 }
 
 // briefNames are words of things that come to an end, and their events with them.
-var briefNames = strings.Fields(`order parcel shipment delivery tracking invoice claim ticket trip ride booking reservation payment job run session
+var briefNames = strings.Fields(`order parcel package shipment delivery tracking invoice claim ticket trip ride booking reservation payment job run session
 	cart basket match auction poll message lease loan contract appointment visit call meeting request transaction transfer incident issue
 	build deployment execution task upload trace survey exam`)
 
 var (
 	// tenantNames are words for those who use a system with all that they have.
 	tenantNames = strings.Fields("tenant org organization organisation company workspace merchant namespace")
+	// outletNames are words for places that have such things each day.
+	outletNames = strings.Fields("restaurant shop store hotel clinic hospital")
 	// tradeNames are words for what they do with it; also in French, Spanish and German.
-	tradeNames = strings.Fields(`order invoice payment booking reservation ticket shipment detail record
+	tradeNames = strings.Fields(`order invoice payment booking reservation ticket shipment customer detail record
 		ecriture mouvement facture commande paiement pedido factura pago movimiento buchung rechnung bestellung zahlung`)
 	// wordNames are words for words, of which some are far more frequent than others.
 	wordNames = strings.Fields("tag hashtag domain topic keyword term word")
@@ -270,6 +273,8 @@ func joined(t *schema.Table) bool {
 var (
 	crowdNames = strings.Fields("followers reactions upvotes members subscribers fans likes stars votes viewers participants")
 	smallNames = strings.Fields("team crew family household band squad project board committee")
+	// catalogNames are words for what somebody offers, of which one maker or kind has a few more each year.
+	catalogNames = strings.Fields("product item book movie film course recipe property listing vehicle model")
 	// Of circleNames there are seldom many.
 	circleNames = strings.Fields("members participants")
 	// A time in one of mediaNames that is of placeNames is not one of the clock.

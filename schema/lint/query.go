@@ -42,10 +42,20 @@ func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
 	})
 }
 
-// filtered is a column outside the key that a query restricts without an index of it, or empty.
+// indexesFor gives the columns by whose indexes a query goes, and not by the key.
+func (r *review) indexesFor(q *schema.Query, t *schema.Table) []string {
+	return slices.DeleteFunc(each.Of(r.indexesOf[t.ID], (*schema.Index).Column), func(name string) bool {
+		return !restricted(q, name) || located(q, t) && inKey(t, name)
+	})
+}
+
+// filtered is a column outside the key, or behind one that is free, that a query restricts without an index of it, or empty.
 func (r *review) filtered(q *schema.Query, t *schema.Table) string {
+	rows := t.Of(schema.Clustering)
 	for _, c := range t.Columns {
-		if (c.Kind == schema.Regular || c.Kind == schema.Static) && restricted(q, c.Name) &&
+		i := slices.Index(names(rows), c.Name)
+		behind := located(q, t) && slices.ContainsFunc(rows[:max(i, 0)], func(c schema.Column) bool { return !restricted(q, c.Name) })
+		if (c.Kind == schema.Regular || c.Kind == schema.Static || behind) && restricted(q, c.Name) &&
 			!slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Column() == c.Name }) {
 			return c.Name
 		}
@@ -130,9 +140,11 @@ func notServed(r *review, q *schema.Query, t *schema.Table) {
 		return
 	}
 	if r.indexed(q, t) {
-		switch column := r.filtered(q, t); {
-		case len(q.Order) > 0 && nearest(q) == "" && !located(q, t):
-			r.finding(t, "a query table with the order in its key", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
+		switch column, by := r.filtered(q, t), r.indexesFor(q, t); {
+		case column == "" && len(q.Order) > 0 && len(by) > 0 && nearest(q) == "":
+			r.finding(t, "a query table that has the rows in the order", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
+		case column == "" && len(each.Once(by)) > 1 && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Class != "" }):
+			r.finding(t, "a query table; or SAI in place of both indexes", "a query goes by two indexes, and can use one: Cassandra wants ALLOW FILTERING").of(q)
 		case column == "":
 		case nearest(q) != "":
 			r.finding(t, "an index of "+cql.Quote(column)+" too (SAI)",

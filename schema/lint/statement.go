@@ -89,9 +89,17 @@ func literalNull(r *review, x sent) {
 		r.finding(x.table, "leave the column out",
 			"an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.Query)
 	default:
+		set := r.sets(x.table, all[i].column, func(q *schema.Query) bool { return q.Verb == "UPDATE" })
 		r.finding(x.table, "leave the column out, unless it is to be emptied",
-			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.Query)
+			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.Query).when(set, Note)
 	}
+}
+
+// sets says whether a query of a kind writes a value into a column of a table.
+func (r *review) sets(t *schema.Table, column string, of func(*schema.Query) bool) bool {
+	return r.asks(t, func(q *schema.Query) bool {
+		return of(q) && slices.Contains(writes(q.Statement), written{column: column})
+	})
 }
 
 // needless notes conditions on rows whose id has just been made, so that nobody else can have it. A row of its id and
@@ -161,7 +169,11 @@ func queues(r *review, t *schema.Table) {
 func (r *review) queue(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
 	i := slices.IndexFunc(rows, func(c schema.Column) bool {
-		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id") || urgency(c)
+		taken := func(q *schema.Query) bool { // as the first one in its order
+			s, ok := q.Statement.(*ast.Select)
+			return ok && s.Limit != nil && s.Limit.Text == "1" && len(q.Order) > 0 && q.Order[len(q.Order)-1].Column == c.Name
+		}
+		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id") || urgency(c) || r.asks(t, taken)
 	})
 	if i < 0 || rows[i].Desc && !urgency(rows[i]) {
 		return false
@@ -173,7 +185,7 @@ func (r *review) queue(t *schema.Table) bool {
 		case *ast.Insert:
 			inserted = true
 		case *ast.Select:
-			forward := len(q.Order) == 0 || len(q.Order) == 1 && !q.Order[0].Descending
+			forward := !slices.ContainsFunc(q.Order, func(o ast.Order) bool { return o.Descending })
 			led := !slices.ContainsFunc(rows[:i], func(c schema.Column) bool { return !exact(q, c.Name) })
 			due := restricted(q, column) && !slices.ContainsFunc(q.Where, func(w ast.Relation) bool { // all up to a time
 				return slices.Contains(w.Columns, column) && w.Operator != "<" && w.Operator != "<="
@@ -191,14 +203,14 @@ func (r *review) queue(t *schema.Table) bool {
 }
 
 // workNames are words in the names of tables of what is still to be done.
-var workNames = strings.Fields(`queue unread pending outbox inbox backlog todo waiting unsent undelivered retries feed timeline scheduled buckets
+var workNames = strings.Fields(`queue unread pending open outbox inbox backlog todo waiting unsent undelivered retries feed timeline scheduled buckets
 	requests jobs tasks task schedule notifications`)
 
 // comesAndGoes says whether single rows of a partition are written and deleted, and it is read from its beginning to
 // its end.
 func (r *review) comesAndGoes(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
-	if !hasWord(t.Name, workNames) {
+	if _, grows := r.endless(t); !hasWord(t.Name, workNames) && grows == "" {
 		return false
 	}
 	begins := func(q *schema.Query) bool { return whole(q, t) }

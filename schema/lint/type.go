@@ -21,7 +21,7 @@ func words(name string) []string {
 	}
 	split := strings.ToLower(b.String())
 	if !oneID.MatchString(split) {
-		split = folded.ReplaceAllString(split, "$1$3$5${7}_$2$4$6$8")
+		split = folded.ReplaceAllString(split, "$1$3$5$7${9}_$2$4$6$8${10}")
 	}
 	return strings.FieldsFunc(split, func(c rune) bool { return c == '_' })
 }
@@ -29,8 +29,10 @@ func words(name string) []string {
 // folded matches what was written as createdAt, roleId or fullName, if it is no word that ends with id: without quotes,
 // Cassandra keeps small letters.
 var (
-	folded = regexp.MustCompile(`(ed|expires)(at)$|([a-z]{2,}?)(uuid|guid|id)$|(full|first|last|customer|guest|category|author|sender|product)(name)$|(start|end|create|created|update|updated|event|last|post)(time|date)$`)
-	oneID  = regexp.MustCompile(`(valid|paid|grid|(and|thy|ste|aste|pola)roid|tabloid|(^|_)(uuid|guid|ssid|void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|` +
+	folded = regexp.MustCompile(`(ed|expires|starts|ends)(at)$|([a-z]{2,}?)(uuid|guid|id)$|(full|first|last|customer|guest|category|author|sender|product)(name)$|` +
+		`(start|end|create|created|update|updated|event|last|post|order|booking|payment|expiry|expiration|delivery)(time|date)$|` +
+		`(order|payment|booking|account|total|unit|item|view|like|shown|stock|sold|current|available|sale|final)(count|amount|status|price|cost|balance|quantity)$`)
+	oneID = regexp.MustCompile(`(valid|paid|grid|(and|thy|ste|aste|pola)roid|tabloid|(^|_)(uuid|guid|ssid|void|avoid|said|raid|solid|rapid|liquid|fluid|hybrid|` +
 		`bid|forbid|covid|amid|acid|orchid|humid|vivid|squid|pyramid|lipid|plasmid|arachnid|candid|druid|kid|lucid|plaid|splendid|stupid|timid|rigid|frigid|morbid|horrid))$`)
 )
 
@@ -142,8 +144,12 @@ func (r *review) idsOfTwoTypes() {
 	each := func(yield func(*schema.Table, schema.Column, name, string)) {
 		for _, t := range r.tables() {
 			for _, c := range t.Columns {
-				if all := words(c.Name); len(all) > 1 && all[len(all)-1] == "id" {
-					yield(t, c, name{t.Keyspace, c.Name}, strings.TrimPrefix(plainType(c), "time")) // a timeuuid is a uuid
+				called := c.Name
+				if called == "id" && len(keyColumns(t)) == 1 { // of the thing that the table has
+					called = rowsOf(t) + "_id"
+				}
+				if all := words(called); len(all) > 1 && all[len(all)-1] == "id" {
+					yield(t, c, name{t.Keyspace, called}, strings.TrimPrefix(plainType(c), "time")) // a timeuuid is a uuid
 				}
 			}
 		}
@@ -295,7 +301,7 @@ func money(name string) bool {
 		return true
 	}
 	return slices.Contains(quantityNames, lastWord(name)) &&
-		(len(all) == 1 || hasWord(name, strings.Fields("paid due order net gross account wallet invoice grand")))
+		(len(all) == 1 || hasWord(name, strings.Fields("paid due order net gross account wallet invoice grand trans tran transaction transfer sale bill refund")))
 }
 
 // impreciseAmount reports money in a binary fraction.

@@ -31,3 +31,26 @@ SELECT v FROM b WHERE id = ?;
 		}
 	}
 }
+
+// Statements that read and write two tables of four are all of a small service, and those of one table are not.
+func TestUnusedInSmallServices(t *testing.T) {
+	t.Parallel()
+	const tables = `CREATE TABLE shops (shop_id uuid PRIMARY KEY, town text); CREATE TABLE carts (cart_id uuid PRIMARY KEY, town text) WITH default_time_to_live = 60;
+		CREATE TABLE coupons (coupon_id uuid PRIMARY KEY, worth decimal); CREATE TABLE prizes (prize_id uuid PRIMARY KEY, worth decimal);
+		INSERT INTO shops (shop_id, town) VALUES (?, ?); SELECT town FROM shops WHERE shop_id = ?; INSERT INTO carts (cart_id, town) VALUES (?, ?);`
+	for text, want := range map[string]int{tables: 0, tables + "SELECT town FROM carts WHERE cart_id = ?;": 2} {
+		s, err := schema.Review(schema.Source{File: "f", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := lint.Check(s)
+		for _, f := range found {
+			if f.Code != "DN616" || f.Reason != "no statement uses the table" {
+				t.Errorf("%v", f)
+			}
+		}
+		if len(found) != want {
+			t.Errorf("%d findings, want %d", len(found), want)
+		}
+	}
+}

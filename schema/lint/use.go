@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func broughtBack(r *review) {
 // done once.
 var (
 	countNames = strings.Fields(`count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest
-		best seq sequence version epoch like dislike view vote download play follower collected raised donated win loss streak`)
+		best seq sequence version epoch like dislike view vote download play follower collected raised donated win loss streak saldo`)
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
 	// newest matches the names of tables that have the latest of each thing.
@@ -218,6 +219,9 @@ var (
 
 // moving notes states in keys, with which the row has to move.
 func (r *review) moving(t *schema.Table) {
+	if firstOf(append([]string{"history"}, growingNames...), words(t.Name)...) != "" {
+		return // it is what was then
+	}
 	address := slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return hasWord(c.Name, strings.Fields("city zip zipcode country")) })
 	for _, c := range keyColumns(t) {
 		both := func(b batch) bool {
@@ -271,15 +275,24 @@ func staleCopies(r *review) {
 	together := r.together()
 	for _, base := range r.tables() {
 		key := keyColumns(base)
-		if len(key) != 1 || lastWord(key[0].Name) != "id" || key[0].Name == "id" {
+		id := key[len(key)-1].Name // behind that of a tenant
+		if id == "id" {
+			id = rowsOf(base) + "_id"
+		}
+		if len(key) > 2 || lastWord(id) != "id" || len(key) == 2 && id != rowsOf(base)+"_id" {
 			continue
 		}
-		for _, t := range have[schema.ID{Keyspace: base.Keyspace, Name: key[0].Name}] {
-			if t == base || told[t] {
+		for _, t := range have[schema.ID{Keyspace: base.Keyspace, Name: id}] {
+			if t == base || told[t] || len(key) == 2 && rowsOf(t) == rowsOf(base) { // DN510 tells of these
 				continue
 			}
 			i := slices.IndexFunc(copied[t], func(c schema.Column) bool {
 				of := base.Column(c.Name)
+				if short, prefixed := strings.CutPrefix(c.Name, strings.TrimSuffix(id, "id")); prefixed {
+					of = cmp.Or(of, base.Column(short))
+				} else if ownWords := strings.Fields("name title"); slices.Contains(ownWords, c.Name) && rowsOf(t) != rowsOf(base) {
+					of = nil // the row has one of its own
+				}
 				return of != nil && of.Kind == schema.Regular
 			})
 			if i >= 0 && !together(t, base) {
@@ -318,7 +331,8 @@ func (r *review) copied(t *schema.Table) []schema.Column {
 }
 
 // rewritten gives the columns that are read by the key of their row, which is inserted as a whole, and never updated. An
-// INSERT is then the change as well.
+// INSERT is then the change as well. It is also where large rows are read and saved, as mappers do, for what changes in
+// each row by its name.
 func (r *review) rewritten(t *schema.Table) map[string]bool {
 	out := make(map[string]bool)
 	if r.query(t, "UPDATE") != nil || len(t.Columns) > mostColumns {
@@ -333,7 +347,8 @@ func (r *review) rewritten(t *schema.Table) map[string]bool {
 		}
 		wide := len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || shows // who gives back the key that he knows, shows the row
 		for _, c := range t.Columns {
-			runs := (firstOf(countNames, words(c.Name)...) != "" || hasWord(c.Name, stateNames)) && !slices.ContainsFunc(keyColumns(t), timed)
+			runs := (firstOf(countNames, words(c.Name)...) != "" || hasWord(c.Name, stateNames)) && !rowsAre(t, growingNames) &&
+				!slices.ContainsFunc(keyColumns(t), timed)
 			out[c.Name] = out[c.Name] || (runs || !wide) && (s.Columns == nil || slices.Contains(x.Columns, c.Name))
 		}
 	}
@@ -430,7 +445,8 @@ func unusedTables(r *review) {
 	}
 	all := n > 1 && 2*n > len(r.tables()) && len(named) == len(r.tables())
 	plenty := n > 1 && selects >= fewestSelects && 2*selects > len(r.tables())
-	if 3*n < len(named) || (n < fewestRead && !all || 2*len(named) < len(r.schema.Tables)) && !plenty {
+	some := n < fewestRead && !all && !plenty // but may be all that uses some tables
+	if 3*n < len(named) || some && min(n, written) < 2 || 2*len(named) < len(r.schema.Tables) && !plenty {
 		return
 	}
 	for _, e := range r.schema.Entities { // whose statements the library makes
@@ -442,6 +458,7 @@ func unusedTables(r *review) {
 		switch conditional := r.conditional(t); {
 		case !named[t.ID]:
 			r.finding(t, "drop it, or pass the queries that use it", "no statement uses the table")
+		case some:
 		case !read[t.ID] && !conditional && !counting(t):
 			r.finding(t, "drop it, or pass the queries that read it", "the table is written and never read")
 		case !r.written(t) && !conditional && written >= fewestRead && 2*written > n:
@@ -452,7 +469,7 @@ func unusedTables(r *review) {
 		used := func(q *schema.Query) bool { // and not what the key serves
 			return restricted(q, x.Column()) && (!inKey(t, x.Column()) || !located(q, t) || unserved(q, t) != "") || nearest(q) == x.Column()
 		}
-		if c := x.Column(); read[t.ID] && (x.Class == "" || x.Class == "sai") && c != "" && !r.asks(t, used) {
+		if c := x.Column(); !some && read[t.ID] && (x.Class == "" || x.Class == "sai") && c != "" && !r.asks(t, used) {
 			r.finding(t, "drop it, or pass the queries that use it", "no statement uses index %s, and each write of %s maintains it", x.Name, c).at(x.At)
 		}
 	}
