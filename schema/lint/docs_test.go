@@ -90,7 +90,12 @@ RealTimeStreaming-BachelorProject/ParcelService, abv-ps/FastAPI_shop, eshen-impl
 Danilx8/delivery-SHIFT, kostja/lightest, jeffreyscarpenter/reservation-service, GabeSilvaDev/fintech-bank-platform,
 Aquiles-Brinco2/sushiMiau, delrisu/cassandra-trains, jphaugla/cassandra-bank-redis, HieuNM2809/xampp_htdocs_v4,
 jaehyukeo/Dealership-Project, wkzawadzka/library-cassandra, kevwargo/cassandra-hotels, ZjuYTW/CS5424YugabyteDB,
-13bw/Cassandra-ECommerce, max-saravia-moreira/tpo_ingenieria_datos_2.
+13bw/Cassandra-ECommerce, max-saravia-moreira/tpo_ingenieria_datos_2, CaliOpen/gofido,
+Geertdepont/ing-incident-aggregator, BladeStep/life-xp-service, WiktorSzymanski/cassandra-event-sourcing-tickets-api,
+gjuljo/cassandra-event-store, gs-chaitanya/daedalus-job-scheduler, IgorPerikov/hollow-workaround, chriswhsu/cassa,
+pyr/cyanite, steve859/job_scheduler, shukla2009/video-analytics, KrishnaSathvik/vehicle-telemetry-pipeline,
+MjMoshiri/log-lyfe, janforp/iam-repo, hiendo/tsa, BranislavLazic/akka-cqrs-activator, Dai-Nguyen1506/stock-tracker,
+albertchanged/netflix-content, hxmn/cassandra_game_backend.
 `
 
 // TestDocs keeps the page on the rules what the rules and their corpus say.

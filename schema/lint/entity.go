@@ -59,10 +59,10 @@ func gcGrace(r *review) {
 }
 
 func ttlDiffers(r *review) {
-	written := make(map[schema.ID]time.Duration) // by INSERTs with a literal TTL
+	written := make(map[schema.ID]time.Duration) // by INSERTs with a TTL; -1 s if it is bound
 	for q, t := range r.queries {
-		if q.Verb == "INSERT" && q.TTL > 0 {
-			written[t.ID] = time.Duration(q.TTL) * time.Second
+		if q.Verb == "INSERT" && q.TTL != 0 {
+			written[t.ID] = time.Duration(max(q.TTL, -1)) * time.Second
 		}
 	}
 	of := func(t *schema.Table) time.Duration {
@@ -73,9 +73,10 @@ func ttlDiffers(r *review) {
 	}
 	r.cellsExpire()
 	for e, t := range r.members {
-		if first := e.tables[0]; of(t) != of(first) {
+		first := e.tables[0]
+		if a, b := of(t), of(first); a != b && (min(a, b) >= 0 || max(a, b) == 0) {
 			r.finding(t, "one TTL for all tables of the entity, best sent with each write", "rows live %s here, and %s in %s", lives(of(t)),
-				lives(of(first)), first.ID)
+				lives(of(first)), first.ID).when(min(a, b) < 0, Note) // perhaps to keep some rows for a while
 		}
 	}
 }
@@ -128,8 +129,8 @@ func (r *review) cellsExpire() {
 }
 
 func lives(ttl time.Duration) string {
-	if ttl == 0 {
-		return "for ever"
+	if ttl <= 0 {
+		return map[bool]string{true: "for ever", false: "as long as an INSERT says"}[ttl == 0]
 	}
 	return estimate.Age(ttl)
 }

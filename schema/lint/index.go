@@ -42,7 +42,14 @@ func (r *review) within(x *schema.Index, t *schema.Table) bool {
 func views(r *review) {
 	for _, v := range r.schema.Views {
 		if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
-			r.finding(base, "a query table that the service writes itself", "materialized view %s", v.ID).at(v.At)
+			moves := ""
+			for _, c := range keyColumns(&schema.Table{Columns: v.Columns}) {
+				changes := slices.Contains(strings.Fields("boolean double float decimal"), c.Type) || firstOf(slices.Concat(countNames, stateNames), words(c.Name)...) != ""
+				if of := base.Column(c.Name); of != nil && of.Kind == schema.Regular && changes {
+					moves = ", which deletes a row and inserts one where " + c.Name + " changes"
+				}
+			}
+			r.finding(base, "a query table that the service writes itself", "materialized view %s%s", v.ID, moves).at(v.At)
 		}
 	}
 }
@@ -52,7 +59,8 @@ func fewIn(c schema.Column) bool {
 	if c.Domain > 0 || c.Type == "boolean" || c.Type == "tinyint" {
 		return roleOf(c) == few
 	}
-	return roleOf(c) == few && c.Type != "bigint" && slices.Contains(fewNames, lastWord(c.Name))
+	last := lastWord(c.Name)
+	return roleOf(c) == few && c.Type != "bigint" && slices.Contains(fewNames, last) || c.Type == "text" && last == "provider"
 }
 
 // sasi says whether it is of the experimental class that nobody maintains.
@@ -89,7 +97,8 @@ func (r *review) askedAlone(q *schema.Query, t *schema.Table) {
 		c := t.Column(x.Column())
 		return c != nil && (sasi(x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
 	})
-	if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" && r.like(q, t) == "" {
+	filters := q.AllowFiltering && (len(q.Where) > 1 || !r.finds(q, t))
+	if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !filters && nearest(q) == "" && r.like(q, t) == "" {
 		until := ""
 		if s, ok := q.Statement.(*ast.Select); ok && s.Limit == nil {
 			until = ", and without LIMIT reads all rows that have the value"

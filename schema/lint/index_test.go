@@ -22,3 +22,19 @@ func TestAdviceOnIndexes(t *testing.T) {
 		}
 	}
 }
+
+// A view whose key has a number that changes deletes and inserts rows of it.
+func TestViewsThatMoveRows(t *testing.T) {
+	t.Parallel()
+	const players = "CREATE TABLE players (player_id uuid PRIMARY KEY, team text, points int);\n"
+	const view = "CREATE MATERIALIZED VIEW v AS SELECT * FROM players WHERE team IS NOT NULL AND points IS NOT NULL AND player_id IS NOT NULL PRIMARY KEY "
+	for key, want := range map[string]string{
+		"(points, player_id)": "materialized view v, which deletes a row and inserts one where points changes",
+		"(team, player_id)":   "materialized view v",
+	} {
+		found := lint.Check(schema.Must(schema.Parse("f", players+view+key)))
+		if len(found) != 1 || found[0].Code != "DN402" || found[0].Reason != want {
+			t.Errorf("%s: %v", key, found)
+		}
+	}
+}

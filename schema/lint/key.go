@@ -156,7 +156,7 @@ func keyByClock(r *review, t *schema.Table, n map[role]int) {
 		}
 	}
 	by := slices.IndexFunc(clustering, actor)
-	if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool {
+	if measured(t) || len(t.Of(schema.Regular)) == 0 || slices.ContainsFunc(clustering, func(c schema.Column) bool {
 		return !clock(c) && c.Type != "date" && c.Type != "time" && !label(c) && !actor(c)
 	}) {
 		return
@@ -207,23 +207,24 @@ func takenOver(r *review, t *schema.Table) {
 	plain := r.plainInsert(t)
 	looks := func(q *schema.Query) bool { // whether there is a row
 		s, ok := q.Statement.(*ast.Select)
-		fresh := ok && s.Columns != nil && len(q.Where) == 1 && len(q.Where[0].Columns) == 1 && q.Where[0].Is("=") &&
+		named := ok && s.Columns != nil
+		bare := named && !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) && !restricted(q, name) })
+		fresh := bare && len(q.Where) == 1 && q.Where[0].Is("=") && len(q.Where[0].Columns) == 1 &&
 			!inKey(t, q.Where[0].Columns[0]) && hasWord(q.Where[0].Columns[0], onlyNames)
-		if fresh && !slices.ContainsFunc(s.Columns, func(c ast.Selector) bool { return c.Kind == ast.Column && !inKey(t, c.Text) }) {
-			return true
-		}
 		pair := len(keyColumns(t)) > 1 && hasWord(t.Name, pairNames)
-		done := pair || s != nil && s.Columns != nil && hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
-		return ok && ofRow(q, t) && (done || s.Columns != nil && !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) }))
+		done := pair || named && hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
+		return fresh || ok && ofRow(q, t) && (done || bare)
 	}
 	if plain != nil && r.asks(t, looks) {
 		r.finding(t, "INSERT ... IF NOT EXISTS, which asks as well", "a query asks whether there is a row, and a plain INSERT follows: two clients that ask at "+
 			"the same time both insert").of(plain).Severity = Note
 		return
 	}
-	if what := firstOf(bookingNames, words(t.Name)...); plain != nil && what != "" && slot(t) {
-		r.finding(t, "INSERT ... IF NOT EXISTS, in a request of its own", "two inserts of one %s both succeed: the later %s replaces the earlier one",
-			t.Key(), what).of(plain).Severity = Note // the code may keep a calendar elsewhere
+	rows, happens := t.Of(schema.Clustering), firstOf(growingNames, words(t.Name)...) != ""
+	booked := firstOf(bookingNames, words(t.Name)...) != "" && slot(t) // the code may keep a calendar elsewhere
+	if plain != nil && (booked || happens && len(rows) > 0 && sequence(rows[0]) && !r.conditional(t)) {
+		r.finding(t, "INSERT ... IF NOT EXISTS, in a request of its own", "two clients that insert one %s at the same time both "+
+			"succeed: the later row replaces the earlier one", t.Key()).of(plain).Severity = Note
 		return
 	}
 	if plain == nil || len(of) != 1 || t.TTL() > 0 || r.alwaysTTL(t) {
@@ -268,12 +269,15 @@ var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 chec
 // bookingNames are words for what takes a place for a time.
 var bookingNames = strings.Fields("reservation booking appointment rental")
 
-// slot says whether a row is a place at a time that one person has, by its key: it has neither the person nor an id of the row.
+// slot says whether a row is a place at a time that one person has, by its key: it has neither the person nor an id of
+// the row.
 func slot(t *schema.Table) bool {
 	person := func(c schema.Column) bool { return hasWord(c.Name, personNouns) || hasWord(c.Name, personNames) }
-	return len(keyColumns(t)) > 1 && slices.ContainsFunc(t.Of(schema.Regular), person) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool {
-		return person(c) || c.Type == "timeuuid" || c.Name == "id" || hasWord(c.Name, bookingNames) && isID(c) || hasWord(c.Name, strings.Fields("confirm confirmation code reference"))
-	})
+	own := func(c schema.Column) bool {
+		id := c.Type == "timeuuid" || c.Name == "id" || hasWord(c.Name, bookingNames) && isID(c)
+		return id || person(c) || hasWord(c.Name, strings.Fields("confirm confirmation code reference"))
+	}
+	return len(keyColumns(t)) > 1 && slices.ContainsFunc(t.Of(schema.Regular), person) && !slices.ContainsFunc(keyColumns(t), own)
 }
 
 // shortLink matches rows and the name of their key, if the key stands for a longer address, and address the name of that.
@@ -297,7 +301,8 @@ func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 // soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has
 // the name as its key.
 func (r *review) soughtName(t *schema.Table) string {
-	if key := keyColumns(t); !rowsAre(t, accountNames) || len(key) != 1 || !isID(key[0]) && !isUUID(key[0]) {
+	key := keyColumns(t)
+	if len(key) != 1 || !isID(key[0]) && !isUUID(key[0]) {
 		return ""
 	}
 	for _, c := range t.Of(schema.Regular) {
@@ -309,12 +314,17 @@ func (r *review) soughtName(t *schema.Table) string {
 			return same && len(part) == 1 && lastWord(part[0].Name) == last && r.query(by, "INSERT") != nil
 		}
 		indexed := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { return x.Column() == c.Name })
-		if slices.Contains(strings.Fields("email username login nickname handle"), last) && (indexed || r.asks(t, sought)) && !slices.ContainsFunc(r.tables(), kept) {
+		named := rowsAre(t, accountNames) && slices.Contains(strings.Fields("email username login nickname handle"), last) || outside.MatchString(c.Name)
+		if named && (indexed || r.asks(t, sought)) && !slices.ContainsFunc(r.tables(), kept) {
 			return c.Name
 		}
 	}
 	return ""
 }
+
+// outside matches the names of columns of what a thing is known by elsewhere.
+var outside = regexp.MustCompile(`(?i)^(external_?(id|identifier|ref|reference)|sku|isbn|imei|vin|barcode|` +
+	`serial_?(no|number)|mac_?address|(license|number)_?plate)$`)
 
 // uniqueNames are names by which people and things are known, each to be one's alone.
 var uniqueNames = strings.Fields("email mail username login nickname handle slug phone alias mobile phonenumber iban passport ssn")
@@ -323,7 +333,9 @@ var uniqueNames = strings.Fields("email mail username login nickname handle slug
 // there once.
 func measured(t *schema.Table) bool {
 	regular := t.Of(schema.Regular)
-	if rowsAre(t, strings.Fields("measurement reading sample metric candle datapoint")) {
+	numbers := slices.DeleteFunc(slices.Clone(regular), func(c schema.Column) bool { return !slices.Contains(numberTypes, c.Type) })
+	device := hasWord(strings.ReplaceAll(key(t), ", ", "_"), strings.Fields("device sensor station meter probe"))
+	if rowsAre(t, strings.Fields("measurement reading sample metric candle datapoint")) || device && 3*len(numbers) > 2*len(regular) {
 		return true
 	}
 	placed := slices.ContainsFunc(regular, func(c schema.Column) bool { return hasWord(c.Name, strings.Fields("lat latitude")) })
@@ -388,7 +400,8 @@ func (r *review) namesColumns(t *schema.Table) bool {
 // interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one
 // row.
 func interval(name string) bool {
-	return slices.Contains(momentNames, lastWord(name)) ||
+	happened := lastWord(name) == "date" && hasWord(name, strings.Fields("start begin created posted sent"))
+	return !happened && slices.Contains(momentNames, lastWord(name)) ||
 		hasWord(name, strings.Fields("interval slot window"))
 }
 

@@ -99,12 +99,16 @@ func keyspaceAtRisk(r *review) {
 	for _, k := range r.schema.Keyspaces {
 		at := &schema.Table{ID: schema.ID{Keyspace: k.Name}, At: k.At}
 		switch {
-		case alone(&k):
+		case factor(&k) == "1":
 			r.finding(at, "NetworkTopologyStrategy, with 3 replicas in each datacentre",
 				"keyspace %s has one replica: while its node is down the rows cannot be read or written, and they are lost with it", k.Name)
 		case k.Replication["class"] == "SimpleStrategy":
 			r.finding(at, "NetworkTopologyStrategy, with a factor for each datacentre",
 				"keyspace %s has SimpleStrategy, which knows neither racks nor datacentres", k.Name)
+		}
+		if factor(&k) == "2" {
+			r.finding(at, "3 replicas in each datacentre", "keyspace %s has two replicas: a quorum is both, so it stands no node that is down", k.Name).
+				Severity = Note
 		}
 		if k.NonDurable {
 			r.finding(at, "durable_writes = true", "keyspace %s has durable_writes = false: a node that crashes loses what it has not flushed", k.Name)
@@ -112,18 +116,19 @@ func keyspaceAtRisk(r *review) {
 	}
 }
 
-// alone says whether a keyspace has one replica.
-func alone(k *schema.Keyspace) bool {
+// factor is how many replicas a keyspace has, if it is in one datacentre.
+func factor(k *schema.Keyspace) string {
 	if k == nil {
-		return false
+		return ""
 	}
 	factors := maps.Clone(k.Replication)
 	delete(factors, "class")
 	for _, factor := range factors {
-		replicas, _, _ := strings.Cut(factor, "/") // of which some may be transient
-		return len(factors) == 1 && replicas == "1"
+		if replicas, _, _ := strings.Cut(factor, "/"); len(factors) == 1 { // of which some may be transient
+			return replicas
+		}
 	}
-	return false
+	return ""
 }
 
 // deletes reports DELETEs of tables in which deleted rows come back, or stay on disk.
@@ -131,7 +136,7 @@ func deletes(window bool) func(*review, *schema.Query, *schema.Table) {
 	return func(r *review, q *schema.Query, t *schema.Table) {
 		switch {
 		case q.Verb != "DELETE":
-		case !window && t.GCGrace() < 7*schema.Day && !alone(r.schema.Keyspace(t.Keyspace)) && r.once(t.ID):
+		case !window && t.GCGrace() < 7*schema.Day && factor(r.schema.Keyspace(t.Keyspace)) != "1" && r.once(t.ID):
 			f := r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
 				"gc_grace_seconds is %d, and rows are deleted: a replica that has missed a DELETE brings the row back",
 				int64(t.GCGrace().Seconds())).of(q)

@@ -157,19 +157,28 @@ func withoutTTL(r *review, t *schema.Table) {
 	}
 }
 
-// piles says whether a table has a row for each thing that happens, by its key or its name, where DN104 does not say so.
+// piles says whether a table has a row for each thing that happens, by its key or its name.
 func (r *review) piles(t *schema.Table) bool {
 	part, rows := t.Of(schema.PartitionKey), t.Of(schema.Clustering)
 	instants := slices.ContainsFunc(part, instant)
-	if _, told := r.endless(t); told != "" {
-		return hasWord(t.Name, strings.Fields("events event telemetry metrics measurements readings logs traces clicks views visits positions locations alerts notifications"))
-	} else if len(t.Of(schema.Regular)) == 0 && !instants {
+	switch column, told := r.endless(t); {
+	case told != "": // DN104 says that the partition grows, and what is measured or logged is not wanted forever
+		kept := hasWord(t.Name, []string{"history"}) || hasWord(column, sequenceNames)
+		return !kept && (column != "" && measured(t) || hasWord(t.Name, passedNames) || hasWord(t.Name, streamNames))
+	case len(t.Of(schema.Regular)) == 0 && !instants:
 		return false
 	}
 	seldom := len(part) == 1 || reference(t) || hasWord(strings.ReplaceAll(key(t), ", ", "_"), strings.Fields("year month quarter week"))
 	timed := rolesOf(t)[moment] > 0 && (instants && len(rows) > 0 || len(rows) == 0 && !seldom || len(rows) > 0 && (instant(rows[0]) || clock(rows[0])))
-	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, strings.Fields("log logs event events audit audits notification notifications click clicks visits execution executions history trace traces readings"))
+	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, passedNames)
 }
+
+// passedNames are words in the names of tables of what has happened, and streamNames those of what arrives without end.
+var (
+	passedNames = strings.Fields(`log logs event events audit audits notification notifications click clicks visits execution executions
+		history trace traces readings`)
+	streamNames = strings.Fields("telemetry metrics measurements views positions locations alerts")
+)
 
 // deletesWithTTL notes tables whose rows expire, and are deleted as well.
 func deletesWithTTL(r *review, x sent) {

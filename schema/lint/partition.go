@@ -108,7 +108,8 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
 		number := func(c schema.Column) bool { return slices.Contains(strings.Fields("int bigint"), c.Type) && !isID(c) }
-		guessed := many(t) == reason || hasWord(column, []string{"window"}) || column == "" && hasWord(t.Name, circleNames) || rowsAre(t, catalogNames)
+		guessed := many(t) == reason || hasWord(column, append([]string{"window"}, sequenceNames...)) || rowsAre(t, catalogNames) ||
+			column == "" && hasWord(t.Name, circleNames)
 		part := t.Of(schema.PartitionKey)
 		r.finding(t, fix, "a partition (%s) %s", key(t), reason). // the number may be a bucket, a window an hour, and a circle small
 										when(guessed || len(part) > 1 && slices.ContainsFunc(part, number), Note).Column = column
@@ -120,7 +121,7 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 func many(t *schema.Table) string {
 	thing, _, _ := guess.Cut(t.Name)
 	of := words(strings.Join(names(t.Of(schema.PartitionKey)), "_"))
-	if slices.Contains(of, rowsOf(t)) {
+	if slices.Contains(of, rowsOf(t)) || slices.Equal(of, []string{"id"}) {
 		thing = "" // it names the partition: a product_sku is no product
 	}
 	all := words(thing)
@@ -140,8 +141,14 @@ func many(t *schema.Table) string {
 	if what := firstOf(slices.Concat(manyNames, tradeNames), all...); what != "" {
 		return "has every " + what + " of one " + strings.Join(of, " ") + ", however many there are"
 	}
+	if hasWord(strings.Join(of, "_"), publicNames) && hasWord(t.Of(schema.Clustering)[0].Name, personNouns) {
+		return "has a row for each " + t.Of(schema.Clustering)[0].Name + " of one " + strings.Join(of, " ")
+	}
 	return ""
 }
+
+// publicNames are words for what anybody may look at.
+var publicNames = strings.Fields("video post article product movie film song track")
 
 // manyNames are words for what one thing may have many of.
 var manyNames = strings.Fields(`message event log transaction notification audit entry reading measurement activity comment like rating review vote visit
@@ -185,6 +192,9 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	crowd := slices.IndexFunc(name, func(w string) bool { return slices.Contains(crowdNames, w) })
 	if crowd >= 0 && !counting(t) && !hasWord(t.Name, smallNames) && roleOf(clustering[0]) == identity && ofOne(t) && !joined(t) {
 		return "", "gets a row for each of its " + name[crowd] + " forever"
+	}
+	if sequence(clustering[0]) && firstOf(growingNames, name...) != "" {
+		return clustering[0].Name, "gets rows by " + clustering[0].Name + " forever"
 	}
 	owned := isID(clustering[0]) && rowsAre(t, ownedNames)
 	if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || clocked(t)(c) || r.textOfTime(t, c) }); i >= 0 && !owned {
@@ -250,11 +260,19 @@ var (
 	wordNames = strings.Fields("tag hashtag domain topic keyword term word")
 )
 
+// sequenceNames are words in the names of numbers that events have in their order.
+var sequenceNames = strings.Fields("version revision seq sequence seqno seqnr")
+
+// sequence says whether a column has such numbers.
+func sequence(c schema.Column) bool {
+	return slices.Contains(strings.Fields("int bigint varint"), c.Type) && hasWord(c.Name, sequenceNames)
+}
+
 // slow says whether the rows are the history of a thing that seldom changes, or its versions.
 func slow(t *schema.Table) bool {
 	first := t.Of(schema.Clustering)[0]
 	happens := firstOf(growingNames, words(t.Name)...) != "" // as in event_history
-	return hasWord(first.Name, []string{"version", "revision"}) || !happens && rowsAre(t, strings.Fields("history ownership version revision")) && !isID(first) &&
+	return hasWord(first.Name, []string{"version", "revision"}) && !(happens && sequence(first)) || !happens && rowsAre(t, strings.Fields("history ownership version revision")) && !isID(first) &&
 		!slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
 			return !isID(c) || !hasWord(c.Name, strings.Fields("product item asset book document property unit article page"))
 		})

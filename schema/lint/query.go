@@ -49,7 +49,17 @@ func (r *review) indexesFor(q *schema.Query, t *schema.Table) []string {
 	})
 }
 
-// filtered is a column outside the key, or behind one that is free, that a query restricts without an index of it, or empty.
+// finds says whether an index serves one of what a query restricts. One without a class serves no range.
+func (r *review) finds(q *schema.Query, t *schema.Table) bool {
+	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
+		return slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool {
+			return slices.Contains(w.Columns, x.Column()) && (x.Class != "" || w.Operator == "=" || strings.HasPrefix(w.Operator, "CONTAINS"))
+		})
+	})
+}
+
+// filtered is a column outside the key, or behind one that is free, that a query restricts without an index of it, or
+// empty.
 func (r *review) filtered(q *schema.Query, t *schema.Table) string {
 	rows := t.Of(schema.Clustering)
 	for _, c := range t.Columns {
@@ -220,6 +230,7 @@ func backwards(r *review) {
 			return ok && s.Limit != nil && len(q.Order) == 0 && whole(q, t)
 		}
 		c, time := t.Of(schema.Clustering)[0], r.unordered(t)
+		by, _ := r.endless(t)
 		switch {
 		case c.Desc && c.Type == "uuid":
 			r.finding(t, "a timeuuid, or a time before it in the key", "rows are in the descending order of %s, which is random", c.Name).Severity = Note
@@ -227,24 +238,25 @@ func backwards(r *review) {
 			i := slices.IndexFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return roleOf(c) != few })
 			r.finding(t, "the time before the id in the key", "rows are in the order of %s, which is random: no query has the latest by %s alone",
 				t.Of(schema.Clustering)[max(0, i)].Name, time).Severity = Note
-		case (instant(c) && rowsAre(t, growingNames) || r.growsBy(t) == c.Name) && !c.Desc && !r.queue(t) && r.asks(t, oldest):
+		case (instant(c) && rowsAre(t, growingNames) || by == c.Name && !sequence(c)) && !c.Desc && !r.queue(t) && r.asks(t, oldest):
 			r.finding(t, "CLUSTERING ORDER BY ... DESC, if the latest are wanted", "a LIMIT takes the oldest rows").Severity = Note
 		}
 	}
-	forwards := make(map[*schema.Table]bool) // no order serves a table that is read in both
+	// No order serves a table that is read in both; a range of it may be read in the table's order, or in any.
+	forwards, ranges := make(map[*schema.Table]bool), make(map[*schema.Table]bool)
 	for q, t := range r.queries {
 		reverse, ok := direction(q, t)
 		forwards[t] = forwards[t] || q.Verb == "SELECT" && len(q.Order) > 0 && ok && !reverse
+		if s, is := q.Statement.(*ast.Select); is && s.Limit == nil && len(q.Order) == 0 && located(q, t) && !whole(q, t) && !ofRow(q, t) {
+			ranges[t] = true
+		}
 	}
 	for q, t := range r.queries {
 		if reverse, _ := direction(q, t); q.Verb == "SELECT" && reverse && !forwards[t] {
-			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)
+			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q).when(ranges[t], Note)
 		}
 	}
 }
-
-// growsBy is the first clustering column if it is a time by which a partition grows forever.
-func (r *review) growsBy(t *schema.Table) string { column, _ := r.endless(t); return column }
 
 // unordered is the time at which a row came to be, if its partition has the order of an id. The partition has to be read
 // from its beginning.
@@ -262,12 +274,17 @@ func (r *review) unordered(t *schema.Table) string {
 }
 
 func filtering(r *review, q *schema.Query, t *schema.Table) {
+	found := r.finds(q, t)
 	switch {
 	case !q.AllowFiltering:
+	case located(q, t) && unserved(q, t) == "", found && len(q.Where) == 1:
+		r.finding(t, "leave it out: it would let through what is not served", "a query has ALLOW FILTERING, and is served without").of(q).Severity = Note
+	case !located(q, t) && found:
+		r.finding(t, "a query table whose key is what the query knows", "a query filters what an index finds").of(q).Severity = Warning
 	case !located(q, t):
 		r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
-	case unserved(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
-		// It is served without, or reads one row.
+	case !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
+		// It reads one row.
 	default:
 		r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small",
 			"a query filters all rows of a partition").of(q).Severity = Warning

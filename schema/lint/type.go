@@ -19,7 +19,7 @@ func words(name string) []string {
 		}
 		b.WriteRune(c)
 	}
-	split := strings.ToLower(b.String())
+	split := strings.ReplaceAll(strings.ToLower(b.String()), "user_name", "username")
 	if !oneID.MatchString(split) {
 		split = folded.ReplaceAllString(split, "$1$3$5$7${9}_$2$4$6$8${10}")
 	}
@@ -61,9 +61,9 @@ func redundant(r *review, t *schema.Table) {
 	for i, c := range clustering[:max(0, len(clustering)-1)] {
 		next := clustering[i+1]
 		named := c.Name == "id" || c.Name == guess.Singular(lastWord(thing))+"_id"
-		if !named && c.Type == "timeuuid" && clock(next) {
-			r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique and has a time", next.Name, c.Name).
-				as(Note).Column = next.Name
+		if !named && (c.Type == "timeuuid" || i == 0 && sequence(c)) && clock(next) {
+			r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique%s", next.Name, c.Name,
+				map[bool]string{true: " and has a time"}[c.Type == "timeuuid"]).as(Note).Column = next.Name
 		}
 		of := c.Name == "id" || instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
 		if named && isUUID(c) && of { // else it may be one of several

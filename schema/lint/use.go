@@ -90,7 +90,7 @@ func broughtBack(r *review) {
 // countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be
 // done once.
 var (
-	countNames = strings.Fields(`count attempt quantity stock instock available reserved needed remaining balance point score karma credit max min highest lowest
+	countNames = strings.Fields(`count attempt quantity stock instock available reserved needed remaining balance point score karma credit counter max min highest lowest
 		best seq sequence version epoch like dislike view vote download play follower collected raised donated win loss streak saldo`)
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
@@ -262,14 +262,12 @@ func staleCopies(r *review) {
 			column := schema.ID{Keyspace: t.Keyspace, Name: c.Name}
 			have[column] = append(have[column], t)
 		}
-	}
-	for _, t := range r.tables() {
 		i := slices.IndexFunc(copied[t], func(c schema.Column) bool { return ofPerson(t, c) })
 		if i >= 0 && !told[t] && r.query(t, "INSERT") != nil {
 			told[t] = true
 			name := copied[t][i].Name
-			r.finding(t, "statements that update all copies; or read it by the id", "%s is a copy of what the person with the id can change, and no statement updates it",
-				name).Column = name
+			r.finding(t, "statements that update all copies; or read it by the id", "%s is a copy of what the person with the id "+
+				"can change, and no statement updates it", name).Column = name
 		}
 	}
 	together := r.together()
@@ -307,7 +305,7 @@ func staleCopies(r *review) {
 
 // ofPerson says whether a column is the name of a person whose id the table has in another column.
 func ofPerson(t *schema.Table, c schema.Column) bool {
-	all := words(strings.Replace(c.Name, "username", "user_name", 1))
+	all := strings.Fields(strings.Replace(strings.Join(words(c.Name), " "), "username", "user name", 1))
 	return len(all) == 2 && slices.Contains(personNouns, all[0]) && !rowsAre(t, accountNames) && slices.ContainsFunc(t.Columns, func(id schema.Column) bool {
 		return strings.Join(words(id.Name), "") == all[0]+"id"
 	})
