@@ -24,8 +24,8 @@ const (
 
 var (
 	fewNames = strings.Fields(`status state type kind category country gender level priority severity flag active enabled
-		deleted language currency role color colour class grade stage phase region confirmed blood letter weekday season genre protocol
-		platform stub dummy fake`)
+		deleted language currency role color colour class grade stage phase region confirmed blood letter weekday season genre
+		protocol platform stub dummy fake`)
 	momentNames = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period`)
 	// Abbreviations, and words of other languages, which may be English words of something else: they have to be the whole
 	// name.

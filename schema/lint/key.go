@@ -223,8 +223,8 @@ func takenOver(r *review, t *schema.Table) {
 	rows, happens := t.Of(schema.Clustering), firstOf(growingNames, words(t.Name)...) != ""
 	booked := firstOf(bookingNames, words(t.Name)...) != "" && slot(t) // the code may keep a calendar elsewhere
 	if plain != nil && (booked || happens && len(rows) > 0 && sequence(rows[0]) && !r.conditional(t)) {
-		r.finding(t, "INSERT ... IF NOT EXISTS, in a request of its own", "two clients that insert one %s at the same time both "+
-			"succeed: the later row replaces the earlier one", t.Key()).of(plain).Severity = Note
+		r.finding(t, "INSERT ... IF NOT EXISTS, in a request of its own", "two clients that insert one %s at the same time "+
+			"both succeed: the later row replaces the earlier one", t.Key()).of(plain).Severity = Note
 		return
 	}
 	if plain == nil || len(of) != 1 || t.TTL() > 0 || r.alwaysTTL(t) {
@@ -301,8 +301,7 @@ func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 // soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has
 // the name as its key.
 func (r *review) soughtName(t *schema.Table) string {
-	key := keyColumns(t)
-	if len(key) != 1 || !isID(key[0]) && !isUUID(key[0]) {
+	if key := keyColumns(t); len(key) != 1 || !isID(key[0]) && !isUUID(key[0]) {
 		return ""
 	}
 	for _, c := range t.Of(schema.Regular) {

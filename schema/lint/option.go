@@ -175,8 +175,8 @@ func (r *review) piles(t *schema.Table) bool {
 
 // passedNames are words in the names of tables of what has happened, and streamNames those of what arrives without end.
 var (
-	passedNames = strings.Fields(`log logs event events audit audits notification notifications click clicks visits execution executions
-		history trace traces readings`)
+	passedNames = strings.Fields(`log logs event events audit audits notification notifications click clicks visits execution
+		executions history trace traces readings`)
 	streamNames = strings.Fields("telemetry metrics measurements views positions locations alerts")
 )
 

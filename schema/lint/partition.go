@@ -108,8 +108,8 @@ func unbounded(r *review, t *schema.Table, n map[role]int) {
 			fix = "add a bucket to the partition key, a hash of the row's id; or state its volume, if that stays small"
 		}
 		number := func(c schema.Column) bool { return slices.Contains(strings.Fields("int bigint"), c.Type) && !isID(c) }
-		guessed := many(t) == reason || hasWord(column, append([]string{"window"}, sequenceNames...)) || rowsAre(t, catalogNames) ||
-			column == "" && hasWord(t.Name, circleNames)
+		guessed := many(t) == reason || hasWord(column, append([]string{"window"}, sequenceNames...)) ||
+			rowsAre(t, catalogNames) || column == "" && hasWord(t.Name, circleNames)
 		part := t.Of(schema.PartitionKey)
 		r.finding(t, fix, "a partition (%s) %s", key(t), reason). // the number may be a bucket, a window an hour, and a circle small
 										when(guessed || len(part) > 1 && slices.ContainsFunc(part, number), Note).Column = column

@@ -62,8 +62,8 @@ func redundant(r *review, t *schema.Table) {
 		next := clustering[i+1]
 		named := c.Name == "id" || c.Name == guess.Singular(lastWord(thing))+"_id"
 		if !named && (c.Type == "timeuuid" || i == 0 && sequence(c)) && clock(next) {
-			r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique%s", next.Name, c.Name,
-				map[bool]string{true: " and has a time"}[c.Type == "timeuuid"]).as(Note).Column = next.Name
+			r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique%s", next.Name,
+				c.Name, map[bool]string{true: " and has a time"}[c.Type == "timeuuid"]).as(Note).Column = next.Name
 		}
 		of := c.Name == "id" || instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
 		if named && isUUID(c) && of { // else it may be one of several

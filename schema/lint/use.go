@@ -90,8 +90,9 @@ func broughtBack(r *review) {
 // countNames are words in the names of numbers that are counted by reading them first, doneNames those of what can be
 // done once.
 var (
-	countNames = strings.Fields(`count attempt quantity stock instock available reserved needed remaining balance point score karma credit counter max min highest lowest
-		best seq sequence version epoch like dislike view vote download play follower collected raised donated win loss streak saldo`)
+	countNames = strings.Fields(`count attempt quantity stock instock available reserved needed remaining balance point score karma credit
+		counter max min highest lowest best seq sequence version epoch like dislike view vote download play follower
+		collected raised donated win loss streak saldo`)
 	doneNames  = strings.Fields("used consumed claimed redeemed taken booked spent sold voted votado")
 	stateNames = strings.Fields("status state owner assignee holder assigned")
 	// newest matches the names of tables that have the latest of each thing.
@@ -266,8 +267,8 @@ func staleCopies(r *review) {
 		if i >= 0 && !told[t] && r.query(t, "INSERT") != nil {
 			told[t] = true
 			name := copied[t][i].Name
-			r.finding(t, "statements that update all copies; or read it by the id", "%s is a copy of what the person with the id "+
-				"can change, and no statement updates it", name).Column = name
+			r.finding(t, "statements that update all copies; or read it by the id", "%s is a copy of what the person with the "+
+				"id can change, and no statement updates it", name).Column = name
 		}
 	}
 	together := r.together()
