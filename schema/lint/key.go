@@ -264,7 +264,7 @@ func takenOver(r *review, t *schema.Table) {
 var pairNames = strings.Fields("active likes liked votes voted follows interactions borrows claims bookings reservations registrations enrollments")
 
 // onlyNames are words in the names of what two rows must not have in common.
-var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 checkout idempotency nonce slug external isbn sku dedup")
+var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 checkout idempotency nonce slug dedup")
 
 // bookingNames are words for what takes a place for a time.
 var bookingNames = strings.Fields("reservation booking appointment rental")
