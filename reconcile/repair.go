@@ -280,8 +280,8 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, began time.Ti
 	return sent + len(d.Send), err
 }
 
-// mayBeElsewhere says why the base row that a look has not found may be there, "" if it is not: rows by hand may be under
-// another value of a column of the base key than tables.Derive gives, where a scan of the whole table alone finds them.
+// mayBeElsewhere says why the base row that a look has not found may be there, "" if it is not. Rows by hand may be under
+// another key than tables.Derive gives, where a scan of the whole table alone finds them.
 func (j *job) mayBeElsewhere(l repair.Look) string {
 	j.report.mu.Lock()
 	defer j.report.mu.Unlock()

@@ -250,8 +250,8 @@ func Decide(l Look, r Rules) (Repair, error) {
 	return d, err
 }
 
-// Underived says what is wrong with a base row in which a column, of the base key or not, has another value than
-// tables.Derive gives; "" if it is none.
+// Underived says what is wrong with a base row in which a column has another value than tables.Derive gives. It is empty
+// without a column.
 func Underived(what, column string, key bool) string {
 	switch {
 	case column == "":
