@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ func (c *lyingConn) Read(b []byte) (int, error) {
 			body = append(append(binary.BigEndian.AppendUint16(body[:4:4], uint16(len(text))), text...), body[end:]...)
 			binary.BigEndian.PutUint32(frame[5:], uint32(len(body)))
 		}
-		c.rest = append(frame, body...)
+		c.rest = slices.Concat(frame, body)
 	}
 	n := copy(b, c.rest)
 	c.rest = c.rest[n:]
