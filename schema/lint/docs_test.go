@@ -16,7 +16,7 @@ import (
 const publicSchemas = `
 ## Public schemas
 
-The schemas and the queries of 63 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
+The schemas and the queries of 73 public repositories were reviewed on paper by somebody who had not seen the rules, before anything was run. A
 problem is found if a finding names the same table or query for the same cause. Precision counts warnings and errors: first, all that are not in
 the review as false; then only those that are wrong.
 
@@ -29,6 +29,7 @@ the review as false; then only those that are wrong.
 | C, once, 2026-11-28 | 97 of 167 (0.58) | 89 of 144 (0.62) | 200 of 299 (0.67) | 228 of 299 (0.76) |
 | D, once, 2026-11-29 | 82 of 162 (0.51) | 68 of 103 (0.66) | 133 of 179 (0.74) | 147 of 179 (0.82) |
 | E, once, 2026-11-30 | 44 of 81 (0.54) | 36 of 59 (0.61) | 29 of 33 (0.88) | 30 of 33 (0.91) |
+| F, once, 2026-11-30 | 54 of 77 (0.70) | 47 of 66 (0.71) | 47 of 56 (0.84) | 48 of 56 (0.86) |
 
 In 13 schemas of A the queries name no keyspace. Each of these queries was DN506, and no rule looked at it, unless --keyspace was given.
 B was drawn before the rules were corrected by A, and C after that. The rules were corrected by what B and C missed on 2026-11-29. D was drawn and
@@ -61,9 +62,11 @@ E: FS2017GeospatialDB/GeospatialDB, ShubhamSarvankar/streaming-observability-pla
 Abdelaziz-Merzoug/nosql_project, Divyansh031/go-user-service, DivyanshuShekhar55/go-cassandra, MacKittipat/slothsandra,
 IlyaKataev/soa-hw6. TouK/ctrl-pkw and ShiSuYa/smart-warehouse were drawn too, but the rules had been corrected by them.
 
-F, drawn and reviewed, not yet measured: Khero001/sistemasDistribuidos, jkmcl/spring-data-cassandra-example, krovostok/Cassandra,
+F: Khero001/sistemasDistribuidos, jkmcl/spring-data-cassandra-example, krovostok/Cassandra,
 SamirMohamed/cme-chatting, dtl2119/directed-advertising, Sotatek-NamDuong/Ewallet, avv524/HW6_Architecture,
-JakubBrzozowski97/SRDS_demo, zismano/Quikker, MatanTsach/DataEX1.
+JakubBrzozowski97/SRDS_demo, zismano/Quikker, MatanTsach/DataEX1. The table has seven of them: authors of rules had seen files of
+SamirMohamed/cme-chatting, Sotatek-NamDuong/Ewallet or avv524/HW6_Architecture. Of all ten, 78 of 109 (0.72) were found, and 61 of 70
+warnings and errors (0.87) were right.
 
 The rules were corrected by what D and E missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
 geekychris/distributed_web_crawler, TouK/ctrl-pkw, matt-rog/librelog, JuanmaGrispo/petmatch-backend, jpsbat/iot_platform_project,
