@@ -43,7 +43,7 @@ func TestInit(t *testing.T) {
 			p.joinedByHand(member{ChannelID: m.ChannelID, UserID: m.AuthorID, Role: "guest"})
 			p.invitedByHand(invitation{Code: m.MessageID.String(), ChannelID: m.ChannelID, ExpiresAt: time.Now().Add(time.Hour)})
 		}, []string{"4 entities, 0 tables alone", "rows expire: 20 of 20 rows"}, []string{
-			`tables.ID("message_id"),`, `tables.ReadOnly("attachments"),`, `Columns: []string{"channel_id", "bucket", "content", "updated_at"}`,
+			`tables.ID("message_id"),`, `tables.ReadOnly("attachments"),`, `Columns: []string{"channel_id", "bucket", "content"}`,
 			`tables.Type("reactions", "set<text>"),`,
 		}},
 	} {
