@@ -313,7 +313,8 @@ func (r *review) soughtName(t *schema.Table) string {
 			return same && len(part) == 1 && lastWord(part[0].Name) == last && r.query(by, "INSERT") != nil
 		}
 		indexed := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { return x.Column() == c.Name })
-		named := rowsAre(t, accountNames) && slices.Contains(strings.Fields("email username login nickname handle"), last) || outside.MatchString(c.Name)
+		named := rowsAre(t, accountNames) && slices.Contains(strings.Fields("email username login nickname handle"), last) ||
+			outside.MatchString(c.Name) && rowsAre(t, knownNames)
 		if named && (indexed || r.asks(t, sought)) && !slices.ContainsFunc(r.tables(), kept) {
 			return c.Name
 		}
@@ -321,9 +322,12 @@ func (r *review) soughtName(t *schema.Table) string {
 	return ""
 }
 
-// outside matches the names of columns of what a thing is known by elsewhere.
-var outside = regexp.MustCompile(`(?i)^(external_?(id|identifier|ref|reference)|sku|isbn|imei|vin|barcode|` +
-	`serial_?(no|number)|mac_?address|(license|number)_?plate)$`)
+// outside matches the names of columns of what a thing is known by elsewhere, and knownNames are words for such things.
+var (
+	outside = regexp.MustCompile(`(?i)^(external_?(id|identifier|ref|reference)|sku|isbn|imei|vin|barcode|` +
+		`serial_?(no|number)|mac_?address|(license|number)_?plate)$`)
+	knownNames = strings.Fields("product book device gadget vehicle car asset sensor phone variant")
+)
 
 // uniqueNames are names by which people and things are known, each to be one's alone.
 var uniqueNames = strings.Fields("email mail username login nickname handle slug phone alias mobile phonenumber iban passport ssn")
@@ -351,7 +355,9 @@ func clock(c schema.Column) bool {
 
 // clocked says whether a column of a table is a clock, perhaps with its day in another column.
 func clocked(t *schema.Table) func(schema.Column) bool {
-	return func(c schema.Column) bool { return clock(c) || c.Type == "time" && rowsAre(t, growingNames) }
+	return func(c schema.Column) bool {
+		return clock(c) || c.Type == "time" && rowsAre(t, growingNames) && !hasWord(c.Name, strings.Fields("start begin end"))
+	}
 }
 
 func incomplete(r *review, e *family, t *schema.Table) {
@@ -399,7 +405,7 @@ func (r *review) namesColumns(t *schema.Table) bool {
 // interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one
 // row.
 func interval(name string) bool {
-	happened := lastWord(name) == "date" && hasWord(name, strings.Fields("start begin created posted sent"))
+	happened := lastWord(name) == "date" && hasWord(name, strings.Fields("created posted sent"))
 	return !happened && slices.Contains(momentNames, lastWord(name)) ||
 		hasWord(name, strings.Fields("interval slot window"))
 }

@@ -166,3 +166,14 @@ func TestFixOfVectorQueryIsOneStatement(t *testing.T) {
 		t.Error(fixes)
 	}
 }
+
+// A schema that is made by hand may have a table without a key.
+func TestTableWithoutKey(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Parse("test", "CREATE TABLE k.t (a int PRIMARY KEY, name text); INSERT INTO k.t (a, name) VALUES (?, ?);")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tables[0].Columns = s.Tables[0].Columns[1:]
+	lint.Check(s)
+}

@@ -130,11 +130,14 @@ func withoutTTL(r *review, t *schema.Table) {
 		return
 	}
 	thing, _, _ := guess.Cut(t.Name)
-	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t)), // and no item of a cart
-		firstOf([]string{"idempotency", "nonce"}, words(strings.Join(names(keyColumns(t)), "_"))...))
+	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t))) // and no item of a cart
+	mixed := short == "" && !rowsAre(t, passingNames) // the row stays, whatever of it ends
+	if short == "" && firstOf(slices.Concat(growingNames, tradeNames), lastWord(t.Name)) == "" { // but orders_by_key
+		short = firstOf([]string{"idempotency", "nonce"}, words(strings.Join(names(keyColumns(t)), "_"))...)
+	}
 	ends := func(c schema.Column) bool {
-		mixed := short == "" && !rowsAre(t, passingNames) && (rowsAre(t, accountNames) || !hasWord(c.Name, shortNames)) // the row stays, whatever of it ends
-		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) && !mixed
+		return hasWord(c.Name, strings.Fields("expires expire expired expiry expiration ttl")) &&
+			(!mixed || !rowsAre(t, accountNames) && hasWord(c.Name, shortNames))
 	}
 	takes := func(q *schema.Query) bool { return q.Conditional && (q.Verb == "INSERT" || q.Verb == "UPDATE") }
 	stay, what, deleted := "forever", "neither a TTL nor a DELETE ends", r.query(t, "DELETE") != nil
@@ -150,7 +153,8 @@ func withoutTTL(r *review, t *schema.Table) {
 		r.finding(t, "USING TTL in the statement that takes it; and a number that grows each time, which what is locked checks",
 			"a lock without TTL: if its holder is gone, nobody gets it")
 	case short != "" && short != "refresh" && short != "lock" && r.written(t):
-		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "%s a %s", what, short).Severity = Note
+		r.finding(t, "USING TTL in each INSERT, or default_time_to_live", "%s %s", what,
+			strings.NewReplacer("a idempotency", "an idempotency key", "a o", "an o").Replace("a "+short)).Severity = Note
 	case r.written(t) && !counting(t) && !aggregates(t) && (!deleted || hasWord(t.Name, []string{"log", "logs"})) && r.piles(t):
 		r.finding(t, "default_time_to_live, or tables by month that are dropped; or accept it, if all rows are wanted forever",
 			"rows are written as things happen, and %s them", strings.TrimPrefix(what, "no TTL, but ")).Severity = Note

@@ -208,16 +208,21 @@ func (r *review) arrives(t *schema.Table) (column, reason string) {
 	part := t.Of(schema.PartitionKey)
 	what := ""
 	if len(part) == 1 && hasWord(part[0].Name, slices.Concat(tenantNames, outletNames)) {
-		what = firstOf(slices.Concat(growingNames, tradeNames), name...)
+		what = firstOf(slices.Concat(growingNames, tradeNames), rowsOf(t))
 	} else if isID(clustering[0]) {
 		what = firstOf(growingNames, rowsOf(t))
 	}
 	if what != "" && ofOne(t) && roleOf(clustering[0]) == identity {
 		return "", "gets a row for each " + what + " forever"
 	}
-	id := func(c schema.Column) bool { return isUUID(c) || isID(c) }
-	if len(part) == 1 && slices.Contains(wordNames, lastWord(part[0].Name)) && part[0].Type == "text" && slices.ContainsFunc(clustering, id) {
-		return "", "has all rows of one " + lastWord(part[0].Name) + ", and a popular one gets large"
+	if len(part) == 1 && slices.Contains(wordNames, lastWord(part[0].Name)) && part[0].Type == "text" {
+		row := clustering[len(clustering)-1]
+		if slices.Contains([]string{"domain", "topic"}, lastWord(part[0].Name)) {
+			row = clustering[0] // what follows may be a few of each
+		}
+		if isUUID(row) || row.Name == "id" || row.Name == rowsOf(t)+"_id" {
+			return "", "has all rows of one " + lastWord(part[0].Name) + ", and a popular one gets large"
+		}
 	}
 	piece := slices.Contains(strings.Fields("int bigint varint"), clustering[0].Type) && slices.ContainsFunc(t.Of(schema.Regular), func(c schema.Column) bool {
 		return c.Type == "blob" && slices.Contains(strings.Fields("chunk block part piece segment"), lastWord(c.Name))
@@ -254,7 +259,7 @@ var (
 	// outletNames are words for places that have such things each day.
 	outletNames = strings.Fields("restaurant shop store hotel clinic hospital")
 	// tradeNames are words for what they do with it; also in French, Spanish and German.
-	tradeNames = strings.Fields(`order invoice payment booking reservation ticket shipment customer detail record
+	tradeNames = strings.Fields(`order invoice payment booking reservation ticket shipment customer
 		ecriture mouvement facture commande paiement pedido factura pago movimiento buchung rechnung bestellung zahlung`)
 	// wordNames are words for words, of which some are far more frequent than others.
 	wordNames = strings.Fields("tag hashtag domain topic keyword term word")

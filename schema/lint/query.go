@@ -154,7 +154,8 @@ func notServed(r *review, q *schema.Query, t *schema.Table) {
 		case column == "" && len(q.Order) > 0 && len(by) > 0 && nearest(q) == "":
 			r.finding(t, "a query table that has the rows in the order", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
 		case column == "" && len(each.Once(by)) > 1 && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Class != "" }):
-			r.finding(t, "a query table; or SAI in place of both indexes", "a query goes by two indexes, and can use one: Cassandra wants ALLOW FILTERING").of(q)
+			r.finding(t, "a query table; or, from Cassandra 5 on, SAI in place of both indexes", "a query goes by two indexes: "+
+				"unless CREATE INDEX makes them of SAI, it can use one, and Cassandra wants ALLOW FILTERING").of(q).Severity = Warning
 		case column == "":
 		case nearest(q) != "":
 			r.finding(t, "an index of "+cql.Quote(column)+" too (SAI)",

@@ -168,12 +168,15 @@ func queues(r *review, t *schema.Table) {
 // knows, as the pages of a list do, takes from a queue only if all before it are deleted.
 func (r *review) queue(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
-	i := slices.IndexFunc(rows, func(c schema.Column) bool {
-		taken := func(q *schema.Query) bool { // as the first one in its order
-			s, ok := q.Statement.(*ast.Select)
-			return ok && s.Limit != nil && s.Limit.Text == "1" && len(q.Order) > 0 && q.Order[len(q.Order)-1].Column == c.Name
+	taken := make(map[string]bool) // as the first one in its order
+	for _, x := range r.sent[t] {
+		if s, ok := x.Statement.(*ast.Select); ok && s.Limit != nil && s.Limit.Text == "1" && len(x.Order) > 0 && !x.Order[len(x.Order)-1].Descending {
+			taken[x.Order[len(x.Order)-1].Column] = true
 		}
-		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id") || urgency(c) || r.asks(t, taken)
+	}
+	i := slices.IndexFunc(rows, func(c schema.Column) bool {
+		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id") || urgency(c) ||
+			taken[c.Name] && slices.Contains([]string{"int", "bigint"}, c.Type)
 	})
 	if i < 0 || rows[i].Desc && !urgency(rows[i]) {
 		return false

@@ -274,11 +274,14 @@ func staleCopies(r *review) {
 	together := r.together()
 	for _, base := range r.tables() {
 		key := keyColumns(base)
+		if len(key) == 0 || len(key) > 2 {
+			continue
+		}
 		id := key[len(key)-1].Name // behind that of a tenant
 		if id == "id" {
 			id = rowsOf(base) + "_id"
 		}
-		if len(key) > 2 || lastWord(id) != "id" || len(key) == 2 && id != rowsOf(base)+"_id" {
+		if lastWord(id) != "id" || len(key) == 2 && id != rowsOf(base)+"_id" {
 			continue
 		}
 		for _, t := range have[schema.ID{Keyspace: base.Keyspace, Name: id}] {
