@@ -73,6 +73,9 @@ func isID(c schema.Column) bool {
 // isUUID says whether a column is of uuids.
 func isUUID(c schema.Column) bool { return c.Type == "uuid" || c.Type == "timeuuid" }
 
+// anyID says whether a column has ids, by its name or its type.
+func anyID(c schema.Column) bool { return isID(c) || isUUID(c) }
+
 // lookup says whether a partition is of one thing, which is found by its name or its token. The key may have its id as
 // well.
 func lookup(t *schema.Table) bool {

@@ -211,7 +211,9 @@ func takenOver(r *review, t *schema.Table) {
 		bare := named && !slices.ContainsFunc(q.Columns, func(name string) bool { return !inKey(t, name) && !restricted(q, name) })
 		fresh := bare && len(q.Where) == 1 && q.Where[0].Is("=") && len(q.Where[0].Columns) == 1 &&
 			!inKey(t, q.Where[0].Columns[0]) && hasWord(q.Where[0].Columns[0], onlyNames)
-		pair := len(keyColumns(t)) > 1 && hasWord(t.Name, pairNames)
+		pair := len(keyColumns(t)) > 1 && hasWord(t.Name, pairNames) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool {
+			return c.Type == "timeuuid" || c.Name == "id" || c.Name == rowsOf(t)+"_id"
+		})
 		done := pair || named && hasWord(t.Name, strings.Fields("processed handled consumed seen dedup"))
 		return fresh || ok && ofRow(q, t) && (done || bare)
 	}
@@ -222,7 +224,7 @@ func takenOver(r *review, t *schema.Table) {
 	}
 	rows, happens := t.Of(schema.Clustering), firstOf(growingNames, words(t.Name)...) != ""
 	booked := firstOf(bookingNames, words(t.Name)...) != "" && slot(t) // the code may keep a calendar elsewhere
-	if plain != nil && (booked || happens && len(rows) > 0 && sequence(rows[0]) && !r.conditional(t)) {
+	if plain != nil && (booked || happens && len(rows) == 1 && sequence(rows[0]) && !r.conditional(t)) {
 		r.finding(t, "INSERT ... IF NOT EXISTS, in a request of its own", "two clients that insert one %s at the same time "+
 			"both succeed: the later row replaces the earlier one", t.Key()).of(plain).Severity = Note
 		return
@@ -261,10 +263,10 @@ func takenOver(r *review, t *schema.Table) {
 }
 
 // pairNames are words in the names of tables of what one may do with another once.
-var pairNames = strings.Fields("active likes liked votes voted follows interactions borrows claims bookings reservations registrations enrollments")
+var pairNames = strings.Fields("likes liked votes voted follows interactions borrows claims bookings reservations registrations enrollments")
 
 // onlyNames are words in the names of what two rows must not have in common.
-var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 checkout idempotency nonce slug dedup")
+var onlyNames = strings.Fields("hash checksum fingerprint digest sha256 md5 idempotency nonce slug dedup")
 
 // bookingNames are words for what takes a place for a time.
 var bookingNames = strings.Fields("reservation booking appointment rental")
@@ -272,10 +274,12 @@ var bookingNames = strings.Fields("reservation booking appointment rental")
 // slot says whether a row is a place at a time that one person has, by its key: it has neither the person nor an id of
 // the row.
 func slot(t *schema.Table) bool {
-	person := func(c schema.Column) bool { return hasWord(c.Name, personNouns) || hasWord(c.Name, personNames) }
+	person := func(c schema.Column) bool {
+		return hasWord(c.Name, append(strings.Fields("guest patient client"), personNouns...))
+	}
 	own := func(c schema.Column) bool {
-		id := c.Type == "timeuuid" || c.Name == "id" || hasWord(c.Name, bookingNames) && isID(c)
-		return id || person(c) || hasWord(c.Name, strings.Fields("confirm confirmation code reference"))
+		id := hasWord(c.Name, bookingNames) && slices.Contains(strings.Fields("id uuid guid number no nr"), lastWord(c.Name))
+		return id || c.Type == "timeuuid" || c.Name == "id" || person(c) || hasWord(c.Name, strings.Fields("confirm confirmation code reference"))
 	}
 	return len(keyColumns(t)) > 1 && slices.ContainsFunc(t.Of(schema.Regular), person) && !slices.ContainsFunc(keyColumns(t), own)
 }

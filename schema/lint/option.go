@@ -130,9 +130,10 @@ func withoutTTL(r *review, t *schema.Table) {
 		return
 	}
 	thing, _, _ := guess.Cut(t.Name)
-	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t))) // and no item of a cart
+	// A cart is short, and no item of it is.
+	short := cmp.Or(firstOf(shortNames, words(thing)...), firstOf([]string{"cart", "presence", "online"}, rowsOf(t)))
 	mixed := short == "" && !rowsAre(t, passingNames) // the row stays, whatever of it ends
-	if short == "" && firstOf(slices.Concat(growingNames, tradeNames), lastWord(t.Name)) == "" { // but orders_by_key
+	if mixed && firstOf(slices.Concat(growingNames, tradeNames), lastWord(t.Name)) == "" {
 		short = firstOf([]string{"idempotency", "nonce"}, words(strings.Join(names(keyColumns(t)), "_"))...)
 	}
 	ends := func(c schema.Column) bool {

@@ -236,9 +236,9 @@ func backwards(r *review) {
 		case c.Desc && c.Type == "uuid":
 			r.finding(t, "a timeuuid, or a time before it in the key", "rows are in the descending order of %s, which is random", c.Name).Severity = Note
 		case time != "":
-			i := slices.IndexFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return roleOf(c) != few })
+			i := slices.IndexFunc(t.Of(schema.Clustering), anyID)
 			r.finding(t, "the time before the id in the key", "rows are in the order of %s, which is random: no query has the latest by %s alone",
-				t.Of(schema.Clustering)[max(0, i)].Name, time).Severity = Note
+				t.Of(schema.Clustering)[i].Name, time).Severity = Note
 		case (instant(c) && rowsAre(t, growingNames) || by == c.Name && !sequence(c)) && !c.Desc && !r.queue(t) && r.asks(t, oldest):
 			r.finding(t, "CLUSTERING ORDER BY ... DESC, if the latest are wanted", "a LIMIT takes the oldest rows").Severity = Note
 		}
@@ -262,8 +262,8 @@ func backwards(r *review) {
 // unordered is the time at which a row came to be, if its partition has the order of an id. The partition has to be read
 // from its beginning.
 func (r *review) unordered(t *schema.Table) string {
-	ordered := func(c schema.Column) bool { return c.Type == "timeuuid" || !isUUID(c) && !isID(c) && roleOf(c) != few }
-	if rowsAre(t, accountNames) || slices.ContainsFunc(t.Of(schema.Clustering), ordered) || !r.asks(t, func(q *schema.Query) bool { return whole(q, t) }) {
+	ordered := func(c schema.Column) bool { return c.Type == "timeuuid" || !anyID(c) && roleOf(c) != few }
+	if rowsAre(t, accountNames) || slices.ContainsFunc(t.Of(schema.Clustering), ordered) || !slices.ContainsFunc(t.Of(schema.Clustering), anyID) || !r.asks(t, func(q *schema.Query) bool { return whole(q, t) }) {
 		return ""
 	}
 	for _, c := range t.Of(schema.Regular) {

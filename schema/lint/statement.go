@@ -121,7 +121,7 @@ func needless(r *review, x sent) {
 func hotRow(r *review, x sent) {
 	update, ok := x.Statement.(*ast.Update)
 	name, fixed := partitionOf(x.Query, x.table)
-	if !ok || !fixed || name == x.table.Keyspace {
+	if !ok || !fixed || !constantText.MatchString(strings.ToLower(strings.TrimPrefix(name, x.table.Keyspace+"\n"))) {
 		return
 	}
 	counts := slices.ContainsFunc(update.Set, func(a ast.Assignment) bool {
@@ -129,11 +129,11 @@ func hotRow(r *review, x sent) {
 		return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == ast.Mark &&
 			slices.ContainsFunc(update.If, func(w ast.Relation) bool { return slices.Contains(w.Columns, c.Name) })
 	})
-	if counting(x.table) && r.constant(x.table) && r.once(x.table.String()+name) {
-		r.finding(x.table, "several rows, of which a reader takes the sum", "all clients count in one row: one partition takes all of it").of(x.Query).Severity = Note
+	if counting(x.table) && r.once(x.table.String()+name) && r.constant(x.table) {
+		r.finding(x.table, "several rows, of which a reader takes the sum", "all clients count in one partition, which takes all of it").of(x.Query).Severity = Note
 	} else if counts && r.once(x.table.String()+name) {
 		r.finding(x.table, "give each client a range of numbers at a time, or spread what is counted over several rows",
-			"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.Query)
+			"all clients count in one partition by lightweight transactions, of which it takes one at a time").of(x.Query)
 	}
 }
 

@@ -61,7 +61,7 @@ func redundant(r *review, t *schema.Table) {
 	for i, c := range clustering[:max(0, len(clustering)-1)] {
 		next := clustering[i+1]
 		named := c.Name == "id" || c.Name == guess.Singular(lastWord(thing))+"_id"
-		if !named && (c.Type == "timeuuid" || i == 0 && sequence(c)) && clock(next) {
+		if !named && (c.Type == "timeuuid" || i == 0 && sequence(c) && slices.Contains(sequenceNames, c.Name)) && clock(next) {
 			r.finding(t, next.Name+" out of the key, in a new table", "%s is in the key behind %s, which is unique%s", next.Name,
 				c.Name, map[bool]string{true: " and has a time"}[c.Type == "timeuuid"]).as(Note).Column = next.Name
 		}

@@ -123,7 +123,7 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 			}
 		}
 	}
-	several := func(c schema.Column) bool { return instant(c) || c.Kind == schema.Clustering && (isID(c) || isUUID(c)) }
+	several := func(c schema.Column) bool { return instant(c) || c.Kind == schema.Clustering && anyID(c) }
 	if t := x.table; newest.MatchString(t.Name) && slices.ContainsFunc(t.Of(schema.Regular), instant) && !slices.ContainsFunc(keyColumns(t), several) &&
 		!x.Timestamped && !x.Conditional && x.Verb != "DELETE" && x.Verb != "SELECT" && r.once(t.ID) {
 		r.finding(t, "USING TIMESTAMP with the time of what it is; or IF that is later than what is there", "what is written last is the latest, "+
@@ -232,8 +232,9 @@ func (r *review) moving(t *schema.Table) {
 			return has("INSERT") && has("DELETE")
 		}
 		last := lastWord(c.Name)
-		latest := c.Kind == schema.Clustering && latestKey.MatchString(c.Name) && instant(c)
-		ranked := c.Kind == schema.Clustering && slices.Contains(numberTypes, c.Type) && slices.Contains(rankNames, last) && rolesOf(t)[moment] == 0
+		behind := c.Kind == schema.Clustering && len(t.Of(schema.Clustering)) > 1 // else it is a series
+		latest := behind && latestKey.MatchString(c.Name) && instant(c)
+		ranked := behind && slices.Contains(numberTypes, c.Type) && slices.Contains(rankNames, last) && rolesOf(t)[moment] == 0
 		if (last == "status" || last == "state" && !address || c.Type == "boolean" || latest || ranked) && r.written(t) && len(keyColumns(t)) > 1 && !slices.ContainsFunc(r.batches, both) {
 			reason := "%s is in the key: where it changes, no statement moves the row"
 			if r.query(t, "DELETE") != nil {
@@ -310,8 +311,9 @@ func staleCopies(r *review) {
 // ofPerson says whether a column is the name of a person whose id the table has in another column.
 func ofPerson(t *schema.Table, c schema.Column) bool {
 	all := strings.Fields(strings.Replace(strings.Join(words(c.Name), " "), "username", "user name", 1))
-	return len(all) == 2 && slices.Contains(personNouns, all[0]) && !rowsAre(t, accountNames) && slices.ContainsFunc(t.Columns, func(id schema.Column) bool {
-		return strings.Join(words(id.Name), "") == all[0]+"id"
+	past := firstOf(append([]string{"history"}, growingNames...), words(t.Name)...) != ""
+	return len(all) == 2 && slices.Contains(personNouns, all[0]) && !rowsAre(t, accountNames) && !past && slices.ContainsFunc(t.Columns, func(id schema.Column) bool {
+		return strings.Join(words(id.Name), "") == all[0]+"id" && (!inKey(t, id.Name) || len(keyColumns(t)) > 1) // else it is the person's own
 	})
 }
 
@@ -446,7 +448,7 @@ func unusedTables(r *review) {
 		}
 	}
 	all := n > 1 && 2*n > len(r.tables()) && len(named) == len(r.tables())
-	plenty := n > 1 && selects >= fewestSelects && 2*selects > len(r.tables())
+	plenty := n >= fewestRead && selects >= fewestSelects && 2*selects > len(r.tables())
 	some := n < fewestRead && !all && !plenty // but may be all that uses some tables
 	if 3*n < len(named) || some && min(n, written) < 2 || 2*len(named) < len(r.schema.Tables) && !plenty {
 		return
@@ -570,7 +572,7 @@ func whollyIn(t, base *schema.Table) bool {
 // leads says whether the rows of a table lead to rows of another one, and have nothing else.
 func leads(t, base *schema.Table) bool {
 	key := keyColumns(base)
-	return len(t.Columns) > 1 && slices.ContainsFunc(key, func(c schema.Column) bool { return isID(c) || isUUID(c) }) && !slices.ContainsFunc(t.Columns, lacks(base)) &&
+	return len(t.Columns) > 1 && slices.ContainsFunc(key, anyID) && !slices.ContainsFunc(t.Columns, lacks(base)) &&
 		!slices.ContainsFunc(key, lacks(t)) && !slices.Equal(names(keyColumns(t)), names(key))
 }
 

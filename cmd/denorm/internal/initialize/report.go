@@ -16,7 +16,7 @@ func (p *Plan) String() string {
 	line := func(format string, args ...any) { b.WriteString(printable.Line(fmt.Sprintf(format, args...)) + "\n") }
 	line("%d entities, %d tables alone", len(p.Entities), len(p.Alone))
 	if n := len(p.schema.Entities); n > 0 {
-		line("left out: what this binary declares, sets: %d; the plain denorm command declares none", n)
+		line("left out: what is declared already, sets: %d", n)
 	}
 	for _, e := range p.Entities {
 		line("")
