@@ -86,7 +86,6 @@ func ttlDiffers(r *review) {
 func (r *review) cellsExpire() {
 	for _, t := range r.tables() {
 		var inserts, short, forever, part *schema.Query
-		lasting := func(q *schema.Query) bool { return q.TTL == 0 || q.Verb == "INSERT" }
 		lease := true // of cells that nothing writes without a TTL
 		for _, x := range r.sent[t] {
 			q := x.Query
@@ -106,7 +105,7 @@ func (r *review) cellsExpire() {
 				short = q
 				if update != nil && len(update.Set) < len(t.Of(schema.Regular)) {
 					part = q
-					lease = lease && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return r.sets(t, a.Target.Column, lasting) })
+					lease = lease && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return r.set[valued{t, a.Target.Column, false}] })
 				}
 			}
 		}

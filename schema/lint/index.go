@@ -97,8 +97,8 @@ func (r *review) askedAlone(q *schema.Query, t *schema.Table) {
 		c := t.Column(x.Column())
 		return c != nil && (sasi(x) || x.Class == "" && (numerous(*c) || fewIn(*c)))
 	})
-	filters := q.AllowFiltering && (len(q.Where) > 1 || !r.finds(q, t))
-	if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && !filters && nearest(q) == "" && r.like(q, t) == "" {
+	_, alone := r.finds(q, t)
+	if q.Verb == "SELECT" && !told && r.indexed(q, t) && !located(q, t) && !scans(q) && (alone || !q.AllowFiltering) && nearest(q) == "" && r.like(q, t) == "" {
 		until := ""
 		if s, ok := q.Statement.(*ast.Select); ok && s.Limit == nil {
 			until = ", and without LIMIT reads all rows that have the value"

@@ -313,8 +313,8 @@ func (r *review) soughtName(t *schema.Table) string {
 		sought := func(q *schema.Query) bool { return q.Verb == "SELECT" && restricted(q, c.Name) }
 		kept := func(by *schema.Table) bool {
 			part := by.Of(schema.PartitionKey)
-			same := rowsAre(by, []string{rowsOf(t)}) || by.Column(rowsOf(t)+"_id") != nil
-			return same && len(part) == 1 && lastWord(part[0].Name) == last && r.query(by, "INSERT") != nil
+			return len(part) == 1 && lastWord(part[0].Name) == last && r.query(by, "INSERT") != nil &&
+				(rowsOf(by) == rowsOf(t) || by.Column(rowsOf(t)+"_id") != nil)
 		}
 		indexed := slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { return x.Column() == c.Name })
 		named := rowsAre(t, accountNames) && slices.Contains(strings.Fields("email username login nickname handle"), last) ||

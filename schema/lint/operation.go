@@ -108,7 +108,7 @@ func keyspaceAtRisk(r *review) {
 		}
 		if factor(&k) == "2" {
 			r.finding(at, "3 replicas in each datacentre",
-				"keyspace %s has two replicas: a quorum is both, so it stands no node that is down", k.Name).Severity = Note
+				"keyspace %s has two replicas in each datacentre: a quorum there is both, so it stands no node that is down", k.Name).Severity = Note
 		}
 		if k.NonDurable {
 			r.finding(at, "durable_writes = true", "keyspace %s has durable_writes = false: a node that crashes loses what it has not flushed", k.Name)

@@ -141,7 +141,8 @@ func many(t *schema.Table) string {
 	if what := firstOf(slices.Concat(manyNames, tradeNames), all...); what != "" {
 		return "has every " + what + " of one " + strings.Join(of, " ") + ", however many there are"
 	}
-	if hasWord(strings.Join(of, "_"), publicNames) && hasWord(t.Of(schema.Clustering)[0].Name, personNouns) {
+	if hasWord(strings.Join(of, "_"), publicNames) && hasWord(t.Of(schema.Clustering)[0].Name, personNouns) &&
+		!hasWord(t.Of(schema.Clustering)[0].Name, []string{"author", "person"}) {
 		return "has a row for each " + t.Of(schema.Clustering)[0].Name + " of one " + strings.Join(of, " ")
 	}
 	return ""

@@ -49,24 +49,54 @@ func (r *review) indexesFor(q *schema.Query, t *schema.Table) []string {
 	})
 }
 
-// finds says whether an index serves one of what a query restricts. One without a class serves no range.
-func (r *review) finds(q *schema.Query, t *schema.Table) bool {
-	return slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
-		return slices.ContainsFunc(r.indexesOf[t.ID], func(x *schema.Index) bool {
-			return slices.Contains(w.Columns, x.Column()) && (x.Class != "" || w.Operator == "=" || strings.HasPrefix(w.Operator, "CONTAINS"))
-		})
-	})
+// finds says whether an index serves one of what a query restricts, and whether all of it needs no more: indexes of SAI
+// together, or one index, perhaps in a partition.
+func (r *review) finds(q *schema.Query, t *schema.Table) (found, alone bool) {
+	if len(r.indexesOf[t.ID]) == 0 {
+		return false, false
+	}
+	here, n, sai := located(q, t), 0, true
+	alone = len(q.Order) == 0 && r.filtered(q, t) == ""
+	for _, w := range q.Where {
+		i := slices.IndexFunc(r.indexesOf[t.ID], func(x *schema.Index) bool { return serves(x, w, t) })
+		if i < 0 {
+			alone = alone && here && !slices.ContainsFunc(w.Columns, func(name string) bool { return !inKey(t, name) })
+			continue
+		}
+		n, sai = n+1, sai && r.indexesOf[t.ID][i].Class == "sai"
+	}
+	return n > 0, alone && (n == 1 || n > 1 && sai)
+}
+
+// serves says whether an index finds what a relation asks for. One without a class serves no range.
+func serves(x *schema.Index, w ast.Relation, t *schema.Table) bool {
+	of, _, inner := strings.Cut(x.Target, "(")
+	switch {
+	case !slices.Contains(w.Columns, x.Column()):
+		return false
+	case w.Key != nil:
+		return w.Operator == "=" && of == "entries"
+	case w.Operator == "=":
+		return !inner || of == "full"
+	case w.Operator == "CONTAINS":
+		return !inner || of == "values"
+	case w.Operator == "CONTAINS KEY":
+		return of == "keys"
+	case w.Operator == "LIKE":
+		return sasi(x)
+	}
+	c := t.Column(x.Column())
+	return x.Class != "" && slices.Contains(strings.Fields("< <= > >="), w.Operator) && c != nil && c.Type != "text" && c.Type != "ascii"
 }
 
 // filtered is a column outside the key, or behind one that is free, that a query restricts without an index of it, or
 // empty.
 func (r *review) filtered(q *schema.Query, t *schema.Table) string {
-	rows := t.Of(schema.Clustering)
-	for _, c := range t.Columns {
-		i := slices.Index(names(rows), c.Name)
-		behind := located(q, t) && slices.ContainsFunc(rows[:max(i, 0)], func(c schema.Column) bool { return !restricted(q, c.Name) })
-		if (c.Kind == schema.Regular || c.Kind == schema.Static || behind) && restricted(q, c.Name) &&
-			!slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Column() == c.Name }) {
+	here, free := located(q, t), false
+	for _, c := range append(t.Of(schema.Clustering), t.Of(schema.Regular, schema.Static)...) {
+		if !restricted(q, c.Name) {
+			free = free || here && c.Kind == schema.Clustering
+		} else if (c.Kind != schema.Clustering || free) && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Column() == c.Name }) {
 			return c.Name
 		}
 	}
@@ -146,13 +176,16 @@ func notServed(r *review, q *schema.Query, t *schema.Table) {
 			"a query wants the rows nearest by %s, which has no vector index", column).of(q)
 		return
 	}
+	column, by := r.filtered(q, t), r.indexesFor(q, t)
+	if found, _ := r.finds(q, t); len(q.Order) > 0 && len(by) > 0 && nearest(q) == "" && (found || column == "" && !q.AllowFiltering) {
+		r.finding(t, "a query table that has the rows in the order", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
+		return
+	}
 	if q.Verb != "SELECT" || q.AllowFiltering {
 		return
 	}
 	if r.indexed(q, t) {
-		switch column, by := r.filtered(q, t), r.indexesFor(q, t); {
-		case column == "" && len(q.Order) > 0 && len(by) > 0 && nearest(q) == "":
-			r.finding(t, "a query table that has the rows in the order", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
+		switch {
 		case column == "" && len(each.Once(by)) > 1 && !slices.ContainsFunc(r.indexesOf[t.ID], func(i *schema.Index) bool { return i.Class != "" }):
 			r.finding(t, "a query table; or, from Cassandra 5 on, SAI in place of both indexes", "a query goes by two indexes: "+
 				"unless CREATE INDEX makes them of SAI, it can use one, and Cassandra wants ALLOW FILTERING").of(q).Severity = Warning
@@ -275,17 +308,16 @@ func (r *review) unordered(t *schema.Table) string {
 }
 
 func filtering(r *review, q *schema.Query, t *schema.Table) {
-	found := r.finds(q, t)
+	found, alone := r.finds(q, t)
 	switch {
 	case !q.AllowFiltering:
-	case located(q, t) && unserved(q, t) == "", found && len(q.Where) == 1:
+	case located(q, t) && unserved(q, t) == "", alone:
 		r.finding(t, "leave it out: it would let through what is not served", "a query has ALLOW FILTERING, and is served without").of(q).Severity = Note
-	case !located(q, t) && found:
+	case ofRow(q, t):
+	case found:
 		r.finding(t, "a query table whose key is what the query knows", "a query filters what an index finds").of(q).Severity = Warning
 	case !located(q, t):
 		r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
-	case !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
-		// It reads one row.
 	default:
 		r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small",
 			"a query filters all rows of a partition").of(q).Severity = Warning

@@ -89,17 +89,27 @@ func literalNull(r *review, x sent) {
 		r.finding(x.table, "leave the column out",
 			"an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.Query)
 	default:
-		set := r.sets(x.table, all[i].column, func(q *schema.Query) bool { return q.Verb == "UPDATE" })
+		set := r.set[valued{x.table, all[i].column, true}]
 		r.finding(x.table, "leave the column out, unless it is to be emptied",
 			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.Query).when(set, Note)
 	}
 }
 
-// sets says whether a query of a kind writes a value into a column of a table.
-func (r *review) sets(t *schema.Table, column string, of func(*schema.Query) bool) bool {
-	return r.asks(t, func(q *schema.Query) bool {
-		return of(q) && slices.Contains(writes(q.Statement), written{column: column})
-	})
+// valued is a column into which an UPDATE writes a value, or a statement one that stays.
+type valued struct {
+	table  *schema.Table
+	column string
+	update bool // else it is an INSERT, or has no TTL
+}
+
+// values takes down what a statement writes values into.
+func (r *review) values(x sent) {
+	for _, w := range writes(x.Statement) {
+		if w == (written{column: w.column}) {
+			r.set[valued{x.table, w.column, true}] = r.set[valued{x.table, w.column, true}] || x.Verb == "UPDATE"
+			r.set[valued{x.table, w.column, false}] = r.set[valued{x.table, w.column, false}] || x.TTL == 0 || x.Verb == "INSERT"
+		}
+	}
 }
 
 // needless notes conditions on rows whose id has just been made, so that nobody else can have it. A row of its id and

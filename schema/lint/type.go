@@ -154,8 +154,8 @@ func (r *review) idsOfTwoTypes() {
 			}
 		}
 	}
-	each(func(t *schema.Table, _ schema.Column, n name, kind string) {
-		kinds[n], where[n] = append(kinds[n], kind), append(where[n], t.String())
+	each(func(t *schema.Table, c schema.Column, n name, kind string) {
+		kinds[n], where[n] = append(kinds[n], kind), append(where[n], t.String()+"."+c.Name)
 	})
 	told := make(map[[2]any]bool) // a column of a table
 	for _, f := range r.found {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql/ast"
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -51,7 +52,10 @@ func (r *review) readWhole(x sent, reason string) {
 	case reason != "" && whole(x.Query, x.table, ">", ">="):
 		r.once(x.table.ID)
 		what := "the whole partition"
-		if !whole(x.Query, x.table) {
+		kind := slices.IndexFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return exact(x.Query, c.Name) })
+		if kind >= 0 {
+			what = "all rows of one " + x.table.Of(schema.Clustering)[kind].Name + " of a partition"
+		} else if !whole(x.Query, x.table) {
 			what = "the rest of a partition"
 		}
 		r.finding(x.table, "LIMIT, or a range of the clustering columns with both ends", "a query reads %s, which %s", what, reason).of(x.Query)
@@ -101,6 +105,12 @@ var (
 	documentNames = strings.Fields("json document doc xml yaml payload")
 )
 
+// counted says whether a number is counted by reading it first, by its name.
+func counted(name string) bool {
+	return !slices.Contains(strings.Fields("at time id date type"), lastWord(name)) &&
+		slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(countNames, guess.Singular(w)) })
+}
+
 // lostUpdate notes values that depend on what was read, and are set without a condition.
 func lostUpdate(r *review) {
 	rewritten := make(map[*schema.Table]map[string]bool)
@@ -143,10 +153,12 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 		last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 		whole := slices.Contains(strings.Fields("tinyint smallint int bigint varint"), last)
 		extreme := slices.Contains(numberTypes, last) && hasWord(c.Name, strings.Fields("max min avg average balance paid collected raised donated"))
-		number := a.Value.Kind == ast.Mark && (extreme || whole && (firstOf(countNames, all...) != "" || len(all) > 1 && all[0] == "total" || fixed))
+		number := a.Value.Kind == ast.Mark && (extreme || whole && (counted(c.Name) || len(all) > 1 && all[0] == "total" || fixed))
 		mark := c.Type == "boolean" && hasWord(c.Name, doneNames) && strings.EqualFold(a.Value.Text, "true")
-		_, update := x.Statement.(*ast.Update)
-		state := (hasWord(c.Name, stateNames) || update && hasWord(c.Name, documentNames)) && !slices.Contains(all, "at")
+		state := hasWord(c.Name, slices.Concat(stateNames, documentNames)) && !slices.Contains(all, "at")
+		if x.Verb == "INSERT" {
+			state = hasWord(c.Name, stateNames[:2]) && a.Value.Kind == ast.Mark && !slices.Contains(all, "at")
+		}
 		if (number || mark || state) && r.once(x.table.ID) {
 			r.finding(x.table, "IF "+c.Name+" = what was read, in all writes of it; or a counter, or a row for each change",
 				"two clients that read %s at the same time both set it: one of the changes is lost", c.Name).of(x.Query).Column = c.Name
@@ -351,7 +363,7 @@ func (r *review) rewritten(t *schema.Table) map[string]bool {
 		}
 		wide := len(t.Columns) > 8 || s.Columns == nil && len(t.Columns) > 4 || shows // who gives back the key that he knows, shows the row
 		for _, c := range t.Columns {
-			runs := (firstOf(countNames, words(c.Name)...) != "" || hasWord(c.Name, stateNames)) && !rowsAre(t, growingNames) &&
+			runs := (counted(c.Name) || hasWord(c.Name, stateNames)) && !rowsAre(t, growingNames) &&
 				!slices.ContainsFunc(keyColumns(t), timed)
 			out[c.Name] = out[c.Name] || (runs || !wide) && (s.Columns == nil || slices.Contains(x.Columns, c.Name))
 		}
