@@ -105,7 +105,7 @@ func (r *review) cellsExpire() {
 				short = q
 				if update != nil && len(update.Set) < len(t.Of(schema.Regular)) {
 					part = q
-					lease = lease && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return r.set[valued{t, a.Target.Column, false}] })
+					lease = lease && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return r.set[[3]any{t, a.Target.Column, true}] })
 				}
 			}
 		}

@@ -80,7 +80,7 @@ func newReview(s *schema.Schema) *review {
 		sent: make(map[*schema.Table][]sent), first: make(map[asked]*schema.Query), bases: make(map[*schema.Table]*schema.Table),
 		names: make(map[string][]string), called: make(map[string]schema.ID), unread: make(map[schema.ID]bool),
 		columns: make(map[*schema.Table]map[string]bool), indexesOf: make(map[schema.ID][]*schema.Index), accepts: make(map[*schema.Table]map[string]string),
-		set: make(map[valued]bool),
+		set: make(map[[3]any]bool),
 	}
 	for i, ignore := range s.Ignores {
 		at := [2]string{ignore.Code, ignore.Table.Name}
@@ -183,7 +183,7 @@ type review struct {
 	statements []sent
 	sent       map[*schema.Table][]sent
 	first      map[asked]*schema.Query // for [review.query]
-	set        map[valued]bool         // as statements write values
+	set        map[[3]any]bool         // by [review.values]
 	batches    []batch
 	names      map[string][]string               // of tables and views, by keyspace
 	called     map[string]schema.ID              // the first table or view of each name

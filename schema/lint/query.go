@@ -71,22 +71,12 @@ func (r *review) finds(q *schema.Query, t *schema.Table) (found, alone bool) {
 // serves says whether an index finds what a relation asks for. One without a class serves no range.
 func serves(x *schema.Index, w ast.Relation, t *schema.Table) bool {
 	of, _, inner := strings.Cut(x.Target, "(")
-	switch {
-	case !slices.Contains(w.Columns, x.Column()):
-		return false
-	case w.Key != nil:
-		return w.Operator == "=" && of == "entries"
-	case w.Operator == "=":
-		return !inner || of == "full"
-	case w.Operator == "CONTAINS":
-		return !inner || of == "values"
-	case w.Operator == "CONTAINS KEY":
-		return of == "keys"
-	case w.Operator == "LIKE":
-		return sasi(x)
-	}
 	c := t.Column(x.Column())
-	return x.Class != "" && slices.Contains(strings.Fields("< <= > >="), w.Operator) && c != nil && c.Type != "text" && c.Type != "ascii"
+	ranges := x.Class != "" && w.Key == nil && c != nil && c.Type != "text" && c.Type != "ascii"
+	return slices.Contains(w.Columns, x.Column()) && map[string]bool{
+		"=": w.Key == nil && (!inner || of == "full") || w.Key != nil && of == "entries", "CONTAINS": !inner || of == "values",
+		"CONTAINS KEY": of == "keys", "LIKE": sasi(x), "<": ranges, "<=": ranges, ">": ranges, ">=": ranges,
+	}[w.Operator]
 }
 
 // filtered is a column outside the key, or behind one that is free, that a query restricts without an index of it, or
@@ -325,16 +315,16 @@ func filtering(r *review, q *schema.Query, t *schema.Table) {
 }
 
 func largeIn(r *review, q *schema.Query, t *schema.Table) {
-	longest, unknown := 0, false
+	n, unknown := 1, false
 	for _, w := range q.Where {
 		inKey := func(c schema.Column) bool { return slices.Contains(w.Columns, c.Name) }
 		if !w.Is("IN") || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
 			continue
 		}
-		longest, unknown = max(longest, len(w.Values)), unknown || w.Marked
+		n, unknown = min(n*max(len(w.Values), 1), 1_000_000), unknown || w.Marked
 	}
 	fix := "one query for each partition, side by side"
-	switch n := named(q, t); {
+	switch {
 	case unknown:
 		buckets := slices.ContainsFunc(q.Where, func(w ast.Relation) bool {
 			return w.Is("IN") && w.Marked && slices.ContainsFunc(w.Columns, func(name string) bool {
@@ -343,27 +333,7 @@ func largeIn(r *review, q *schema.Query, t *schema.Table) {
 			})
 		})
 		r.finding(t, fix, "a query names partitions by a list of unknown length").of(q).when(buckets, Note) // the buckets of some time
-	case longest > largest:
-		r.finding(t, fix, "a query names %d partitions", longest).of(q)
 	case n > largest:
-		r.finding(t, fix, "a query names %d partitions, by several lists", n).of(q)
+		r.finding(t, fix, "a query names %d partitions", n).of(q)
 	}
-}
-
-// named is how many partitions a query names by several lists, none of which is too long by itself; 0 if there is one
-// list.
-func named(q *schema.Query, t *schema.Table) int {
-	n, lists := 1, 0
-	for _, w := range q.Where {
-		if n := len(w.Values); !w.Is("IN") || w.Marked || n == 0 || n > largest || len(w.Columns) != 1 {
-			continue
-		}
-		if c := t.Column(w.Columns[0]); c != nil && c.Kind == schema.PartitionKey {
-			n, lists = n*len(w.Values), lists+1
-		}
-	}
-	if lists < 2 {
-		return 0
-	}
-	return n
 }

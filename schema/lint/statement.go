@@ -89,25 +89,19 @@ func literalNull(r *review, x sent) {
 		r.finding(x.table, "leave the column out",
 			"an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.Query)
 	default:
-		set := r.set[valued{x.table, all[i].column, true}]
+		set := r.set[[3]any{x.table, all[i].column, "UPDATE"}]
 		r.finding(x.table, "leave the column out, unless it is to be emptied",
 			"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.Query).when(set, Note)
 	}
 }
 
-// valued is a column into which an UPDATE writes a value, or a statement one that stays.
-type valued struct {
-	table  *schema.Table
-	column string
-	update bool // else it is an INSERT, or has no TTL
-}
-
-// values takes down what a statement writes values into.
+// values takes down into which columns of its table a statement writes values: with its verb, and whether it is an INSERT
+// or has no TTL.
 func (r *review) values(x sent) {
 	for _, w := range writes(x.Statement) {
 		if w == (written{column: w.column}) {
-			r.set[valued{x.table, w.column, true}] = r.set[valued{x.table, w.column, true}] || x.Verb == "UPDATE"
-			r.set[valued{x.table, w.column, false}] = r.set[valued{x.table, w.column, false}] || x.TTL == 0 || x.Verb == "INSERT"
+			r.set[[3]any{x.table, w.column, x.Verb}] = true
+			r.set[[3]any{x.table, w.column, x.TTL == 0 || x.Verb == "INSERT"}] = true
 		}
 	}
 }

@@ -226,7 +226,7 @@ func (r *review) leftBehind(told map[*schema.Table]bool) {
 
 // latestKey matches the names of times that a thing has one of, and that change, and rankNames are words for numbers of that kind.
 var (
-	latestKey = regexp.MustCompile(`(?i)^(last|latest)_?|updated_?(at|time)?$|modified_?(at|time)?$|activity_?(at|time)$`)
+	latestKey = regexp.MustCompile(`(?i)^(last|latest)|updated_?(at|time)?$|modified_?(at|time)?$|activity_?(at|time)$`)
 	rankNames = strings.Fields("score points rank likes votes views count popularity balance karma")
 )
 
