@@ -102,15 +102,10 @@ func counters(r *review) {
 		}
 	}
 	for _, e := range r.entities {
-		var counted *schema.Table
-		for _, t := range e.tables {
-			if counting(t) {
-				counted = t
-			}
-		}
+		i := slices.IndexFunc(e.tables, counting)
 		plain := slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !counting(t) })
-		if counted != nil && plain && !e.guessed {
-			r.finding(counted, "make the counters an entity of their own", "entity %s has both tables of counters and ordinary tables", e.Name)
+		if i >= 0 && plain && !e.guessed {
+			r.finding(e.tables[i], "make the counters an entity of their own", "entity %s has both tables of counters and ordinary tables", e.Name)
 		}
 	}
 	for _, b := range r.batches {

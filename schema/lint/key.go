@@ -397,13 +397,10 @@ func incomplete(r *review, e *family, t *schema.Table) {
 // namesColumns says whether all queries that read a table name the columns that they need: of one that it does not have
 // DN507 tells.
 func (r *review) namesColumns(t *schema.Table) bool {
-	reads, all := false, false
-	for _, x := range r.sent[t] {
-		if s, ok := x.Statement.(*ast.Select); ok {
-			reads, all = true, all || s.Columns == nil
-		}
-	}
-	return reads && !all
+	return r.query(t, "SELECT") != nil && !r.asks(t, func(q *schema.Query) bool {
+		s, ok := q.Statement.(*ast.Select)
+		return ok && s.Columns == nil
+	})
 }
 
 // interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one
@@ -416,11 +413,6 @@ func interval(name string) bool {
 
 // sharesMost says whether a table has more than half of the columns of another one, and so is meant to be a copy of it.
 func sharesMost(base, t *schema.Table) bool {
-	n := 0
-	for _, c := range base.Columns {
-		if t.Column(c.Name) != nil {
-			n++
-		}
-	}
-	return 2*n > len(base.Columns)
+	common := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool { return t.Column(c.Name) == nil })
+	return 2*len(common) > len(base.Columns)
 }

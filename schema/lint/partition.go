@@ -366,13 +366,7 @@ func (r *review) alwaysTTL(t *schema.Table) bool {
 	if template(t.Options["default_time_to_live"]) {
 		return true
 	}
-	written, all := false, true
-	for _, q := range r.sent[t] {
-		if q.Verb == "INSERT" || q.Verb == "UPDATE" {
-			written, all = true, all && q.TTL != 0
-		}
-	}
-	return written && all
+	return r.written(t) && !r.asks(t, func(q *schema.Query) bool { return (q.Verb == "INSERT" || q.Verb == "UPDATE") && q.TTL == 0 })
 }
 
 // foresight is how far ahead the rules on size look.

@@ -112,7 +112,8 @@ func twoTypes(r *review) {
 		most := mostOfEach(kinds)
 		each(func(t *schema.Table, c schema.Column, name string) {
 			usual := most[name]
-			if plainType(c) == usual || e.guessed && (elementOf(usual, c) || elementOf(plainType(c), schema.Column{Type: usual})) {
+			if plainType(c) == usual || e.guessed && (elementOf(usual, c) || elementOf(plainType(c), schema.Column{Type: usual})) ||
+				!r.once([2]any{t.ID, c.Name}) {
 				return
 			}
 			r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in other tables of entity %s", c.Name, c.Type, usual, e.Name).
@@ -157,16 +158,10 @@ func (r *review) idsOfTwoTypes() {
 	each(func(t *schema.Table, c schema.Column, n name, kind string) {
 		kinds[n], where[n] = append(kinds[n], kind), append(where[n], t.String()+"."+c.Name)
 	})
-	told := make(map[[2]any]bool) // a column of a table
-	for _, f := range r.found {
-		if f.Code == r.rule.Code {
-			told[[2]any{f.Table, f.Column}] = true
-		}
-	}
 	most := mostOfEach(kinds)
 	each(func(t *schema.Table, c schema.Column, n name, kind string) {
 		usual := most[n]
-		if kind == usual || told[[2]any{t.ID, c.Name}] {
+		if kind == usual || !r.once([2]any{t.ID, c.Name}) {
 			return
 		}
 		r.finding(t, "one type wherever the id is", "%s is a %s here, and a %s in %s", c.Name, c.Type, usual, where[n][slices.Index(kinds[n], usual)]).
@@ -174,25 +169,15 @@ func (r *review) idsOfTwoTypes() {
 	})
 }
 
-// mostOfEach is mostOf of each.
+// mostOfEach is the text that each has most often, of several the first.
 func mostOfEach[K comparable](all map[K][]string) map[K]string {
 	most := make(map[K]string, len(all))
 	for k, texts := range all {
-		most[k] = mostOf(texts)
-	}
-	return most
-}
-
-// mostOf is the text that is there most often, of several the first.
-func mostOf(all []string) (most string) {
-	count := make(map[string]int)
-	for _, s := range all {
-		count[s]++
-	}
-	for _, s := range all {
-		if count[s] > count[most] {
-			most = s
+		count := make(map[string]int)
+		for _, s := range texts {
+			count[s]++
 		}
+		most[k] = slices.MaxFunc(texts, func(a, b string) int { return count[a] - count[b] })
 	}
 	return most
 }

@@ -51,14 +51,7 @@ func (r *review) readWhole(x sent, reason string) {
 	case r.told[x.table.ID]:
 	case reason != "" && whole(x.Query, x.table, ">", ">="):
 		r.once(x.table.ID)
-		what := "the whole partition"
-		kind := slices.IndexFunc(x.table.Of(schema.Clustering), func(c schema.Column) bool { return exact(x.Query, c.Name) })
-		if kind >= 0 {
-			what = "all rows of one " + x.table.Of(schema.Clustering)[kind].Name + " of a partition"
-		} else if !whole(x.Query, x.table) {
-			what = "the rest of a partition"
-		}
-		r.finding(x.table, "LIMIT, or a range of the clustering columns with both ends", "a query reads %s, which %s", what, reason).of(x.Query)
+		r.finding(x.table, "LIMIT, or a range of the clustering columns with both ends", "a query without LIMIT reads a partition, which %s", reason).of(x.Query)
 	case counts && len(x.table.Of(schema.Clustering)) > 0:
 		r.once(x.table.ID)
 		r.finding(x.table, "a counter, or a number that is written with the rows", "a query counts the rows of a partition, for which all are read").of(x.Query)
