@@ -86,7 +86,7 @@ func ttlDiffers(r *review) {
 func (r *review) cellsExpire() {
 	for _, t := range r.tables() {
 		var inserts, short, forever, part *schema.Query
-		lease := true // of cells that nothing writes without a TTL
+		regular, lease := len(t.Of(schema.Regular)), true // a lease is of cells that nothing writes without a TTL
 		for _, x := range r.sent[t] {
 			q := x.Query
 			if q.Transaction || q.Verb != "INSERT" && q.Verb != "UPDATE" {
@@ -103,7 +103,7 @@ func (r *review) cellsExpire() {
 				forever = q
 			default:
 				short = q
-				if update != nil && len(update.Set) < len(t.Of(schema.Regular)) {
+				if update != nil && len(update.Set) < regular {
 					part = q
 					lease = lease && !slices.ContainsFunc(update.Set, func(a ast.Assignment) bool { return r.set[[3]any{t, a.Target.Column, true}] })
 				}

@@ -191,7 +191,7 @@ func (r *review) families() []family {
 func (f *family) identify() {
 	var id string
 	for _, t := range f.tables {
-		if key := keyColumns(t); len(key) == 1 && (key[0].Type == "uuid" || key[0].Type == "timeuuid") && key[0].Name != "id" {
+		if key := keyColumns(t); len(key) == 1 && isUUID(key[0]) && key[0].Name != "id" {
 			if id != "" {
 				return
 			}

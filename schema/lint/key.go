@@ -118,9 +118,7 @@ func (r *review) claimed(t *schema.Table) bool {
 func (r *review) namesakes() {
 	for _, t := range r.tables() {
 		part := t.Of(schema.PartitionKey)
-		if slices.ContainsFunc(part, func(c schema.Column) bool {
-			return lastWord(c.Name) == "id" || c.Type == "uuid" || c.Type == "timeuuid"
-		}) {
+		if slices.ContainsFunc(part, func(c schema.Column) bool { return lastWord(c.Name) == "id" || isUUID(c) }) {
 			continue
 		}
 		for _, c := range part {
@@ -305,7 +303,7 @@ func (r *review) plainInsert(t *schema.Table) (plain *schema.Query) {
 // soughtName is the column of a name by which queries find an account whose key is its id. It is empty if a table has
 // the name as its key.
 func (r *review) soughtName(t *schema.Table) string {
-	if key := keyColumns(t); len(key) != 1 || !isID(key[0]) && !isUUID(key[0]) {
+	if key := keyColumns(t); len(key) != 1 || !anyID(key[0]) {
 		return ""
 	}
 	for _, c := range t.Of(schema.Regular) {

@@ -54,6 +54,19 @@ func TestLargeFiles(t *testing.T) {
 		"lists that are written": func(n int) string {
 			return "CREATE TABLE k.t (a int PRIMARY KEY" + each(n/2, ", c%d list<int>") + ");\n" + each(n/2, "UPDATE k.t SET c%d = ? WHERE a = ?;\n")
 		},
+		"nulls in UPDATEs": func(n int) string {
+			return "CREATE TABLE k.t (a int PRIMARY KEY, b int" + each(n/2, ", c%d int") + ");\n" + each(n/2, "UPDATE k.t SET c%d = ?, b = null WHERE a = ?;\n")
+		},
+		"UPDATEs with a TTL": func(n int) string {
+			return "CREATE TABLE k.t (a int PRIMARY KEY" + each(n/2, ", c%d int") + ");\n" + each(n/2, "UPDATE k.t USING TTL 60 SET c%d = ? WHERE a = ?;\n")
+		},
+		"counters in one row": func(n int) string {
+			return "CREATE TABLE k.t (a text PRIMARY KEY, b counter);\n" + each(n, "UPDATE k.t SET b = b + %d WHERE a = 'all';\n")
+		},
+		"accounts by their mail": func(n int) string {
+			return each(n/4, "CREATE TABLE k.user%d (id uuid PRIMARY KEY, email text);\nSELECT id FROM k.user%[1]d WHERE email = ?;\n"+
+				"INSERT INTO k.user%[1]d (id, email) VALUES (?, ?);\n")
+		},
 		"deletes of tables": func(n int) string {
 			return each(n, "CREATE TABLE k.queue%d (a int, b timestamp, c int, PRIMARY KEY (a, b));\nDELETE FROM k.queue%[1]d WHERE a = ? AND b = ?;\n")
 		},

@@ -31,10 +31,7 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 		}
 		longest = max(longest, time.Duration(q.TTL)*time.Second)
 	}
-	if longest == 0 {
-		return -1
-	}
-	return longest
+	return cmp.Or(longest, -1)
 }
 
 // template says whether a tool fills in the value of an option.

@@ -166,12 +166,18 @@ func notServed(r *review, q *schema.Query, t *schema.Table) {
 			"a query wants the rows nearest by %s, which has no vector index", column).of(q)
 		return
 	}
-	column, by := r.filtered(q, t), r.indexesFor(q, t)
+	if q.Verb != "SELECT" {
+		return
+	}
+	column, by := "", r.indexesFor(q, t)
+	if len(r.indexesOf[t.ID]) > 0 {
+		column = r.filtered(q, t)
+	}
 	if found, _ := r.finds(q, t); len(q.Order) > 0 && len(by) > 0 && nearest(q) == "" && (found || column == "" && !q.AllowFiltering) {
 		r.finding(t, "a query table that has the rows in the order", "a query goes by an index and wants an order, which Cassandra rejects").of(q)
 		return
 	}
-	if q.Verb != "SELECT" || q.AllowFiltering {
+	if q.AllowFiltering {
 		return
 	}
 	if r.indexed(q, t) {

@@ -221,9 +221,7 @@ func (r *review) comesAndGoes(t *schema.Table) bool {
 		return false
 	}
 	begins := func(q *schema.Query) bool { return whole(q, t) }
-	single := func(q *schema.Query) bool {
-		return q.Verb == "DELETE" && len(q.Columns) == len(keyColumns(t)) && ofRow(q, t)
-	}
+	single := func(q *schema.Query) bool { return deletesRow(q, t) }
 	return len(rows) > 0 && r.written(t) && r.asks(t, begins) && r.asks(t, single)
 }
 

@@ -13,9 +13,10 @@ func TestUnusedAmongMany(t *testing.T) {
 	t.Parallel()
 	const tables = `CREATE TABLE a (id uuid PRIMARY KEY, v int); CREATE TABLE b (id uuid PRIMARY KEY, v int);
 CREATE TABLE c (id uuid PRIMARY KEY, v int); CREATE TABLE d (id uuid PRIMARY KEY, v int); CREATE TABLE e (id uuid PRIMARY KEY, v int);
-SELECT v FROM b WHERE id = ?;
+CREATE TABLE f (id uuid PRIMARY KEY, v int); CREATE TABLE g (id uuid PRIMARY KEY, v int); CREATE TABLE h (id uuid PRIMARY KEY, v int);
+SELECT v FROM b WHERE id = ?; SELECT v FROM c WHERE id = ?;
 `
-	for n, want := range map[int]int{3: 0, 8: 3} {
+	for n, want := range map[int]int{3: 0, 8: 5} {
 		s, err := schema.Parse("test", tables+strings.Repeat("SELECT v FROM a WHERE id = ?;\n", n))
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +28,7 @@ SELECT v FROM b WHERE id = ?;
 			}
 		}
 		if unused != want {
-			t.Errorf("%d statements: %d tables are unused, want %d", n+1, unused, want)
+			t.Errorf("%d statements: %d tables are unused, want %d", n+2, unused, want)
 		}
 	}
 }

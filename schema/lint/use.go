@@ -96,6 +96,8 @@ var (
 	newest = regexp.MustCompile(`(^|_)(latest|last|current)(_(event|reading|position|location|status|state|value|price|measurement|metric|seen)s?)?(_(by|of|for)_.*)?$`)
 	// documentNames are words for what is read, changed and written as a whole.
 	documentNames = strings.Fields("json document doc xml yaml payload")
+	// goneNames are words in the names of tables of what is no longer in use.
+	goneNames = strings.Fields("trash archive archived deleted backup old")
 )
 
 // counted says whether a number is counted by reading it first, by its name.
@@ -369,6 +371,11 @@ func ofRow(q *schema.Query, t *schema.Table) bool {
 	return !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool { return !exact(q, c.Name) })
 }
 
+// deletesRow says whether a query deletes one row.
+func deletesRow(q *schema.Query, t *schema.Table) bool {
+	return q.Verb == "DELETE" && len(q.Columns) == len(keyColumns(t)) && ofRow(q, t)
+}
+
 // together gives what says whether the library writes two tables, or a batch does, and so changes the copies.
 func (r *review) together() func(t, other *schema.Table) bool {
 	by, n := make(map[*schema.Table]map[int]bool), 0 // the numbers of the entities and batches of a table
@@ -504,7 +511,7 @@ func apart(r *review) {
 		}
 	}
 	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool {
-		return inserted[t] == nil || batched[t] || hasWord(t.Name, strings.Fields("trash archive archived deleted backup old"))
+		return inserted[t] == nil || batched[t] || hasWord(t.Name, goneNames)
 	})
 	with := make(map[*schema.Table]*schema.Table) // a copy of it that a batch writes with it
 	for _, b := range r.batches {
@@ -544,13 +551,14 @@ func apart(r *review) {
 func (r *review) leftCopies(copies func(t, base *schema.Table) bool) {
 	passing := append(strings.Fields("active open current live draft cart"), workNames...) // of what is done with, the other keeps the history
 	tables := slices.DeleteFunc(r.tables(), func(t *schema.Table) bool {
-		return r.query(t, "INSERT") == nil || hasWord(t.Name, strings.Fields("trash archive archived deleted backup old history log logs audit"))
+		return r.query(t, "INSERT") == nil || hasWord(t.Name, append(strings.Fields("history log logs audit"), goneNames...))
 	})
+	if len(tables) > 300 {
+		return
+	}
 	for i, base := range tables {
-		deletes := func(q *schema.Query) bool {
-			return q.Verb == "DELETE" && q.Batch == 0 && ofRow(q, base) && len(q.Columns) == len(keyColumns(base))
-		}
-		if len(tables) > 300 || hasWord(base.Name, passing) || !r.asks(base, deletes) {
+		deletes := func(q *schema.Query) bool { return q.Batch == 0 && deletesRow(q, base) }
+		if hasWord(base.Name, passing) || !r.asks(base, deletes) {
 			continue
 		}
 		for j, t := range tables {
