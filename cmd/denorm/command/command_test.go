@@ -294,7 +294,7 @@ func TestMountedInit(t *testing.T) {
 	}
 	for want, options := range map[string][]command.Option{
 		"0 entities, 0 tables alone\nleft out: what is declared already, sets: 1\n": {command.Declared(declared)},
-		"1 entities, 0 tables alone\n\nentity ":                                    nil,
+		"1 entities, 0 tables alone\n\nentity ":                                     nil,
 	} {
 		if out, _, err := run(t, options, "init", file); err != nil || !strings.HasPrefix(out, want) {
 			t.Errorf("%v, want %q:\n%s", err, want, out)
