@@ -49,8 +49,8 @@ func (r *review) indexesFor(q *schema.Query, t *schema.Table) []string {
 	})
 }
 
-// finds says whether an index serves one of what a query restricts, and whether all of it needs no more: indexes of SAI
-// together, or one index, perhaps in a partition.
+// finds says whether an index serves one of what a query restricts. alone says that all of it needs no more: indexes of
+// SAI together, or one index, perhaps in a partition.
 func (r *review) finds(q *schema.Query, t *schema.Table) (found, alone bool) {
 	if len(r.indexesOf[t.ID]) == 0 {
 		return false, false

@@ -95,8 +95,8 @@ func literalNull(r *review, x sent) {
 	}
 }
 
-// values takes down into which columns of its table a statement writes values: with its verb, and whether it is an INSERT
-// or has no TTL.
+// values takes down into which columns of its table a statement writes values. The keys have its verb, and whether
+// it is an INSERT or has no TTL.
 func (r *review) values(x sent) {
 	for _, w := range writes(x.Statement) {
 		if w == (written{column: w.column}) {
