@@ -234,7 +234,7 @@ var calls = tables.Must(tables.New[call]("call",
 ))
 
 // Adopt, and Validate by its sample, say of which rows no change is valid, as a column is null that is in a key, or that
-// a bucket follows from. Null in a pointer is none of these.
+// a bucket follows from. Null in a pointer is fine.
 func TestRowsOfWhichNoChangeIsValid(t *testing.T) {
 	t.Parallel()
 	for how, method := range methods {

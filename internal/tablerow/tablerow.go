@@ -278,7 +278,7 @@ func (r Row) all() []cqltype.Value {
 }
 
 // Underived is the name of a column of a base row that has another value than tables.Derive gives, and whether it is in
-// the base key: then no write finds the row. It is empty if there is none.
+// the base key: then no write finds the row. It is empty in other rows.
 func (r Row) Underived() (column string, key bool) {
 	of := func(i int) *cqltype.Value { return &r.values[i] }
 	for _, i := range r.layout.Set.Derived {

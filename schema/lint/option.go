@@ -175,7 +175,7 @@ func (r *review) piles(t *schema.Table) bool {
 	return timed || !hasWord(t.Name, strings.Fields("last latest current")) && hasWord(t.Name, passedNames)
 }
 
-// passedNames are words in the names of tables of what has happened, and streamNames those of what arrives without end.
+// passedNames are words in the names of tables of what has happened; streamNames are words of what arrives without end.
 var (
 	passedNames = strings.Fields(`log logs event events audit audits notification notifications click clicks visits execution
 		executions history trace traces readings`)

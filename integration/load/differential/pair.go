@@ -115,7 +115,7 @@ func tableOf(seed uint64) *table { return tables[seed%uint64(len(tables))] }
 // fresh are keys that no round has had.
 func (c *compared) fresh() int { return int(c.base.Add(keys)) }
 
-// steps are those of a round.
+// steps are what a round does.
 func (c *compared) steps(seed uint64) []transcript.Step {
 	g := newRound(tableOf(seed), seed, c.fresh())
 	g.old = c.Old
