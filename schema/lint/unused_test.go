@@ -33,7 +33,7 @@ SELECT v FROM b WHERE id = ?; SELECT v FROM c WHERE id = ?;
 	}
 }
 
-// Statements that read and write two tables of four are all of a small service; those of one table are not.
+// Statements that read and write two tables of four are all of a small service. Statements of one table are not.
 func TestUnusedInSmallServices(t *testing.T) {
 	t.Parallel()
 	const tables = `CREATE TABLE shops (shop_id uuid PRIMARY KEY, town text); CREATE TABLE carts (cart_id uuid PRIMARY KEY, town text) WITH default_time_to_live = 60;

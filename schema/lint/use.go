@@ -285,7 +285,7 @@ func staleCopies(r *review) {
 		if len(key) == 0 || len(key) > 2 {
 			continue
 		}
-		id := key[len(key)-1].Name // behind that of a tenant
+		id := key[len(key)-1].Name // it may stand behind a tenant
 		if id == "id" {
 			id = rowsOf(base) + "_id"
 		}
