@@ -29,10 +29,11 @@ type lie func(n int, op string) fate
 
 func honest(int, string) fate { return fate{true, writer.Applied} }
 
-// some gives every fifth write of an op, or of all, another fate.
+// some gives about half of the writes of an op, or a fifth of all, another fate. Half of the clients repeat a write that
+// is said to be not applied, and so do not see that it was: fewer lies are not always found.
 func some(op string, other fate) lie {
 	return func(n int, now string) fate {
-		if n%5 == 0 && (op == "" || op == now) {
+		if op == now && n%2 == 0 || op == "" && n%5 == 0 {
 			return other
 		}
 		return honest(n, now)
