@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,9 +115,11 @@ func (p *Probe) announce(ctx context.Context) error {
 func (p *Probe) execute(ctx context.Context, statements ...string) error {
 	for _, statement := range statements {
 		err := p.Session.Query(statement).WithContext(ctx).Exec()
-		if recycling(err) { // it is done, or not: a second time it is rejected, or done
+		for again := recycling(err) || unconfirmed(err); again; { // it is done, or not: once more it is rejected, or done
+			err = p.Session.Query(statement).WithContext(ctx).Exec()
 			var rejected gocql.RequestError
-			if err = p.Session.Query(statement).WithContext(ctx).Exec(); recycling(err) || errors.As(err, &rejected) &&
+			again = unconfirmed(err)
+			if recycling(err) || !again && errors.As(err, &rejected) &&
 				(rejected.Code() == gocql.ErrCodeAlreadyExists || rejected.Code() == gocql.ErrCodeInvalid || rejected.Code() == gocql.ErrCodeConfig) {
 				err = nil
 			}
@@ -126,6 +129,11 @@ func (p *Probe) execute(ctx context.Context, statements ...string) error {
 		}
 	}
 	return nil
+}
+
+// unconfirmed says whether the metadata service of Cassandra 6 did not confirm a change in time: a busy one does not.
+func unconfirmed(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "TCM_COMMIT_REQ") || strings.Contains(err.Error(), "Could not perform commit"))
 }
 
 // started is how long after its start a node is left alone: one of Cassandra 5.0 that meets a change of the schema
