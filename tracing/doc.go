@@ -102,6 +102,6 @@
 //
 // # Reference
 //
-// docs/ref/telemetry.md in the repository lists every attribute of spans, events and metrics, the log lines, and what
-// is recorded of errors.
+// docs/ref/telemetry.md in the repository lists the names that begin with denorm., the attributes of metrics, and the
+// log lines.
 package tracing
