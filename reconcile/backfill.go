@@ -27,7 +27,7 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 //
 // The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if
 // rows still differ: repair the table with [Tables], then call Backfill again. It matches ErrInvalid, and nothing was
-// sent, if the call or the set is not valid for it. docs/change-schema.md has the steps and the limits. Verify the
+// sent, if the call or the set is not valid for it. docs/change-schema.md has the steps. Verify the
 // table once more after half of gc_grace_seconds: hints and stored errors may deliver older writes until then. The
 // report is of the final check, or of the rows that were put. It is nil if the run could not begin.
 func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table string, options ...Option) (*Report, error) {
