@@ -23,11 +23,11 @@ const (
 
 	// Only writer.OutcomeOf returns the following.
 
-	// Conflict means writer.ErrConflict: the write is NotApplied.
+	// Conflict means writer.ErrConflict, and that the write is NotApplied.
 	Conflict
-	// Taken means writer.ErrTaken: the write is NotApplied.
+	// Taken means writer.ErrTaken, and that the write is NotApplied.
 	Taken
-	// Invalid means writer.ErrInvalid: nothing was applied.
+	// Invalid means writer.ErrInvalid, and that nothing was applied.
 	Invalid
 	// NotFound means writer.ErrNotFound: nothing was written.
 	NotFound

@@ -11,14 +11,12 @@ import (
 )
 
 // Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
-// last. A write whose before-image has a later stamp gets a timestamp above that stamp. If that is more than a
-// millisecond ahead of the clock, later changes of the same entities by writers with this Clock follow it. Other
-// entities do not, for up to 16,384 entities at the same time; beyond that all follow it. Writers in other processes do
-// not know this. Until their clock reaches it, their inserts and patches of the entity are acknowledged and have no
-// effect.
+// last. A write whose before-image has a later stamp gets a timestamp above that stamp. Later changes of the entity by
+// writers with this Clock are above it, too. Writers in other processes do not know that timestamp. Until their clock
+// reaches it, their inserts and patches of the entity are acknowledged and have no effect.
 //
 // It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. Make a
-// Clock of your own to test skew, or for parallel tests in bubbles of testing/synctest: each bubble has its own time.
+// Clock of your own for tests: docs/test.md.
 type Clock struct {
 	now    func() time.Time
 	last   atomic.Int64

@@ -7,8 +7,8 @@
 //	switch writer.OutcomeOf(err) {
 //	case writer.Applied: // every table has it
 //		order.UpdatedAt = res.Timestamp
-//	case writer.Unknown: // it may have happened: store the error and resume it
-//	case writer.NotApplied: // nothing happened: the request may be made again
+//	case writer.Unknown: // it may have happened: store the error, and resume it if it is Resumable
+//	case writer.NotApplied: // nothing happened: make the request again, but not after ErrRefused or ErrTooLarge
 //	case writer.Conflict, writer.Taken: // another request came first
 //	case writer.Invalid: // the call or the row is not valid
 //	}
@@ -31,47 +31,45 @@
 // [OutcomeOf] is one value for a switch; [ErrInvalid] and the other sentinels are for errors.Is. A write that may have
 // been applied is never reported as not applied: a timeout followed by a clean error is still Unknown. [Current]
 // returns the row that a conflict met. [Error.MarshalBinary] stores a failed write, with its values, so that any
-// process can resume it within half of gc_grace_seconds. [At] gives a request that may be repeated from the start its
-// timestamp.
+// process can resume it within half of gc_grace_seconds. [At] fixes the timestamp of a request that clients may repeat.
 //
 // [OutcomeOf] takes an error of any call of this package, of an item of package bulk, or of package reader, also
 // wrapped. Other errors in the same tree are ignored. If several errors of the library are joined and disagree, the
-// outcome is Unknown if one of them is, otherwise NotApplied. A partial write is Unknown, and so are [ErrExpired], a
-// *bulk.Error, and a conflict where an earlier attempt may have been applied. So is an error from UnmarshalBinary, as
-// it may have been resumed since.
+// outcome is Unknown if one of them is Unknown, otherwise NotApplied. A partial write, [ErrExpired] and a *bulk.Error
+// are Unknown. A conflict is Unknown if an earlier attempt may have been applied. An error from UnmarshalBinary is
+// Unknown, as it may have been resumed since.
 //
 // # Resume
 //
-// [Writer.Resume] fails with [ErrExpired] if the write is older than half the smallest gc_grace_seconds of its tables,
-// but at least a minute old. An insert whose condition is not decided expires after 12 hours. If the schema of a table
-// cannot be read, or a table is missing, that is the cause in the error of Resume. A later Resume may succeed. A
-// default_time_to_live counts from the timestamp of the write.
+// [Writer.Resume] fails with [ErrExpired] if the write is too old. If the schema of a table cannot be read, or a table
+// is missing, a later Resume may succeed. A default_time_to_live counts from the timestamp of the write.
 //
 // A stored error may have been written by others. Resume rejects it with [ErrInvalid]
 //
-//   - if its keyspaces are not the writer's: of its session, and what [session.Keyspaces] maps to;
-//   - if none of the sets that [Resumes] names could have made it: by keyspaces, tables, primary keys, columns, types
+//   - without [Resumes], if its keyspaces are neither the session's nor mapped to by [session.Keyspaces];
+//   - with Resumes, if none of its sets could have made the error: by keyspaces, tables, primary keys, columns, types
 //     and expiry;
-//   - if its timestamp is further ahead than [MaxClockSkew]. That holds for every error if the clock was set back.
+//   - if its timestamp is further ahead than [MaxClockSkew]. After a clock was set back, that may be any error.
 //
-// The writer may be at fault, such as one with the sets of an older release, or with an invalid option. So the returned
-// error says the same of the tables. It is Resumable until 5 days after the write: keep it, and look at its text. It is
-// not Resumable if no writer may send it. Without Resumes an error may be of any table in the writer's keyspaces. A
-// forged one of a Versioned entity may then leave a key from which no bucket follows, and every later write of the
-// entity fails.
+// The writer may be at fault: it has an invalid option, or sets of an older release. So the returned error keeps the
+// tables' results. It is Resumable if the write is at most 5 days old: keep it, and look at its text. An error that no
+// writer may send is not Resumable.
 //
-// Counters are never sent again: only the caller can say whether an addition that came late, or twice, would do harm.
-// Resume does not return nil while one of them is not Applied. Once the rest is Applied, a Resume is rejected.
+// Without Resumes an error may name any table in the writer's keyspaces. A forged one may then give a Versioned entity
+// a key without a bucket, so that all its later writes fail.
+//
+// Counters are never sent again, as only the caller can say whether a late or second addition does harm: see
+// [Error.OnlyCounters].
 //
 // # Repeated requests
 //
-// With [At] a repeated request is the same write: docs/failures.md. Two writes of an entity at one timestamp mix. In
-// sets with Stamp and in Versioned sets the writer rejects an update or delete of a row that has this timestamp as its
-// stamp. An update that changes nothing is not rejected. Of changes without a before-image it cannot tell.
+// With [At] a repeated request is the same write: docs/failures.md. Two writes of an entity at one timestamp mix. With
+// Stamp or Versioned, the writer rejects an update or delete of a row whose stamp is this timestamp, unless the update
+// changes nothing. It cannot check changes without a before-image.
 //
-// The writer does not check whether a repeat is too late, except that an insert with a condition is rejected after 12
-// hours. A write with a condition that fails with At is Unknown, as an earlier try may have been applied. It is
-// NotApplied only where the row of a Versioned set shows that another change won.
+// The writer does not check whether a repeat is too late. It only rejects an insert into a Versioned or Compare set
+// after 12 hours. With At, a write of such a set that fails is Unknown, even after a conflict: an earlier try may have
+// been applied. It is NotApplied only where the row of a Versioned set shows that another change won.
 //
 // # Read, change, write
 //
@@ -85,20 +83,18 @@
 // The writer chooses how the statements of a write are sent. One request, one request per partition ([FanOut]), the
 // batchlog ([LoggedBatch]) and a lightweight transaction ([Conditional]) are the usual ways; [Mode] lists all.
 // [Writer.Explain] returns what is chosen for a write, without sending anything; package explain prints it. [Auto] is
-// the default; [Logged] and [Concurrent] override it. All mutations of a write but increments have one timestamp.
-// [Result] returns it: it is the new stamp of the rows.
+// the default; [Logged] and [Concurrent] override it. All mutations of a write but increments have one timestamp, which
+// is in [Result]: the new stamp of the rows.
 //
 // # Limits
 //
-// A call ends with its context, or after [Timeout]. Failed requests are retried as [Retry] says, within the budget of
-// the session (session.Budget), so that retries do not multiply the load in an outage. [Hedge] sends a slow request
-// once more, to another replica. Three kinds of goroutines can outlive a call:
+// A call ends with its context, or after [Timeout]. [Retry] sets how failed requests are retried. The budget of the
+// session (session.Budget) keeps retries from multiplying the load in an outage. [Hedge] sends a slow request once
+// more, to another replica. Goroutines that can outlive a call are requests for which the driver does not return in
+// time ([session.OperationEnd] counts them), and what [Writer.Wait] waits for.
 //
-//   - requests for which the driver does not return in time ([session.OperationEnd] counts them);
-//   - what [Writer.Wait] waits for;
-//   - the schema read of [Group].
-//
-// [session.Trace] takes a [session.Tracer]. No error, trace or log line holds a bound value.
+// [session.Trace] takes a [session.Tracer]. No text of an [*Error] and no log line holds a bound value. Errors of the
+// driver and the server, which an Error wraps, may quote values.
 //
 // # Guarantees
 //

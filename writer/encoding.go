@@ -77,8 +77,8 @@ type wirePath struct {
 
 // MarshalBinary encodes the error with its encoded mutations, so that another process can Resume it: store failed
 // writes in a queue. The bytes hold the bound values of the write; store them as you store the rows. They hold physical
-// keyspaces, and the traceparent of a traced write. Of counters they hold the outcome alone. An error of which nothing
-// was sent, or that is beyond the limits of UnmarshalBinary, cannot be encoded.
+// keyspaces, and the traceparent of a traced write. Of counters they hold the outcome alone. The error of a rejected
+// write, or of a write that is too large, cannot be encoded.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.decision == nil {
 		if e.empty() {
@@ -130,16 +130,12 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of another version, and values
-// that do not have their column's stored type. Causes come back as texts of one line, without types.
+// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged, of another version or over 128
+// MiB, and values that do not have their column's stored type. Causes come back as texts of one line, without types.
 //
-// The bytes hold no CQL: whoever can forge them can make Resume write and delete rows, but run no other statement.
-// [Resumes] limits these rows to what its sets could have written, otherwise the keyspaces of the writer do. If you
-// cannot rule out forgery, sign the bytes, as ExampleError_MarshalBinary_signed does.
-//
-// Time and memory grow with the bytes, which are at most 128 MiB. They hold at most 100,000 mutations, 1,000,000
-// columns, 256 bytes of op (MarshalBinary cuts it), and 1,000 tables of an entity with conditions. The type of a column
-// has at most 64 KiB of text, and all types that differ together 1 MiB.
+// The bytes hold no CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. The
+// rows are limited to what the sets of [Resumes] could have written, otherwise to the writer's keyspaces. If you cannot
+// rule out forgery, sign the bytes, as ExampleError_MarshalBinary_signed does.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")

@@ -18,34 +18,36 @@ import (
 
 // What an [*Error] can match with errors.Is.
 var (
-	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set it also means that the
-	// before-image has the version of the row but other keys, and that nothing was applied. In a set with Compare the row
-	// may have null in a compared column whose field cannot be nil: then no change of it holds. From Resume it means that
-	// this call has sent nothing, but the write may be half applied. While the error is [Error.Resumable], the fault may
-	// be the writer's.
+	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set the before-image may have the
+	// version of the row but other keys. With Compare, the row may have null where the field cannot be nil: its condition
+	// never holds. In both cases nothing was applied. From Resume it means that this call has sent nothing, but the write
+	// may be half applied: then [OutcomeOf] returns Unknown. While the error is [Error.Resumable], the fault may be the
+	// writer's.
 	ErrInvalid = decide.ErrInvalid
-	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
-	ErrPartial = errors.New("partially applied")
-	// ErrUnknown: for at least one table it is not known whether it has the write, or will have it. Resume it if it is
+	// ErrPartial: at least one table has the write, and another is not known to have it. Resume it if it is
 	// [Error.Resumable].
+	ErrPartial = errors.New("partially applied")
+	// ErrUnknown: at least one table may or may not have the write, now or later. Resume it if it is [Error.Resumable].
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] returns the row
-	// as it is. If the entity of an Insert exists, an earlier try of the same request may have inserted it. Compare
-	// Current, or give all tries one [At].
+	// ErrConflict: the condition of a Versioned or Compare set did not hold, because another writer came first. [Current]
+	// returns the row as it is. The write is NotApplied, or Unknown if an earlier attempt may have been applied. An
+	// Insert may have met the row of an earlier try of the same request. Compare Current, or give all tries one [At].
 	ErrConflict = errors.New("conflict")
-	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
+	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. The error also matches
+	// ErrConflict.
 	ErrTaken = decide.ErrTaken
-	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables. A table that
-	// the cluster does not have counts as 10 days. The server may have purged the tombstone of a delete that followed the
-	// write, so the write would bring its row back.
+	// ErrExpired: the write is too old to Resume: older than a minute, and than half the smallest gc_grace_seconds of its
+	// tables. A table that the cluster does not have counts as 10 days. For an insert into a Versioned or Compare set
+	// whose transaction is not known to be applied, the limit is at most 12 hours. The server may have purged the
+	// tombstone of a later delete, so the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
-	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] says NotApplied, as it
-	// depends on the data. Repeated as it is, the write fails again: write fewer rows at a time.
+	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] returns NotApplied,
+	// but a repeat fails again: write fewer rows at a time.
 	ErrTooLarge = errors.New("too large")
-	// ErrRefused: the server refuses the write to at least one table, and each repeat of it. The value is too large for
-	// an index or a guardrail, or a permission is missing. See [Error.Resumable].
+	// ErrRefused: the server rejects the write to at least one table, and each repeat. A value is too large for an index
+	// or a guardrail, or a permission is missing. See [Error.Resumable].
 	ErrRefused = req.ErrRefused
-	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
+	// ErrNotFound: Modify or Load found no base row under the key. Nothing was written.
 	ErrNotFound = errors.New("no such entity")
 )
 
@@ -55,8 +57,8 @@ type TableResult struct {
 	Outcome         Outcome
 	// attempts that included the table, in earlier calls too; the largest number if it was in several requests
 	Attempts int
-	Err      error // why it is not Applied; nil if it is
-	Counter  bool  // it holds counters, and is never sent again
+	Err      error // why Outcome is not Applied; otherwise nil
+	Counter  bool  // the table holds counters, which are never sent again
 }
 
 // Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known,
@@ -68,7 +70,7 @@ type TableResult struct {
 // MarshalBinary. It prints no bound value in any format. It is immutable and safe for concurrent use.
 type Error struct {
 	Op        string // the name of the logical write
-	Timestamp int64  // microseconds, of all its mutations; 0 if the write was rejected before it had one
+	Timestamp int64  // microseconds, of all its mutations; 0 if the write was rejected before it got a timestamp
 	Mode      Mode
 	// Tables has one result per table with rows of the entity, the base table of the first change first. Unique tables
 	// have claims instead, and are not listed. Tables is empty if the write was rejected. After a failed read it has the
@@ -183,8 +185,7 @@ func causeText(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// Format prints the message for every verb, for an Error and for a pointer to one. Printed as a struct, an Error would
-// show encoded values.
+// Format prints the message for every verb: printed as a struct, an Error would show encoded values.
 func (e Error) Format(s fmt.State, verb rune) {
 	text := e.Error()
 	if verb == 'q' {
@@ -193,7 +194,7 @@ func (e Error) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, text)
 }
 
-// LogValue returns the message, so that slog's handlers print it and look for no other format.
+// LogValue returns the message, for slog.
 func (e Error) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
 // MarshalJSON always fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store
@@ -234,7 +235,7 @@ func (e *Error) wrongImage() bool {
 	return errors.Is(e.known.Err, ErrInvalid)
 }
 
-// Unwrap returns the causes: of every table that is not Applied, of the refusal, or of the failed read.
+// Unwrap returns the causes: why each table is not Applied, why the write was rejected, or why the read failed.
 func (e *Error) Unwrap() []error {
 	if e.refusal != nil {
 		return []error{e.refusal}
@@ -254,9 +255,9 @@ func (e *Error) Unwrap() []error {
 	return causes
 }
 
-// Current returns the row as it was when err's write met [ErrConflict]. It returns false if err is not such a conflict,
-// or if the row does not exist or could not be read. It also does if T is not the row type of the set. For a write with
-// several conditions it returns the row of the first change whose condition did not hold, which the error names.
+// Current returns the row as it was when err's write met [ErrConflict]. It returns false if the row does not exist or
+// could not be read, if T is not the row type, and for other errors. For a write with several conditions it returns the
+// row of the first change whose condition did not hold, which the error names.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.known.Conflict {
@@ -267,10 +268,10 @@ func Current[T any](err error) (T, bool) {
 	return none, false
 }
 
-// NotApplied reports whether the write is surely in no table, and will not appear: the request may be failed, or made
-// again. Claims in Unique tables do not count: they are released. If that fails, another entity that wants the key is
-// told [ErrTaken] until the claim is older than [ClaimGrace]. The same entity gets it at once, so make the request
-// again under the same id.
+// NotApplied reports whether the write is surely in no table, and will not appear. Fail the request, or make it again,
+// but not after [ErrRefused] or [ErrTooLarge]. Claims in Unique tables do not count: they are released. If that fails,
+// another entity that wants the key gets [ErrTaken] until the claim is older than [ClaimGrace]. The same entity gets
+// the key at once, so make the request again under the same id.
 //
 // It describes the call that returned the error. Once the error was given to [Writer.Resume], or to a queue whose
 // consumers resume it, rely only on the error that Resume returns.
@@ -281,15 +282,16 @@ func (e *Error) NotApplied() bool {
 	return !e.any(func(o Outcome) bool { return o != NotApplied })
 }
 
-// Resumable reports whether [Writer.Resume] should be called: there is a table that is not Applied and holds no
-// counters. It does not know whether the write has become too old. It is false after
+// Resumable reports whether [Writer.Resume] should be called: a table without counters is not Applied. It does not
+// check how old the write is. It is false after
 //
-//   - every [ErrConflict], [ErrTaken] included, even if the outcome is Unknown: the row has changed since, and
-//     [Current] or a read says how it is;
+//   - every [ErrConflict], [ErrTaken] included, even if the outcome is Unknown: [Current] or a read returns the row,
+//     which has changed since;
 //   - [ErrRefused], if nothing else is left. Resume finishes the write once the limit is raised, the index dropped or
-//     the permission granted. A delete of the entity undoes it, but a Versioned entity takes no other write before;
-//   - an Insert that is NotApplied in a Versioned set with an ID, if it holds no claim of the ID: insert it again;
-//   - [ErrInvalid], unless Resume has rejected the error for what may be a fault of the writer.
+//     the permission granted. A delete of the entity undoes it. Until then a Versioned entity takes no other write;
+//   - a NotApplied Insert into a Versioned set, if the key of a Unique table is the ID and is not claimed: insert it
+//     again;
+//   - [ErrInvalid], unless Resume has rejected a write at most 5 days old for what may be a fault of the writer.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage() && !e.onlyRefused() &&
 		!e.ended()
@@ -318,8 +320,7 @@ func (e *Error) open() bool {
 func resumable(p fanout.Request) bool { return p.Kind != retry.Counter && p.Outcome != Applied }
 
 // OnlyCounters reports whether counters are all that the write lacks: every other table is Applied, and Resume has
-// nothing to send. Add counters that are NotApplied again in a Write of their own. Those that are Unknown may have been
-// counted.
+// nothing to send. Repeat a NotApplied Add in a Write of its own. An Add that is Unknown may have been counted.
 func (e *Error) OnlyCounters() bool { return !e.open() && !fanout.AllApplied(e.requests) }
 
 // results has the base table first if a condition decided about it.

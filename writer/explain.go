@@ -23,14 +23,14 @@ type Plan struct {
 	Mode   Mode
 	Reason string // why the mode
 	Strict bool   // a LoggedBatch fails rather than become a fan-out
-	// Condition is what has to hold before Requests are sent, nil if there is none. A Transaction holds it together with
-	// everything else, so its plan has no Requests.
+	// Condition is what must hold before Requests are sent, or nil. A Transaction is one request that includes the
+	// condition, so its plan has no Requests.
 	Condition *PlannedCondition
 	Requests  []PlannedRequest
 
 	Expires bool // some row has a TTL
-	// Grouped says which requests are sent together, or why none are; empty unless the writer has the option Group. A
-	// group is one of Requests.
+	// Grouped is text: which requests are sent together, or why none are. It is empty without the option Group. A group
+	// is one of Requests.
 	Grouped string
 
 	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit the largest size allowed.
@@ -41,8 +41,8 @@ type Plan struct {
 	Consistency session.Consistency // at which each request is acknowledged
 }
 
-// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent, or all of a
-// Transaction.
+// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent. For a Transaction
+// it is the whole write.
 type PlannedCondition struct {
 	Keyspace, Table string   // of the first change
 	Texts           []string // CQL; several are sent in one batch. Of a Transaction: its lines
@@ -50,8 +50,8 @@ type PlannedCondition struct {
 	Claims          []string // Unique tables in which a key is taken before the transaction
 	Releases        []string // Unique tables in which a key is given up at the end
 	OthersFollow    bool     // other entities are written after it, and not atomically with it
-	Followed        bool     // its query tables are brought to the state of the base row
-	Unmet           string   // when it does not hold, for people
+	Followed        bool     // the query tables follow the base row
+	Unmet           string   // text: when the condition does not hold
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -68,9 +68,9 @@ type PlannedStatement struct {
 	Text            string // CQL, with ? for every value
 }
 
-// Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. For
+// Explain returns what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. For
 // changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write
-// finds that. Package explain says the same as text.
+// finds that. Package explain prints the plan.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
 	p, err := w.plan(op, changes, 0)

@@ -213,9 +213,9 @@ func (l *live) ungroup(keyspace, table string) {
 const warmTimeout = 30 * time.Second
 
 // Warm reads what the first writes of the sets would have to read: limits of their live tables, and how to route
-// statements. A statement whose first use meets an outage is otherwise never routed. Call it at the start of a service;
-// it is optional, and compares nothing: schema.Validate does. It returns the errors of all tables that could not be
-// read. It ends with ctx, or after 30 s if ctx has no deadline.
+// statements. Otherwise a statement first used in an outage is never token-aware. Call it at the start of a service; it
+// is optional, and compares nothing: schema.Validate does. It returns the errors of all tables that could not be read.
+// It ends with ctx, or after 30 s if ctx has no deadline.
 func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 	if ctx == nil {
 		return reject("Warm", errNoContext)

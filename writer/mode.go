@@ -17,19 +17,20 @@ const (
 	SamePartition
 	// FanOut is one request per partition, all at the same time: if the client dies, some tables may lack the write.
 	FanOut
-	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it. It
-	// is used for deletes in several partitions, several entities and sets declared Atomic. Readers may see the write in
-	// one table before another.
+	// LoggedBatch is one request for all partitions through the batchlog. Once it is stored there, the server completes
+	// it, unless the nodes that store it stay down for gc_grace_seconds. It is used for sets declared Atomic, and for
+	// writes to several partitions with deletes or several entities. Readers may see the write in one table before
+	// another.
 	LoggedBatch
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// the write is not completed.
 	Fallback
-	// Counter is the mode of a write that has nothing but counters: one request per partition, all at the same time.
-	// Alongside other tables counters are sent in the same way, and the write has the mode of the other tables. Such a
+	// Counter is the mode of a write that has nothing but counters: one request per partition, all at the same time. With
+	// other tables in the write, counters are sent in the same way, and the mode of the other tables is reported. Such a
 	// request has no timestamp. It is sent again only if it surely was not applied, and never by [Writer.Resume].
 	Counter
-	// Conditional is a lightweight transaction of one row, and then, if the set has more tables, a FanOut. Alongside other
-	// entities the transaction comes first too, and the write has the mode of the other entities.
+	// Conditional is a lightweight transaction on the base table and then, if the set has more tables, a FanOut. With
+	// other entities in the write the transaction comes first, too, and their mode is reported.
 	Conditional
 	// Transaction is one transaction of Cassandra 6 over all tables, of a [tables.Transactional] set. It is one request.
 	Transaction

@@ -35,9 +35,9 @@ import (
 // the new row, until the policy's MaxElapsedTime has passed or too little is left for a round. change must have no side
 // effects, and must not call Modify. In other sets the later timestamp wins, and the other edit is lost: docs/write.md.
 //
-// The error is as from [Writer.Write], and the row the one that [Writer.Resume] will complete. After a failed read it
-// says NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row has no stamp
-// for OneOf ([tables.UnstampedRows]), null in a Compare column, or a TTL without an expiry for ExpiresAt.
+// It fails as [Writer.Write] does, and then returns the row that [Writer.Resume] will write. After a failed read the
+// error is NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row has no
+// stamp for OneOf ([tables.UnstampedRows]), null in a Compare column, or a TTL without an expiry for ExpiresAt.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -275,10 +275,10 @@ func (w *Writer) unkept(ctx context.Context, op string, s *layout.Set) error {
 			"(a TTL on some columns only: write them alike, all with a TTL or none)"))
 }
 
-// Load reads the base row under key, at the writer's consistency level. Only the fields of the base key are used from
-// key. If there is no row, the error matches [ErrNotFound], also for a deleted row of a Versioned set that still has a
-// version. In a set with conditions it may miss a change that is decided and has not reached all replicas. A write made
-// from its result may then meet [ErrConflict]. It fails as the read of [Modify] does.
+// Load reads the base row under key, at the writer's consistency level. From key it uses the base key alone. If there
+// is no row, the error matches [ErrNotFound], also for a deleted row of a Versioned set that still has a version. In a
+// Versioned or Compare set it may miss a change that is decided and has not reached all replicas. A write made from its
+// result may then meet [ErrConflict]. It fails as the read of [Modify] does.
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()

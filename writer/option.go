@@ -153,13 +153,13 @@ func Hedge(d time.Duration) Option {
 }
 
 // Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
-// write fails. With [Concurrent] in the same New or With it is an error. Both have no effect on sets that are
+// write fails. [Concurrent] in the same New or With is an error. Both have no effect on sets that are
 // [tables.Transactional].
 func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
 
-// Concurrent makes every write of more than one partition a fan-out, even where deletes are sent or several entities
-// change. If the client dies in the middle, some tables have the write and others do not; [Writer.Resume] finishes a
-// failed write. A set declared Atomic rejects it.
+// Concurrent makes every write of more than one partition a fan-out, even with deletes or several entities. If the
+// client dies in the middle, some tables have the write and others do not; [Writer.Resume] finishes a failed write. A
+// set declared Atomic rejects it.
 func Concurrent() Option { return option(func(c *config) { c.choose(alwaysConcurrent) }) }
 
 // choose rejects Logged and Concurrent in one call, where the order would decide.
@@ -170,11 +170,11 @@ func (c *config) choose(mode choice) {
 	c.choice, c.chosen = mode, mode
 }
 
-// Auto makes the writer choose, which is the default. One partition is one request. Deletes that go with puts or to
-// several partitions, several entities, and sets declared Atomic are a logged batch. Everything else is a fan-out.
+// Auto makes the writer choose, which is the default. A write to one partition is one request. A write to several is a
+// logged batch if it has deletes, several entities or a set declared Atomic, otherwise a fan-out.
 func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
-// At pins the timestamp of one Write, in microseconds since the Unix epoch, for a request that may be repeated. Choose
+// At fixes the timestamp of one Write, in microseconds since the Unix epoch, for a request that may be repeated. Choose
 // it before the first try, and pass it again with the same rows: then it is the same write. Use one At for one Write
 // only. A repeat must come within half the smallest gc_grace_seconds of the tables, or it may bring back a deleted row.
 // A timestamp before 1990 is rejected. docs/failures.md and the package documentation have more.
@@ -224,9 +224,8 @@ func Consistency(level session.Consistency) Option {
 	})
 }
 
-// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Up to 2.5 s an attempt may take
-// half of it, so that an attempt without an answer can be repeated. AttemptTimeout, [Hedge] or a single attempt turns
-// that off.
+// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. If d is at most 2.5 s, an attempt
+// may take half of it, so that it can be repeated. AttemptTimeout, [Hedge] or a single attempt turns that off.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("Timeout", d)
@@ -234,9 +233,9 @@ func Timeout(d time.Duration) Option {
 	})
 }
 
-// ClaimGrace sets how long to leave another entity's claim of a Unique key alone while that entity does not hold the
-// key. Its write may be in flight. After that its client counts as gone, its write is fenced, and the key is taken.
-// Default: 10 s.
+// ClaimGrace sets how long another entity's claim of a Unique key counts while that entity does not have the key. Its
+// write may be in flight. An older claim's client counts as gone: its write is fenced, and the key is taken. Default:
+// 10 s.
 func ClaimGrace(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("ClaimGrace", d)
@@ -244,8 +243,8 @@ func ClaimGrace(d time.Duration) Option {
 	})
 }
 
-// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB.
-// It must be at least 1 KiB.
+// BatchLimit sets the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50
+// KiB. It must be at least 1 KiB.
 func BatchLimit(bytes int) Option {
 	return option(func(c *config) {
 		switch {
@@ -261,8 +260,8 @@ func BatchLimit(bytes int) Option {
 // Group sends requests of a fan-out together if their partitions share a near replica. They become one unlogged batch
 // of up to 10 partitions and about the given bytes, so client and servers do less. If it fails, they are sent alone at
 // once, and more tables may be Unknown until that succeeds. Give 4 << 10, below batch_size_warn_threshold; at most 50
-// KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. [Writer.Explain] says what is grouped,
-// and docs/design/groups.md what never is.
+// KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. [Writer.Explain] returns what is grouped,
+// docs/design/groups.md lists what never is.
 func Group(bytes int) Option {
 	return option(func(c *config) {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Outcome says what is known about one table after a write ([TableResult]), or about a call as a whole ([OutcomeOf]).
+// Outcome is what is known about one table after a write ([TableResult]), or about a call as a whole ([OutcomeOf]).
 type Outcome = retry.Outcome
 
 const (
@@ -17,29 +17,30 @@ const (
 	Applied = retry.Applied
 	// NotApplied means that the write is surely not in the table and will not appear.
 	NotApplied = retry.NotApplied
-	// Pending means that the write is stored elsewhere and reaches the table from there. The batchlog may have stored it:
-	// its replay is expected within seconds, but is not certain. A stopped node keeps its batches until it is restarted.
-	// Or the base row of a [tables.Versioned] set has the change, and the table is a query table. Then a Resume, or the
-	// next write or Modify of the entity, brings it to the table.
+	// Pending means that the write is stored elsewhere, and is expected to reach the table from there. If the batchlog
+	// has stored it, the server replays it, usually within seconds: see [LoggedBatch]. Otherwise the base row of a
+	// [tables.Versioned] set has the change, and the table is a query table. Then a Resume, or the next write or Modify
+	// of the entity, brings the change to the table.
 	Pending = retry.Pending
 
 	// Only OutcomeOf returns the following.
 
-	// Conflict means [ErrConflict]: the write is NotApplied.
+	// Conflict means [ErrConflict], and that the write is NotApplied. If it may have been applied, OutcomeOf returns
+	// Unknown.
 	Conflict = retry.Conflict
-	// Taken means [ErrTaken]: the write is NotApplied.
+	// Taken means [ErrTaken], and that the write is NotApplied.
 	Taken = retry.Taken
-	// Invalid means [ErrInvalid]: nothing was applied.
+	// Invalid means [ErrInvalid], and that nothing was applied. After a rejected Resume OutcomeOf returns Unknown.
 	Invalid = retry.Invalid
 	// NotFound means [ErrNotFound]: nothing was written.
 	NotFound = retry.NotFound
 )
 
-// OutcomeOf says what became of the call that returned err, so that a service has one switch for all of its answers:
+// OutcomeOf returns what became of the call that returned err, so that a service has one switch for all of its answers:
 //
 //	Applied     every table has it, or the rows were read: err is nil
 //	Unknown     it may have been applied, in part or as a whole, now or later: resume it if it is Resumable
-//	NotApplied  it was valid, and surely nothing of it is in any table, or nothing was read: it can be made again
+//	NotApplied  nothing of it is in any table, or nothing was read: repeat it, but not after ErrRefused or ErrTooLarge
 //	Conflict    another writer came first, and nothing was applied: read the row again, and decide
 //	Taken       another entity has the key, or is about to have it, and nothing was applied: see [Error.NotApplied]
 //	Invalid     the call or the row is not valid, and nothing was applied

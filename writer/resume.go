@@ -36,14 +36,14 @@ const resumeWidth = 256
 // keyspaces of the write. Level, timeout, retries and tracer are the writer's. failed is not changed. Resume is safe
 // for a write that was applied after all, several times, and in several processes at once. The exception is
 // [tables.Compare]: the change applies a second time if the compared columns have their former values again. An insert
-// does if its row was deleted. At most 256 requests are in flight at the same time.
+// applies again after a delete. At most 256 requests are in flight at the same time.
 //
 // The result and error are as from [Writer.Write]. No table becomes NotApplied, because the error may have been resumed
 // elsewhere. The exception is [ErrConflict] where the row of a Versioned set shows that another change won. Counters
 // are never sent again, so resume until [Error.Resumable] is false, not until nil.
 //
 // The error matches [ErrExpired] if the write is too old, and [ErrInvalid] if this writer may not send it. In both
-// cases nothing was sent. The package documentation has the limits, and what to do with an error that stays Resumable.
+// cases nothing was sent. The package documentation says what to do with an error that stays Resumable.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	w = w.made()
 	nothing := errNothingToResume

@@ -20,7 +20,7 @@ import (
 )
 
 // Writer carries out changes. It is made by [New], needs no Close, and is safe for concurrent use. The package comment
-// says which goroutines outlive a call. The calls of a zero Writer fail.
+// names the goroutines that outlive a call. The calls of a zero Writer fail.
 type Writer struct {
 	config
 	sender   fanout.Sender
@@ -36,7 +36,7 @@ type Writer struct {
 	finishes func(context.Context, string, time.Time, []*statement.Mutation) (int, error)
 }
 
-// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+// Format prints one text for every verb, as fmt could show the password in the session of gocql.
 func (Writer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm writer") }
 
 // New makes a writer. It uses the keyspaces of the session and, if the session has them, its tracer and its retry
@@ -176,9 +176,9 @@ type Result struct {
 // [ErrInvalid] and nothing was sent. Write ends when ctx does, or after the writer's [Timeout]. A write in flight may
 // then still be applied, and its outcome is Unknown.
 //
-// Changes with conditions must be of one entity or, with [tables.Compare], of rows of one partition. One lightweight
-// transaction decides about them before anything else is sent. Changes of [tables.Transactional] sets are one
-// transaction, and may have only others of such sets next to them.
+// Changes of Versioned and Compare sets must be of one entity or, with [tables.Compare], of rows of one partition. One
+// lightweight transaction decides about them before anything else is sent. Changes of [tables.Transactional] sets, also
+// of several entities, are one transaction. No other changes may be in the Write.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
 	w = w.made()
 	if ctx == nil {

@@ -64,9 +64,9 @@ const mostInFlight = 256
 
 // Checkpoint makes the run call save with the position in a lane up to which all items are acknowledged. The calls come
 // from the loop over [Run.All], about once a second for each lane that has moved on. The last ones come at the end, for
-// up to 10 s, even if the run is canceled. An error of save ends the run. An item that fails keeps its lane before it.
-// A run that continues writes items again, so [Item.At] is required unless the set has conditions. It rises from change
-// to change of an entity. Counters are rejected.
+// up to 10 s, even if the run is canceled. An error of save ends the run. A failed item keeps its lane before it. A run
+// that continues writes items again: without Versioned or Compare, [Item.At] is required, and rises per entity.
+// Counters are rejected.
 func Checkpoint(save func(ctx context.Context, lane string, position int64) error) Option {
 	return func(r *Run) {
 		if save == nil {
