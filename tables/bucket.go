@@ -10,7 +10,7 @@ import (
 
 // Bucket is a function from columns of a row to the value of a key column. [Derive] declares that column, which splits
 // what would be one partition into several. Times are in UTC and rounded down, also before 1970. [Derive] rejects the
-// zero value. The CQL type of the column says how a bucket is written down:
+// zero value. The CQL type of the column decides how a bucket is written:
 //
 //	           text (default)        int, bigint                  date
 //	Hour       2024-01-31-15         hours since 1970             -
@@ -43,20 +43,19 @@ func timeBucket(kind layout.BucketKind, width time.Duration, column string) Buck
 // partition, such as the id of the row. A user-defined type has no hash: its bytes change once it gets a field.
 //
 // The bucket is a number modulo n: the first 8 bytes, most significant first, of the SHA-256 of the encoded columns.
-// One column is its encoded value alone. Of several, each has its length before it, as two bytes, and a zero byte
-// behind it, as in a partition key.
+// One column is hashed as encoded, several as in a composite partition key: length in two bytes, value, zero byte.
 func Hash(n int, columns ...string) Bucket {
 	return Bucket{layout.Bucket{Kind: layout.HashBucket, N: n, Sources: slices.Clone(columns)}}
 }
 
-// String is the function as it is declared, for example hour(ts).
+// String returns the function as it is declared, for example hour(ts).
 func (b Bucket) String() string { return b.bucket.String() }
 
-// Derive declares a key column whose value follows from other columns of the row: Derive("hour", Hour("ts")). It need
-// not be a field; if it is, the library fills it and ignores what the field holds. [Type] declares another CQL type. A
-// row whose bucket changes moves. Never replace or remove a function that has rows: they would not be found. Add the
-// next one to later, with the time of rows from which it is valid. Hashes of rows without a time need none.
-// docs/choose-rules.md says how to deploy that.
+// Derive declares a key column whose value follows from other columns of the row: Derive("hour", Hour("ts")). The
+// column need not be a field; the library fills a field and ignores its value. [Type] declares another CQL type. A row
+// whose bucket changes moves. Never replace or remove a function that has rows: they would not be found. Append the
+// next one as a [Since], with the row time from which it is used. A Hash needs no time if rows have none.
+// docs/choose-rules.md has the steps.
 func Derive(column string, bucket Bucket, later ...Since) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		o := declare.Derive{Column: column, Versions: []declare.Since{{Bucket: bucket.bucket}}}
@@ -69,9 +68,9 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 
 // Since is a bucket function that replaced another one; see [Derive].
 type Since struct {
-	// Time is the first row time for which the function is used, in whole milliseconds; the zero time means none. Choose
-	// it later than the time of every row that exists when the first process that declares it starts. First run the
-	// statement of schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint:
+	// Time is the first row time for which the function is used, in whole milliseconds; the zero time means none. It must
+	// be later than all rows that exist when the first process with it starts. First run the statement of
+	// schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint:
 	// docs/choose-rules.md.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out if a time bucket is among

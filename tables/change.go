@@ -8,7 +8,7 @@ import (
 	"github.com/denorm-go/denorm/internal/statement"
 )
 
-// Kind is the verb of a change.
+// Kind names the verb of a change.
 type Kind uint8
 
 // The verbs; see the methods of [Set].
@@ -27,20 +27,20 @@ func (k Kind) String() string { return entity.Kind(k).String() }
 // slice, must not change until the write has returned. A row is validated when it is encoded, so the write that carries
 // it reports the fault.
 //
-// A unit test that fakes the writer reads with the methods what the service asked for. A Change is printed and logged
+// In a unit test with a fake writer, the methods show what the service asked for. A Change is printed and logged
 // without values.
 type Change struct{ change entity.Change }
 
-// Entity is the name of the set.
+// Entity returns the name of the set.
 func (c Change) Entity() string { return c.change.Entity }
 
-// Kind is the verb.
+// Kind returns the verb.
 func (c Change) Kind() Kind { return Kind(c.change.Kind) }
 
-// Before is the row before the change, of the set's row type, and nil if the verb has none.
+// Before returns the row before the change, of the set's row type; nil if the verb takes none.
 func (c Change) Before() any { return c.change.Before }
 
-// After is the row of the verb, of the set's row type, and nil for a delete.
+// After returns the row to write, of the set's row type; nil for a delete.
 func (c Change) After() any { return c.change.After }
 
 // Edits returns the edits of a Patch.
@@ -52,16 +52,16 @@ func (c Change) Edits() []Edit {
 	return out
 }
 
-// String is the verb and the entity, without values.
+// String returns the verb and the entity.
 func (c Change) String() string { return c.change.String() }
 
-// Format prints [Change.String] for every verb: a change printed in full would show its rows.
+// Format prints [Change.String] for every format of fmt.
 func (c Change) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
-// MarshalText is [Change.String]: a structured logger would show the rows.
+// MarshalText returns [Change.String], for structured loggers.
 func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Internal is what the other packages of this module see of the change; its type has no promise of compatibility.
+// Internal is for the other packages of this module. Its type has no promise of compatibility.
 func (c Change) Internal() entity.Change { return c.change }
 
 // Edit says what a [Set.Patch] does to a column. It is printed and logged without values.
@@ -71,11 +71,11 @@ type Edit struct{ edit entity.Edit }
 // that is not frozen is replaced as a whole, which costs a range tombstone.
 func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutColumn}} }
 
-// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone.
-// [Without] may remove other elements of the same column in the same patch.
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. The
+// same patch may remove other elements of the column by [Without].
 func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutElements}} }
 
-// Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.
+// Without removes elements of a map, by key, or of a set. Each costs a tombstone, even if it does not exist.
 func Without[K any](name string, keys ...K) Edit {
 	e := entity.Edit{Column: name, Kind: statement.RemoveElements}
 	for _, k := range keys {
@@ -84,11 +84,11 @@ func Without[K any](name string, keys ...K) Edit {
 	return Edit{e}
 }
 
-// String says what is done to which column.
+// String returns the column and what is done to it.
 func (e Edit) String() string { return e.edit.String() }
 
-// Format prints [Edit.String] for every verb: an edit printed in full would show the keys of elements.
+// Format prints [Edit.String] for every format of fmt.
 func (e Edit) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.String()) }
 
-// MarshalText is [Edit.String]: a structured logger would show the keys.
+// MarshalText returns [Edit.String], for structured loggers.
 func (e Edit) MarshalText() ([]byte, error) { return []byte(e.String()), nil }

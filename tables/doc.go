@@ -15,8 +15,8 @@
 //	res, err := w.Write(ctx, "createOrder", Orders.Insert(order)) // w is a *writer.Writer
 //	page, token, err := reader.List(ctx, r, "ordersOfUser", reader.From(Orders, "orders_by_user").Eq("user_id", id))
 //
-// The first table is the base table: one row per entity, the truth that the others are compared with. The verbs of the
-// set ([Set.Insert], [Set.Update], [Set.Upsert], [Set.Patch], [Set.Delete]) return a [Change].
+// The first table is the base table: one row per entity, with which the others are compared. The verbs of the set
+// ([Set.Insert], [Set.Update], [Set.Upsert], [Set.Patch], [Set.Delete]) return a [Change].
 //
 // # Types
 //
@@ -50,85 +50,79 @@
 //	map[K]T                map<K,T>    frozen<map<K,T>>
 //
 // A pointer is like what it points to, and nil is null. A defined type, such as type MemberID [16]byte, is like its
-// underlying type. A struct is declared with [UserType]. Tuples can be inside such types and collections. A value that
-// the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. schema.Validate says which Type
-// to declare for a live column of another type, or which Go type fits.
+// underlying type. A struct is declared with [UserType]. Tuples can be inside such types and collections. A write fails
+// if the CQL type cannot hold a value, such as 1<<40 in an int column. schema.Validate says which Type to declare for a
+// live column of another type, or which Go type fits.
 //
-// A time.Time in a date column must be in UTC, and its day is written. Any other time is an error, as 01:30 on May 6 in
-// Berlin would be May 5. [Type] says how to write the local day. In a timestamp column it is the moment, cut off to
-// milliseconds. Both are read back in UTC.
+// A time.Time in a date column must be in UTC; see [Type]. In a timestamp column it is cut off to milliseconds. Both
+// are read back in UTC.
 //
-// The fields of a user-defined type need cql tags, by which gocql reads them back. (In a type that is a
-// gocql.UDTUnmarshaler, fields without one are named as columns are.) Type(column, name) makes its column non-frozen,
-// which gains nothing, as rows are written whole. If the live type gets another field, processes that do not know it
-// write values without it. In a set with conditions writer.Modify and Load reject a value that has such a field.
+// The fields of a user-defined type need cql tags, by which gocql reads them back. (In a gocql.UDTUnmarshaler, fields
+// without a cql tag are named as columns are.) Processes that do not know a new field of the live type write values
+// without it. With [Versioned] or [Compare], writer.Modify and Load reject a value with such a field.
 //
 // # What a change becomes
 //
-// An update writes the whole row to every table, at the one timestamp of the write. Writing only the changed columns
-// would break when two requests collide. One table could end with columns of both, and another with the row of one.
-// Absent values are written as null. A row that keeps its key keeps the columns that the set does not declare; a row
-// that moves does not take them along.
+// An update writes the whole row to every table, with one timestamp. Writing only the changed columns would break when
+// two requests collide. One table could end with columns of both, and another with the row of one. Absent values are
+// written as null. A row that keeps its key keeps the columns that the set does not declare; a row that moves loses
+// them.
 //
 // [Set.Patch] writes single columns, or elements of a map or set, without a before-image. It is for sets in which no
-// key column can change. It writes the row marker to every table of the set, so that no table keeps a row that another
-// has lost. If a patch expires, only what it has written goes; the row stays as long as others have written it.
+// key column can change. A patch without expiry writes the row marker to every table, so that no table keeps a row that
+// another has lost. When a patch expires, only its cells go; the row stays if another write made it.
 //
 // Key columns are immutable unless the set says how they may change. Two writers that move a row from the same
-// before-image leave a ghost: a row that the base table does not confirm. Both writes are acknowledged. See
+// before-image leave a ghost (stale row): a row that the base table does not confirm. Both writes are acknowledged. See
 // [OneOf] and [SingleWriter].
 //
 // # Conditions
 //
-// In a set with [Versioned] the query tables follow the base row at the version's timestamp. The next writer finishes
-// what a client that died has left. The library keeps the columns pending, done and recent in the base table,
-// which are not fields: docs/ref/glossary.md. A deleted entity leaves a base row for 24 hours that has a version and
-// nothing else. writer.Load and package reader know such rows; whoever reads the base table by other means has to know
-// them, too. All writes of the set must go through the library: schema.Validate rejects a plain set over these tables.
-// Rows from before the declaration have no version, and cannot be updated until Adopt of package reconcile has given
-// them one.
+// A write of a [Versioned] set changes the base row, then the query tables at the version's timestamp. If the client
+// dies half-way, the entity's next writer finishes. The base table also has the columns "pending", "done" and "recent",
+// without fields: docs/ref/glossary.md. A deleted entity leaves a base row for 24 hours that has a version and nothing
+// else. writer.Load and package reader skip such rows; code that reads the base table by other means must, too. All
+// writes of the set must go through the library: schema.Validate rejects a plain set over these tables. Rows from
+// before the declaration have no version: they cannot be updated until Adopt of package reconcile has set it.
 //
 // A set with [Compare] has no version. A change that is sent again or resumed after a lost answer applies a second time
-// if the columns have their former values again. An insert does if its row was deleted. So name a column whose values
-// do not recur, such as an expiry, and mark a row as ended instead of deleting it. A change is recognised by its
-// [Mark], except a delete. Without a Mark a write whose answer was lost may find the row as it would have made it. It
-// is then Unknown and matches ErrConflict; writer.Current returns the row. Changes of rows of one partition may be
-// given to one Write, which applies all of them or none.
+// if the columns have their former values again. An insert applies again after a delete. So compare a column whose
+// values do not recur, such as a reservation's deadline, and mark a row as ended instead of deleting it. Writers
+// recognise their changes, except deletes, by the [Mark]. Without a Mark, a write whose answer was lost may not
+// recognise its own row. It is then Unknown and matches ErrConflict; writer.Current returns the row. Changes of rows of
+// one partition may be given to one Write, which applies all of them or none.
 //
 // # Another column, another table
 //
 // A column, or a field of a user-defined type, is added and removed in two releases. A query table is added to an
 // entity that has rows with [Table.Hidden] and Backfill of package reconcile. To remove a table, stop reading it,
-// deploy the set without it, and drop it once no stored error names it any more. docs/change-schema.md has the steps.
+// deploy the set without it, and drop it once no stored error names it. docs/change-schema.md has the steps.
 //
 // # Buckets
 //
 // A key column can be derived from other columns of the row, from a time or by a hash: see [Derive]. Package reader
 // reads all partitions of such a table as one.
 //
-// The columns that a bucket follows from count as key columns. Two writes with one timestamp mix cell by cell: the base
-// row may hold the bucket of one and the source columns of the other. Query tables then have the row under the bucket
-// that follows from these columns.
+// The source columns of a bucket count as key columns.
 //
-// A table whose function was replaced lists both functions, with the time of rows from which the later one is valid.
-// Hashes of rows without a time need none:
+// To replace a function, declare both, and the row time from which the new one is used. A Hash needs no time if rows
+// have none:
 //
 //	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),
 //		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
 //	tables.Derive("bucket", tables.Hash(10, "message_id"), tables.Since{Bucket: tables.Hash(40, "message_id")})
 //
-// schema.Validate rejects another function in place of one that has rows. docs/choose-rules.md says how a list is
-// deployed.
+// schema.Validate rejects a declaration that lacks a function in use. docs/choose-rules.md has the steps.
 //
 // # Counters
 //
-// A set in which all columns outside of the keys are counters has one verb, [Set.Add]. Counters have no timestamp, so
-// nothing that is said here about convergence holds for them, and nothing repeats what may have been counted already.
-// If a count has to be exact, write one row per event and count the rows when reading.
+// A set in which all columns outside of the keys are counters has one verb, [Set.Add]. Counters have no timestamp:
+// their tables may not converge, and what may have been counted is never sent again. If a count has to be exact, write
+// one row per event and count the rows when reading.
 //
 // # Convergence
 //
-// In a set of [OneOf] and immutable key columns every table ends as the row with the largest timestamp says. Updates
-// and deletes may come in any order, from any before-images, more than once. docs/choose-rules.md has the conditions.
+// If all key columns are [OneOf] or immutable, every table ends with the row of the largest timestamp. Updates and
+// deletes may come in any order, from any before-images, more than once. docs/choose-rules.md has the conditions.
 // docs/why/keys-and-clocks.md says what happens at equal timestamps.
 package tables

@@ -28,117 +28,115 @@ func OneOf[V any](column string, values ...V) Option {
 	})
 }
 
-// SingleWriter lets a key column change; a row is moved by the before-image alone. Two moves of an entity at the same
-// time leave a ghost although both are acknowledged, even of different columns. So does a before-image with another
-// value than the row was written with. If changes may overlap use [OneOf], or read with Confirm of reader.Query, which
-// leaves ghosts out.
+// SingleWriter lets a key column change; a row is moved by the before-image alone. Two moves at the same time, even of
+// different columns, leave a ghost although both are acknowledged. So does a before-image whose key differs from the
+// row's. If changes may overlap use [OneOf], or read with Confirm of reader.Query, which leaves ghosts out.
 func SingleWriter(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })
 }
 
-// ID names the columns of the base key that alone tell entities apart, for tables that share no more than an id. Each
-// query table needs them in its key, and the rest of the base key in any column, which leads to the base row. That no
-// two entities have one ID is your promise: package reconcile reports those that do. The base key never changes:
-// Delete the entity, then Insert it, in two writes. Without ID the key of each query table contains the base key.
+// ID names the base key columns that identify an entity, for query tables whose key lacks the others. Each query table
+// has them in its key, and the other base key columns anywhere. Entities must not share an ID: package reconcile
+// reports them, a [Table.Unique] table of the ID rejects them. The base key never changes: Delete the entity, then
+// Insert it, in two writes. Without ID each query table's key contains the base key.
 func ID(columns ...string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.IDs = append(d.IDs, columns...) })
 }
 
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
-// epoch. The library fills it. It orders a write after the one that was read, whatever the clocks say; a stamp in
-// another unit is rejected. A set with [OneOf] rejects a before-image without a stamp, unless it declares
-// [UnstampedRows]. A stamp is not a version: a write from an old stamp replaces what others have written since. For
-// conflicts use [Versioned] or [Compare].
+// epoch. The library fills it. A write is ordered after the row it is based on, whatever the clocks say; other units
+// are rejected. A set with [OneOf] rejects a before-image without a stamp, unless it declares [UnstampedRows]. A stamp
+// is not a version: a write from an old stamp replaces what others have written since. To detect conflicts use
+// [Versioned] or [Compare].
 func Stamp(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Stamps = append(d.Stamps, column) })
 }
 
 // UnstampedRows lets a set with [OneOf] update and delete rows without a stamp, such as those from before the library
-// was used. Such a write is ordered by the clocks alone. Remove the option when all rows have a stamp.
+// was used. Only the clocks order such a write. Remove the option when all rows have a stamp.
 func UnstampedRows() Option {
 	return optionFunc(func(d *declare.Declaration) { d.UnstampedRows = true })
 }
 
 // ExpiresAt names the timestamp column (Go time.Time or *time.Time) that holds the moment at which the entity ends in
 // all tables. Unit: seconds, rounded up, at most 20 years ahead; zero or nil is never. Each attempt sends the remaining
-// time as TTL, or a delete once the moment has passed. A write that begins after it is rejected, but for a Delete and
-// an Update to a later expiry. docs/expire.md has the limit of servers that cannot store expiries after January 2038.
+// time as TTL, or a delete after that moment. Later writes are rejected, except a Delete and an Update to a later
+// expiry. Not possible with [Versioned] or [Compare]. docs/expire.md has the limits of servers.
 func ExpiresAt(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Expiries = append(d.Expiries, column) })
 }
 
-// Type declares the CQL type of a column if it does not follow from the Go type. An example is timeuuid for a
-// gocql.UUID. The package documentation has a table of these types; for user-defined types see [UserType]. A time.Time
-// in a date column must be in UTC, or the write is an [*InvalidError]. To write the local day of t, give midnight UTC
-// of y, m, d := t.Date(): time.Date(y, m, d, 0, 0, 0, 0, time.UTC).
+// Type declares the CQL type of a column if it does not follow from the Go type, such as timeuuid for a gocql.UUID. The
+// package documentation has a table of these types; for user-defined types see [UserType]. A time.Time in a date column
+// must be in UTC, or the write is an [*InvalidError]. To write the local day of t, give midnight UTC of y, m, d :=
+// t.Date(): time.Date(y, m, d, 0, 0, 0, 0, time.UTC).
 func Type(column, cqlType string) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		d.Types = append(d.Types, declare.TypeOption{Column: column, CQL: cqlType})
 	})
 }
 
-// ReadOnly lets a set read a list column that is not frozen, as live tables have. No write binds it, as a list that is
-// sent twice has its elements twice. A change that gives it another value, or that moves a row in a table with the
-// column, is an [*InvalidError]. A delete removes the list. To write such lists, copy them into a frozen column: Copy
-// of package reconcile (denorm adopt --copy).
+// ReadOnly lets a set read a list column that is not frozen, as live tables have. No write sends it: sent twice, a list
+// has its elements twice. A change of the list, or one that moves a row in a table with the column, is an
+// [*InvalidError]. A delete removes the list. To write such lists, copy them into a frozen column: Copy of package
+// reconcile (denorm adopt --copy).
 func ReadOnly(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.ReadOnly = append(d.ReadOnly, column) })
 }
 
-// SweepInserts makes Insert delete rows under other values, and write absent values as null, like Update. It also
-// allows Upsert in a set with [OneOf] columns: the entity may then exist, under any key.
+// SweepInserts lets Insert, like Update, delete rows under other [OneOf] values and write absent values as null. It
+// also allows Upsert in a set with [OneOf] columns: the entity may then exist, under any key.
 func SweepInserts() Option { return optionFunc(func(d *declare.Declaration) { d.SweepInserts = true }) }
 
 // Atomic demands a logged batch for every write of the set that needs more than one request. Once the batchlog has
-// stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the write
-// fails instead of falling back to a fan-out. It holds for the processes that declare it: schema.Validate does not
-// compare it.
+// stored the batch, the server completes it even if the client dies. While no batchlog can be written, the write fails
+// instead of falling back to a fan-out.
 func Atomic() Option { return optionFunc(func(d *declare.Declaration) { d.Atomic = true }) }
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row. Key columns, except of the
 // base key, may then take any value, without ghosts or lost updates. A lightweight transaction on the base row decides:
-// a change of an older version, and an insert of an entity that exists, are conflicts. Some column outside of the base
-// key must never be absent: no pointer, time, slice or map. The package documentation has the rest,
-// docs/why/costs.md the cost.
+// a change of an older version, and an insert of an entity that exists, are conflicts. One column outside of the base
+// key must never be absent: no pointer, time, slice or map. Not possible with it: [Compare], OneOf, SingleWriter,
+// Stamp, ExpiresAt, SweepInserts, Atomic. See the package documentation and docs/why/costs.md.
 func Versioned(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Versions = append(d.Versions, column) })
 }
 
-// Compare makes every change of a set with one table a lightweight transaction, as for reservations. An update or
+// Compare, for sets of one table, makes every change a lightweight transaction, as for reservations. An update or
 // delete applies only if the named columns are as in its before-image, an insert only if there is no row. An update
-// must change one of the columns (10 and 10.00 are equal), and one must be a column that is never absent. Declare a
-// [Mark]; without it a write whose answer was lost may be Unknown and ErrConflict at once. A change that is sent again
-// can apply twice: the package documentation says when.
+// must change a named column (10 and 10.00 are equal); one named column must never be absent. Without [Mark] a write
+// whose answer was lost may be both Unknown and ErrConflict. The package documentation says when a change applies
+// twice. It excludes the same rules as Versioned.
 func Compare(columns ...string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Compare = append(d.Compare, columns...) })
 }
 
-// Mark names a column (Go gocql.UUID) of a set with [Compare] by which a change recognises its own row after a lost
-// answer. The library fills it: a UUID per write, in all of its rows, random unless writer.At is given. What the field
-// holds in a change is ignored.
+// Mark names a column (Go gocql.UUID) of a [Compare] set by which a writer recognises its own row after a lost answer.
+// The library fills it: a UUID per write, in all of its rows, random unless writer.At is given. The value of the field
+// in a change is ignored.
 func Mark(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Marks = append(d.Marks, column) })
 }
 
 // LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within one datacentre (LOCAL_SERIAL), so that
 // they do not wait for others. Default: SERIAL, which holds in the whole cluster. If two datacentres write one entity,
-// updates are lost, a unique key gets two owners, and a row may block. It needs session.LocalDC: without it
-// schema.Validate fails where the keyspace has replicas in several datacentres.
+// updates are lost, unique keys get two owners, or a row stays blocked. It needs session.LocalDC: otherwise
+// schema.Validate fails if the keyspace has replicas in several datacentres.
 func LocalSerial() Option { return optionFunc(func(d *declare.Declaration) { d.LocalSerial = true }) }
 
-// Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord): it is applied to all of
-// its tables or to none. Several entities, also of other Transactional sets, may change in one write. Deletes that find
-// none of their rows are a success. Not possible with it: LocalSerial, package reconcile, other sets in the write. It
-// is experimental, tested on 6.0-alpha2: docs/why/accord.md has what the tables need.
+// Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord), applied to all tables
+// or to none. Several entities, also of other Transactional sets, may change in one write. Deletes that find none of
+// their rows are a success. Not possible with it: LocalSerial, package reconcile, other sets in the write.
+// Experimental, tested on 6.0-alpha2: docs/why/accord.md has what the tables need.
 func Transactional() Option {
 	return optionFunc(func(d *declare.Declaration) { d.Transactional = true })
 }
 
 // UserType declares a user-defined type, made by CREATE TYPE in the keyspace of each table that uses it. Its fields are
-// the fields of T, a struct, in order, named by their cql tag. An option gives the CQL type of a field that does not
-// follow from its Go type: Type("zipcode", "int"). A column of T or *T is frozen<name>; a nil pointer and a zero time
-// inside are null. The live type must have these fields in this order. docs/change-schema.md says how to add a field,
-// and the package documentation more about such types.
+// the fields of T, a struct, in order, named by their cql tag. To give a field another CQL type, add an option, such as
+// Type("zipcode", "int"). A column of T or *T is frozen<name>; a nil pointer and a zero time inside are null. The live
+// type must have these fields in this order. docs/change-schema.md says how to add a field, and the package
+// documentation more about such types.
 func UserType[T any](name string, fields ...Option) Option {
 	return optionFunc(func(d *declare.Declaration) {
 		u := declare.UserType{Name: name, Go: reflect.TypeFor[T]()}

@@ -8,16 +8,16 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: they say what is
-// to change, and a writer makes it happen. It is immutable and safe for concurrent use.
+// Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: a writer carries
+// out the changes that they return. It is immutable and safe for concurrent use.
 type Set[T any] struct{ set *layout.Set }
 
 // New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
 // gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error names every fault at once. New
 // checks everything that can be checked without a cluster.
 //
-// Never change the name of the entity or of a table. Versions and marks are computed from the entity's name too, so a
-// request that is repeated across the change would not be recognised.
+// Never change the name of the entity or of a table. Versions and marks depend on the entity's name, so a request that
+// is repeated across the change would not be recognised.
 func New[T any](name string, options ...Option) (*Set[T], error) {
 	var d declare.Declaration
 	var faults []layout.Fault
@@ -46,8 +46,7 @@ func Must[V any](v V, err error) V {
 // Insert is the first write of an entity under a fresh id. It writes the row to every table without reading first.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. The
 // row is encoded by the write: what it points to must not change until then. A client that repeats its request must
-// repeat the first try's timestamp (writer.At). A row that has expired already is an error, as in every verb that
-// writes a row.
+// repeat the first try's timestamp (writer.At). A row that has expired is rejected, as by every verb that writes a row.
 //
 // To change an entity use [Set.Update]. An Insert of an entity that exists leaves its rows under other keys, whatever
 // its stamp, unless the set has [SweepInserts] or is [Versioned]. After a Delete by a process whose clock is ahead, the
@@ -57,18 +56,17 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
 // absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Both must be whole rows:
 // one that was read from a table with [Table.Columns] has zero values for the other columns. From before, the write
-// uses the key columns, the stamp, and in a set with conditions the version or the compared columns.
+// uses the key columns, the stamp, and with [Versioned] or [Compare] the version or the compared columns.
 //
 // Both rows are encoded by the write, so before must stay as it was read until then. If it was changed in place, it no
-// longer names its former keys. The same holds for a change behind a pointer, or in a slice or map that its copy
-// shares. A [Versioned] set then rejects the write; in other sets the row under these keys stays. Use [Set.Updating]
-// for it. An Update is not an optimistic lock: of two from one before-image the later one wins as a whole. If
-// the second has to fail, declare [Versioned] or [Compare].
+// longer names its former keys. The same holds for changes behind pointers, slices or maps that both rows share. A
+// [Versioned] set then rejects the write; in other sets the row under the former keys stays. To change before in place
+// use [Set.Updating]. An Update is not an optimistic lock: of two Updates from one before-image the later one wins as a
+// whole. If the second must fail, declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
-// Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes
-// the row afterwards. So after may be made by changing before in place, also in the memory that the two share behind
-// pointers, slices and maps.
+// Updating is [Set.Update] in two steps. It encodes what it needs of before, and returns a function that takes after.
+// So after may be before, changed in place, also behind pointers, slices and maps.
 func (s *Set[T]) Updating(before T) func(after T) Change {
 	frozen := entity.Freeze(s.Internal(), before)
 	return func(after T) Change {
@@ -79,7 +77,8 @@ func (s *Set[T]) Updating(before T) func(after T) Change {
 }
 
 // Upsert writes the row whether or not the entity exists. It writes the whole row: absent values are sent as null. To
-// write single columns use [Set.Patch]. Use it in sets whose key columns never change, or that declare [SweepInserts].
+// write single columns use [Set.Patch]. Upsert is for sets whose key columns never change, or that declare
+// [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
 // Delete removes the entity from every table. From before it uses the key columns and the stamp; see [Set.Update]. Pass
@@ -89,7 +88,7 @@ func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) 
 
 // Add adds to the counters of a row, in every table of a set that counts. In such a set all columns alongside the keys
 // are declared counters, with [Type], on fields of a type of kind int64. The fields hold what to add, which may be
-// negative. If it is zero the counter is left out, and an Add of nothing but zeros is rejected.
+// negative. A counter whose field is zero is left out, and an Add of zeros alone is rejected.
 //
 // A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied.
 // Add is the only verb of such a set, as a counter cannot be set, and a deleted counter cannot safely be used again. In
@@ -98,16 +97,16 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
 // Patch changes some columns, or elements of maps and sets, without a before-image, in sets where no key column can
 // change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. It also
-// writes stamp, expiry and the columns by which a query table leads to base rows ([ID]), where a set has them. A stamp
-// that is not zero counts as the stamp of a before-image.
+// writes, if the set has them, stamp, expiry and (with [ID]) the other base key columns. A stamp that is not zero
+// counts as the stamp of a before-image.
 //
-// Every table gets the row marker and the edited columns that it has. So patches, inserts and deletes at distinct
-// timestamps end the same in all tables. A Patch of an entity that does not exist makes a row of what it has written. A
-// Patch that failed and is not resumed stays half done until the same columns are written again.
+// Every table gets the edited columns that it has, and without expiry the row marker. So all tables agree after
+// patches, inserts and deletes at distinct timestamps. If the entity does not exist, Patch makes a row of these
+// columns. A failed Patch that is not resumed stays half done until the same columns are written again.
 //
-// With an expiry in row, only what the patch has written ends then; every table must hold the expiry or the stamp. In a
-// set with [ExpiresAt] give row its expiry. If the row never ends, name the expiry in a Column among the edits. In a
-// set with tables that lead to base rows by [ID], a row with an expiry is an error: use Update.
+// In a set with [ExpiresAt] give row its expiry. If the row should never expire, add Column of the expiry. When the
+// patch expires, only its cells go; every table must hold the expiry or the stamp. If query tables hold base key
+// columns outside of their key ([ID]), a row with an expiry is rejected: use Update.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	for _, e := range edits {
@@ -126,8 +125,8 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 }
 
 // Select returns the CQL that reads an entity's base row by its key, and the names of the values to bind. The row is a
-// before-image for an Update. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a
-// deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use writer.Load.
+// before-image for an Update. The CQL names the declared keyspace. In a [Versioned] set it also finds the row that a
+// deleted entity leaves for 24 hours, which writer.Load does not return. If the base table rotates use writer.Load.
 func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
 
 // Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
@@ -141,10 +140,10 @@ func (s *Set[T]) SetStamp(row *T, timestamp int64) { s.set.SetStamp(row, timesta
 //
 //	var ordersByUser = table.New(tables.Must(Orders.Metadata("orders_by_user")))
 //
-// Name has the declared keyspace before it if there is one; change it for another keyspace. Columns are those that are
-// fields of T: read them with SelectQuery(session, m.Columns...). Derived columns are in PartKey and SortKey.
-// docs/gocqlx.md has more. table is the declared name, alone or as in keyspace.table. An unknown or ambiguous name, a
-// table with Rotate and a nil set are errors.
+// Name includes the declared keyspace, if any; change it for another keyspace. Columns are the fields of T: read them
+// with SelectQuery(session, m.Columns...). Derived columns are in PartKey and SortKey. docs/gocqlx.md has more. table
+// is the declared name, alone or as in keyspace.table. An unknown or ambiguous name, a table with Rotate and a nil set
+// are errors.
 func (s *Set[T]) Metadata(table string) (struct {
 	Name                      string
 	Columns, PartKey, SortKey []string
@@ -153,8 +152,7 @@ func (s *Set[T]) Metadata(table string) (struct {
 	return s.Internal().Metadata(table)
 }
 
-// Internal is what the other packages of this module see of the set; its type has no promise of compatibility. It is
-// nil for a set that [New] did not return.
+// Internal is for the other packages of this module. Its type has no promise of compatibility.
 func (s *Set[T]) Internal() *layout.Set {
 	if s == nil {
 		return nil
