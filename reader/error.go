@@ -14,12 +14,11 @@ import (
 )
 
 var (
-	// ErrInvalid says that the query, or an option of [New], is not valid. Nothing was sent. The text names the column
+	// ErrInvalid means that the query, or an option of [New], is not valid. Nothing was sent. The text names the column
 	// that the query lacks or cannot have.
 	ErrInvalid error = invalidError("denorm: invalid query")
 
-	// ErrToken says that a query cannot continue at its token, because the token is of another query, or is not a token.
-	// It comes with ErrInvalid.
+	// ErrToken means that the token of a query is of another query, or not a token. It comes with ErrInvalid.
 	ErrToken = errors.New("denorm: token of another query")
 )
 
@@ -73,15 +72,15 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Error says which partition of a query, or that a [Transaction], could not be read. Rows that were returned before it
-// are correct, but not complete.
+// Error says which partition could not be read, or that a [Transaction] failed. Rows that were returned before it are
+// correct, but not complete.
 //
-// It names the partition by its place among the partitions of the query and by its buckets, the derived columns of its
-// key. It holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share,
-// so usually they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
+// It names the partition by its number and by its buckets, the derived columns of its key, and holds no other values of
+// the key. Many keys share a bucket. If your buckets are so narrow that they identify people, keep the errors
+// confidential.
 type Error struct {
 	Op string
-	// physical; of [Transaction] all tables, with commas between them, and the keyspace of the first
+	// physical; in a [Transaction] all tables, with commas between them, and the keyspace of the first
 	Keyspace, Table string
 	Partition       int // from 1, in the order of the query; 0 of [Transaction], as are Partitions and Buckets
 	Partitions      int

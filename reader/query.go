@@ -14,9 +14,9 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods
-// return another query and leave the one they are called on unchanged. What is wrong with a query is reported when it
-// is read. The zero value is a query of nothing, which is rejected.
+// Query says which rows of a declared table to read, in which order, and how many. [From] makes it. Its methods return
+// a changed copy. An invalid query, such as the zero value, is reported when it is read. A Query is printed and logged
+// as the name of its table, without values.
 type Query[T any] struct {
 	query
 	unconfirmed []func(T)
@@ -37,13 +37,13 @@ type query struct {
 	confirmed  bool
 }
 
-// String names the table of the query.
+// String returns the name of the table.
 func (q query) String() string { return "query of " + q.name }
 
-// Format prints the table for every verb: printed in full a query would show the values of its conditions.
+// Format prints String for every format of fmt.
 func (q query) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, q.String()) }
 
-// MarshalText is the table, for structured loggers.
+// MarshalText returns String, for structured loggers.
 func (q query) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
 
 type condition struct {
@@ -62,23 +62,23 @@ const (
 	ltOrEq operator = "<="
 )
 
-// From begins a query of the table declared under name in the set. If several keyspaces have a table of that name, name
-// includes the declared one, for example "shop.orders". It reads all rows under the partition key that Eq gives. Rows
-// of a table with tables.Table.Columns have zero values in the fields of the other columns. Do not give such rows to
-// Set.Update, which would write these zeros to every table. writer.Modify reads the whole row.
+// From begins a query of the table declared under name in the set. If several keyspaces have such a table, put the
+// declared keyspace before the name, as in "shop.orders". The query reads all rows under the partition key that Eq
+// gives. Rows of a table with tables.Table.Columns have zero values in the fields of the other columns. Do not give
+// such rows to Set.Update, which would write these zeros to every table. writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := tablerow.LayoutOf(set.Internal(), name)
 	return Query[T]{query: query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 
-// Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
-// must be of the Go type of the column's field. A value that [tables.OneOf] does not list is not an error, as rows from
-// before the declaration may have it; usually it finds no rows. A value that [tables.Derive] cannot give is rejected.
+// Eq limits the query to rows whose partition key or clustering column is value. The value must be of the Go type of
+// the column's field. A value that [tables.OneOf] does not list is not an error, as rows from before the declaration
+// may have it; usually it finds no rows. A value that [tables.Derive] cannot give is rejected.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
-// Gt limits the query to rows whose clustering column is greater than value. In a timeuuid column a time.Time stands
-// for all timeuuids of that moment, as it does in the other three methods. A lower bound above the upper one is
-// [ErrInvalid], as the two are swapped; equal bounds are valid and may give no rows.
+// Gt limits the query to rows whose clustering column is greater than value. In Gt, GtOrEq, Lt and LtOrEq of a timeuuid
+// column, a time.Time stands for all timeuuids of that moment. A lower bound above the upper one fails with
+// [ErrInvalid]; equal bounds are valid.
 func (q Query[T]) Gt(column string, value any) Query[T] { return q.where(column, gt, value) }
 
 // GtOrEq is [Query.Gt] with the value itself included.
@@ -95,9 +95,8 @@ func (q Query[T]) where(column string, op operator, value any) Query[T] {
 	return q
 }
 
-// OrderBy sets the direction. The order is the first clustering column that does not equal a value, followed by ASC or
-// DESC. Without OrderBy rows come in the clustering order of the table. A column alone means ASC, as in CQL, even in a
-// table that is clustered by it in descending order. An empty order means no OrderBy.
+// OrderBy sets the direction. The order is the first clustering column without Eq, followed by ASC or DESC. Default:
+// the clustering order of the table. A column alone means ASC, as in CQL, even if the table has it in descending order.
 func (q Query[T]) OrderBy(order string) Query[T] {
 	q.order = order
 	return q
@@ -111,15 +110,15 @@ func (q Query[T]) Limit(rows int) Query[T] {
 
 // Confirm leaves out rows of a query table that the base row of their entity does not confirm: ghosts, and rows of
 // writes in flight. It returns the values of the base row, in all fields, so the row may be given to Set.Update. Limits
-// and tokens count the rows that are returned. Rows that are missing in this table are not found.
+// and tokens count the rows that are returned. Confirm does not find rows that this table lacks.
 //
 // Each function is called with each row that is left out, as this table has it. The call is on the goroutine of the
-// loop, in the row's place in the order. It may repair the entity, but should first look again: the row may be of a
-// write in flight. A nil function is ignored.
+// loop, in the row's place in the order. A function that repairs the entity should first look again: the write may be
+// in flight.
 //
-// It costs a read of the base table for each row that is fetched, at the reader's level and within [Parallel]. If one
-// fails, the error is an [*Error]. Queries of the base table and of counters are rejected. So are tables whose rows may
-// be under several bucket functions ([tables.Since] without a time).
+// It costs a read of the base table for each row that is fetched, at the reader's level and within [Parallel]. Confirm
+// rejects queries of the base table, of counters, and of tables whose rows may be under several bucket functions
+// ([tables.Since] without a time).
 func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
 	q.confirmed = true
 	q.unconfirmed = append(slices.Clip(q.unconfirmed), unconfirmed...)
@@ -127,8 +126,8 @@ func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
 }
 
 // After continues a query: it begins after the last row that was returned before [Rows.Token] was taken. An empty token
-// stands for the beginning. The query must be as for page 1, with the same bounds; only the limit may differ. Another
-// query is [ErrToken], and the error says what differs.
+// stands for the beginning. The query must be as for page 1, with the same bounds; only the limit may differ. Otherwise
+// the error matches [ErrToken] and says what differs.
 func (q Query[T]) After(token Token) Query[T] {
 	q.token = token
 	return q

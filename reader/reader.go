@@ -13,8 +13,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Reader carries out queries. It is made by [New], starts no goroutine that outlives a read, needs no Close, and is
-// safe for concurrent use. The reads of a zero Reader fail.
+// Reader carries out queries. [New] makes it. It needs no Close, and is safe for concurrent use. The reads of a zero
+// Reader fail.
 type Reader struct {
 	config
 	source  source
@@ -22,7 +22,7 @@ type Reader struct {
 	retrier request.Retrier
 }
 
-// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+// Format prints one text, so that fmt cannot show the session's password.
 func (Reader) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm reader") }
 
 // New makes a reader of the session's connections for reads. It uses the keyspaces of the session and, if the session
@@ -129,8 +129,8 @@ func (c *config) use(s *session.Session) {
 	}
 }
 
-// Retry sets how the request of one page is retried. Default: as [retry.Policy], but with attempts of up to 5.5 s,
-// none of which begins later than 10 s after the first.
+// Retry sets how the request of one page is retried. Default: as [retry.Policy], but attempts last up to 5.5 s, and
+// begin up to 10 s after the first.
 func Retry(policy retry.Policy) Option {
 	return func(c *config) {
 		if err := policy.Validate(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Rows is a query that is ready to be read. It prints as the name of its table. It is not safe for concurrent use.
+// Rows is a query that is ready to be read. It is not safe for concurrent use.
 type Rows[T any] struct {
 	query
 	unconfirmed []func(T)
@@ -29,8 +29,9 @@ func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T]
 }
 
 // List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token
-// continues the query. It is empty if there are no more rows. If the limit was met it is not empty, though there may be
-// no more rows. On an error List also returns the rows before it, and the token that continues after them.
+// continues the query. After the last row it is empty, unlike [Rows.Token]. If the limit was met it is not empty,
+// though there may be no more rows. On an error List also returns the rows before it, and the token that continues
+// after them.
 func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, Token, error) {
 	rows := Read(ctx, r, op, q)
 	var out []T
@@ -48,7 +49,7 @@ func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, To
 
 // Token returns a token that continues the query after the last row that was returned. It is empty if no row was
 // returned and the query began without a token. It may be called at any time: in the loop, after a break, after an
-// error. After a query was read to its end, the token continues with what comes later.
+// error. After the last row it is not empty, unlike [List]'s: it continues with rows that come later.
 func (r *Rows[T]) Token() Token {
 	if r.given == nil {
 		return r.token
@@ -56,9 +57,9 @@ func (r *Rows[T]) Token() Token {
 	return r.given.token(r.plan.mark)
 }
 
-// All yields the rows. It can be ranged over once: a second loop goes on after the last row that was yielded, with the
-// rest of the limit. The error, if any, comes last, without a row; it matches [ErrInvalid] if the query was rejected,
-// and is an [*Error] otherwise.
+// All yields the rows. A second loop goes on after the last row that was yielded, with the rest of the limit. The
+// error, if any, comes last, without a row; it matches [ErrInvalid] if the query was rejected, and is an [*Error]
+// otherwise.
 func (r *Rows[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := r.all(func(row T) bool { return yield(row, nil) }); err != nil {

@@ -12,12 +12,11 @@ import (
 	"github.com/denorm-go/denorm/internal/wire"
 )
 
-// Token is the place in a query's order at which it can be continued, as text that fits into a URL. It can be stored
-// and given away; the empty token is the beginning. It holds the clustering key of the last row, its bucket, and a mark
-// of the query. It does not hold the bounds, and every page needs the bounds of page 1. A service that computes them
-// from the clock keeps them with the token.
+// Token is the place in a query's order at which it can be continued, as text that fits into a URL. The empty token is
+// the beginning. A token holds the clustering key of the last row, its bucket, and a hash of the query, not the bounds.
+// Every page needs the bounds of page 1: if they depend on the clock, store them with the token.
 //
-// It is not encrypted: whoever has it can read that clustering key, and check guesses of the query's values and bounds.
+// It is not encrypted: its holder can read that clustering key, and check guesses of the query's values and bounds.
 // Encrypt it if these are secret. Tokens from clients are safe to accept: a forged one can only change where the page
 // begins within the query's own range.
 type Token string

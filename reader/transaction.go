@@ -14,16 +14,15 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Transaction reads rows of a set with [tables.Transactional] in one transaction of Cassandra 6: all of them as they
-// are at one moment. So it sees all of a write to such sets, or nothing of it. Each query names one row: it gives every
-// column of its table's key with Eq, except derived ones that follow from the others. The rows come in the order of the
-// queries. nil stands for a row that does not exist, or of an entity that was deleted. The transaction waits for others
-// of the same partitions, and is retried as any read.
+// Transaction reads rows of a [tables.Transactional] set in one transaction of Cassandra 6: all of them as they are at
+// one moment. So it sees all of a write to such sets, or nothing of it. Each query names one row: it gives every column
+// of its table's key with Eq, except derived ones that follow from the others. The rows come in the order of the
+// queries; nil stands for a row that does not exist. The transaction waits for others of the same partitions, and is
+// retried as any read.
 //
 // The error matches [ErrInvalid], and nothing was sent, if a query does not name one row, or has Confirm, After,
-// OrderBy or Limit. So it does if there are more queries than [Partitions] allows, or a set is not Transactional.
-// Otherwise it is an [*Error], and there are no rows. It is experimental, as such sets are: docs/why/accord.md in the
-// repository.
+// OrderBy or Limit. The same holds if a set is not Transactional, or [Partitions] allows fewer queries. Other errors
+// are an [*Error], without rows. Transaction is experimental: docs/why/accord.md in the repository.
 func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Query[T]) ([]*T, error) {
 	if fault := unusable(ctx, r, op); fault != "" {
 		return nil, &queryError{Op: op, Reason: fault}
