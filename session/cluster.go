@@ -8,18 +8,18 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Configure sets up cluster for a session that a writer or a reader uses, and returns it; [Open] does so itself.
+// Configure sets up cluster for the session of a writer or a reader, and returns it; [Open] calls Configure itself.
 // localDC is the datacentre of the service, as the nodes report it; empty means that all nodes are equally near.
 // Configure replaces ProtoVersion, Consistency, RetryPolicy, DefaultTimestamp, MaxPreparedStmts and MaxRoutingKeyInfo.
-// It sets Timeout (6 s), ConnectTimeout (5 s), WriteTimeout (2 s) and ReconnectInterval (2 s), and by [SelectHosts] the
-// host selection policy. Change them afterwards (with [Open], by [Adjust]).
+// It also sets Timeout (6 s), ConnectTimeout (5 s), WriteTimeout and ReconnectInterval (2 s), and the host policy
+// ([SelectHosts]). You may change these afterwards (with [Open], by [Adjust]).
 //
-// It adds to HostFilter, FrameHeaderObserver and SslOpts. With a localDC, hosts must be in it. Certificates of nodes
-// are verified, chain and name, unless SslOpts.Config.InsecureSkipVerify is set. Consistency is for the service's own
-// requests; writers and readers have options of their own.
+// Configure adds to HostFilter, FrameHeaderObserver and SslOpts. With a localDC, it accepts hosts of that datacentre
+// only. Certificates of nodes are verified, chain and name, unless SslOpts.Config.InsecureSkipVerify is set.
+// Consistency is for the service's own requests; writers and readers have options of their own.
 //
-// Call it again before each further CreateSession of gocql, which panics if two sessions share a host selection policy.
-// [Connect] does not need that.
+// Call Configure again before each further CreateSession of gocql, which panics if two sessions share a host policy.
+// [Connect] needs no further call.
 func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfig {
 	// gocql 1.7 speaks 3 to 4 (5 without its framing). Left to discover the version it opens a connection to throw
 	// away, and in a cluster under upgrade takes whatever the first node offers.
@@ -64,18 +64,16 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	return cluster
 }
 
-// SelectHosts makes a session of cluster send requests to replicas, in every keyspace; [gocql.TokenAwareHostPolicy]
-// does so in the session's own. The attempts of one request go to different replicas, and different requests are spread
-// over all. next says which hosts are near, and in which order other hosts follow; [Configure] chooses
-// [gocql.RoundRobinHostPolicy]. It must be a new one for each session, and not token-aware itself.
+// SelectHosts makes a session of cluster send requests to replicas in every keyspace; [gocql.TokenAwareHostPolicy] does
+// so only in the session's. The attempts of one request go to different replicas, and different requests are spread
+// over all. next decides which hosts are near, and in which order other hosts follow; [Configure] chooses
+// [gocql.RoundRobinHostPolicy]. Give each session a new next, which is not token-aware.
 //
 // The datacentre-aware policies of gocql go on to other datacentres when the local one is down. LOCAL_QUORUM then means
 // the replicas there, and a read may miss an acknowledged write. [LocalDC] never leaves the datacentre.
 //
-// A node that does not answer three attempts in a row, or breaks their connections, is asked after all others. One
-// attempt at a time still goes to it, once the node has sent anything since, such as the answer to a heartbeat. If it
-// is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s. A FrameHeaderObserver sees what
-// nodes send, and calls the one that cluster has already. Without it, now and then a request is not answered.
+// A node that stops answering is asked last, until it answers again. For this SelectHosts sets a FrameHeaderObserver,
+// which calls the one that cluster has.
 func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
 	policy := hosts.New(next)
 	policy.Datacentre = limit(cluster.HostFilter) // Connect looks again

@@ -22,15 +22,12 @@ import (
 )
 
 // Connect opens a session as [gocql.ClusterConfig.CreateSession] does, and verifies certificates as [Configure] says.
-// If that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol,
-// datacentre or keyspace. It unwraps to the errors of the connections, such as [x509.HostnameError], and holds no
-// password and no key. SslOpts next to a HostDialer, where gocql does not use them, or with TLS before 1.2 are an error
-// before a connection is made.
+// The error names each host and what is wrong with it: credentials, certificate, authority, protocol, datacentre or
+// keyspace. It unwraps to the errors of the connections, such as [x509.HostnameError], and holds no password and no
+// key. SslOpts are rejected with a HostDialer, as gocql would ignore them, and with TLS older than 1.2.
 //
-// ConnectTimeout bounds the TLS handshake, too. A connection that ends just after it was made leaves its pool a moment
-// later; gocql by itself may keep it. If the caller's Dialer gives TCP connections of a type of its own, several frames
-// are not written with one system call. The config is not changed. It may be given to Connect again if Configure has
-// set its host selection policy; any other policy belongs to one session.
+// ConnectTimeout bounds the TLS handshake, too. The config is not changed. It may be given to Connect again if
+// Configure has set its host selection policy; any other policy belongs to one session.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	if cluster == nil {
 		return nil, &connectError{driver: errors.New("the config is nil")}

@@ -5,7 +5,7 @@ import "github.com/gocql/gocql"
 // Consistency is how many replicas a request waits for. Its numbers are the native protocol's.
 type Consistency uint16
 
-// The levels of reads and writes. ANY is not among them: it acknowledges writes that no replica has.
+// The levels of reads and writes. ANY is not one of them: it acknowledges writes that no replica has.
 const (
 	One         = Consistency(gocql.One)
 	Two         = Consistency(gocql.Two)
@@ -17,5 +17,5 @@ const (
 	LocalOne    = Consistency(gocql.LocalOne)
 )
 
-// String is the name in CQL, such as LOCAL_QUORUM.
+// String returns the name in CQL, such as LOCAL_QUORUM.
 func (c Consistency) String() string { return gocql.Consistency(c).String() }

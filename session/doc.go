@@ -1,5 +1,5 @@
 // Package session opens the sessions that a service needs: one session of gocql that writes and one that reads. Both
-// are set up for package writer and package reader.
+// are set up for packages writer and reader.
 //
 //	cluster := gocql.NewCluster("10.0.0.1", "10.0.0.2")
 //	cluster.Keyspace = "shop"
@@ -20,16 +20,16 @@
 //	w.With(writer.Session(tenant))
 //	r.With(reader.Session(tenant))
 //
-// Writers, readers and reconcilers report to a [Tracer], set by [Trace].
+// Writers and readers report to a [Tracer], set by [Trace].
 //
 // # Your own sessions
 //
-// [New] takes sessions that are open already. [Configure] sets up the configuration of each as a writer and a reader
-// need it. [Connect] opens one, with errors that name the host and what is wrong with it. With gocqlx:
+// [New] takes open sessions. [Configure] sets up the configuration of each for writers and readers. [Connect] opens a
+// session, with errors that name the host and what is wrong with it. With gocqlx:
 //
 //	writes, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))
 //	reads, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))
 //	s, err := session.New(writes.Session, reads.Session)
 //
-// docs/gocqlx.md has what else gocqlx and this library have in common.
+// docs/gocqlx.md has more on gocqlx.
 package session

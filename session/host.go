@@ -9,7 +9,7 @@ import (
 // Host is a node of the cluster. The zero value stands for an unknown node.
 type Host struct{ info *gocql.HostInfo }
 
-// HostOf is the node that gocql knows by info, which may be nil.
+// HostOf returns the node of info, which may be nil.
 func HostOf(info *gocql.HostInfo) Host { return Host{info} }
 
 // Known reports whether h is a node.
@@ -23,7 +23,7 @@ func (h Host) node() *gocql.HostInfo {
 	return h.info
 }
 
-// IP is the address that the node is connected to; empty if it is not known.
+// IP returns the address that the session connects to; empty if it is not known.
 func (h Host) IP() string {
 	ip, _, err := net.SplitHostPort(h.node().ConnectAddressAndPort()) // ConnectAddress panics if there is none
 	if err != nil || ip == net.IPv4zero.String() {
@@ -32,11 +32,11 @@ func (h Host) IP() string {
 	return ip
 }
 
-// Port is the port of the address; 0 if it is not known.
+// Port returns the port of the address; 0 if it is not known.
 func (h Host) Port() int { return h.node().Port() }
 
-// ID is the host id, a UUID as text; empty if it is not known.
+// ID returns the host id, a UUID as text; empty if it is not known.
 func (h Host) ID() string { return h.node().HostID() }
 
-// Datacentre is the datacentre of the node; empty if it is not known.
+// Datacentre returns the node's datacentre; empty if it is not known.
 func (h Host) Datacentre() string { return h.node().DataCenter() }

@@ -18,14 +18,14 @@ import (
 )
 
 // Session holds two sessions of gocql, one for writes and one for reads, and the keyspaces that writers and readers
-// use. It is made by [Open] or [New], given to writer.New and reader.New, and is safe for concurrent use.
+// use. [Open] or [New] makes it, for writer.New and reader.New. It is safe for concurrent use.
 type Session struct {
 	config        config
 	writes, reads *gocql.Session
 	opened        bool // by Open, so that Close ends them
 }
 
-// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+// Format prints one text, so that fmt cannot show the password.
 func (Session) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm session") }
 
 // Option is an argument of [Open], [New] and [Session.With].
@@ -54,10 +54,10 @@ func (c *config) apply(options []Option) error {
 	return c.Err
 }
 
-// LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone, and fail when it is
-// down. Default: all nodes are equally near. A cluster of several datacentres needs it. Without it LOCAL_QUORUM means
-// the datacentre of whichever node a request goes to, so a read may miss an acknowledged write. It is an option of
-// [Open]; for your own sessions use [Configure].
+// LocalDC sets the datacentre of the service, as the nodes report it: requests go to its nodes only, and fail when it
+// is down. Default: all nodes are equally near. A cluster of several datacentres needs LocalDC. Otherwise LOCAL_QUORUM
+// means the datacentre of the node that a request goes to, so a read may miss an acknowledged write. LocalDC is an
+// option of [Open]; for your own sessions use [Configure].
 func LocalDC(name string) Option {
 	return func(c *config) {
 		c.onlyOpen("LocalDC")
@@ -66,7 +66,7 @@ func LocalDC(name string) Option {
 }
 
 // Adjust changes the configuration of both sessions, after [Configure] has set it up and before they are opened. f is
-// called once for each. It is an option of [Open].
+// called once for each. Adjust is an option of [Open].
 func Adjust(f func(*gocql.ClusterConfig)) Option {
 	return func(c *config) {
 		c.onlyOpen("Adjust")
@@ -98,11 +98,10 @@ func Budget(b *retry.Budget) Option {
 	}
 }
 
-// Trace makes writers, readers and reconcilers of the session report to t. It may also be a [RequestTracer],
-// [RetryTracer] and [LinkTracer]; join two tracers by tracing.Multi. Default: nil, also as a nil pointer, which turns
-// tracing off. The op of a call is recorded, in metrics too, so it must hold no value of a row. Runs of package
-// reconcile are told to the tracer of tracing.New only. The coordinator of a batch is known under the policy of
-// [SelectHosts].
+// Trace makes writers and readers of the session report to t; runs of package reconcile report only to a tracer of
+// tracing.New. t may also be a [RequestTracer], [RetryTracer] and [LinkTracer]; join two tracers by tracing.Multi.
+// Default: nil, also as a nil pointer, which turns tracing off. The op of a call is recorded, in metrics too, so it
+// must hold no value of a row. Only the policy of [SelectHosts] tells a batch's coordinator.
 func Trace(t Tracer) Option {
 	return func(c *config) {
 		if c.traced {
@@ -115,7 +114,7 @@ func Trace(t Tracer) Option {
 // Keyspaces maps the keyspaces of declared tables to others, for example to the keyspace of a tenant:
 // w.With(writer.Session(s.With(session.Keyspaces(m)))). The empty name stands for tables declared without one. Names
 // that are not in the map stay as they are. So with a misspelt name a tenant's rows go to the declared keyspace, or the
-// session's: see [StrictKeyspaces]. schema.Validate finds that, a write does not. The map replaces an earlier one.
+// session's, and only schema.Validate finds that: see [StrictKeyspaces]. The map replaces an earlier one.
 func Keyspaces(physical map[string]string) Option {
 	mapped := maps.Clone(physical)
 	return func(c *config) {
@@ -129,17 +128,16 @@ func Keyspaces(physical map[string]string) Option {
 }
 
 // StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not
-// in the map of [Keyspaces]. In a set with conditions all tables must be in it. It is for services that keep tenants in
-// keyspaces; map a keyspace that they share to itself. A Unique table is in the keyspace of its base table, so its keys
-// are unique there. For one owner across all tenants, keep both in the shared keyspace. Resume writes to the keyspaces
-// that the error has.
+// in the map of [Keyspaces]. Versioned sets, Modify and Load need all keyspaces of a set in it. It is for services with
+// a keyspace per tenant; map a shared keyspace to itself. Keys of a Unique table are unique per keyspace: for one owner
+// across all tenants, declare it and its base table in the shared keyspace. Resume writes to the keyspaces in the
+// error.
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
-// Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
-// changed. The rest is set on a copy for each, as by [Configure]; [Adjust] changes it. A HostSelectionPolicy in the
-// configuration is an error, as Configure would replace it. So is a keyspace whose name needs quotes in CQL. The error
-// names each host and what is wrong with it, as [Connect] does, or every option that is not valid. End the sessions
-// with [Session.Close].
+// Open opens both sessions to a cluster. The configuration gives hosts, credentials, keyspace and TLS; it is not
+// changed. [Configure] sets the rest on a copy for each session; [Adjust] changes the copy. A HostSelectionPolicy is
+// rejected, as Configure would replace it. A keyspace whose name needs quotes in CQL is rejected, too. The error names
+// each host and what is wrong with it, or every option that is not valid. End the sessions with [Session.Close].
 func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s := &Session{config: config{opening: true}, opened: true}
 	if err := s.config.apply(options); err != nil {
@@ -258,8 +256,8 @@ func (s *Session) With(options ...Option) *Session {
 }
 
 // Close ends the sessions that [Open] has opened. Requests in flight fail, and the outcome of a write among them is
-// unknown: wait for calls, and for writer.Wait, first. It does nothing to sessions given to [New], nor for a Session
-// made by [Session.With]. It may be called again.
+// unknown: wait for calls, and for writer.Wait, first. Sessions given to [New] stay open, and Close of a Session made
+// by [Session.With] does nothing. It may be called again.
 func (s *Session) Close() {
 	if s.opened {
 		s.writes.Close()
@@ -270,11 +268,11 @@ func (s *Session) Close() {
 // Settings returns the options that writer.New and reader.New share. Services do not call it.
 func (s *Session) Settings() settings.Shared { return s.config.Shared }
 
-// Reads is the session that reads, for your own queries.
+// Reads returns the session that reads, for your own queries.
 func (s *Session) Reads() *gocql.Session { return s.reads }
 
-// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the
-// package documentation.
+// Writes returns the session that writes; nil if there is none. Do not use it for your own requests, above all reads:
+// see the package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }
 
 const other = "writes and reads need a session of gocql each (session.Open opens both), as gocql can take the rest " +
