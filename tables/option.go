@@ -102,7 +102,7 @@ func Versioned(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Versions = append(d.Versions, column) })
 }
 
-// Compare, for sets of one table, makes every change a lightweight transaction, as for reservations. An update or
+// Compare makes every change of a set of one table a lightweight transaction, as for reservations. An update or
 // delete applies only if the named columns are as in its before-image, an insert only if there is no row. An update
 // must change a named column (10 and 10.00 are equal); one named column must never be absent. Without [Mark] a write
 // whose answer was lost may be both Unknown and ErrConflict. The package documentation says when a change applies
