@@ -8,9 +8,9 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// Bucket is a function from columns of a row to the value of a key column. [Derive] declares that column, which splits
-// what would be one partition into several. Times are in UTC and rounded down, also before 1970. [Derive] rejects the
-// zero value. The CQL type of the column decides how a bucket is written:
+// Bucket computes the value of a key column from other columns of the row. [Derive] declares that column, which splits
+// what would be one partition into several. A zero Bucket is rejected. Times are in UTC and rounded down, also before
+// 1970. The CQL type of the column decides how a bucket is written:
 //
 //	           text (default)        int, bigint                  date
 //	Hour       2024-01-31-15         hours since 1970             -
@@ -19,7 +19,7 @@ import (
 //	Every(d)   2024-01-31T15:30:00Z  periods of d since 1970 (*)  the first day, if d is whole days
 //	Hash(n)    -                     0 to n-1 (*)                 -
 //
-// (*) is the default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; other rows are rejected.
+// (*) is int by default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; other years are rejected.
 type Bucket struct{ bucket layout.Bucket }
 
 // Hour derives a key column that holds the hour of a timestamp or timeuuid column.
@@ -31,8 +31,8 @@ func Day(column string) Bucket { return timeBucket(layout.DayBucket, 24*time.Hou
 // Month derives a key column that holds the calendar month of a timestamp or timeuuid column.
 func Month(column string) Bucket { return timeBucket(layout.MonthBucket, 0, column) }
 
-// Every derives a key column that holds the period of a timestamp or timeuuid column. Each period lasts d, and one
-// begins with 1970. d must be whole milliseconds.
+// Every derives a key column that holds the period of a timestamp or timeuuid column. Periods last d, in whole
+// milliseconds, and one of them begins with 1970.
 func Every(d time.Duration, column string) Bucket { return timeBucket(layout.EveryBucket, d, column) }
 
 func timeBucket(kind layout.BucketKind, width time.Duration, column string) Bucket {
@@ -52,9 +52,9 @@ func Hash(n int, columns ...string) Bucket {
 func (b Bucket) String() string { return b.bucket.String() }
 
 // Derive declares a key column whose value follows from other columns of the row: Derive("hour", Hour("ts")). The
-// column need not be a field; the library fills a field and ignores its value. [Type] declares another CQL type. A row
-// whose bucket changes moves. Never replace or remove a function that has rows: they would not be found. Append the
-// next one as a [Since], with the row time from which it is used. A Hash needs no time if rows have none.
+// column need not be a field; the value of such a field is ignored. [Type] declares another CQL type. A row moves when
+// its bucket changes. Never replace or remove a function under which rows are stored: they would not be found. Append
+// the next function as a [Since], with the row time from which it is used. Without a time column a Hash needs none.
 // docs/choose-rules.md has the steps.
 func Derive(column string, bucket Bucket, later ...Since) Option {
 	return optionFunc(func(d *declare.Declaration) {
@@ -66,10 +66,10 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 	})
 }
 
-// Since is a bucket function that replaced another one; see [Derive].
+// Since replaces the bucket function before it; see [Derive].
 type Since struct {
-	// Time is the first row time for which the function is used, in whole milliseconds; the zero time means none. It must
-	// be later than all rows that exist when the first process with it starts. First run the statement of
+	// Time is the first row time for which the function is used, in whole milliseconds; the zero time means none. It
+	// must be later than all rows that exist when the first process with this Since starts. First run the statement of
 	// schema.Migration, or of denorm ddl --migrate, which puts the Since into the table's fingerprint:
 	// docs/choose-rules.md.
 	Time time.Time

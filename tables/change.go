@@ -23,9 +23,8 @@ const (
 
 func (k Kind) String() string { return entity.Kind(k).String() }
 
-// Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a
-// slice, must not change until the write has returned. A row is validated when it is encoded, so the write that carries
-// it reports the fault.
+// Change is one verb on one entity, made by a [Set]. The write encodes its rows: do not modify what they point to, such
+// as a slice, until the write has returned. The write also validates the rows, and reports their faults.
 //
 // In a unit test with a fake writer, the methods show what the service asked for. A Change is printed and logged
 // without values.
@@ -67,15 +66,15 @@ func (c Change) Internal() entity.Change { return c.change }
 // Edit says what a [Set.Patch] does to a column. It is printed and logged without values.
 type Edit struct{ edit entity.Edit }
 
-// Column writes what the row holds in the column. An absent value is sent as null. A map, a set or a user-defined type
-// that is not frozen is replaced as a whole, which costs a range tombstone.
+// Column writes the row's value in the column, as null if it is absent. A map, a set or a user-defined type that is not
+// frozen is replaced as a whole, which costs a range tombstone.
 func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutColumn}} }
 
-// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. The
-// same patch may remove other elements of the column by [Without].
+// Elements writes the elements that the row's map or set holds, and leaves other elements alone. It costs no tombstone.
+// The same patch may remove other elements of the column by [Without].
 func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: statement.PutElements}} }
 
-// Without removes elements of a map, by key, or of a set. Each costs a tombstone, even if it does not exist.
+// Without removes elements of a map, by key, or of a set. Each costs a tombstone, even if there is no such element.
 func Without[K any](name string, keys ...K) Edit {
 	e := entity.Edit{Column: name, Kind: statement.RemoveElements}
 	for _, k := range keys {

@@ -54,12 +54,12 @@
 // if the CQL type cannot hold a value, such as 1<<40 in an int column. schema.Validate says which Type to declare for a
 // live column of another type, or which Go type fits.
 //
-// A time.Time in a date column must be in UTC; see [Type]. In a timestamp column it is cut off to milliseconds. Both
-// are read back in UTC.
+// A time.Time in a timestamp column is cut off to milliseconds. Timestamps and dates are read back in UTC; [Type] says
+// how to write a date.
 //
-// The fields of a user-defined type need cql tags, by which gocql reads them back. (In a gocql.UDTUnmarshaler, fields
-// without a cql tag are named as columns are.) Processes that do not know a new field of the live type write values
-// without it. With [Versioned] or [Compare], writer.Modify and Load reject a value with such a field.
+// The fields of a user-defined type need cql tags, by which gocql reads them back. Processes that do not know a new
+// field of the live type write values without it. With [Versioned] or [Compare], writer.Modify and Load reject a value
+// with such a field.
 //
 // # What a change becomes
 //
@@ -72,25 +72,25 @@
 // key column can change. A patch without expiry writes the row marker to every table, so that no table keeps a row that
 // another has lost. When a patch expires, only its cells go; the row stays if another write made it.
 //
-// Key columns are immutable unless the set says how they may change. Two writers that move a row from the same
-// before-image leave a ghost (stale row): a row that the base table does not confirm. Both writes are acknowledged. See
-// [OneOf] and [SingleWriter].
+// Key columns are immutable unless the set says how they may change. With [SingleWriter], two writers that move a row
+// from the same before-image leave a ghost (stale row), although both writes are acknowledged. The base table does not
+// confirm such a row. With [OneOf] they leave none.
 //
 // # Conditions
 //
 // A write of a [Versioned] set changes the base row, then the query tables at the version's timestamp. If the client
-// dies half-way, the entity's next writer finishes. The base table also has the columns "pending", "done" and "recent",
-// without fields: docs/ref/glossary.md. A deleted entity leaves a base row for 24 hours that has a version and nothing
-// else. writer.Load and package reader skip such rows; code that reads the base table by other means must, too. All
-// writes of the set must go through the library: schema.Validate rejects a plain set over these tables. Rows from
-// before the declaration have no version: they cannot be updated until Adopt of package reconcile has set it.
+// dies half-way, the entity's next writer finishes. The base table also has columns without fields:
+// docs/ref/glossary.md. A deleted entity leaves a base row that has a version and nothing else. It stays for 24 hours,
+// or in a [Transactional] set until the entity is inserted again. writer.Load and package reader skip such rows; code
+// that reads the base table by other means must, too. All writes of the set must go through the library:
+// schema.Validate rejects a plain set over these tables. Rows from before the declaration have no version: they cannot
+// be updated until Adopt of package reconcile has set it.
 //
-// A set with [Compare] has no version. A change that is sent again or resumed after a lost answer applies a second time
-// if the columns have their former values again. An insert applies again after a delete. So compare a column whose
-// values do not recur, such as a reservation's deadline, and mark a row as ended instead of deleting it. Writers
-// recognise their changes, except deletes, by the [Mark]. Without a Mark, a write whose answer was lost may not
-// recognise its own row. It is then Unknown and matches ErrConflict; writer.Current returns the row. Changes of rows of
-// one partition may be given to one Write, which applies all of them or none.
+// A set with [Compare] has no version. A change sent again or resumed after a lost answer applies twice if the compared
+// columns have their former values again. A repeated insert undoes a delete. So compare a column whose values do not
+// recur, such as a reservation's deadline, and mark a row as ended instead of deleting it. Writers recognise their
+// changes, except deletes, by the [Mark]. Changes of rows of one partition may be given to one Write, which applies all
+// of them or none.
 //
 // # Another column, another table
 //
@@ -105,8 +105,8 @@
 //
 // The source columns of a bucket count as key columns.
 //
-// To replace a function, declare both, and the row time from which the new one is used. A Hash needs no time if rows
-// have none:
+// To replace a function, declare both, and the row time from which the new one is used. Without a time column a Hash
+// needs none:
 //
 //	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),
 //		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
@@ -117,8 +117,7 @@
 // # Counters
 //
 // A set in which all columns outside of the keys are counters has one verb, [Set.Add]. Counters have no timestamp:
-// their tables may not converge, and what may have been counted is never sent again. If a count has to be exact, write
-// one row per event and count the rows when reading.
+// their tables may not converge. If a count has to be exact, write one row per event and count the rows when reading.
 //
 // # Convergence
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
-// Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: a writer carries
-// out the changes that they return. It is immutable and safe for concurrent use.
+// Set holds an entity's tables, declared once and used by every write of the entity. Its verbs are pure: a writer
+// carries out the changes that they return. A Set is immutable and safe for concurrent use.
 type Set[T any] struct{ set *layout.Set }
 
 // New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
@@ -43,30 +43,29 @@ func Must[V any](v V, err error) V {
 	return v
 }
 
-// Insert is the first write of an entity under a fresh id. It writes the row to every table without reading first.
-// Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. The
-// row is encoded by the write: what it points to must not change until then. A client that repeats its request must
-// repeat the first try's timestamp (writer.At). A row that has expired is rejected, as by every verb that writes a row.
+// Insert writes a new entity, under a fresh id, to every table without reading first. Absent values (nil pointer, nil
+// slice or map, zero time.Time, empty map or set) are left out, without tombstones. A client that repeats its request
+// must repeat the first try's timestamp (writer.At).
 //
-// To change an entity use [Set.Update]. An Insert of an entity that exists leaves its rows under other keys, whatever
-// its stamp, unless the set has [SweepInserts] or is [Versioned]. After a Delete by a process whose clock is ahead, the
-// Insert is acknowledged and never seen, as it is older. So use a fresh id, or a [Versioned] set.
+// To change an entity use [Set.Update]. If the entity exists, its rows under other keys stay, unless the set has
+// [SweepInserts] or is [Versioned]. After a Delete by a process whose clock is ahead, the Insert is acknowledged and
+// never seen, as it is older. So use a fresh id, or a [Versioned] set.
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
-// Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
-// absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Both must be whole rows:
-// one that was read from a table with [Table.Columns] has zero values for the other columns. From before, the write
-// uses the key columns, the stamp, and with [Versioned] or [Compare] the version or the compared columns.
+// Update writes after in place of before, the row as it was read or last written. The whole row is written to every
+// table. Each absent value is sent as null and costs a cell tombstone. If a key changes, the row moves. Both must be
+// whole rows: a row of a table with [Table.Columns] has zero values for the other columns. The write uses the key
+// columns and the stamp of before, and in a [Versioned] or [Compare] set the version or the compared columns.
 //
-// Both rows are encoded by the write, so before must stay as it was read until then. If it was changed in place, it no
-// longer names its former keys. The same holds for changes behind pointers, slices or maps that both rows share. A
-// [Versioned] set then rejects the write; in other sets the row under the former keys stays. To change before in place
-// use [Set.Updating]. An Update is not an optimistic lock: of two Updates from one before-image the later one wins as a
-// whole. If the second must fail, declare [Versioned] or [Compare].
+// The write encodes both rows, so do not modify before until it returns, also not behind pointers, slices or maps that
+// both rows share. Otherwise before no longer names its former keys. A [Versioned] set then rejects the write; in other
+// sets the row under the former keys stays. To change before in place use [Set.Updating]. An Update is not an
+// optimistic lock: of two Updates from one before-image the later one wins as a whole. If the second must fail, declare
+// [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Updating is [Set.Update] in two steps. It encodes what it needs of before, and returns a function that takes after.
-// So after may be before, changed in place, also behind pointers, slices and maps.
+// So you may modify before, also behind pointers, and pass it as after.
 func (s *Set[T]) Updating(before T) func(after T) Change {
 	frozen := entity.Freeze(s.Internal(), before)
 	return func(after T) Change {
@@ -81,32 +80,32 @@ func (s *Set[T]) Updating(before T) func(after T) Change {
 // [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
-// Delete removes the entity from every table. From before it uses the key columns and the stamp; see [Set.Update]. Pass
-// the row as it was read. In a row made from its id alone the other key columns are zero, so the tables keyed by them
-// keep their rows.
+// Delete removes the entity from every table. It uses the same columns of before as [Set.Update]. Pass the row as it
+// was read. In a row made from its id alone the other key columns are zero, so the tables keyed by them keep their
+// rows.
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
-// Add adds to the counters of a row, in every table of a set that counts. In such a set all columns alongside the keys
-// are declared counters, with [Type], on fields of a type of kind int64. The fields hold what to add, which may be
-// negative. A counter whose field is zero is left out, and an Add of zeros alone is rejected.
+// Add adds to the counters of a row, in every table of a set that counts. [Type] declares all columns of such a set
+// outside of the keys as counters; their fields are of kind int64. The fields hold what to add, which may be negative.
+// A counter whose field is zero is left out, and an Add of zeros alone is rejected.
 //
-// A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied.
-// Add is the only verb of such a set, as a counter cannot be set, and a deleted counter cannot safely be used again. In
-// a table whose key leaves out columns of the base key, a row holds the sum over all their values.
+// A counter has no timestamp, so an Add is never sent again once it may have been applied. Add is the only verb of such
+// a set: a counter cannot be set, and a deleted counter cannot safely be used again. In a table whose key leaves out
+// columns of the base key, a row holds the sum over all their values.
 func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
 // Patch changes some columns, or elements of maps and sets, without a before-image, in sets where no key column can
-// change. From row it uses the key columns of all tables, the fields that the edits name, stamp and expiry. It also
-// writes, if the set has them, stamp, expiry and (with [ID]) the other base key columns. A stamp that is not zero
-// counts as the stamp of a before-image.
+// change. It uses the key columns, stamp and expiry of row, and the fields that the edits name. It also writes, if the
+// set has them, stamp, expiry and (with [ID]) the other base key columns. A stamp that is not zero counts as the stamp
+// of a before-image.
 //
-// Every table gets the edited columns that it has, and without expiry the row marker. So all tables agree after
-// patches, inserts and deletes at distinct timestamps. If the entity does not exist, Patch makes a row of these
-// columns. A failed Patch that is not resumed stays half done until the same columns are written again.
+// Every table gets its edited columns and, if row has no expiry, the row marker. So all tables agree after patches,
+// inserts and deletes at distinct timestamps. If the entity does not exist, Patch makes a row of these columns. A
+// failed Patch that is not resumed stays half done until the same columns are written again.
 //
-// In a set with [ExpiresAt] give row its expiry. If the row should never expire, add Column of the expiry. When the
-// patch expires, only its cells go; every table must hold the expiry or the stamp. If query tables hold base key
-// columns outside of their key ([ID]), a row with an expiry is rejected: use Update.
+// In a set with [ExpiresAt] row must have its expiry, and every table the expiry or the stamp. If row should never
+// expire, add the edit [Column] of the expiry. If query tables hold base key columns outside of their key ([ID]), a row
+// with an expiry is rejected: use Update.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	for _, e := range edits {
@@ -126,11 +125,11 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 
 // Select returns the CQL that reads an entity's base row by its key, and the names of the values to bind. The row is a
 // before-image for an Update. The CQL names the declared keyspace. In a [Versioned] set it also finds the row that a
-// deleted entity leaves for 24 hours, which writer.Load does not return. If the base table rotates use writer.Load.
+// deleted entity leaves, which writer.Load does not return. If the base table rotates use writer.Load.
 func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
 
-// Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
-// if the row has no valid key. Other fields of row are not looked at.
+// Key encodes the base key of row, as the values to bind to [Set.Select], in order. It returns an *[InvalidError] if
+// the row has no valid key. Other fields of row are ignored.
 func (s *Set[T]) Key(row T) ([]any, error) { return s.set.Key(row) }
 
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].

@@ -23,10 +23,10 @@ type Table struct {
 	// values for the others. Do not give such a row to Update, as before or after: the write would make these columns null
 	// or zero in every table. Read the base row, or use writer.Modify.
 	Columns []string
-	// Rotate is a time bucket function that splits the table into one per bucket. Each is named Name and the bucket, as in
-	// events_2024_01 for Month. The column of the function must be in the key of the table. Package rotation creates the
-	// tables ahead of time and drops old ones; schema.Ensure creates the current one. The function must not change while
-	// the table keeps its name: rows would be looked for in other tables, and dropped at another time.
+	// Rotate splits the table into one table per bucket of a time bucket function. Each is named Name and the bucket,
+	// as in events_2024_01 for Month. The column of the function must be in the key of the table. Package rotation
+	// creates the tables ahead of time and drops old ones; schema.Ensure creates the current one. The function must not
+	// change while the table keeps its name: rows would be looked for in other tables, and dropped at another time.
 	Rotate Bucket
 	// Unique gives each primary key of the table, such as an e-mail address, to one entity only. The table also holds the
 	// base key of the owner, and a column named claim (timeuuid), which is not a field. Only a [Versioned] set can have
@@ -34,9 +34,9 @@ type Table struct {
 	// schema.Validate and Ensure reject that. Keys are compared by their bytes: write "A@x.org" and "a@x.org" in one
 	// spelling.
 	//
-	// A row of the table is a claim. It is written before the base row has the key, and may stay if the client dies. So to
-	// look up an owner read its base row too, and trust the base row. Rows from before the table was declared have no
-	// claims. Their keys are free until Repair of package reconcile has claimed them.
+	// A row of the table is a claim. It is written before the base row has the key, and may stay if the client dies. So
+	// to look up an owner read its base row too, and trust the base row. Rows from before the table was declared have
+	// no claims: their keys are free until Repair of package reconcile has claimed them.
 	Unique bool
 	// Hidden makes package reader reject queries of the table, while writers write it like any other. Set Hidden on a
 	// table that is new to an entity with rows, until these rows are in the table; see the package documentation.
