@@ -15,8 +15,8 @@ import (
 // writers with this Clock are above it, too. Writers in other processes do not know that timestamp. Until their clock
 // reaches it, their inserts and patches of the entity are acknowledged and have no effect.
 //
-// It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. Make a
-// Clock of your own for tests: docs/test.md.
+// A Clock is safe for concurrent use. All writers of a process that are given no clock share one. Make a Clock of your
+// own for tests: docs/test.md.
 type Clock struct {
 	now    func() time.Time
 	last   atomic.Int64
@@ -24,8 +24,7 @@ type Clock struct {
 }
 
 // NewClock makes a Clock that reads now, which must be safe for concurrent use and return the present time at every
-// call, as time.Now does. (The method value time.Now().UTC always returns one time: later writes would be acknowledged
-// and have no effect.)
+// call, as time.Now does.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)

@@ -244,9 +244,9 @@ func (d *decided) results() []TableResult {
 }
 
 // Wait waits until all background work of earlier writes to Versioned sets is done. Such a write returns once all
-// tables have the change; that is then noted in the base row. Call Wait after the last write, before the service ends.
-// Otherwise the next write of such an entity repeats that work, at the cost of a few requests. The error is the error
-// of ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
+// tables have the change; the base row is marked as done after that. Call Wait after the last write, before the service
+// ends. Otherwise the next write of such an entity repeats that work, at the cost of a few requests. The error is the
+// error of ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
 func (w *Writer) Wait(ctx context.Context) error {
 	w = w.made()
 	switch {

@@ -28,48 +28,46 @@
 //		_, err = w.Resume(ctx, failed) // same values, same timestamp, only to tables not known to have them
 //	}
 //
-// [OutcomeOf] is one value for a switch; [ErrInvalid] and the other sentinels are for errors.Is. A write that may have
-// been applied is never reported as not applied: a timeout followed by a clean error is still Unknown. [Current]
+// [OutcomeOf] returns one value for a switch; errors.Is matches [ErrInvalid] and the other sentinels. A write that may
+// have been applied is never reported as not applied: a timeout followed by a clean error is still Unknown. [Current]
 // returns the row that a conflict met. [Error.MarshalBinary] stores a failed write, with its values, so that any
-// process can resume it within half of gc_grace_seconds. [At] fixes the timestamp of a request that clients may repeat.
+// process can resume it: [ErrExpired] has the limit. [At] fixes the timestamp of a request that clients may repeat.
 //
 // [OutcomeOf] takes an error of any call of this package, of an item of package bulk, or of package reader, also
 // wrapped. Other errors in the same tree are ignored. If several errors of the library are joined and disagree, the
 // outcome is Unknown if one of them is Unknown, otherwise NotApplied. A partial write, [ErrExpired] and a *bulk.Error
-// are Unknown. A conflict is Unknown if an earlier attempt may have been applied. An error from UnmarshalBinary is
-// Unknown, as it may have been resumed since.
+// are Unknown. A conflict is Unknown if an earlier attempt may have been applied. An Error read by UnmarshalBinary is
+// Unknown: it may have been resumed since.
 //
 // # Resume
 //
 // [Writer.Resume] fails with [ErrExpired] if the write is too old. If the schema of a table cannot be read, or a table
-// is missing, a later Resume may succeed. A default_time_to_live counts from the timestamp of the write.
+// is missing, a later Resume may succeed. A default_time_to_live counts from the timestamp of the write: a resumed row
+// gets what is left of it.
 //
 // A stored error may have been written by others. Resume rejects it with [ErrInvalid]
 //
-//   - without [Resumes], if its keyspaces are neither the session's nor mapped to by [session.Keyspaces];
-//   - with Resumes, if none of its sets could have made the error: by keyspaces, tables, primary keys, columns, types
-//     and expiry;
-//   - if its timestamp is further ahead than [MaxClockSkew]. After a clock was set back, that may be any error.
+//   - without [Resumes], if it has a keyspace that neither the session nor [session.Keyspaces] names;
+//   - with Resumes, if none of its sets could have made it: by keyspaces, tables, primary keys, columns, types and
+//     expiry;
+//   - if its timestamp is further ahead than [MaxClockSkew]. A clock that was set back may reject all.
 //
 // The writer may be at fault: it has an invalid option, or sets of an older release. So the returned error keeps the
-// tables' results. It is Resumable if the write is at most 5 days old: keep it, and look at its text. An error that no
-// writer may send is not Resumable.
+// tables' results. It is Resumable if the write is at most 5 days old: keep it, and look at its text. If no writer may
+// send it, it is not Resumable.
 //
-// Without Resumes an error may name any table in the writer's keyspaces. A forged one may then give a Versioned entity
-// a key without a bucket, so that all its later writes fail.
-//
-// Counters are never sent again, as only the caller can say whether a late or second addition does harm: see
-// [Error.OnlyCounters].
+// Without Resumes, a forged error may name any table in the writer's keyspaces. It may then make all later writes of a
+// Versioned entity fail.
 //
 // # Repeated requests
 //
-// With [At] a repeated request is the same write: docs/failures.md. Two writes of an entity at one timestamp mix. With
-// Stamp or Versioned, the writer rejects an update or delete of a row whose stamp is this timestamp, unless the update
-// changes nothing. It cannot check changes without a before-image.
+// With [At] a repeated request is the same write: docs/failures.md. Two different writes of an entity at one timestamp
+// mix their columns. So the writer rejects an update or delete whose before-image has this timestamp as its stamp or
+// version. With Stamp it accepts an update that changes nothing. It cannot check changes without a before-image.
 //
 // The writer does not check whether a repeat is too late. It only rejects an insert into a Versioned or Compare set
-// after 12 hours. With At, a write of such a set that fails is Unknown, even after a conflict: an earlier try may have
-// been applied. It is NotApplied only where the row of a Versioned set shows that another change won.
+// after 12 hours. With At, a failed write of such a set is Unknown, even after a conflict: an earlier try may have been
+// applied. It is NotApplied only if the row of a Versioned set shows that another change won.
 //
 // # Read, change, write
 //
@@ -83,21 +81,21 @@
 // The writer chooses how the statements of a write are sent. One request, one request per partition ([FanOut]), the
 // batchlog ([LoggedBatch]) and a lightweight transaction ([Conditional]) are the usual ways; [Mode] lists all.
 // [Writer.Explain] returns what is chosen for a write, without sending anything; package explain prints it. [Auto] is
-// the default; [Logged] and [Concurrent] override it. All mutations of a write but increments have one timestamp, which
-// is in [Result]: the new stamp of the rows.
+// the default; [Logged] and [Concurrent] override it. All mutations of a write, except of counters, have one timestamp:
+// the new stamp of the rows, in [Result].
 //
 // # Limits
 //
 // A call ends with its context, or after [Timeout]. [Retry] sets how failed requests are retried. The budget of the
 // session (session.Budget) keeps retries from multiplying the load in an outage. [Hedge] sends a slow request once
-// more, to another replica. Goroutines that can outlive a call are requests for which the driver does not return in
-// time ([session.OperationEnd] counts them), and what [Writer.Wait] waits for.
+// more, to another replica. Two kinds of goroutine can outlive a call: requests that the driver ends late
+// ([session.OperationEnd] counts them), and the work that [Writer.Wait] awaits.
 //
-// [session.Trace] takes a [session.Tracer]. No text of an [*Error] and no log line holds a bound value. Errors of the
-// driver and the server, which an Error wraps, may quote values.
+// No text of an [*Error] and no log line holds a bound value. Errors of the driver and the server, which an Error
+// wraps, may quote values.
 //
 // # Guarantees
 //
 // docs/ref/guarantees.md in the repository says, for each mode and each fault, what a reader of the tables can see and
-// what to do about it. It also names the tests. docs/README.md lists the other documents.
+// what to do about it. docs/README.md lists the other documents.
 package writer

@@ -77,7 +77,7 @@ type wirePath struct {
 
 // MarshalBinary encodes the error with its encoded mutations, so that another process can Resume it: store failed
 // writes in a queue. The bytes hold the bound values of the write; store them as you store the rows. They hold physical
-// keyspaces, and the traceparent of a traced write. Of counters they hold the outcome alone. The error of a rejected
+// keyspaces, and the traceparent of a traced write. For counters they hold the outcome alone. The error of a rejected
 // write, or of a write that is too large, cannot be encoded.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.decision == nil {
@@ -130,11 +130,12 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged, of another version or over 128
-// MiB, and values that do not have their column's stored type. Causes come back as texts of one line, without types.
+// UnmarshalBinary decodes what MarshalBinary returned. It rejects bytes that are damaged, of another version or over
+// 128 MiB, and values that do not have their column's stored type. Causes come back as texts of one line, without
+// types.
 //
-// The bytes hold no CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. The
-// rows are limited to what the sets of [Resumes] could have written, otherwise to the writer's keyspaces. If you cannot
+// The bytes hold no CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. With
+// [Resumes] these are rows that its sets could have written, otherwise any in the writer's keyspaces. If you cannot
 // rule out forgery, sign the bytes, as ExampleError_MarshalBinary_signed does.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {

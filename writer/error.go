@@ -18,34 +18,34 @@ import (
 
 // What an [*Error] can match with errors.Is.
 var (
-	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set the before-image may have the
-	// version of the row but other keys. With Compare, the row may have null where the field cannot be nil: its condition
-	// never holds. In both cases nothing was applied. From Resume it means that this call has sent nothing, but the write
-	// may be half applied: then [OutcomeOf] returns Unknown. While the error is [Error.Resumable], the fault may be the
-	// writer's.
+	// ErrInvalid: the call or a row is not valid; nothing was sent. Or a Versioned before-image has the row's version
+	// but other keys. Or a compared column is null and its field cannot be nil, so no condition holds. In the last two
+	// cases nothing was applied. From Resume it means that this call has sent nothing, but the write may be half
+	// applied: then [OutcomeOf] returns Unknown. While the error is [Error.Resumable], the fault may be the writer's.
 	ErrInvalid = decide.ErrInvalid
 	// ErrPartial: at least one table has the write, and another is not known to have it. Resume it if it is
 	// [Error.Resumable].
 	ErrPartial = errors.New("partially applied")
 	// ErrUnknown: at least one table may or may not have the write, now or later. Resume it if it is [Error.Resumable].
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrConflict: the condition of a Versioned or Compare set did not hold, because another writer came first. [Current]
-	// returns the row as it is. The write is NotApplied, or Unknown if an earlier attempt may have been applied. An
-	// Insert may have met the row of an earlier try of the same request. Compare Current, or give all tries one [At].
+	// ErrConflict: the condition of a Versioned or Compare set did not hold, because another writer came first.
+	// [Current] returns the row as it is. The write is NotApplied, or Unknown if an earlier attempt may have been
+	// applied. An Insert may have met the row of an earlier try of the same request. Look at Current, or give all tries
+	// one [At].
 	ErrConflict = errors.New("conflict")
 	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. The error also matches
 	// ErrConflict.
 	ErrTaken = decide.ErrTaken
-	// ErrExpired: the write is too old to Resume: older than a minute, and than half the smallest gc_grace_seconds of its
-	// tables. A table that the cluster does not have counts as 10 days. For an insert into a Versioned or Compare set
-	// whose transaction is not known to be applied, the limit is at most 12 hours. The server may have purged the
-	// tombstone of a later delete, so the write would bring its row back.
+	// ErrExpired: the write is too old to Resume. The limit is half the smallest gc_grace_seconds of its tables, but at
+	// least a minute. A table that the cluster does not have counts as 10 days. For an insert into a Versioned or
+	// Compare set whose transaction is not known to be applied, the limit is at most 12 hours. Later, the server may
+	// have purged the tombstone of a delete, so the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
 	// ErrTooLarge: a logged batch would be larger than [BatchLimit]; nothing was sent. [OutcomeOf] returns NotApplied,
 	// but a repeat fails again: write fewer rows at a time.
 	ErrTooLarge = errors.New("too large")
-	// ErrRefused: the server rejects the write to at least one table, and each repeat. A value is too large for an index
-	// or a guardrail, or a permission is missing. See [Error.Resumable].
+	// ErrRefused: the server rejects the write to a table, and would again. A value is too large for an index or a
+	// guardrail, or a permission is missing. See [Error.Resumable].
 	ErrRefused = req.ErrRefused
 	// ErrNotFound: Modify or Load found no base row under the key. Nothing was written.
 	ErrNotFound = errors.New("no such entity")
@@ -58,7 +58,7 @@ type TableResult struct {
 	// attempts that included the table, in earlier calls too; the largest number if it was in several requests
 	Attempts int
 	Err      error // why Outcome is not Applied; otherwise nil
-	Counter  bool  // the table holds counters, which are never sent again
+	Counter  bool  // the table holds counters
 }
 
 // Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known,
@@ -256,8 +256,8 @@ func (e *Error) Unwrap() []error {
 }
 
 // Current returns the row as it was when err's write met [ErrConflict]. It returns false if the row does not exist or
-// could not be read, if T is not the row type, and for other errors. For a write with several conditions it returns the
-// row of the first change whose condition did not hold, which the error names.
+// could not be read, if T is not the row type, and for other errors. Of several changes it returns the row of the first
+// whose condition did not hold.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.known.Conflict {
@@ -273,8 +273,8 @@ func Current[T any](err error) (T, bool) {
 // another entity that wants the key gets [ErrTaken] until the claim is older than [ClaimGrace]. The same entity gets
 // the key at once, so make the request again under the same id.
 //
-// It describes the call that returned the error. Once the error was given to [Writer.Resume], or to a queue whose
-// consumers resume it, rely only on the error that Resume returns.
+// NotApplied describes the call that returned the error. Once the error was given to [Writer.Resume], or to a queue
+// whose consumers resume it, rely only on the error that Resume returns.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
 		return e.refusal != nil && !errors.Is(e.refusal, errNoError) && !errors.Is(e.refusal, errNotDecoded)
@@ -287,9 +287,9 @@ func (e *Error) NotApplied() bool {
 //
 //   - every [ErrConflict], [ErrTaken] included, even if the outcome is Unknown: [Current] or a read returns the row,
 //     which has changed since;
-//   - [ErrRefused], if nothing else is left. Resume finishes the write once the limit is raised, the index dropped or
-//     the permission granted. A delete of the entity undoes it. Until then a Versioned entity takes no other write;
-//   - a NotApplied Insert into a Versioned set, if the key of a Unique table is the ID and is not claimed: insert it
+//   - [ErrRefused], if only refused tables are left. First raise the limit, drop the index or grant the permission;
+//     then call Resume. Until then a Versioned entity takes no other write. In other sets a Delete undoes the write;
+//   - a NotApplied Insert into a Versioned set with a Unique table of the ID, if the ID is not claimed: insert it
 //     again;
 //   - [ErrInvalid], unless Resume has rejected a write at most 5 days old for what may be a fault of the writer.
 func (e *Error) Resumable() bool {

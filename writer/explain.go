@@ -21,7 +21,7 @@ import (
 type Plan struct {
 	Op     string
 	Mode   Mode
-	Reason string // why the mode
+	Reason string // why this mode
 	Strict bool   // a LoggedBatch fails rather than become a fan-out
 	// Condition is what must hold before Requests are sent, or nil. A Transaction is one request that includes the
 	// condition, so its plan has no Requests.
@@ -51,7 +51,7 @@ type PlannedCondition struct {
 	Releases        []string // Unique tables in which a key is given up at the end
 	OthersFollow    bool     // other entities are written after it, and not atomically with it
 	Followed        bool     // the query tables follow the base row
-	Unmet           string   // text: when the condition does not hold
+	Unmet           string   // text: in which case it does not hold
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -69,8 +69,8 @@ type PlannedStatement struct {
 }
 
 // Explain returns what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. For
-// changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write
-// finds that. Package explain prints the plan.
+// changes that are not valid it returns the error of Write, except for faults in the live schema, which only Write
+// finds. Package explain prints the plan.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
 	p, err := w.plan(op, changes, 0)

@@ -12,8 +12,8 @@ const (
 	None Mode = iota
 	// Single is one statement in one request.
 	Single
-	// SamePartition is several statements in one request for one partition, which Cassandra applies as one mutation:
-	// atomic on every replica, without batchlog. Readers of two tables may for a moment see it in one of them only.
+	// SamePartition is one request of several statements for one partition key, applied as one mutation: atomic on
+	// every replica, without batchlog. Readers of two tables may for a moment see the write in one of them only.
 	SamePartition
 	// FanOut is one request per partition, all at the same time: if the client dies, some tables may lack the write.
 	FanOut
@@ -25,12 +25,13 @@ const (
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// the write is not completed.
 	Fallback
-	// Counter is the mode of a write that has nothing but counters: one request per partition, all at the same time. With
-	// other tables in the write, counters are sent in the same way, and the mode of the other tables is reported. Such a
-	// request has no timestamp. It is sent again only if it surely was not applied, and never by [Writer.Resume].
+	// Counter is the mode of a write that has nothing but counters: one request per partition, all at the same time.
+	// With other tables in the write, counters are sent in the same way, and the mode of the other tables is reported.
+	// Such a request has no timestamp. It is sent again only if it surely was not applied, and never by
+	// [Writer.Resume].
 	Counter
-	// Conditional is a lightweight transaction on the base table and then, if the set has more tables, a FanOut. With
-	// other entities in the write the transaction comes first, too, and their mode is reported.
+	// Conditional is a lightweight transaction on the base table and then, if the set has more tables, a FanOut.
+	// Changes of other sets in the write follow the transaction, too; then the mode of all that follows is reported.
 	Conditional
 	// Transaction is one transaction of Cassandra 6 over all tables, of a [tables.Transactional] set. It is one request.
 	Transaction

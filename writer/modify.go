@@ -26,17 +26,17 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Modify reads the base row under key, calls change to make the new row from it, and writes that as an Update. From key
-// it uses the base key alone. It returns the row as written, with its new stamp or version; the field of a
-// [tables.Mark] stays as read. change may modify the row in place, also behind pointers: the before-image is encoded
-// first. An error of change ends Modify and is returned unchanged.
+// Modify reads the base row under key, calls change to make the new row from it, and writes that as an Update. It uses
+// only the base key of key. It returns the row as written, with its new stamp or version; the field of a [tables.Mark]
+// stays as read. The function change may modify the row in place, also behind pointers: the before-image is encoded
+// first. If it returns an error, Modify returns that error unchanged.
 //
-// In a set that is Versioned or has Compare, a client that comes second meets a conflict. Modify then starts again with
-// the new row, until the policy's MaxElapsedTime has passed or too little is left for a round. change must have no side
-// effects, and must not call Modify. In other sets the later timestamp wins, and the other edit is lost: docs/write.md.
+// In a Versioned or Compare set, a client that comes second meets a conflict. Modify then starts again with the new
+// row, until the policy's MaxElapsedTime has passed or too little time is left for a round. So change must have no side
+// effects. It must not call Modify. In other sets the later timestamp wins, and the other edit is lost: docs/write.md.
 //
-// It fails as [Writer.Write] does, and then returns the row that [Writer.Resume] will write. After a failed read the
-// error is NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row has no
+// Modify fails as [Writer.Write] does, and then returns the row that [Writer.Resume] will write. After a failed read
+// the error is NotApplied. It matches [ErrNotFound] if there is no base row. It matches [ErrInvalid] if the row has no
 // stamp for OneOf ([tables.UnstampedRows]), null in a Compare column, or a TTL without an expiry for ExpiresAt.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
@@ -275,10 +275,10 @@ func (w *Writer) unkept(ctx context.Context, op string, s *layout.Set) error {
 			"(a TTL on some columns only: write them alike, all with a TTL or none)"))
 }
 
-// Load reads the base row under key, at the writer's consistency level. From key it uses the base key alone. If there
-// is no row, the error matches [ErrNotFound], also for a deleted row of a Versioned set that still has a version. In a
-// Versioned or Compare set it may miss a change that is decided and has not reached all replicas. A write made from its
-// result may then meet [ErrConflict]. It fails as the read of [Modify] does.
+// Load reads the base row under key, at the writer's consistency level. It uses only the base key of key. If the entity
+// does not exist, the error matches [ErrNotFound]. In a Versioned or Compare set Load may miss a change that is decided
+// and has not reached all replicas. A write made from its result may then meet [ErrConflict]. Load fails as the read of
+// [Modify] does.
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()

@@ -118,7 +118,7 @@ func WithClock(clock *Clock) NewOption {
 }
 
 // MaxClockSkew limits how far ahead of the clock the stamp of a before-image, or the timestamp given to [At], may be. A
-// later one is rejected: writing above it would shut out all other writers until their clocks reach it. Default: 10 s.
+// later one is rejected: a write above it would shut out all other writers until their clocks reach it. Default: 10 s.
 func MaxClockSkew(d time.Duration) NewOption {
 	return newOption(func(c *config) {
 		c.positive("MaxClockSkew", d)
@@ -140,8 +140,8 @@ func Retry(p retry.Policy) Option {
 
 // Hedge sends a request that has had no answer for d once more, to another replica: the first success wins, an error
 // does not. It cuts the latency of the slowest writes, for an occasional extra request, which takes a token of the
-// retry budget. d is best near the 99th percentile of the latency. It must be less than the AttemptTimeout of [Retry]
-// and, for [New], the [Timeout]. Default: 0, which turns it off.
+// retry budget. Set d near the 99th percentile of the latency. It must be less than the AttemptTimeout of [Retry] and,
+// for [New], than the [Timeout]. Default: 0, which turns it off.
 func Hedge(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
@@ -152,7 +152,7 @@ func Hedge(d time.Duration) Option {
 	})
 }
 
-// Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
+// Logged makes every write of more than one partition a logged batch. While Cassandra cannot write the batchlog, the
 // write fails. [Concurrent] in the same New or With is an error. Both have no effect on sets that are
 // [tables.Transactional].
 func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
@@ -225,7 +225,7 @@ func Consistency(level session.Consistency) Option {
 }
 
 // Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. If d is at most 2.5 s, an attempt
-// may take half of it, so that it can be repeated. AttemptTimeout, [Hedge] or a single attempt turns that off.
+// may take half of d, so that it can be repeated. AttemptTimeout or one attempt in [Retry], or [Hedge], turns that off.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("Timeout", d)
@@ -233,9 +233,8 @@ func Timeout(d time.Duration) Option {
 	})
 }
 
-// ClaimGrace sets how long another entity's claim of a Unique key counts while that entity does not have the key. Its
-// write may be in flight. An older claim's client counts as gone: its write is fenced, and the key is taken. Default:
-// 10 s.
+// ClaimGrace sets how long another entity's claim of a Unique key counts before that entity has the key: its write may
+// be in flight. After that the writer fences that entity's write, and takes the key. Default: 10 s.
 func ClaimGrace(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("ClaimGrace", d)
@@ -258,10 +257,10 @@ func BatchLimit(bytes int) Option {
 }
 
 // Group sends requests of a fan-out together if their partitions share a near replica. They become one unlogged batch
-// of up to 10 partitions and about the given bytes, so client and servers do less. If it fails, they are sent alone at
-// once, and more tables may be Unknown until that succeeds. Give 4 << 10, below batch_size_warn_threshold; at most 50
-// KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. [Writer.Explain] returns what is grouped,
-// docs/design/groups.md lists what never is.
+// of up to 10 partitions and about the given bytes, so client and servers do less. If it fails, each is immediately
+// sent alone; until that succeeds, more tables may be Unknown. Give 4 << 10, below batch_size_warn_threshold; at most
+// 50 KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. [Writer.Explain] returns what is
+// grouped, docs/design/groups.md lists what never is.
 func Group(bytes int) Option {
 	return option(func(c *config) {
 		switch {

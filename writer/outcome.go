@@ -46,8 +46,8 @@ const (
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
-// Look for your own errors first: an err without an error of denorm is Unknown. The package documentation has joined
-// and stored errors. Once the error was given to Resume, the outcome no longer holds.
+// Look for your own errors first: an err without an error of denorm is Unknown. For joined and stored errors see the
+// package documentation. Once the error was given to Resume, the outcome no longer holds.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied

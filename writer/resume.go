@@ -33,10 +33,10 @@ const (
 const resumeWidth = 256
 
 // Resume finishes a failed write: it sends again what is not known to be applied, with the bytes, timestamp, mode and
-// keyspaces of the write. Level, timeout, retries and tracer are the writer's. failed is not changed. Resume is safe
-// for a write that was applied after all, several times, and in several processes at once. The exception is
-// [tables.Compare]: the change applies a second time if the compared columns have their former values again. An insert
-// applies again after a delete. At most 256 requests are in flight at the same time.
+// keyspaces of the write. Level, timeout, retries and tracer are the writer's. Resume may run late, several times, and
+// in several processes at once, with two exceptions. With [tables.Compare] the change applies twice if the compared
+// columns have their former values again, and a repeated insert undoes a delete. With [tables.SingleWriter] nobody may
+// change the entity before Resume ends. At most 256 requests are in flight at the same time.
 //
 // The result and error are as from [Writer.Write]. No table becomes NotApplied, because the error may have been resumed
 // elsewhere. The exception is [ErrConflict] where the row of a Versioned set shows that another change won. Counters

@@ -15,8 +15,8 @@ import (
 )
 
 // Resumes limits [Writer.Resume] to what these sets could have written, for a queue that others can write to. Another
-// stored error, or one with a value outside [tables.OneOf], fails with [ErrInvalid]. Errors older than an added column,
-// or field of a user-defined type, are resumed. A second Resumes replaces the first. Default: any table in the
+// stored error, or one with a value outside [tables.OneOf], fails with [ErrInvalid]. Errors stored before a column, or
+// a field of a user-defined type, was added are resumed. A second Resumes replaces the first. Default: any table in the
 // keyspaces of the writer; the package documentation says what a forged error can then do.
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)

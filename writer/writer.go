@@ -176,9 +176,10 @@ type Result struct {
 // [ErrInvalid] and nothing was sent. Write ends when ctx does, or after the writer's [Timeout]. A write in flight may
 // then still be applied, and its outcome is Unknown.
 //
-// Changes of Versioned and Compare sets must be of one entity or, with [tables.Compare], of rows of one partition. One
-// lightweight transaction decides about them before anything else is sent. Changes of [tables.Transactional] sets, also
-// of several entities, are one transaction. No other changes may be in the Write.
+// A Write may have one change of a Versioned set, or changes of a Compare set for rows of one partition. A lightweight
+// transaction decides about them before anything else is sent; changes of other sets follow it. Changes of
+// [tables.Transactional] sets, also of several entities, are one transaction. They allow no changes of sets that are
+// not Transactional in the Write.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
 	w = w.made()
 	if ctx == nil {
