@@ -26,8 +26,8 @@
 // version are null. It stays for 24 hours, or in a Transactional set until the entity is inserted again. A query does
 // not return this row, and a limit does not count it. It is read, though, like a tombstone.
 //
-// Rows of a Unique table are claims, also of unfinished writes. Only the owner's base row shows whether the owner has
-// the key; [Query.Confirm] reads it. See tables.Table.
+// Rows of a Unique table are claims, some of them of unfinished writes. Only the owner's base row shows whether the
+// owner has the key; [Query.Confirm] reads it. See tables.Table.
 //
 // # Confirmed rows
 //
@@ -38,7 +38,7 @@
 // # Streams
 //
 // A partition is read in pages, one of them ahead of the caller, so memory does not grow with the result. The page size
-// follows the limit: ten rows out of ten partitions cost ten pages of ten rows. To stop early just break: the loop ends
+// follows the limit: Limit(10) over ten partitions reads ten pages of ten rows. To stop early just break: the loop ends
 // when its requests have ended, and leaves no goroutine.
 //
 // A read is not a snapshot: each page shows the moment when it was read. Only [Transaction] reads several rows as they
@@ -47,11 +47,10 @@
 // # Continuing
 //
 // [Rows.Token] continues a query after the last row, in any process. The query must be the same, including its bounds;
-// the limit may differ. The token never expires. The query goes on as a new one that begins after the last row would.
+// the limit may differ. The token never expires. The query goes on like a new query that begins after the last row.
 //
 // # Errors
 //
 // Every request is retried as the [retry.Policy] says; reads are idempotent. When a partition cannot be read the query
-// ends with an [*Error]. Rows that came before the error are correct. The result is complete only if the loop ends
-// without an error. A token taken after the error continues the query.
+// ends with an [*Error]. A token taken after the error continues the query.
 package reader

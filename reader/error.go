@@ -18,7 +18,7 @@ var (
 	// that the query lacks or cannot have.
 	ErrInvalid error = invalidError("denorm: invalid query")
 
-	// ErrToken means that the token of a query is of another query, or not a token. It comes with ErrInvalid.
+	// ErrToken means that the token of a query is of another query, or not a token. The error also matches ErrInvalid.
 	ErrToken = errors.New("denorm: token of another query")
 )
 
@@ -73,18 +73,18 @@ func reason(err error) string {
 }
 
 // Error says which partition could not be read, or that a [Transaction] failed. Rows that were returned before it are
-// correct, but not complete.
+// correct, but the result is incomplete.
 //
-// It names the partition by its number and by its buckets, the derived columns of its key, and holds no other values of
-// the key. Many keys share a bucket. If your buckets are so narrow that they identify people, keep the errors
+// Error names the partition by its number and by its buckets, the derived columns of its key, and holds no other values
+// of the key. Many keys share a bucket. If your buckets are so narrow that they identify people, keep the errors
 // confidential.
 type Error struct {
 	Op string
 	// physical; in a [Transaction] all tables, with commas between them, and the keyspace of the first
 	Keyspace, Table string
-	Partition       int // from 1, in the order of the query; 0 of [Transaction], as are Partitions and Buckets
+	Partition       int // from 1, in the order of the query; 0 for a [Transaction]
 	Partitions      int
-	Buckets         []session.Bucket // empty if the table has none in its partition key
+	Buckets         []session.Bucket // empty if the partition key has no derived columns
 	Attempts        int              // of the page that failed
 	Err             error
 }

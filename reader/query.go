@@ -71,9 +71,9 @@ func From[T any](set *tables.Set[T], name string) Query[T] {
 	return Query[T]{query: query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 
-// Eq limits the query to rows whose partition key or clustering column is value. The value must be of the Go type of
-// the column's field. A value that [tables.OneOf] does not list is not an error, as rows from before the declaration
-// may have it; usually it finds no rows. A value that [tables.Derive] cannot give is rejected.
+// Eq limits the query to rows in which a column of the partition key, or a clustering column, has the value. The value
+// must be of the Go type of the column's field. A value that [tables.OneOf] does not list is not an error, as rows from
+// before the declaration may have it; usually it finds no rows. A value that [tables.Derive] cannot give is rejected.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
 // Gt limits the query to rows whose clustering column is greater than value. In Gt, GtOrEq, Lt and LtOrEq of a timeuuid
@@ -95,8 +95,8 @@ func (q Query[T]) where(column string, op operator, value any) Query[T] {
 	return q
 }
 
-// OrderBy sets the direction. The order is the first clustering column without Eq, followed by ASC or DESC. Default:
-// the clustering order of the table. A column alone means ASC, as in CQL, even if the table has it in descending order.
+// OrderBy sets the direction: the first clustering column without Eq, followed by ASC or DESC. Default: the clustering
+// order of the table. A column alone means ASC, as in CQL, even if the table has it in descending order.
 func (q Query[T]) OrderBy(order string) Query[T] {
 	q.order = order
 	return q

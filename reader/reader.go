@@ -25,9 +25,9 @@ type Reader struct {
 // Format prints one text, so that fmt cannot show the session's password.
 func (Reader) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm reader") }
 
-// New makes a reader of the session's connections for reads. It uses the keyspaces of the session and, if the session
-// has them, its tracer and its retry budget. The option [Consistency] sets the level of its requests. The error names
-// every option that is not valid, and matches [ErrInvalid].
+// New makes a reader on the session's read connections. It uses the keyspaces of the session and, if the session has
+// them, its tracer and its retry budget. The option [Consistency] sets the level of its requests. The error names every
+// option that is not valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reader, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, &optionError{errors.New("the session is nil or a zero value: session.Open makes one")}

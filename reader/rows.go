@@ -29,9 +29,9 @@ func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T]
 }
 
 // List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token
-// continues the query. After the last row it is empty, unlike [Rows.Token]. If the limit was met it is not empty,
-// though there may be no more rows. On an error List also returns the rows before it, and the token that continues
-// after them.
+// continues the query. After the last row it is empty, unlike the token of [Rows.Token]. If the limit was met it is not
+// empty, though there may be no more rows. On an error List also returns the rows before it, and the token that
+// continues after them.
 func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, Token, error) {
 	rows := Read(ctx, r, op, q)
 	var out []T

@@ -13,12 +13,13 @@ import (
 )
 
 // Token is the place in a query's order at which it can be continued, as text that fits into a URL. The empty token is
-// the beginning. A token holds the clustering key of the last row, its bucket, and a hash of the query, not the bounds.
-// Every page needs the bounds of page 1: if they depend on the clock, store them with the token.
+// the beginning. A token holds the clustering key of the last row, its bucket, and hashes of the query and its bounds.
+// It does not hold the bounds: every page needs the bounds of page 1. If they depend on the clock, store them with the
+// token.
 //
-// It is not encrypted: its holder can read that clustering key, and check guesses of the query's values and bounds.
-// Encrypt it if these are secret. Tokens from clients are safe to accept: a forged one can only change where the page
-// begins within the query's own range.
+// A token is not encrypted: its holder can read that clustering key, and check guesses of the query's values and
+// bounds. Encrypt it if these are secret. Tokens from clients are safe to accept: a forged one can only change where
+// the page begins within the query's own range.
 type Token string
 
 // tokenVersion comes first. A token of another one is rejected.

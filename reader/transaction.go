@@ -15,8 +15,8 @@ import (
 )
 
 // Transaction reads rows of a [tables.Transactional] set in one transaction of Cassandra 6: all of them as they are at
-// one moment. So it sees all of a write to such sets, or nothing of it. Each query names one row: it gives every column
-// of its table's key with Eq, except derived ones that follow from the others. The rows come in the order of the
+// one moment. So it sees all of a write to such sets, or nothing of the write. Each query names one row: it gives every
+// column of its table's key with Eq, except derived ones that follow from the others. The rows come in the order of the
 // queries; nil stands for a row that does not exist. The transaction waits for others of the same partitions, and is
 // retried as any read.
 //
