@@ -27,9 +27,8 @@ import (
 // continues it.
 //
 // The error is as from [Report.Err]. ErrDrift: rows were left. ErrUnsafe: rows end by a TTL. ErrIncomplete: rows could
-// not be read, have no time, or were written without the library after Writers. ErrInvalid: nothing was sent, because
-// the call is not valid, or a table has gc_grace_seconds below an hour. Or the clocks of this machine and of a node
-// differ by more than 10 s, or the session lacks a LocalDC, as for Repair. The report is nil if the run could not
+// not be read, have no time, or were written without the library after Writers. ErrInvalid: nothing was sent. The call
+// is not valid, as in Repair, or a table has gc_grace_seconds below an hour. The report is nil if the run could not
 // begin.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)

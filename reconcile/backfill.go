@@ -15,21 +15,21 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Writers says when [Reconciler.Backfill] or Adopt may begin. By t the last process that does not write the new table,
-// or writes without the library, had ended. Errors that such processes stored had been resumed or discarded. If one
-// goes on, or is resumed later, the table lacks rows that it should have, and has rows that it should not have.
+// Writers says that by t, which must be past, all old processes had ended. These do not write the new table
+// ([Reconciler.Backfill]), or write without the library ([Reconciler.Adopt]). Errors that they stored had been resumed
+// or discarded. If one writes later, the table lacks rows or has stale ones.
 func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 
 // Backfill puts the rows of the base table into a query table that is new to the set, while writers write. Then it
 // verifies that table. When it returns no error, readers may use the table. First create the table, and deploy the set
-// with it, [tables.Table.Hidden], in every process that writes. [Writers] is required. It puts each row at the row's
-// own timestamp and remaining TTL, so what writers write is newer, and wins. It may be called again at any time.
+// with it, [tables.Table.Hidden], in every process that writes. [Writers] is required. Backfill puts each row with its
+// own timestamp and remaining TTL, so newer writes win. It may be called again at any time.
 //
 // The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if
 // rows still differ: repair the table with [Tables], then call Backfill again. It matches ErrInvalid, and nothing was
-// sent, if the call or the set is not valid for it. docs/change-schema.md has the steps. Verify the
-// table once more after half of gc_grace_seconds: hints and stored errors may deliver older writes until then. The
-// report is of the final check, or of the rows that were put. It is nil if the run could not begin.
+// sent, if the call or the set is not valid. docs/change-schema.md has the steps. Verify the table once more after half
+// of gc_grace_seconds: hints and stored errors may deliver older writes until then. The report describes the check or,
+// if that did not begin, the rows that were put. It is nil if the run could not begin.
 func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table string, options ...Option) (*Report, error) {
 	options = append(slices.Clone(options), Tables(table))
 	j, err := r.open(ctx, set, options)

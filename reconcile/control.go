@@ -15,19 +15,19 @@ import (
 // RunInfo is a run that [State] has stored.
 type RunInfo struct {
 	Run    gocql.UUID
-	Kind   string // verify, repair, backfill, adopt or watch
+	Kind   string // verify, repair, backfill, adopt, copy or watch
 	Entity string
 	// Keyspaces are the physical keyspaces of the tables, separated by commas.
 	Keyspaces string
-	// State is running, interrupted, incomplete or done. The process of an interrupted run has died, or is about to find
-	// that it has lost its lease. An incomplete one has ended without reading all. Runs in all states but running can be
-	// given to [Resume]; [Reconciler.Watch] continues its own runs.
+	// State is running, interrupted, incomplete or done. The process of an interrupted run has died, or has lost its
+	// lease. An incomplete run was stopped, or could not read all. [Resume] takes runs in all states but running;
+	// [Reconciler.Watch] continues its own runs.
 	State string
 	// Wanted is what the process of the run does, or is about to do: run, pause or stop.
 	Wanted string
 	Rate   int // the bound of requests a second, 0 for none
-	// Done counts the token ranges of tables that are read and settled, or without [Lookup] those that are read, of Ranges
-	// in total. Rows counts the rows read. All are a few seconds old.
+	// Done counts the token ranges that are read and settled, of Ranges in total. Verify and Repair without [Lookup] count
+	// those that are read. Rows counts the rows read. All are a few seconds old.
 	Done, Ranges, Rows, Findings int
 	Began, Ended                 time.Time // Ended is zero while it has not
 
@@ -72,8 +72,7 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 
 // Pause makes a run read and repair nothing until [Reconciler.Continue]. It keeps its lease and its stored progress.
 // The process of the run learns of it within some seconds, and requests in flight end as usual. The error matches
-// ErrInvalid if no such run is stored, or if it has ended. The process of an interrupted run may only be slow: if it is
-// alive, it learns of the pause as well.
+// ErrInvalid if no such run is stored, or if it has ended.
 func (r *Reconciler) Pause(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantPause)
 }

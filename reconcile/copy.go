@@ -20,10 +20,10 @@ import (
 // copied is a column of ReadOnly, and one that gets its values.
 type copied struct{ from, to string }
 
-// Copy makes [Reconciler.Adopt] begin with a copy of the lists of column from, which is [tables.ReadOnly], into column
-// to, whose Go type must fit them. A value is written at the time of the list, so each later write of column to wins,
-// and it may be copied again. In Cassandra 4.1, which does not tell that time, it is the earliest time in the row.
-// [Report] counts the rows. The option may be given for several columns.
+// Copy makes [Reconciler.Adopt] first copy the lists of a [tables.ReadOnly] column (from) into another column (to) of a
+// fitting Go type. A value is written at the time of its list, so later writes win, and a repeated copy does no harm.
+// In Cassandra 4.1, which does not tell that time, it is the earliest time in the row. [Report] counts the lists. The
+// option may be given for several columns.
 func Copy(from, to string) Option {
 	return func(c *config) { c.copies = append(c.copies, copied{from, to}) }
 }

@@ -24,9 +24,7 @@ import (
 )
 
 // Internal is for engines of this repository that distribute the ranges of a run over several processes, as module
-// reconcile/temporal does. It checks that a run of a kind is valid, and reads what has to be known about the live
-// tables. fills is the table that a backfill fills. The time of option Writers must have passed; Internal does not
-// wait.
+// reconcile/temporal does.
 func (r *Reconciler) Internal(ctx context.Context, kind string, set tables.Described, fills string) (engine.Run, error) {
 	options := []Option{Lookup()}
 	if kind == engine.Backfill {

@@ -17,13 +17,13 @@ const (
 	Missing   = repair.Missing   // the table lacks the row that the base row should have there
 	Differing = repair.Differing // the row is there, is not newer than the base row, and has other values
 	Ghost     = repair.Ghost     // a row that is not newer than the base row, under a key that the base row does not have
-	Orphan    = repair.Orphan    // a row of an entity that has no base row, or a row that leads to none
+	Orphan    = repair.Orphan    // a row of an entity that has no base row, or a row whose base key is null
 	Newer     = repair.Newer     // a row that is newer than the base row
 	Ahead     = repair.Ahead     // the entity has a time more than Settle in the future: see [KeepAhead] and [RemoveAhead]
 	Undatable = repair.Undatable // a row for which nothing says when it was written
 	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
-	// Two base rows have the same unique key, or the same tables.ID. [Finding.Other] is the one for which the key is
-	// claimed, or the other one.
+	// Two base rows have the same unique key, or the same tables.ID. [Finding.Other] is the other row: the claim's owner,
+	// if that is not this one.
 	Shared = repair.Shared
 )
 
@@ -87,8 +87,8 @@ func (f Finding) Entity() string {
 	return tablerow.KeyText(f.t.Base(), f.entity)
 }
 
-// Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key or ID. It is
-// empty for all other findings, and if the process of the run that found it has died.
+// Other returns, for a [Shared] finding, the [Finding.Entity] of the other entity with the key or ID. It is empty for
+// other classes, and for findings of a process that has died.
 func (f Finding) Other() string {
 	if f.other == "" {
 		return ""
@@ -119,5 +119,5 @@ func (f Finding) String() string {
 	return out
 }
 
-// Format prints [Finding.String] for every verb.
+// Format prints [Finding.String] for every format of fmt.
 func (f Finding) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }

@@ -104,8 +104,8 @@ func Tables(names ...string) Option { return func(c *config) { c.only = names } 
 
 // Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or ALL
 // if that is ONE or LOCAL_ONE: otherwise acknowledged rows may be missed. Default: LOCAL_QUORUM. Before rows are
-// removed, the base table is always read at ALL. In a Versioned set it is read at SERIAL, and in an adoption also at
-// ALL. A level that is not one of package session matches [ErrInvalid].
+// removed, the base table is read at ALL. In a Versioned set it is read at SERIAL instead; Adopt reads it at both. A
+// level that is not one of package session matches [ErrInvalid].
 func Consistency(level session.Consistency) Option {
 	return func(c *config) {
 		if c.consistency = level; !settings.Level(gocql.Consistency(level)) {
@@ -124,9 +124,8 @@ func InFlight(most int) Option {
 	}
 }
 
-// Target sets how long 95 of 100 requests may take: if they take longer, fewer are kept in flight. Default: twice the
-// 95th percentile of the fastest 50 consecutive requests of the first 200, and again where one request at a time takes
-// longer. A run begins with one at a time.
+// Target sets how long 95 of 100 requests may take: if they take longer, fewer are kept in flight. Default: measured at
+// the start of the run. A run begins with one request at a time.
 func Target(p95 time.Duration) Option {
 	return func(c *config) {
 		if c.target = p95; p95 <= 0 {
@@ -161,11 +160,11 @@ func PageSize(rows int) Option {
 // DryRun makes [Reconciler.Repair] report what it would do, and send nothing.
 func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
-// Rewrite makes [Reconciler.Repair] write an entity again, at a timestamp Settle ago, where a delete of an incomplete
-// write covers its row ([Shadowed]). Writes in flight are newer and win. A write of an earlier time that arrives later
-// loses: resume stored errors first, and import nothing with writer.At. It also puts rows into the base table that are
-// older than 3/4 of gc_grace_seconds, as after a restore. An entity that was deleted so long ago then comes back if one
-// of its rows was left. It waits for all replicas of the base row, and does not apply to Versioned sets.
+// Rewrite makes [Reconciler.Repair] write an entity again, at a timestamp Settle ago, if a delete of an incomplete
+// write covers its row ([Shadowed]). Older writes that arrive later lose: resume stored errors first, and import
+// nothing with writer.At. Repair also puts rows into the base table that are older than 3/4 of gc_grace_seconds. An
+// entity that was deleted so long ago then comes back if a row of it was left. Rewrite needs all replicas of the base
+// row, and does not apply to Versioned sets.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // KeepAhead makes a run carry out writes whose time is more than [Settle] in the future ([Ahead]), over other changes
@@ -180,9 +179,9 @@ func RemoveAhead() Option { return func(c *config) { c.removeAhead = true } }
 
 // MaxRemovals bounds how many rows a run removes or puts into the base table. More end it with [ErrTooMuch], so that a
 // damaged base table does not damage the others. Default: 1 % of the rows read, at least 100 and at most 1000. By
-// default a wrong declaration of a key column also ends the run (see the package documentation). A given number replaces both. It
-// also lets rows be removed for which nothing proves a delete, but not with [Rewrite]. Less than 1 matches
-// [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
+// default a wrong declaration of a key column also ends the run (see the package documentation). A given number
+// replaces both limits. Without [Rewrite] it also lets rows be removed for which nothing proves a delete. Less than 1
+// matches [ErrInvalid]; [DryRun] removes nothing.
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {
@@ -193,7 +192,7 @@ func MaxRemovals(rows int) Option {
 
 // OnRemoval makes a run call f with each row, with all its values, before it is removed. The row is removed after f has
 // returned. If f fails, the row is left, and the [Finding] says why. Without OnRemoval, [Reconciler.Repair] removes
-// nothing, and says so. Several goroutines call f at once.
+// nothing, and the Finding says so. Several goroutines call f at once.
 func OnRemoval(f func(Removal) error) Option { return func(c *config) { c.onRemoval = f } }
 
 // Lookup makes [Reconciler.Verify] and [Reconciler.Repair] read the counterparts of each row one by one. That takes

@@ -32,12 +32,12 @@ type Reconciler struct {
 	defaults []Option
 }
 
-// Format prints one text for every verb. Without it fmt could show the password, which the session of gocql has.
+// Format prints one text for every format of fmt, so that no password is shown.
 func (Reconciler) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "denorm reconciler") }
 
-// New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session and reports
-// to its tracer. It has its own retry budget, so that a run does not use up the budget of the service. The options are
-// the defaults of all calls. The error names each option that is not valid, and matches [ErrInvalid].
+// New makes a Reconciler from a session that can read and write. The Reconciler works in the keyspaces of the session
+// and reports to its tracer. It has its own retry budget, so that a run does not use up the budget of the service. The
+// options are the defaults of all calls. The error names each option that is not valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reconciler, error) {
 	if s == nil || s.Reads() == nil || s.Writes() == nil {
 		return nil, invalid("the session is nil, cannot write, or is a zero value: session.Open makes one")

@@ -28,7 +28,8 @@ var (
 	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
 )
 
-// Report is what a call found. It is complete when the call has returned.
+// Report is what a call found. It is complete when the call has returned. After a [Resume], Stamped, OtherTimes,
+// Unadopted, Copied, Kept and, in [TableReport], Unheld, Units and Nulls count the last process only.
 type Report struct {
 	Entity       string
 	Run          gocql.UUID // zero without [State]
@@ -36,27 +37,23 @@ type Report struct {
 	// Tables are the tables that were compared, the base table first.
 	Tables []TableReport
 	// NotCompared are the tables of the set that were not compared, by physical name with keyspace: nothing is known of
-	// them. Of [Entity], a name with ", under other keys" is a table that may have rows of the entity where Entity has
-	// not looked.
+	// them. [Entity] adds ", under other keys" to a table that may have more rows of the entity where it has not looked.
 	NotCompared []string
 	// InFlight counts entities whose tables differed at first and later agreed or changed: writes in flight explain them.
 	InFlight int
 	// Put counts the rows that [Reconciler.Backfill] has put into its table.
 	Put int
 	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version. OtherTimes counts the rows of
-	// their query tables that had another time than the base row: this is not a difference. If a run was continued, both
-	// count the last process only.
+	// their query tables that had another time than the base row: this is not a difference.
 	Stamped, OtherTimes int
-	// Unadopted counts the base rows without a stamp or version, as rows have that were written without the library:
-	// [Reconciler.Adopt] gives them one. In a set with Versioned they were not compared, and Err matches [ErrIncomplete].
-	// If a run was continued, it counts the last process only.
+	// Unadopted counts the base rows without a stamp or version, which were written without the library: see
+	// [Reconciler.Adopt]. In a set with Versioned they were not compared, and Err matches [ErrIncomplete].
 	Unadopted int
-	// Copied counts the lists that [Copy] has put into another column, or with [DryRun] would. Kept counts those that it
-	// has not put there, because that column was written later, with another value or with none. If a run was continued,
-	// both count the last process only.
+	// Copied counts the lists that [Copy] has put into another column, or with [DryRun] would put. Kept counts lists that
+	// it has not put there, because that column was written later, with another value or with null.
 	Copied, Kept int
-	// Uncovered counts what could not be read or looked at again: token ranges, entities that differed, and rows of which
-	// writers reject each change. Err says why.
+	// Uncovered counts what could not be read or looked at again: token ranges, entities that differed, and rows that
+	// writers cannot change. Err says why.
 	Uncovered int
 
 	mu       sync.Mutex
@@ -103,8 +100,7 @@ type TableReport struct {
 	Rows  int    // read
 	Found map[Class]int
 	// Unheld counts, in a table with Unique, claims of entities whose base rows do not have the key. They are not a
-	// difference: writes whose client has died leave them, and the next entity that wants such a key takes it. If a run
-	// was continued, Unheld counts the last process only.
+	// difference: writes whose client has died leave them, and the next entity that wants such a key takes it.
 	Unheld int
 	// Ending counts rows that end by a TTL other than default_time_to_live, while no column of [tables.ExpiresAt]
 	// says when. A change keeps such a row forever: in a set without ExpiresAt the error of the report matches
@@ -115,8 +111,7 @@ type TableReport struct {
 	// two rows is newer.
 	Units map[string]int
 	// Nulls counts rows of the base table in which a column is null and its field is not a pointer, by column.
-	// [Reconciler.Adopt] has read them with another value, which the next update writes. If a run was continued, Units
-	// and Nulls count the last process only.
+	// [Reconciler.Adopt] has read them with another value, which the next update writes.
 	Nulls map[string]int
 
 	keep   string         // how the ends of rows are kept, in a set without ExpiresAt
@@ -130,10 +125,9 @@ const maxFindings = 100_000
 // Findings returns the first 100,000 rows that disagree; [TableReport] counts all.
 func (r *Report) Findings() iter.Seq[Finding] { return slices.Values(r.findings) }
 
-// Err is nil if all rows were read and agree now. It matches [ErrDrift] if some disagree and were not repaired, and
-// [ErrIncomplete] if some could not be read. It matches [ErrUnsafe] if a change of some would lose something, and
-// [ErrTooMuch] if a repair ended because of [MaxRemovals]. It matches [ErrStopped] or [ErrRunning] if a stored run
-// ended early.
+// Err is nil if all rows were read and agree now. It matches [ErrDrift] if rows disagree and were not repaired, and
+// [ErrIncomplete] if rows could not be read. It matches [ErrUnsafe] if rows are not safe to change, and [ErrTooMuch] if
+// a repair ended because of [MaxRemovals]. It matches [ErrStopped] or [ErrRunning] if a stored run ended early.
 func (r *Report) Err() error {
 	var errs []error
 	if r.stopped != nil {
@@ -214,7 +208,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Format prints [Report.String] for every verb: printed in full, a report would show keys of rows.
+// Format prints [Report.String] for every format of fmt.
 func (r *Report) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
 
 func plural(n int, what string) string {
@@ -369,9 +363,9 @@ type Progress struct {
 	Done     float64 // fraction of the ring, over all tables, or of the one entity: 0 to 1
 	Rows     int     // rows that were read, and compared or put
 	Findings int
-	Waiting  int // entities to be looked at again
+	Waiting  int // entities to be read again
 	InFlight int // requests that may be in flight
-	// Waits says why nothing is read at the moment: the run was paused, rows are read again later, or
-	// [Reconciler.Backfill] or [Reconciler.Adopt] waits for writers. Otherwise it is empty.
+	// Waits says why nothing is read at the moment, if so: a pause, rows to be read again later, or [Settle] after
+	// [Writers].
 	Waits string
 }

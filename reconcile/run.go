@@ -26,14 +26,14 @@ var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resu
 
 // State stores runs in the tables of [StateSchema], in a physical keyspace, where they outlive their process. [Resume]
 // continues a run whose process has died, and other processes see and control it ([Reconciler.Runs]). A finding keeps
-// the time when the first run saw it, so that it can become [Proven]. In each datacentre (session.LocalDC) only one run
-// of a kind works at a time ([ErrRunning]). Sessions without one share one more place in the whole cluster. Default:
-// all of that is in memory, and ends with the call.
+// the time when it was first seen, so that it can become [Proven]. In each datacentre (session.LocalDC) only one run of
+// a kind works on a set at a time ([ErrRunning]). Sessions without LocalDC count as one more datacentre. Default: all
+// of that is in memory, and ends with the call.
 func State(keyspace string) Option { return func(c *config) { c.state = keyspace } }
 
 // Resume continues a run that [State] has stored: see [Report.Run] and [Reconciler.Runs]. Verify and Repair without
-// [Lookup] read all tables again. Others repeat nothing, and first look at what was being repaired. The report has all
-// that was found before. Give it the same method, datacentre, set, [Tables], [Lookup] and [DryRun], and for Adopt the
+// [Lookup] read all tables again. Others repeat nothing, and first read again what was being repaired. The report has
+// what was found before. Give it the same method, datacentre, set, [Tables], [Lookup] and [DryRun], and for Adopt the
 // same [Writers] and [Settle], or the error matches [ErrInvalid]. The run keeps its [Rate] unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 

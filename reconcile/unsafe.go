@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/internal/tablerow"
 )
 
-// ErrUnsafe says that a change of some rows would lose something. They end by a TTL and no column says when, or no
-// write of the library wins against them. The text says what to do.
+// ErrUnsafe says that some rows are not safe to change. They have a TTL, which a change would lose, or no write of the
+// library wins against them. The text says what to do.
 var ErrUnsafe = errors.New("denorm: reconcile: rows are not safe to change")
 
 // rows counts rows of a table that were read.

@@ -12,10 +12,10 @@ import (
 // apart, until they agree or no write in flight can explain the difference. If any entity differs, Verify takes at
 // least that long. With [Lookup] it needs no temporary file, and takes many times as long.
 //
-// In a set with a single table it reads the rows, and reports those whose changes writers reject: see
-// [Report.Unadopted].
+// In a set with a single table it reads the rows, and counts those that writers cannot change: see [Report.Unadopted]
+// and [Report.Uncovered].
 //
-// The error is as from [Report.Err], or ErrInvalid, or the error of ctx. With [State] it may be [ErrRunning], or say
+// The error is as from [Report.Err], or ErrInvalid, or the error of ctx. With [State] it may match [ErrRunning], or say
 // that the state cannot be read. The report is never nil once the run has begun.
 func (r *Reconciler) Verify(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
@@ -36,17 +36,14 @@ func (j *job) runDigest(ctx context.Context) (*Report, error) {
 }
 
 // Repair compares like [Reconciler.Verify], and makes the tables agree. It reads the entities that differ row by row,
-// and sends the mutations of earlier writes again, with the same values and timestamps. So it undoes no write of
-// others.
+// and sends the mutations of earlier writes again. The package documentation says what is repaired, and how.
 //
 // A row that is missing or differs is put with the timestamp of the base row. A row that is newer than the base row is
-// put into all tables with its own timestamp. A row without a base row is put into the base table with its own
-// timestamp, and is removed if a delete covers it there. In a Versioned set it is left, unless the base row remembers
-// its delete. A row under a former key is removed with its own timestamp. A set whose rows never move is repaired
-// column by column.
+// put into all tables with its own timestamp. A row without a base row is removed if the base table has its delete. A
+// row under a former key is removed with its own timestamp.
 //
-// Where the clocks of this machine and of a node differ by more than 10 s, the error matches ErrInvalid, but for a
-// [DryRun]. So it does for a set with LocalSerial in several datacentres, if the session has no LocalDC.
+// Except for a [DryRun], the error matches ErrInvalid if the clocks of this machine and a node differ by more than 10
+// s. A set with LocalSerial in several datacentres needs session.LocalDC.
 func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -57,9 +54,9 @@ func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options .
 }
 
 // Entity is [Reconciler.Repair] for one entity; with [DryRun] it only compares. It uses the columns of row that
-// identify the entity. If the entity may have no base row, set the key columns of query tables as well. They say where
-// else to look for its rows. Rows under keys that neither row, nor a row that is found, nor [tables.OneOf] names are
-// left to Repair. [Report.NotCompared] names their tables.
+// identify the entity. If the entity may have no base row, set the key columns of query tables as well: Entity looks
+// for its rows there. It looks under the keys of row, of rows found, and of [tables.OneOf]. Rows under other keys are
+// left to Repair; [Report.NotCompared] names their tables.
 func Entity[T any](ctx context.Context, r *Reconciler, set *tables.Set[T], row T, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

@@ -36,12 +36,12 @@ func OnReport(f func(*Report, error)) Option { return func(c *config) { c.onRepo
 // the service does not notice them. Findings and errors of a pass do not end Watch. It reports them to [OnReport], and
 // to the tracer of the session if tracing.New has made it.
 //
-// With [State], all replicas of a service may call Watch: one works in each datacentre, and the others stand by. If it
-// ends or dies, another one continues its pass, some minutes later. A pass that could not read all tries the rest
-// again. [Reconciler.Stop] ends a pass for good, and the next pass begins when it is due. A paused pass stays paused
-// until [Reconciler.Continue]. Without State, each process begins again.
+// With [State], all processes of a service may call Watch: one works in each datacentre, and the others stand by. If it
+// ends or dies, another one continues its pass, some minutes later. A pass retries what it could not read.
+// [Reconciler.Stop] ends a pass for good, and the next pass begins when it is due. A paused pass stays paused until
+// [Reconciler.Continue]. Without State, each process verifies on its own, from the start.
 //
-// Watch returns ErrInvalid at once if the first pass cannot begin because the call is not valid, or with [Resume].
+// Watch returns ErrInvalid at once if the call is not valid, for example with [Resume].
 func (r *Reconciler) Watch(ctx context.Context, set tables.Described, options ...Option) error {
 	if ctx == nil {
 		return invalid("the context is nil")
