@@ -17,8 +17,8 @@ import (
 // on is called after each. After an error, or if the process ends, read the steps again by [Steps], and apply those.
 //
 // It holds the lock of [Ensure] in each keyspace of the steps, and fails at once if another process has it. After a
-// process that was killed, or a step that had no answer, the lock is held for two minutes. It ends with ctx: the step
-// that was sent may then be done. Open s without session.LocalDC: each node is asked for its schema version.
+// process that was killed, or a step that had no answer, the lock is held for two minutes. Apply ends with ctx; the
+// step that was sent may still be done. Open s without session.LocalDC: each node is asked for its schema version.
 func Apply(ctx context.Context, s *session.Session, steps []Step, on func(Step)) error {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 )
 
 // Compare compares a live schema with a declared one and returns all differences. Undeclared views and indexes come
-// first, then what is declared in its order, but every type before what uses it. Both name physical keyspaces, see
-// [Schema.In]. Live keyspaces that the declaration does not mention are ignored.
+// first, then what is declared in its order, but every type before what uses it. Both schemas name physical keyspaces,
+// see [Schema.In]. Live keyspaces that the declaration does not mention are ignored.
 func Compare(declared, live *Schema) []Difference { return compared("", declared, live).found }
 
 func compared(server dialect.Server, declared, live *Schema) *comparison {

@@ -329,8 +329,8 @@ func Accept(code, table, reason string) Declaration {
 }
 
 // Expect states the expected volume of a declared table. A Per or Window of less than a second is an error: it is a
-// number without a unit. A column that the table does not have is an error too. So are impossible numbers, such as a
-// negative Rows or a Filled above 1.
+// number without a unit. Columns that the table does not have and impossible numbers, such as a negative Rows, are
+// errors too.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		t, err := s.declared("Expect", table)

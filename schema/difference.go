@@ -16,23 +16,23 @@ type Difference struct {
 	Column   string // empty if the table as a whole is meant
 	Reason   string
 	// Fix is the statement that makes the live schema match the declaration. It is for a person to read and to run. It is
-	// empty if no statement can; Impossible then says why, and what to do instead.
+	// empty if no statement does that; Impossible then says why, and what to do instead.
 	Fix        string
 	Impossible string
 	// Destroys says that Fix loses data.
 	Destroys bool
 	// Extra says that the cluster has more than is declared, or options that the declaration leaves to the cluster, and
-	// that this hurts nothing declared. During a rolling upgrade the newer schema has such columns.
+	// that this hurts nothing declared. An example is a column of the next release.
 	Extra bool
-	// Begun says that Fix is for a Since that has begun. It is right only if no process without the Since has written
-	// rows of since then.
+	// Begun says that Fix is for a Since that has begun. Fix is right only if all rows from that time on were written with
+	// the Since.
 	Begun bool
 	// Note says that nothing is wrong. The table may lack the fingerprint of its declaration, or have one of an older or
 	// newer process. Rows may have a default_time_to_live where ExpiresAt gives none, or writes of a set may not fill a
-	// column. Or Server is set.
+	// column. Or Server is set: the server is not Apache Cassandra.
 	Note bool
-	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces. The note says that nothing
-	// was tested there. The caller decides what to do about it. It is empty in all other differences.
+	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces. Nothing was tested there. It
+	// is empty in all other differences.
 	Server string
 
 	absent      bool   // what is declared does not exist
@@ -82,8 +82,6 @@ func (e *DifferenceError) Error() string {
 // were found. This package never runs it. Statements are commented out if they lose data, if they are of a
 // [Difference.Extra], or if they end a default_time_to_live that is not declared. Differences that no statement can fix
 // are described. The statement of a [Difference.Note] is included, commented out if it is for a Since that has begun.
-// Without its comments the text is these statements and nothing else, whatever names and texts the live schema has.
-// Comments have escapes in place of control characters and line breaks.
 func Migration(differences []Difference) string {
 	var b strings.Builder
 	for i, d := range differences {

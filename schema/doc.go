@@ -1,6 +1,6 @@
 // Package schema holds the tables of a service as data: declared in Go with package tables, written as CQL, or read
 // from a cluster. It writes the CQL that creates them, compares the declared with the live tables, and creates missing
-// tables in development and tests. Its subpackages lint, estimate, diagram and rotation work on the same data.
+// tables in development and tests. Its subpackages lint and rotation work on the same data.
 //
 // A declaration is made once, next to the sets:
 //
@@ -22,69 +22,67 @@
 //
 // The text of Parse may have queries, also in batches and transactions, which describe how the tables are used. The
 // tables that notes name need not be in it. Notes inside /* */ are an error. Statements on functions, aggregates,
-// triggers, roles and permissions are passed over, as DESCRIBE prints some of these. Unread has the first three, and
-// options that Cassandra rejects, which are left out. TRUNCATE changes nothing; [Review] tells of it. Anything else is
-// an error that names its line. So is nesting deeper than 100 levels, and views of SELECT * with more than 100,000
-// columns in all.
+// triggers, roles and permissions are passed over. Unread lists functions, aggregates, triggers, and table options that
+// Cassandra rejects. TRUNCATE changes nothing; [Review] lists it in Unread. Any other statement is an error that names
+// its line.
 //
 // # In development and in production
 //
 // [Ensure] creates keyspaces, types and tables that are missing, waits until all nodes agree on the schema, and then
 // validates it. It is safe when many processes start at once. It never alters or drops anything. In production, people
-// change schemas. [Migration] returns a text to start from, made of the differences between the declared and the live
-// schema. Statements that lose data are commented out in it. [Steps] says which statements of such a text the cluster
-// lacks, and [Apply] runs them.
+// change schemas. [Migration] returns a text to start from: the statements that fix the differences, with those that
+// lose data commented out. [Steps] says which statements of such a text the cluster lacks, and [Apply] runs them.
 //
 // Call [Validate] at the start of a service. Its error, a [*DifferenceError], lists every [Difference] that hurts
 // something declared, with the statement that fixes it, or why none can. What the cluster has beyond the declaration
-// (Extra) and what is only worth knowing (Note) is not an error; [Differences] returns these too. Both also take the
-// arguments of Declare: Validate(ctx, s, Sets(Orders)).
+// (Extra) and what is only worth knowing (Note) is not an error; [Differences] returns these too. Validate and
+// Differences also take the arguments of Declare: Validate(ctx, s, Sets(Orders)).
 //
-// [Validate] fails on missing tables, other keys, columns, types or clustering order, and other declared options. It
+// [Validate] fails on missing tables and columns, and on other keys, types, clustering orders and declared options. It
 // also fails on
 //
 //   - a gc_grace_seconds of 0 in sets of several tables;
-//   - a default_time_to_live that the tables of a set do not share, or that a Versioned set has;
+//   - another default_time_to_live than declared. If a set declares none, its tables must share one; with Versioned or
+//     Compare and several tables it must be 0;
 //   - another fingerprint, or a column that only a Versioned set or a table of unique keys has;
 //   - a guardrail of the node that is asked, if it rejects every write, or the default level of writes or reads;
-//   - one of at most 100 rows of each base table, if a change would make it stay although it has a TTL.
-//     It does so too if no change could win against the write time of a row. A Note says what it could not read, and which columns are null whose fields are
-//     not pointers.
+//   - a row, of up to 100 read from each base table, that cannot be changed safely. Its TTL would be lost, no change
+//     beats its write time, or tables.Derive gives another key.
 //
-// A live column that is not declared is not an error: writes leave it alone. Ensure and Validate do not create the
-// keyspace of the cluster's configuration. If it does not exist, and tables name no keyspace, open the session without
-// it. Give it session.Keyspaces(map[string]string{"": "shop"}), and declare a [Keyspace] without a Name.
+// A live column that is not declared is not an error: writes leave it alone. Ensure does not create the Keyspace of the
+// gocql.ClusterConfig. If it does not exist, and tables name no keyspace, open the session without it. Give it
+// session.Keyspaces(map[string]string{"": "shop"}), and declare a [Keyspace] without a Name.
 //
 // # During a rolling deployment
 //
-// Atomic, a column and a query table are not compared, so that they can be added while older processes write. A query
-// table that a process does not declare gets nothing from that process. Read a new table when all processes declare it
-// and reconcile.Backfill has ended; until then it is Hidden.
+// The fingerprint has no Atomic, columns or query tables (except Unique ones), so add them while older processes write.
+// A query table that a process does not declare gets nothing from that process. Read a new table when all processes
+// declare it and reconcile.Backfill has ended; until then it is Hidden.
 //
-//   - A Since that was added is an error until the fingerprint has it. Run the statement that the error names before
+//   - A Since that was added is an error until it is in the fingerprint. Run the statement that the error names before
 //     the first process that declares the Since starts, and before the time of the Since. From that time on Validate
 //     fails in a process that does not declare it.
 //   - A list of values that has grown is a note: older and newer processes both pass.
-//   - A Stamp, ExpiresAt or SweepInserts that was added is a note until it is in the fingerprint. Run the statement
-//     when all processes declare it.
+//   - An added ID, Stamp, ExpiresAt or SweepInserts is a note until it is in the fingerprint. Run the statement when
+//     all processes declare it.
 //
 // # Fingerprints
 //
 // Processes that write the same table have to agree on more than its columns: which key columns may change, bucket
 // functions, conditions, unique keys. Ensure and Schema.CQL append this fingerprint to the comment of each table of a
 // set, as text that begins with [denorm:1. Validate compares it with the declaration of the process, so that a process
-// that computes Hash(7) where the others compute Hash(4) does not start. A table without a fingerprint is a note, with
-// the statement that adds it.
+// that computes Hash(7) where the others compute Hash(4) does not start. For a table without a fingerprint there is a
+// Note with the statement that adds it.
 //
 // # What is expected of a table
 //
-// [Expect], or a denorm:volume note in CQL, states how many rows a table gets, in how many partitions, and for how
-// long. Package estimate computes with it, and the rules of package lint use it instead of guesses. [Accept], or a
-// denorm:ignore note, accepts a finding of lint for a reason.
+// [Expect], or a denorm:volume note in CQL, states how many rows a partition of a table gets, and how large they are
+// ([Volume]). The command denorm estimate computes with it, and the rules of package lint use it instead of guesses.
+// [Accept], or a denorm:ignore note, accepts a finding of lint for a reason.
 //
 // # Keyspaces
 //
-// A table declared without a keyspace is in the session's keyspace. session.Keyspaces maps declared keyspaces to
-// physical ones, including the one with the empty name. Ensure, Validate and Read use the keyspaces of the session that
-// they are given, so that one declaration serves every tenant.
+// A table declared without a keyspace is in the session's keyspace. session.Keyspaces maps declared keyspaces, also the
+// empty name, to physical ones. Ensure and Validate use the keyspaces of their session, so that one declaration serves
+// every tenant.
 package schema

@@ -23,10 +23,10 @@ const ensureTimeout = 2 * time.Minute
 // or drops anything; it returns differences as a [*DifferenceError]. For a table that rotates, it creates the table of
 // the present period. A table of a set gets the set's fingerprint in its comment, after the service's own text.
 //
-// Many processes may call Ensure at once. One after the other takes the lock of a keyspace, a row of its table
-// denorm_schema_lock, which stays there. It needs a quorum of the replicas of all datacentres together. If a process
-// dies, its lock is held for two more minutes. Ensure uses the keyspaces to which session.Keyspaces of s maps the
-// declared ones. The package documentation says how to create the session's own keyspace.
+// Many processes may call Ensure at once. They take turns, by a lock in each keyspace's table denorm_schema_lock, which
+// stays there. The lock needs a quorum of the replicas of all datacentres together. If a process dies, its lock is held
+// for two more minutes. Ensure uses the keyspaces to which session.Keyspaces of s maps the declared ones. The package
+// documentation says how to create the session's own keyspace.
 //
 // It ends with ctx, or after 2 minutes if ctx has no deadline. While nodes have two versions of Cassandra, it changes
 // nothing. While a node is down, it may create some of what is missing, and then waits. A statement takes 1 to 10 s.

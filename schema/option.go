@@ -27,11 +27,11 @@ type Options struct {
 	// Compression is the option of that name. {"enabled": "false"} turns it off. Small chunks suit small rows that are
 	// read one by one: {"class": "LZ4Compressor", "chunk_length_in_kb": "4"}.
 	Compression map[string]string
-	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. If one table
-	// of a set declares a TTL, Validate compares the live TTL of each, even where it declares 0. If none does, live tables
-	// must have the same: one other than 0 is reported by Differences, and is an error for a Versioned set. A query table
-	// may have a shorter TTL than the base table of its set, but not a longer one. Package reconcile rejects query tables
-	// that have one other than the base table's.
+	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. If a table of
+	// a set declares a TTL, Validate compares all its tables, those with 0 too. Otherwise live tables must share one TTL:
+	// Differences reports it unless 0. In a set of several tables with Versioned or Compare it must be 0. A declared TTL
+	// of a query table may be shorter than the base table's, but not longer. Package reconcile rejects a query table with
+	// a TTL other than the base table's.
 	TTL time.Duration
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.
@@ -47,8 +47,8 @@ type Options struct {
 const NoGCGrace time.Duration = -1
 
 // TimeWindow returns the compaction for time series. Rows of one window end up in one file, which is dropped as a whole
-// when all of it has expired. A window that is not a whole number of minutes is an error of the function that gets the
-// result. A thirtieth of the TTL is a good window.
+// when all of it has expired. The function that takes the result rejects a window that is not a whole number of
+// minutes. A thirtieth of the TTL is a good window.
 func TimeWindow(window time.Duration) map[string]string {
 	m := map[string]string{"class": "TimeWindowCompactionStrategy"}
 	for _, unit := range []struct {

@@ -21,9 +21,9 @@ import (
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
 // ALTER and DROP change what the text has created before. A template, as ${keyspace} or {{keyspace}}, may stand for a
-// name, an option or a value. What the text has and Cassandra would reject, functions and triggers go to Unread.
+// name, an option or a value. Functions, aggregates, triggers, and table options that Cassandra rejects go to Unread.
 // Anything else is an error that names its line: see the package documentation. More texts are read after the first, as
-// [Review] does.
+// in [Review].
 func Parse(file, source string, more ...Source) (*Schema, error) {
 	return parse(false, append([]Source{{File: file, Text: source}}, more...)...)
 }
@@ -31,13 +31,13 @@ func Parse(file, source string, more ...Source) (*Schema, error) {
 // Source is a CQL text.
 type Source struct {
 	File, Text string // the name is for messages
-	Keyspace   string // of names without one before the first USE; empty leaves it open
+	Keyspace   string // of names without a keyspace, before the first USE; empty leaves it open
 }
 
-// Review is like [Parse], for a schema that is only reviewed and not created. A statement that it does not understand
-// is not an error, but goes to Unread, and package lint reports it. The same holds for a wrong note. Commands of cqlsh
-// are skipped. Several texts are read one after the other, like migrations. Each may change what earlier texts have
-// created, and USE applies to its own text only.
+// Review is like [Parse], for a schema that is only reviewed and not created. A statement or note that it does not
+// understand is not an error, but goes to Unread, and package lint reports it. Commands of cqlsh are skipped. Several
+// texts are read one after the other, like migrations. Each may change what earlier texts have created, and USE applies
+// to its own text only.
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {

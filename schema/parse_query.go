@@ -13,8 +13,7 @@ type Query struct {
 	Text  string // in one line
 	Verb  string // SELECT, INSERT, UPDATE or DELETE
 	Table ID
-	// Statement is what the text says, as a pointer to a statement of internal/cql/ast, and Where and Order are parts of
-	// it.
+	// Statement, Where and Order are for this module.
 	Statement ast.Statement
 	Where     []ast.Relation
 	Order     []ast.Order // ORDER BY
@@ -30,10 +29,10 @@ type Query struct {
 	TTL int64
 	// Batch is the same number for all queries of one batch or transaction; 0 means in neither.
 	Batch int
-	// Logged says that the batch is a logged one.
+	// Logged says that the batch is logged.
 	Logged bool
-	// Transaction says that it is a transaction of Cassandra 6, and Let is the name of a SELECT in it: LET name = (SELECT
-	// ...).
+	// Transaction says that the query is in a transaction of Cassandra 6. Let is the name of a SELECT in it: LET name =
+	// (SELECT ...).
 	Transaction bool
 	Let         string
 	At          Position

@@ -75,9 +75,8 @@ func (r sessionReader) once(ctx context.Context, statement string, values ...any
 }
 
 // Read reads the live schema of the keyspaces from whichever node coordinates. Without names, it reads all keyspaces
-// but Cassandra's own. A keyspace that does not exist is left out. Unread has the functions and aggregates. Reading
-// gocql's own metadata would miss replication, gc_grace_seconds and most other options. It ends with ctx. A page is
-// read within the session's Timeout, 12 s at most, in up to four attempts.
+// but Cassandra's own. A keyspace that does not exist is left out. Unread has the functions and aggregates. Read ends
+// with ctx.
 func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err

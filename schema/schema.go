@@ -32,7 +32,7 @@ type Schema struct {
 
 // Unread is a statement that [Review] has not understood, or what [Parse] or [Read] has left out.
 type Unread struct {
-	Text   string // of the statement its beginning, in one line
+	Text   string // the beginning of the statement, in one line
 	Reason string
 	At     Position
 }
@@ -165,7 +165,7 @@ type Column struct {
 	ReadOnly bool
 }
 
-// Index is a secondary index. One that a text creates without a name has the name that the server would give it.
+// Index is a secondary index. An index that a text creates without a name has the name that the server would give it.
 type Index struct {
 	ID
 	Table  string
@@ -187,7 +187,7 @@ type View struct {
 	// static ones.
 	All     bool
 	Where   string            // restrictions, as CQL
-	Options map[string]string // as those of a [Table]
+	Options map[string]string // as [Table.Options]
 	At      Position
 }
 
@@ -281,9 +281,8 @@ func keyText(columns []Column) string {
 }
 
 // In returns a copy of the schema with other keyspaces: in["orders"] is the keyspace for everything that is declared in
-// keyspace orders. A keyspace that in does not name stays as it is. The empty name stands for tables declared without a
-// keyspace, which are in the session's keyspace. A name in which nothing is declared is ignored: spell it as the tables
-// have it, or they are created in the session's keyspace.
+// keyspace orders. A keyspace not in the map stays as it is. The empty name stands for tables declared without a
+// keyspace. A keyspace in which nothing is declared is ignored, so spell names as the declaration does.
 func (s *Schema) In(in map[string]string) *Schema {
 	to := func(name string) string {
 		if other, ok := in[name]; ok {

@@ -19,8 +19,8 @@ import (
 type Step struct {
 	Text    string // without comments
 	At      Position
-	Done    bool // the cluster has what it makes, or lacks what it drops
-	Confirm bool // it drops or renames something, or alters a type or a replication: ask a person
+	Done    bool // the cluster has what the statement makes, or lacks what it drops
+	Confirm bool // the statement drops or renames something, or alters a type or a replication: ask a person
 
 	statement  ast.Statement
 	creates    bool
@@ -31,13 +31,13 @@ type Step struct {
 }
 
 // Steps reads texts of CREATE, ALTER and DROP, and says which statements the cluster has already. It changes nothing.
-// Names without a keyspace are in the session's; the Keyspace of a Source is ignored. Other statements in a text are an
-// error, and so is what Cassandra would reject, or has in another form. So is a node that does not answer, or has
+// Names without a keyspace are in the session's; the Keyspace of a Source is ignored. Steps fails on other statements,
+// on what Cassandra would reject, and on what it has in another form. It also fails if a node does not answer or has
 // another schema.
 //
 // The system tables alone say what is done. So a text must not drop what another of its statements names, nor alter
-// what a later one creates. An index may be dropped and created again. Of a table that is there, columns are compared,
-// and options of CREATE TABLE are not. It ends with ctx, or after 2 minutes if ctx has no deadline.
+// what a later one creates. An index may be dropped and created again. If a table exists, its columns are compared, and
+// options of CREATE TABLE are not. Steps ends with ctx, or after 2 minutes if ctx has no deadline.
 func Steps(ctx context.Context, s *session.Session, sources ...Source) ([]Step, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err

@@ -19,14 +19,12 @@ import (
 const readTimeout = 30 * time.Second
 
 // Differences compares what is declared, a [Schema] or the arguments of [Declare], with the live tables of a session.
-// It returns what [Validate] would fail with, and the notes, which a service logs at its start. Tables are in the
-// keyspaces to which session.Keyspaces of the session maps them, or else in the session's own. Of a table that rotates,
-// all tables that exist are compared, and the one of the present period must exist. It ends with ctx, or after 30 s if
-// ctx has no deadline.
+// It returns what [Validate] would fail with, and the differences with Extra or Note, which a service logs at its
+// start. Tables are in the keyspaces to which session.Keyspaces of the session maps them, or else in the session's own.
+// Of a table that rotates, all tables that exist are compared, and the one of the present period must exist. It ends
+// with ctx, or after 30 s if ctx has no deadline.
 //
-// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of
-// system.local. A note with Server set says that nothing was tested there. docs/ref/servers.md lists where their
-// documentation conflicts with what sets rely on.
+// For a server that is not Apache Cassandra there is a Note with [Difference.Server]: see docs/ref/servers.md.
 func Differences(ctx context.Context, s *session.Session, declared ...Declaration) ([]Difference, error) {
 	all, err := whole(declared)
 	if err != nil {
@@ -150,7 +148,7 @@ func (c *comparison) localSerial(local string) {
 // processes must declare alike, and reads at most 100 rows of the base table of each set. The package documentation
 // lists what is compared, and what happens during a rolling deployment.
 //
-// [Differences] returns notes as well. It ends with ctx, or after 30 s if ctx has no deadline.
+// [Differences] also returns those with Extra or Note. Validate ends with ctx, or after 30 s if ctx has no deadline.
 func Validate(ctx context.Context, s *session.Session, declared ...Declaration) error {
 	return breaking(Differences(ctx, s, declared...))
 }

@@ -19,19 +19,19 @@ type Volume struct {
 	// all.
 	Rows float64
 	Per  time.Duration
-	// Largest is how many times as many rows as the average the largest partition gets, for example 20. 0 means 1: all
-	// alike. Values between 0 and 1 are not valid.
+	// Largest is the largest partition's rows divided by the average, for example 20. 0 means 1: all alike. Values between
+	// 0 and 1 are not valid.
 	Largest float64
-	// Growth is by how much the rate grows in a year, for example 0.5 for half as much again.
+	// Growth is by how much the rate grows in a year, for example 0.5 for 50 %.
 	Growth float64
-	// Window is the time that a partition covers, if a bucket in its key ends it. 0 means that it follows from the names
-	// and types of the key columns, or has no end.
+	// Window is the time span of a partition, if a bucket limits it. 0 means that the span follows from the names and
+	// types of the key columns, or has no end.
 	Window time.Duration
 	// Width is the mean size in bytes of the values of a column of variable size, or of one element of a collection.
 	Width map[string]float64
 	// Elements is the mean number of elements of a collection.
 	Elements map[string]float64
-	// Filled is the share of rows in which a column has a value, from 0 to 1. For columns that are not named it is 1.
+	// Filled is the share of rows in which a column has a value, from 0 to 1. Default, for a column not named: 1.
 	Filled map[string]float64
 	// Measured says that the volume was measured in a cluster, and is not an expectation.
 	Measured bool

@@ -19,9 +19,8 @@
 //
 // # How often
 //
-// If a job runs every day, with Ahead of a whole period, you have that long to notice that it has stopped. [Window] has
-// the details: how long rows are kept, and how old and how new rows may be when they are written. It also says what a
-// change of the period means.
+// If a job runs every day, with Ahead of a whole period, you have that long to notice that it has stopped. [Window]
+// says how long rows are kept, and how old and how new rows may be when they are written.
 //
 // # What is dropped
 //
@@ -68,11 +67,11 @@ type Tables struct {
 }
 
 // New makes Tables for the table that the set declares with Rotate under name. If several keyspaces have a table of
-// that name, name includes the declared one, for example "shop.events". The tables are created as the set declares
+// that name, name includes the declared keyspace, for example "shop.events". The tables are created as the set declares
 // them, with the options that a schema.With among options gives the table under its declared name. keyspace is where
-// they are created. An empty one means the keyspace in which the table is declared, as session.Keyspaces maps it, or
-// else the session's. The Timeout of the session should be some 30 s, see [session.Adjust]: nodes need time to agree on
-// a schema.
+// they are created. Empty means the keyspace in which the table is declared, as session.Keyspaces maps it, or else the
+// session's. The Timeout of the session should be some 30 s, see [session.Adjust]: nodes need time to agree on a
+// schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, errors.New("rotation: the session is nil or a zero value: session.Open makes one")
@@ -131,8 +130,7 @@ func rotating(set tables.Described, name string) (id schema.ID, rotation layout.
 	return id, rotation, err
 }
 
-// Window says which tables are to exist. Its times must not be negative, and must be at least a minute unless they are
-// 0.
+// Window says which tables must exist. Its times must not be negative, and must be at least a minute unless they are 0.
 type Window struct {
 	// Ahead is how far into the future rows already have a table. If it is 0, only the present table is created, and
 	// writes fail from the end of its period until the next Plan is applied. Make it longer than the time between two
@@ -162,7 +160,7 @@ func (w Window) valid() error {
 	return nil
 }
 
-// Plan is what there is to do. It serves as the dry run.
+// Plan holds the tables to create and to drop. Print it for a dry run.
 type Plan struct {
 	Create, Drop []string // names of tables, the earliest first
 	tables       *Tables
@@ -178,13 +176,11 @@ const maxCreate = 200
 
 // Plan reads which tables exist, and returns which are to be created and dropped at the time now. The year of now must
 // be from 1970 to 9999. Plan changes nothing. It ignores tables with other names, including names that no table of this
-// rotation can have. A now of more than 10 years from the clock of the process is a time in another unit. It is an
-// error if tables would be dropped.
+// rotation can have. A now of more than 10 years from the clock of the process is an error if tables would be dropped.
 //
-// A table may have this name followed by a period, and a fingerprint that says it was made for another rotation or for
-// none. This is an error, and nothing is planned: its rows would be dropped too early, or not be found. A table of this
-// rotation whose fingerprint cannot be read is an error, too. A table without a fingerprint is taken as one of this
-// rotation if its name allows it.
+// It is an error, and nothing is planned, if a table has a name of this rotation, and its fingerprint names another
+// rotation or none. Its rows would be dropped too early, or not be found. A fingerprint that cannot be read is an
+// error, too. A table without a fingerprint is taken as one of this rotation if its name allows it.
 func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error) {
 	p := Plan{tables: t}
 	if ctx == nil {
