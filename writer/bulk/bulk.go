@@ -7,11 +7,11 @@
 //
 // The number of writes in flight follows the nodes. It rises while they answer as fast as at the beginning, and falls
 // after a timeout, after OVERLOADED and while they are slow. The source is read ahead by at most four items for each
-// write that may be in flight. Beyond that it is read by no more than 64 MiB of rows and 16 items.
+// write that may be in flight. The bound of rows is 64 MiB plus 16 items.
 //
 // When a run ends early, items that have not begun get an error that says so. What the source yields at that moment may
-// not be given back, so continue after the last Position that was. The run does not wait for a source that is still at
-// work then. End the source, and do not share what it reads from with the next run. docs/bulk.md has examples.
+// be lost, so continue after the last Position that was given back. The run does not wait for its source to return. End
+// the source, and do not share what it reads from with the next run. docs/bulk.md has examples.
 package bulk
 
 import (
@@ -30,7 +30,7 @@ import (
 type Item struct {
 	Change tables.Change
 	// At is the timestamp of the change in microseconds since the Unix epoch, as for the option [writer.At]. If it is 0,
-	// the writer's clock gives the timestamps, in the order in which the items come.
+	// the writer's clock gives the timestamps, in the order of the items.
 	At int64
 	// Position and Lane say where the item was read, for [Checkpoint]. An example is the offset in a partition of a
 	// topic, and the number of that partition. Positions rise within a lane. Without Checkpoint they are returned in
@@ -64,9 +64,9 @@ const mostInFlight = 256
 
 // Checkpoint makes the run call save with the position in a lane up to which all items are acknowledged. The calls come
 // from the loop over [Run.All], about once a second for each lane that has moved on. The last ones come at the end, for
-// up to 10 s, even if the run is canceled. An error of save ends the run. A failed item keeps its lane before it. A run
-// that continues writes items again: without Versioned or Compare, [Item.At] is required, and rises per entity.
-// Counters are rejected.
+// up to 10 s, even if the run is canceled. An error of save ends the run. A failed item stops the checkpoints of its
+// lane. A later run writes some items again: without Versioned or Compare, [Item.At] is required, and must rise per
+// entity. Counters are rejected.
 func Checkpoint(save func(ctx context.Context, lane string, position int64) error) Option {
 	return func(r *Run) {
 		if save == nil {
@@ -140,8 +140,8 @@ func (r *Run) All() iter.Seq[Done] {
 }
 
 // Err is nil if every item was read and acknowledged. If the call was not valid, and nothing was read, it is a
-// [*writer.Error] that matches [writer.ErrInvalid]; otherwise it is an [*Error]. It is known when the loop over
-// [Run.All] has ended.
+// [*writer.Error] that matches [writer.ErrInvalid]; otherwise it is an [*Error]. Call Err when the loop over [Run.All]
+// has ended.
 func (r *Run) Err() error {
 	switch {
 	case r.invalid != nil:

@@ -8,10 +8,10 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// ErrParked is the error of an item of [WriteAll] that was not written because an earlier change has failed. That was a
-// change of its entity, or of another entity that takes or gives up the same key of a Unique table. The error of the
-// earlier change is wrapped too, so look for ErrParked before you look for a [*writer.Error]. Write the item once the
-// earlier change is resumed or dropped.
+// ErrParked is the error of an item of [WriteAll] that was not written because an earlier change has failed. The
+// earlier change was of its entity, or of another entity that takes or gives up the same key of a Unique table. Its
+// error is wrapped too, so look for ErrParked before you look for a [*writer.Error]. Write the item once the earlier
+// change is resumed or dropped.
 var ErrParked = errors.New("an earlier change of the entity failed")
 
 // unwrittenError is the error of an item of which nothing was sent.
@@ -29,8 +29,8 @@ type Error struct {
 	Written  int // items that were acknowledged
 	Failed   int // with an error of their own
 	Parked   int // with ErrParked: nothing of them was sent
-	NotBegun int // that were read when the run ended early: nothing of them was sent
-	// Cause holds the first item's error and, if the run ended early, why. The reason is an error of the source, of the
+	NotBegun int // read before the run ended early: nothing of them was sent
+	// Cause holds the first item's error and, if the run ended early, the reason. That is an error of the source, of the
 	// context or of Checkpoint, a loop that was left, or too many failed entities.
 	Cause error
 }
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Internal is for writer.OutcomeOf: of many items, each of which has an outcome.
+// Internal is for writer.OutcomeOf.
 func (*Error) Internal() request.Told { return request.Told(retry.Unknown) }
 
 var (
