@@ -1,6 +1,6 @@
 // Package cassandratest runs an Apache Cassandra cluster in the process of a test. Its nodes speak version 4 of the
 // native protocol to the real gocql. They store data by Cassandra's rules, and handle requests as the test tells them.
-// What a real cluster does once a year, such as applying a write and losing the answer, it does on demand.
+// On demand they do what a real cluster does once a year, such as applying a write and losing the answer.
 //
 // Start with [Test], which runs a test in virtual time on nodes of its own:
 //
@@ -19,8 +19,8 @@
 //		}
 //	})
 //
-// docs/ref/cassandratest.md is about code that uses gocql and nothing else of denorm; its tests are
-// cassandratest/example in the repository.
+// docs/ref/cassandratest.md is about code that uses gocql and nothing else of denorm. Its tests are in
+// cassandratest/example.
 //
 // Other rules, and a fault of a whole node:
 //
@@ -30,21 +30,21 @@
 //
 // # Faults
 //
-// A rule says: when a request is like this, do these steps. What the steps leave out is done as by a healthy node.
-// Do(Delay(time.Second)) applies and answers a second later. Do(Apply, Drop) loses the answer. Do(Drop,
-// Delay(time.Second), Apply) applies when the client has given up. [ApplyAt], [StoreBatch], [Promise], [Propose] and
-// [Accept] execute part of a write, like a coordinator that dies midway.
+// A rule says: when a request is like this, do these steps. In all else the node is healthy. Do(Delay(time.Second))
+// applies and answers a second later. Do(Apply, Drop) loses the answer. Do(Drop, Delay(time.Second), Apply) applies
+// when the client has given up. [ApplyAt], [StoreBatch], [Promise], [Propose] and [Accept] execute part of a write,
+// like a coordinator that dies midway.
 //
 // In the test of a service use When() without a [Kind], which matches all that the service reads and writes, or When
-// with a [Table]. When(Execute) does not match writes of several rows of a partition, or logged batches. An update that
-// moves a row is one: it is sent as BATCH. Like When with any kind, it also matches the requests for system tables by
-// which gocql and the writer read the schema. A rule for a table that does not exist is an error of the test. For other
-// rules, [Rule.Handled] tells whether they matched anything.
+// with a [Table]. When(Execute) does not match writes of several rows of a partition, or logged batches: these are sent
+// as BATCH. An example is an update that moves a row. With any kind, When also matches the requests for system tables
+// by which gocql and the writer read the schema. A rule for a table that does not exist is an error of the test. For
+// other rules, [Rule.Handled] tells whether they matched anything.
 //
 // [Node.Silence], [Node.Freeze], [Node.Vanish] and [Node.Stop] make a whole node fail, and [Node.Restore] ends that.
-// The other nodes do not know at once. For 10 seconds they take the node to be up. Requests that need it time out,
-// writes after 2 seconds and reads after 5 (WRITE_TIMEOUT, READ_TIMEOUT). Only then are they UNAVAILABLE. A test of
-// UNAVAILABLE waits, <-time.After(10*time.Second), or answers by a rule: Fail(Unavailable(gocql.LocalQuorum, 2, 1)).
+// The other nodes consider that node up for 10 more seconds. In that time, requests that need it time out, writes after
+// 2 seconds and reads after 5 (WRITE_TIMEOUT, READ_TIMEOUT). After it, they are UNAVAILABLE. A test of UNAVAILABLE
+// waits, <-time.After(10*time.Second), or answers by a rule: Fail(Unavailable(gocql.LocalQuorum, 2, 1)).
 //
 // [Cluster.Journal] returns every request, and how often it was applied; [Cluster.Watch] reports each write that is
 // applied.
@@ -53,13 +53,13 @@
 //
 // [Start] serves in memory and works inside a testing/synctest bubble, where a node that is silent for minutes costs no
 // time. If a node was gone or cut a connection, gocql's goroutines end up to some minutes after Session.Close. A bubble
-// that ends before they do panics:
+// that ends before these goroutines panics:
 //
 //	panic: deadlock: main bubble goroutine has exited but blocked goroutines remain
 //
 // with a dump of goroutines of gocql. [Test] lets virtual time run on until they have ended. A session that nobody has
-// closed is an error of the test, which says where it was opened. With [Start], the log of the test says so. A test
-// that has its own bubble begins with
+// closed is an error of the test, which says where it was opened. [Start] only logs it. A test that has its own bubble
+// begins with
 //
 //	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 //

@@ -63,7 +63,7 @@ func (n *Node) Freeze() { n.become(frozen) }
 func (n *Node) Vanish() { n.become(vanished) }
 
 // Stop cuts all connections of the node, and rejects new ones. As after [Node.Silence], [Node.Freeze] and
-// [Node.Vanish], the other nodes take the node to be up for 10 more seconds. Requests that need it time out, and are
+// [Node.Vanish], the other nodes consider it up for 10 more seconds. Requests that need it time out, and are
 // UNAVAILABLE only later. The node forgets its prepared statements and nothing else. A real node that is killed also
 // loses what it acknowledged in its last 100 ms.
 func (n *Node) Stop() {

@@ -27,7 +27,7 @@ const (
 	register
 	Query
 	Prepare
-	Execute // one prepared statement; a lightweight transaction of the writer is one, also of several rows
+	Execute // one prepared statement; a lightweight transaction of the writer, also of several rows
 	Batch   // several statements: a logged batch, or the rows of one partition that a write or an update sends together
 )
 
@@ -89,8 +89,8 @@ type Value struct {
 	Unset  bool
 }
 
-// Value returns the value bound to a column, or to "[timestamp]" and the like. The second result says whether there is
-// one.
+// Value returns the value bound to a column, or to "[timestamp]" and the like. The second result is false if there is
+// none.
 func (s Statement) Value(column string) (Value, bool) {
 	for _, v := range s.Values {
 		if v.Column == column {
@@ -237,8 +237,7 @@ func bind(p *query.Prepared, values []*primitive.Value) Statement {
 
 // Journal returns every request so far that all matchers match, in the order in which the nodes received them. Without
 // matchers it returns all requests, heartbeats included. Matchers that no request can match, such as two kinds, are an
-// error of the test; outside of a test, Journal panics. For requests of either of two kinds call it for each, or use
-// [Where].
+// error of the test; outside of a test, Journal panics. For two kinds, call Journal twice, or use [Where].
 func (c *Cluster) Journal(matchers ...Matcher) []Request {
 	if err := c.contradiction("call of Journal", matchers); err != nil {
 		if c.tb != nil {

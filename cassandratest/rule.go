@@ -28,7 +28,7 @@ func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) 
 
 // Table matches requests with a statement for one of the tables, named with or without keyspace. The tables must exist
 // when the rule is made. A name without keyspace means a system table only if no other table has that name. Rows of one
-// partition key in several tables are sent in one request, so a rule for one of these tables meets the others too.
+// partition key in several tables are sent in one request, so a rule for one table also applies to the others.
 func Table(names ...string) Matcher { return onTable(names) }
 
 // Text matches requests with a statement that contains part, ignoring case.
@@ -86,9 +86,9 @@ type Condition struct{ rule *Rule }
 // QUERY of other tables. These are all that a service reads and writes, and what its test needs, as in When() or
 // When([Table]("orders_by_user")).
 //
-// With a kind, the rule matches all requests of that kind, including those for system tables, and no others. So
-// When([Execute]) matches what the driver reads about the schema. It misses writes that are sent as a BATCH: several
-// rows of a partition, and logged batches.
+// With a kind, the rule matches all requests of that kind, including those for system tables. So When([Execute])
+// matches what the driver reads about the schema. It misses writes that are sent as a BATCH: several rows of a
+// partition, and logged batches.
 //
 // If several rules match a request, the one made first handles it, but all of them count it for [Nth]. [Rule.Handled]
 // tells a test whether its rule has handled anything.

@@ -25,9 +25,9 @@ type Step struct {
 func (s Step) String() string { return s.name }
 
 var (
-	// Apply carries the request out, without answering.
+	// Apply executes the request, without answering.
 	Apply = Step{name: "apply", do: func(t *turn) { t.apply(coordinator.Course{}) }}
-	// Answer carries the request out, unless that has been done, and answers.
+	// Answer executes the request, unless that has been done, and answers.
 	Answer = Step{name: "answer", do: (*turn).reply, answers: true, ends: true}
 	// Drop leaves the client without an answer.
 	Drop = Step{name: "drop", do: func(t *turn) { t.answered = true }, ends: true}
@@ -36,9 +36,8 @@ var (
 )
 
 // ApplyAt applies a write at some of its replicas only, without answering, like a coordinator that dies midway. Of a
-// batch of several partitions it sends half. There are no hints for the other replicas. A read at a consistency level
-// that asks both finds the write, and other reads may or may not. The rest of a logged batch follows when the batchlog
-// is replayed.
+// batch of several partitions it sends half. There are no hints for the other replicas. A read finds the write only if
+// it asks one of these replicas. The rest of a logged batch follows when the batchlog is replayed.
 func ApplyAt(nodes ...int) Step {
 	if len(nodes) == 0 {
 		panic("cassandratest: ApplyAt without a node")
@@ -52,14 +51,14 @@ func ApplyAt(nodes ...int) Step {
 // The steps that execute part of a write, without answering, like a coordinator that dies midway.
 var (
 	// StoreBatch writes a logged batch into the batchlog only: it is applied when the batchlog is replayed, 4 to 14
-	// seconds later. Any write that is not a logged batch of several partitions is applied.
+	// seconds later. Writes other than logged batches of several partitions are applied.
 	StoreBatch = stage("store batch", coordinator.Stored)
 	// Promise gets promises for a lightweight transaction, and proposes nothing. Other writes are applied.
 	Promise = stage("promise", coordinator.Promised)
-	// Propose has a lightweight transaction accepted by one replica. The next transaction for the partition, or a read at
+	// Propose makes one replica accept a lightweight transaction. The next transaction for the partition, or a read at
 	// SERIAL, either completes it or never learns of it. Other writes are applied.
 	Propose = stage("propose", coordinator.Proposed)
-	// Accept has a lightweight transaction accepted by a majority, and does not commit it. The next transaction for the
+	// Accept makes a majority accept a lightweight transaction, and does not commit it. The next transaction for the
 	// partition, or a read at SERIAL, completes it. Other writes are applied.
 	Accept = stage("accept", coordinator.Accepted)
 )
@@ -105,15 +104,15 @@ func Fail(e Error) Step {
 	}
 }
 
-// CutAfter carries the request out, unless that has been done, sends the given number of bytes of the answer, and cuts
-// the connection. A frame has a header of 9 bytes; the answer to a write is 13 bytes long.
+// CutAfter executes the request, unless that has been done, sends the given number of bytes of the answer, and cuts the
+// connection. A frame has a header of 9 bytes; the answer to a write is 13 bytes long.
 func CutAfter(bytes int) Step {
 	return Step{name: fmt.Sprintf("cut after %d bytes", bytes), do: func(t *turn) {
 		t.send(chunk{bytes: t.head(bytes), cut: true})
 	}, wrong: func(*Cluster) error { return part("CutAfter", bytes) }}
 }
 
-// StallAfter carries the request out, unless that has been done, and sends the given number of bytes of the answer. The
+// StallAfter executes the request, unless that has been done, and sends the given number of bytes of the answer. The
 // rest, and all further answers on the connection, follow after d, or never if d is 0. Do rejects a d of less than a
 // millisecond, as for [Delay].
 func StallAfter(bytes int, d time.Duration) Step {
