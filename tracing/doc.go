@@ -5,11 +5,11 @@
 //		session.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
 //
 // The package has no global state: providers come from options only. Without [WithTracerProvider] there are no spans,
-// without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. To use the global
+// without [WithMeterProvider] no metrics. Without both, the tracer does and allocates nothing. To use the global
 // providers of OpenTelemetry, pass them: tracing.WithTracerProvider(otel.GetTracerProvider()).
 //
 // Names and units follow the OpenTelemetry semantic conventions 1.43.0: the stable ones for database clients, and the
-// ones for Cassandra, which have status Development. Names that they do not define begin with denorm.
+// ones for Cassandra, which have status Development. Other names begin with denorm.
 //
 // # Spans
 //
@@ -19,9 +19,9 @@
 // was followed by another.
 //
 // The writes of a Modify have a parent span of kind INTERNAL, named "Modify" and the op, with denorm.op, denorm.rounds
-// and denorm.outcome. denorm.rounds counts the calls of the function that changes the row. It is one more than the
-// conflicts after which it began again, and 0 if no row was read. The read of a Modify has a span of kind CLIENT below
-// it, such as "SELECT orders_by_id". A Load has only such a span, below the caller's.
+// and denorm.outcome. denorm.rounds counts the calls of the function that changes the row: 1, and 1 more after each
+// conflict; 0 if no row was read. The read of a Modify has a span of kind CLIENT below it, such as "SELECT
+// orders_by_id". A Load has only such a span, below the caller's.
 //
 // The conventions describe a call to a database. Its span has db.system.name, and its kind is CLIENT, or INTERNAL for a
 // database in the memory of the process. A logical write is not such a call; it consists of several. Backends count
@@ -61,7 +61,7 @@
 //	expired      too old to be resumed: writer.ErrExpired                                    error  error
 //
 // A Modify has two more outcomes, at level info and with status unset. They are "not found" ([writer.ErrNotFound]), and
-// declined: the function that changes the row returned an error. If a Modify ends with a conflict, it was not resolved
+// declined: the function that changes the row returned an error. A Modify ends with conflict if that was not resolved
 // in time: its span has status Error, and its line has level warn.
 //
 // Outcomes that a service has to expect when all is well are at level info. A write that is not applied is lost to one
