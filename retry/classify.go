@@ -6,11 +6,11 @@ const (
 )
 
 // Classify says what is known after an attempt to write failed with err. It assumes that the attempt was sent once:
-// without speculative execution, and with a gocql RetryPolicy that never retries. Nil is the zero Verdict.
+// without speculative execution, and with a gocql RetryPolicy that never retries. For nil it returns the zero Verdict.
 //
 // A wrapped error is classified as what it wraps. An error that wraps several is NotApplied only if each one is, and
-// Unknown if they disagree. So do not wrap your own errors alongside the one of gocql. The errors of writer and reader
-// may hold two; for them use their outcome.
+// Unknown if they disagree. So do not wrap your own errors alongside the one of gocql. Errors of writer and reader may
+// hold two: use their outcome instead.
 //
 // An error of a context is Unknown and not to be retried: gocql returns it before and after the request was sent.
 // Writer and reader know their own limit of one attempt, and retry after it.

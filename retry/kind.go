@@ -12,7 +12,7 @@ const (
 	// or a batch whose mutations share keyspace and partition key, which Cassandra applies as one mutation.
 	//
 	// If a table has a materialized view or a trigger, even one statement is a [LoggedBatch], because the coordinator
-	// makes one of it (StorageProxy.mutateWithTriggers).
+	// turns it into a logged batch.
 	Partition Kind = iota
 
 	// LoggedBatch is a batch of several partitions through the batchlog, with a pinned timestamp.
@@ -29,8 +29,8 @@ const (
 
 	// Swap is a [Conditional] whose condition no longer holds once it is applied, and which leaves a mark of its own.
 	// Sending it again does no harm, and the answer tells whether the first one was applied. So it is repeated where other
-	// kinds are given up, also after WRITE_TIMEOUT of type CAS, which contention causes. What is known after a failure is
-	// as for Conditional.
+	// kinds are given up, also after WRITE_TIMEOUT of type CAS, which contention causes. Its outcomes are as for
+	// Conditional.
 	Swap
 )
 
@@ -40,8 +40,7 @@ var kindNames = [...]string{"partition", "logged batch", "unlogged batch", "cond
 func (k Kind) String() string { return printable.Enum("Kind", k, kindNames[:]) }
 
 // Idempotent reports whether the write may be sent more than once without harm. [Partition], [LoggedBatch] and
-// [UnloggedBatch] may by their pinned timestamp, and [Swap] by its condition. A value that is not one of the constants
-// is not idempotent.
+// [UnloggedBatch] are idempotent by their pinned timestamp, and [Swap] by its condition.
 //
 // The timestamp makes cells idempotent, not every statement: an append to a list doubles the elements whatever its
 // timestamp. Such a statement must not be sent with these kinds.

@@ -26,8 +26,8 @@ const (
 // The wait before attempt n+1 is drawn uniformly from [0, min(InitialInterval * Multiplier^(n-1), MaxInterval)). This
 // is full jitter: clients that failed together do not come back together. BackOff replaces these waits.
 //
-// The attempts of a request take at most MaxElapsedTime + AttemptTimeout. The call that they are part of ends earlier
-// if its context or the Timeout of the writer says so.
+// The attempts of a request take at most MaxElapsedTime + AttemptTimeout. The call ends earlier if its context or the
+// Timeout of the writer ends.
 type Policy struct {
 	// MaxAttempts is the number of attempts, the first included; 1 means no retry, 0 means 4.
 	MaxAttempts int
@@ -128,11 +128,11 @@ var ErrBudget = errors.New("retry: the budget for retries is spent")
 
 // Budget limits how many retries many writes make together. In an outage, retries multiply the load of a cluster that
 // already cannot carry its load. A Budget is a token bucket that begins full. A retry takes one token, or two if it
-// follows an attempt that timed out. Every success puts a part of a token back. A token taken for a retry that is not
-// made, because the caller leaves before it, is put back too. So a total outage costs the bucket's contents in retries,
-// and nothing after that. Scattered errors are retried as long as successes pay for them.
+// follows an attempt that timed out. Every success puts a part of a token back. A token for a retry that is not made,
+// because the caller leaves first, is put back too. So a total outage costs the bucket's contents in retries, and
+// nothing after that. Scattered errors are retried as long as successes pay for them.
 //
-// It is safe for concurrent use. It is made by [NewBudget].
+// A Budget is safe for concurrent use. [NewBudget] makes it.
 type Budget settings.Budget
 
 // NewBudget makes a full bucket of size tokens, into which each success puts earned tokens. 0 means the default: 1000

@@ -5,26 +5,25 @@ type Verdict struct {
 	// Outcome is what is known about the attempt.
 	Outcome Outcome
 
-	// Retry reports whether the same write may be sent again. It is false if that could do harm: a counter or a
-	// lightweight transaction that may have been applied. It is false if it cannot help: a syntax error, a context that
-	// ended.
+	// Retry reports whether the same write may be sent again. It is false if a repeat could do harm: a counter or a
+	// lightweight transaction that may have been applied. It is also false if a repeat cannot help: a syntax error, a
+	// context that ended.
 	Retry bool
 
-	// Final reports that the server refused the write, and would refuse each repeat. It would until the value, a limit of
-	// the server, the schema or a permission changes. Refusals that are not known to be so are not Final.
+	// Final reports that the server rejects the write until the value, a limit of the server, the schema or a permission
+	// changes. A rejection that may be temporary is not Final.
 	Final bool
 
-	// Once limits a Retry to one more attempt, whatever that one ends with. It is set for WRITE_FAILURE, where a replica
-	// threw and most often throws again, and for Pending, where the server finishes the write by itself.
+	// Once limits a Retry to one more attempt, whatever its outcome. It is set for WRITE_FAILURE, where a replica threw
+	// and most often throws again, and for Pending, where the server finishes the write by itself.
 	Once bool
 
 	// Batchlog reports that the attempt failed at the batchlog and the mutations have not been sent; alone they may still
 	// succeed. After WRITE_TIMEOUT or WRITE_FAILURE of type BATCH_LOG the outcome is Unknown, as one of the batchlog's
 	// nodes may have stored the batch. After UNAVAILABLE of a logged batch for want of batchlog nodes it is NotApplied.
 	//
-	// Cassandra reports missing batchlog nodes as UNAVAILABLE with consistency TWO, in version 3 ONE, and no node alive
-	// (ReplicaPlans.forBatchlogWrite, StorageProxy.getBatchlogEndpoints). A batch that is itself written at ONE or TWO
-	// cannot be distinguished from that when its replicas are down.
+	// Cassandra reports missing batchlog nodes as UNAVAILABLE with consistency TWO, in version 3 ONE, and no node alive.
+	// It reports a batch written at ONE or TWO whose replicas are down in the same way.
 	Batchlog bool
 
 	// Reason is a short, stable name of the error, of low cardinality, fit for a metric: "write_timeout.batch_log",
