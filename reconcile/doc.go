@@ -38,7 +38,7 @@
 //     person chooses [KeepAhead] or [RemoveAhead].
 //
 // A row is removed only after all replicas of the base row have answered and the row was given to [OnRemoval]. In a
-// Versioned set a quorum is enough: what the base table has, a row or a delete, is as late as what is removed. A run
+// Versioned set a quorum is enough: the row or delete in the base table is at least as late as what is removed. A run
 // that would remove too many rows ends ([MaxRemovals]).
 //
 // # Unique keys

@@ -162,7 +162,7 @@ func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
 // Rewrite makes [Reconciler.Repair] write an entity again, at a timestamp Settle ago, if a delete of an incomplete
 // write covers its row ([Shadowed]). Older writes that arrive later lose: resume stored errors first, and import
-// nothing with writer.At. Repair also puts rows into the base table that are older than 3/4 of gc_grace_seconds. An
+// nothing with writer.At. It also puts rows into the base table that are older than 3/4 of gc_grace_seconds. An
 // entity that was deleted so long ago then comes back if a row of it was left. Rewrite needs all replicas of the base
 // row, and does not apply to Versioned sets.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }

@@ -39,8 +39,9 @@ func (j *job) runDigest(ctx context.Context) (*Report, error) {
 // and sends the mutations of earlier writes again. The package documentation says what is repaired, and how.
 //
 // A row that is missing or differs is put with the timestamp of the base row. A row that is newer than the base row is
-// put into all tables with its own timestamp. A row without a base row is removed if the base table has its delete. A
-// row under a former key is removed with its own timestamp.
+// put into all tables with its own timestamp. A row without a base row is put into the base table with its own
+// timestamp, and removed if a delete covers it there. In a Versioned set it is removed if the base table has its
+// delete, and otherwise left. A row under a former key is removed with its own timestamp.
 //
 // Except for a [DryRun], the error matches ErrInvalid if the clocks of this machine and a node differ by more than 10
 // s. A set with LocalSerial in several datacentres needs session.LocalDC.

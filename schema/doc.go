@@ -42,8 +42,8 @@
 // also fails on
 //
 //   - a gc_grace_seconds of 0 in sets of several tables;
-//   - another default_time_to_live than declared. If a set declares none, its tables must share one; with Versioned or
-//     Compare and several tables it must be 0;
+//   - another default_time_to_live than declared. If a set declares none, its tables must share one; with Versioned and
+//     several tables it must be 0;
 //   - another fingerprint, or a column that only a Versioned set or a table of unique keys has;
 //   - a guardrail of the node that is asked, if it rejects every write, or the default level of writes or reads;
 //   - a row, of up to 100 read from each base table, that cannot be changed safely. Its TTL would be lost, no change

@@ -29,7 +29,7 @@ type Options struct {
 	Compression map[string]string
 	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. If a table of
 	// a set declares a TTL, Validate compares all its tables, those with 0 too. Otherwise live tables must share one TTL:
-	// Differences reports it unless 0. In a set of several tables with Versioned or Compare it must be 0. A declared TTL
+	// Differences reports it unless 0. In a Versioned set of several tables it must be 0. A declared TTL
 	// of a query table may be shorter than the base table's, but not longer. Package reconcile rejects a query table with
 	// a TTL other than the base table's.
 	TTL time.Duration

@@ -77,8 +77,8 @@ func Type(column, cqlType string) Option {
 }
 
 // ReadOnly lets a set read a list column that is not frozen. No write sends it: a list that is sent twice has its
-// elements twice. A change fails with an [*InvalidError] if it edits the list, or moves the row in a table with the
-// column. A delete removes the list. To write such lists, copy them into a frozen column: Copy of package reconcile
+// elements twice. A change fails with an [*InvalidError] if it gives the list another value, or moves the row in a
+// table with the column. A delete removes the list. To write such lists, copy them into a frozen column: Copy of package reconcile
 // (denorm adopt --copy).
 func ReadOnly(column string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.ReadOnly = append(d.ReadOnly, column) })
@@ -89,8 +89,8 @@ func ReadOnly(column string) Option {
 func SweepInserts() Option { return optionFunc(func(d *declare.Declaration) { d.SweepInserts = true }) }
 
 // Atomic demands a logged batch for every write of the set that needs more than one request. Once the batchlog has
-// stored the batch, the server completes it even if the client dies. While Cassandra cannot write the batchlog, the
-// write fails instead of falling back to a fan-out.
+// stored the batch, the server completes it even if the client dies, except as writer.LoggedBatch says. While Cassandra
+// cannot write the batchlog, the write fails instead of falling back to a fan-out.
 func Atomic() Option { return optionFunc(func(d *declare.Declaration) { d.Atomic = true }) }
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row. Key columns, except of the
@@ -105,7 +105,8 @@ func Versioned(column string) Option {
 // Compare makes every change of a set of one table a lightweight transaction, as for reservations. An update or delete
 // applies only if the named columns are as in its before-image, an insert only if there is no row. Each update must
 // change a named column (10 to 10.00 does not). At least one of them must be no pointer, time, slice or map. The
-// package documentation says when a change applies twice. Not possible with it: what [Versioned] excludes.
+// package documentation says when a change applies twice. Not possible with it: Versioned, OneOf, SingleWriter, Stamp,
+// ExpiresAt, SweepInserts, Atomic, a Unique table, Rotate.
 func Compare(columns ...string) Option {
 	return optionFunc(func(d *declare.Declaration) { d.Compare = append(d.Compare, columns...) })
 }

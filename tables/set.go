@@ -103,9 +103,9 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 // inserts and deletes at distinct timestamps. If the entity does not exist, Patch makes a row of these columns. A
 // failed Patch that is not resumed stays half done until the same columns are written again.
 //
-// In a set with [ExpiresAt] row must have its expiry, and every table the expiry or the stamp. If row should never
-// expire, add the edit [Column] of the expiry. If query tables hold base key columns outside of their key ([ID]), a row
-// with an expiry is rejected: use Update.
+// In a set with [ExpiresAt] give row its expiry; every table must then hold the expiry or the stamp. If the row never
+// ends, add the edit [Column] of the expiry. To remove an expiry use Update. If query tables hold base key columns
+// outside of their key ([ID]), a row with an expiry is rejected: use Update.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	for _, e := range edits {

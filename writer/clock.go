@@ -24,7 +24,8 @@ type Clock struct {
 }
 
 // NewClock makes a Clock that reads now, which must be safe for concurrent use and return the present time at every
-// call, as time.Now does.
+// call, as time.Now does. Do not pass time.Now().UTC: it always returns one time, and later writes would be
+// acknowledged without effect.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)

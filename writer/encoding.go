@@ -77,8 +77,8 @@ type wirePath struct {
 
 // MarshalBinary encodes the error with its encoded mutations, so that another process can Resume it: store failed
 // writes in a queue. The bytes hold the bound values of the write; store them as you store the rows. They hold physical
-// keyspaces, and the traceparent of a traced write. For counters they hold the outcome alone. The error of a rejected
-// write, or of a write that is too large, cannot be encoded.
+// keyspaces, and the traceparent of a traced write. For counters they hold the outcome alone. An error cannot be
+// encoded if nothing was planned (a rejected write, a failed read), or if the write is too large.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.decision == nil {
 		if e.empty() {
