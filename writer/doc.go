@@ -88,8 +88,8 @@
 //
 // A call ends with its context, or after [Timeout]. [Retry] sets how failed requests are retried. The budget of the
 // session (session.Budget) keeps retries from multiplying the load in an outage. [Hedge] sends a slow request once
-// more, to another replica. Three kinds of goroutine can outlive a call: requests that the driver ends late
-// ([session.OperationEnd] counts them), work that [Writer.Wait] awaits, and a schema read of [Group].
+// more, to another replica. Requests that the driver ends late can outlive a call ([session.OperationEnd] counts them).
+// So can the work that [Writer.Wait] awaits, and a schema read of [Group].
 //
 // No text of an [*Error] and no log line holds a bound value. Errors of the driver and the server, which an Error
 // wraps, may quote values.
