@@ -379,7 +379,7 @@ func TestBadOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is no level",
+		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is not supported",
 		"Keyspaces: \"a; DROP\" is not a name",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -160,7 +160,7 @@ func Session(s *session.Session) Option {
 func Consistency(level session.Consistency) Option {
 	return func(c *config) {
 		if c.consistency = gocql.Consistency(level); !settings.Level(c.consistency) {
-			c.fail("Consistency: %v is no level of a read", level)
+			c.fail("Consistency: %v is not supported for reads", level)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestConsistencyOfARun(t *testing.T) {
 		}
 		for _, level := range []session.Consistency{session.Consistency(gocql.Any), session.Consistency(gocql.Serial), 99} {
 			if _, err := x.r.Verify(t.Context(), orders.Orders, reconcile.Consistency(level)); !errors.Is(err, reconcile.ErrInvalid) ||
-				!strings.Contains(err.Error(), "is no level of a read") {
+				!strings.Contains(err.Error(), "is not supported for reads") {
 				t.Errorf("%d: %v", level, err)
 			}
 		}

@@ -336,7 +336,7 @@ func TestAdoptNamesNulls(t *testing.T) {
 		if want := map[string]int{"guest": 1, "nights": 1}; err != nil || !maps.Equal(report.Tables[0].Nulls, want) {
 			t.Errorf("%v, nulls %v", err, report.Tables[0].Nulls)
 		}
-		if text := report.String(); !strings.Contains(text, "(guest is null in 1 (25 %), and its field is no pointer; nights is null in") {
+		if text := report.String(); !strings.Contains(text, "(guest is null in 1 (25 %), and its field is not a pointer; nights is null in") {
 			t.Error(text)
 		}
 	})

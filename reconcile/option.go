@@ -109,7 +109,7 @@ func Tables(names ...string) Option { return func(c *config) { c.only = names } 
 func Consistency(level session.Consistency) Option {
 	return func(c *config) {
 		if c.consistency = level; !settings.Level(gocql.Consistency(level)) {
-			c.fail("Consistency: %v is no level of a read", level)
+			c.fail("Consistency: %v is not supported for reads", level)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (t *TableReport) notes() (out []string) {
 		out = append(out, fmt.Sprintf("write times of %d %s in %s", t.Units[unit], plural(t.Units[unit], "row"), unit))
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Nulls)) {
-		out = append(out, fmt.Sprintf("%s is null in %d (%.3g %%), and its field is no pointer", column, t.Nulls[column],
+		out = append(out, fmt.Sprintf("%s is null in %d (%.3g %%), and its field is not a pointer", column, t.Nulls[column],
 			100*float64(t.Nulls[column])/float64(max(1, t.Rows))))
 	}
 	return out

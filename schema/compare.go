@@ -370,7 +370,7 @@ func (c *comparison) entity(e *Entity) {
 		}
 		c.add(ID{Keyspace: k.Name}, Difference{
 			Fix: alterReplication(k.Name, want, k.Replication),
-			Reason: fmt.Sprintf("replication is %s, and that of keyspace %s, in which entity %s also has tables, is %s; a change needs a full repair "+
+			Reason: fmt.Sprintf("replication is %s, and keyspace %s, in which entity %s also has tables, has %s; a change needs a full repair "+
 				"of the keyspace afterwards", mapLiteral(k.Replication), base.Name, e.Name, mapLiteral(base.Replication)),
 		})
 	}

@@ -96,7 +96,7 @@ func (c *comparison) expiry(t declared, live, base *Table) {
 		})
 	case !conditional && ttl != of(base):
 		c.add(live.ID, Difference{
-			Reason: fmt.Sprintf("default_time_to_live is %d, that of the base table %d: an entity's rows vanish from one table and stay in the other",
+			Reason: fmt.Sprintf("default_time_to_live is %d, and the base table has %d: an entity's rows vanish from one table and stay in the other",
 				ttl, of(base)), Fix: fix + strconv.Itoa(of(base)),
 		})
 	case ttl != 0 && compare.Expires(t.table.Fingerprint):

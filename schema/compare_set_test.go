@@ -44,12 +44,12 @@ func TestLifetimesOfSharedTables(t *testing.T) {
 		want    string // empty for none
 	}{
 		"one table alone":      {[]tables.Described{one, two}, nil, ""},
-		"base of both":         {[]tables.Described{one, two}, []schema.Declaration{ttl("by_id", hour)}, "With by_owner: TTL is 0s, that of the base table by_id is 1h0m0s"},
-		"query table and base": {[]tables.Described{chained, next}, []schema.Declaration{ttl("by_owner", hour)}, "With by_city: TTL is 0s, that of the base table by_owner is 1h0m0s"},
+		"base of both":         {[]tables.Described{one, two}, []schema.Declaration{ttl("by_id", hour)}, "With by_owner: TTL is 0s, and the base table by_id has 1h0m0s"},
+		"query table and base": {[]tables.Described{chained, next}, []schema.Declaration{ttl("by_owner", hour)}, "With by_city: TTL is 0s, and the base table by_owner has 1h0m0s"},
 		"each its own base": {
 			[]tables.Described{chained, next},
 			[]schema.Declaration{ttl("by_id", 2*hour), ttl("by_owner", hour), ttl("by_city", 90*time.Minute)},
-			"With by_city: TTL is 1h30m0s, that of the base table by_owner is 1h0m0s",
+			"With by_city: TTL is 1h30m0s, and the base table by_owner has 1h0m0s",
 		},
 		"together": {[]tables.Described{chained, next}, []schema.Declaration{ttl("by_id", 2*hour), ttl("by_owner", hour), ttl("by_city", hour)}, ""},
 		"the same": {[]tables.Described{two, two}, []schema.Declaration{ttl("by_id", hour)}, "With by_owner: TTL is 0s"},

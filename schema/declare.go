@@ -105,7 +105,7 @@ func (s *Schema) lifetimes() []error {
 			case d.Conditional && t.TTL() != 0:
 				fail(t, "TTL is %v: rows vanish, and a condition or a unique key of the set with them: leave it out", t.TTL())
 			case !d.Conditional && base.TTL() != 0 && (t.TTL() == 0 || t.TTL() > base.TTL()):
-				fail(t, "TTL is %v, that of the base table %s is %v: base rows vanish, and rows of theirs stay: give this table the TTL of the "+
+				fail(t, "TTL is %v, and the base table %s has %v: base rows vanish, and rows of theirs stay: give this table the TTL of the "+
 					"base table, or a shorter one", t.TTL(), base.ID, base.TTL())
 			}
 			if d.Description.Atomic && t.option(optGCGrace) == "0" && !d.table.Unique {

@@ -229,7 +229,7 @@ func TestOptionsThatBreakASet(t *testing.T) {
 		options []schema.Declaration
 		want    string // empty for none
 	}{
-		"base alone":          {several, []schema.Declaration{ttl("base", hour)}, "With by_owner: TTL is 0s, that of the base table base is 1h0m0s"},
+		"base alone":          {several, []schema.Declaration{ttl("base", hour)}, "With by_owner: TTL is 0s, and the base table base has 1h0m0s"},
 		"base earlier":        {several, []schema.Declaration{ttl("base", hour), ttl("by_owner", 2*hour)}, "With by_owner: TTL is 2h0m0s"},
 		"together":            {several, []schema.Declaration{ttl("base", hour), ttl("by_owner", hour)}, ""},
 		"base later":          {several, []schema.Declaration{ttl("base", 2*hour), ttl("by_owner", hour)}, ""},

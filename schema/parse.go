@@ -398,7 +398,7 @@ func (p *parser) setKey(columns *[]Column, span ast.Span, part, clustering []str
 	for _, o := range order {
 		i := slices.Index(clustering, o.Column)
 		if i < 0 {
-			return p.fail(p.script.Find(span, o.Column, -1), "CLUSTERING ORDER names %s, which is no clustering column", o.Column)
+			return p.fail(p.script.Find(span, o.Column, -1), "CLUSTERING ORDER names %s: not a clustering column", o.Column)
 		}
 		sorted[len(part)+i].Desc = o.Descending
 	}

@@ -252,7 +252,7 @@ func TestParseRefuses(t *testing.T) {
 		"CREATE TABLE t (a int, a int)":                                                              "line 1: column a is declared twice",
 		"CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE t (a int PRIMARY KEY)":                     "table t is created twice",
 		"CREATE TABLE t (a int, PRIMARY KEY (b))":                                                    "key column b is not one of the columns",
-		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (a DESC)":                       "a, which is no clustering column",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (a DESC)":                       "a: not a clustering column",
 		"CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'a' AND comment = 'b'":                    "option comment is set twice",
 		"CREATE TABLE t (a int PRIMARY KEY":                                                          `want ")" before the end of the text`,
 		"SELECT 'abc FROM t":                                                                         "' without its end",

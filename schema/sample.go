@@ -103,7 +103,7 @@ func sampledTable(ctx context.Context, r *sample.Reader, l tablerow.Layout, t *T
 			advice = "it is compared, so no change of these rows can hold: make the field a pointer, or UPDATE it to a value"
 		}
 		add(Difference{
-			Column: column, Note: true, Reason: "null in " + of(seen.Nulls[column]) + ", and its field is no pointer",
+			Column: column, Note: true, Reason: "null in " + of(seen.Nulls[column]) + ", and its field is not a pointer",
 			Impossible: advice,
 		})
 	}

@@ -162,7 +162,7 @@ func TestValidateNamesNulls(t *testing.T) {
 		}
 		notes := rowNotes(t, s, set)
 		for _, column := range []string{"number", "yes", "name"} {
-			if !strings.Contains(notes, "column "+column+": null in 2 of 3 rows that were looked at, and its field is no pointer") {
+			if !strings.Contains(notes, "column "+column+": null in 2 of 3 rows that were looked at, and its field is not a pointer") {
 				t.Errorf("not of %s: %s", column, notes)
 			}
 		}
@@ -198,7 +198,7 @@ func TestValidateNamesNullsInKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		notes := rowNotes(t, s, set)
-		for column, why := range map[string]string{"month": "so no change of these rows is valid", "day": "and its field is no pointer"} {
+		for column, why := range map[string]string{"month": "so no change of these rows is valid", "day": "and its field is not a pointer"} {
 			if !strings.Contains(notes, "column "+column+": null in 1 of 1 rows that were looked at, "+why) {
 				t.Errorf("not of %s: %s", column, notes)
 			}

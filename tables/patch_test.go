@@ -187,7 +187,7 @@ func TestPatchRefuses(t *testing.T) {
 	t.Parallel()
 	s, row := carts(t), aCart()
 	immortal := with(row, func(c *cart) { c.Ends = time.Time{} })
-	const twice = "is edited twice in one Patch: at one timestamp the two would mix"
+	const twice = "is edited twice in one Patch: merge the edits"
 	const both = "an element is put by Elements and removed by Without: at one timestamp the removal would win; name it " +
 		"in one of them"
 	const key = "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"

@@ -209,13 +209,13 @@ func TestValidateOfDefaultTTL(t *testing.T) {
 		ttl("slots", "60")
 		check(slots, "")
 		ttl("tickets_by_id", "60")
-		check(tickets, "shop.tickets_by_user: default_time_to_live is 0, that of the base table 60: an entity's rows "+
+		check(tickets, "shop.tickets_by_user: default_time_to_live is 0, and the base table has 60: an entity's rows "+
 			"vanish from one table and stay in the other\n\t\tfix: "+
 			"ALTER TABLE shop.tickets_by_user WITH default_time_to_live = 60")
 		ttl("tickets_by_user", "60")
 		check(tickets, "")
 		ttl("tickets_by_user", "30")
-		check(tickets, "shop.tickets_by_user: default_time_to_live is 30, that of the base table 60: an entity's rows "+
+		check(tickets, "shop.tickets_by_user: default_time_to_live is 30, and the base table has 60: an entity's rows "+
 			"vanish from one table and stay in the "+
 			"other\n\t\tfix: ALTER TABLE shop.tickets_by_user WITH default_time_to_live = 60")
 	})

@@ -130,7 +130,7 @@ func refuseEdit(s *layout.Set, i int, e Edit, again bool) string {
 	c := &s.Columns[i]
 	switch {
 	case again:
-		return "is edited twice in one Patch: at one timestamp the two would mix"
+		return "is edited twice in one Patch: merge the edits"
 	case c.Key:
 		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
 	case c.ReadOnly:

@@ -164,7 +164,7 @@ func conditional(r *review) {
 		case plain != nil:
 			r.finding(t, fix, "conditional writes, and plain ones").of(plain)
 		case set:
-			r.finding(t, fix, "a conditional write, and those of its set, which carry USING TIMESTAMP").of(conditional[t.ID])
+			r.finding(t, fix, "a conditional write, and writes of its set with USING TIMESTAMP").of(conditional[t.ID])
 		}
 	}
 }
@@ -213,7 +213,7 @@ func replication(r *review) {
 			case !maps.Equal(first.Replication, k.Replication):
 				told[t.ID] = true
 				r.finding(t, "one replication for all keyspaces that hold tables of an entity",
-					"replication of keyspace %s is %v, that of %s %v", k.Name, k.Replication, first.Name, first.Replication)
+					"replication of keyspace %s is %v, and keyspace %s has %v", k.Name, k.Replication, first.Name, first.Replication)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func replication(r *review) {
 			}
 			told[t.ID] = true
 			r.finding(t, "one replication for all keyspaces that hold tables of an entity",
-				"a batch writes it with %s: replication of keyspace %s is %v, that of %s %v",
+				"a batch writes it with %s: replication of keyspace %s is %v, and keyspace %s has %v",
 				b[0].table.ID, k.Name, k.Replication, first.Name, first.Replication).of(x.Query)
 		}
 	}
