@@ -28,7 +28,7 @@ const (
 	longInside    = 105
 	avoidedInside = 80
 	// Of docs for users: without code, addresses and names of tests.
-	mostProse = 165 << 10
+	mostProse = 155 << 10
 )
 
 var avoided = regexp.MustCompile(`\b([Tt]hat of|[Tt]hose of|Nor|is no|is none|anew|[Bb]esides)\b`)
