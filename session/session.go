@@ -271,7 +271,7 @@ func (s *Session) Settings() settings.Shared { return s.config.Shared }
 // Reads returns the session that reads, for your own queries.
 func (s *Session) Reads() *gocql.Session { return s.reads }
 
-// Writes returns the session that writes; nil if there is none. Do not use it for your own requests, above all reads:
+// Writes returns the session that writes; nil without one. Do not use it for your own requests, above all reads:
 // see the package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }
 

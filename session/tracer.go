@@ -41,7 +41,7 @@ type RetryTracer interface {
 // LinkTracer links a Resume to the write that it finishes. What TraceLink returns for a failed write is kept in its
 // error, also when the error is stored. Every Resume of the write reports it as [OperationStart].Link.
 type LinkTracer interface {
-	// TraceLink returns the W3C traceparent (version 00) of the Write or Resume under ctx; empty if there is none. It is
+	// TraceLink returns the W3C traceparent (version 00) of the Write or Resume under ctx; empty without one. It is
 	// called when a Write or Resume has failed, before its TraceEnd. Other texts are ignored.
 	TraceLink(ctx context.Context) string
 }
