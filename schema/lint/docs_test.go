@@ -68,6 +68,10 @@ JakubBrzozowski97/SRDS_demo, zismano/Quikker, MatanTsach/DataEX1. The table has 
 SamirMohamed/cme-chatting, Sotatek-NamDuong/Ewallet or avv524/HW6_Architecture. Of all ten, 78 of 109 (0.72) were found, and 61 of 70
 warnings and errors (0.87) were right.
 
+G: jacek-lewandowski/experiment, Avgona/Telegram-chat, 4-wave/reservations, deepakkumarnd/PlayFrameworkLearning,
+RickSanj/Stream_Processing_Wiki, 0xAFz/pipeServer, square/metrics, jklaw90/shinfo, ShubhraJain/Pricing-Service,
+bdobrica/LLMDesignedApp. It is drawn and reviewed, and not measured yet.
+
 The rules were corrected by what D and E missed on 2026-11-30, and by these schemas, which no draw may have: LukeTillman/killrvideo-csharp,
 geekychris/distributed_web_crawler, TouK/ctrl-pkw, matt-rog/librelog, JuanmaGrispo/petmatch-backend, jpsbat/iot_platform_project,
 Rohithj47/EventForge, ShiSuYa/smart-warehouse, NarekAt/scaler, JosephPrichard/placement, H3199/kauppacassa, cquezadav/storestreams,
