@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 }
 
 func explained(w *writer.Writer) error {
-	_, err := w.Explain("nothing")
+	_, err := w.Internal().Explain("nothing")
 	return err
 }
 

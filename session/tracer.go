@@ -7,8 +7,8 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader, not of Load, Warm and
-// Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; that is checked once. Methods are
+// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader, not of Load and
+// Warm. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; that is checked once. Methods are
 // called on the goroutines of the operation and must be safe for concurrent use. Values of rows may be in Buckets, and
 // in errors of gocql or the server that Err is or wraps. A method that returns a nil context keeps the one it was
 // given.

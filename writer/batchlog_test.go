@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/planned"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -511,8 +512,8 @@ func TestExplainLeavesTheTrial(t *testing.T) {
 		w.batchlog.failed(time.Now())
 		for _, want := range []Mode{Fallback, LoggedBatch} {
 			for range 2 {
-				if plan, err := w.Explain("payOrder", orderSet(t).Update(open, paid)); err != nil || plan.Mode != want {
-					t.Errorf("Explain: %v, %v, want %v", plan.Mode, err, want)
+				if plan, err := explained.Of(w.explain("payOrder", orderSet(t).Update(open, paid))); err != nil || Mode(plan.Mode) != want {
+					t.Errorf("Explain: %v, %v, want %v", Mode(plan.Mode), err, want)
 				}
 			}
 			if res, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil || res.Mode != want {

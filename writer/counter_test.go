@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/describe"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/retry"
@@ -88,9 +89,9 @@ func TestCountersAreApart(t *testing.T) {
 					t.Errorf("%v is not explained as counters:\n%s", tables, strings.Join(r.lines, "\n"))
 				}
 			}
-			plan, err := w.Explain("op", test.changes...)
-			if err != nil || plan.Mode != res.Mode || len(plan.Requests) != res.Attempts {
-				t.Errorf("explained: %v in %d requests, %v", plan.Mode, len(plan.Requests), err)
+			plan, err := explained.Of(w.explain("op", test.changes...))
+			if err != nil || Mode(plan.Mode) != res.Mode || len(plan.Requests) != res.Attempts {
+				t.Errorf("explained: %v in %d requests, %v", Mode(plan.Mode), len(plan.Requests), err)
 			}
 			for _, q := range x.sent() {
 				for _, m := range q.Mutations {

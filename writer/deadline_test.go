@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -249,7 +250,7 @@ func TestAttemptsOfShortCalls(t *testing.T) {
 		if got := w.sender.Retrier.AttemptTimeout(); w.err != nil || got != test.want {
 			t.Errorf("%s: %v, %v", name, got, w.err)
 		}
-		plan, err := w.Explain("writeNote", noteSet(t).Insert(newNote()))
+		plan, err := explained.Of(w.explain("writeNote", noteSet(t).Insert(newNote())))
 		if err != nil || plan.Policy.AttemptTimeout != test.want {
 			t.Errorf("%s: Explain says %v, %v", name, plan.Policy, err)
 		}

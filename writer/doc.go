@@ -80,9 +80,9 @@
 //
 // The writer chooses how the statements of a write are sent. One request, one request per partition ([FanOut]), the
 // batchlog ([LoggedBatch]) and a lightweight transaction ([Conditional]) are the usual ways; [Mode] lists all.
-// [Writer.Explain] returns what is chosen for a write, without sending anything; package explain prints it. [Auto] is
-// the default; [Logged] and [Concurrent] override it. All mutations of a write, except of counters, have one timestamp:
-// the new stamp of the rows, in [Result].
+// Package explain prints what is chosen for a write, without sending anything. [Auto] is the default; [Logged] and
+// [Concurrent] override it. All mutations of a write, except of counters, have one timestamp: the new stamp of the rows,
+// in [Result].
 //
 // # Limits
 //

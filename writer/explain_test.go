@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -20,7 +21,7 @@ func TestExplainIsWhatWriteSends(t *testing.T) {
 			t.Parallel()
 			x := &fakeExecutor{}
 			w := fakeWriter(x)
-			plan, err := w.Explain("op", change)
+			plan, err := explained.Of(w.explain("op", change))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,8 +29,8 @@ func TestExplainIsWhatWriteSends(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Mode != plan.Mode || res.Attempts != len(plan.Requests) {
-				t.Errorf("%v in %d requests, explained was %v in %d", res.Mode, res.Attempts, plan.Mode, len(plan.Requests))
+			if res.Mode != Mode(plan.Mode) || res.Attempts != len(plan.Requests) {
+				t.Errorf("%v in %d requests, explained was %v in %d", res.Mode, res.Attempts, Mode(plan.Mode), len(plan.Requests))
 			}
 			var sent, explained []string
 			for _, r := range x.sent() {

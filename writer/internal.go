@@ -41,6 +41,7 @@ func (w *Writer) Internal() planned.Writer[Result] {
 			return p.planned()
 		},
 		Send:     w.sendPlanned,
+		Explain:  w.explain,
 		Reject:   func(op string, cause error) error { return reject(op, cause) },
 		Physical: w.physical,
 	}
@@ -81,4 +82,20 @@ func (w *Writer) sendPlanned(ctx context.Context, planned planned.Write, changes
 		return w.unsent(ctx, p.Op, p, err)
 	}
 	return w.run(ctx, p)
+}
+
+// explain plans a write, and sends nothing.
+func (w *Writer) explain(op string, changes ...tables.Change) (*planned.Explained, error) {
+	p, err := w.plan(op, changes, 0)
+	if err == nil && p.mode == LoggedBatch {
+		err = w.guardSize(&p.Requests[0], p.atomic)
+	}
+	if err != nil {
+		return nil, reject(op, err)
+	}
+	return &planned.Explained{
+		Write: p.planned(), Changes: len(changes), Reason: p.reason, Ungrouped: w.ungrouped(p),
+		WhyUngrouped: w.live.whyUngrouped, Sender: &w.sender, BatchLimit: w.batchLimit, Policy: w.attempts(),
+		Timeout: w.timeout,
+	}, nil
 }

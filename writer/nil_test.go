@@ -81,7 +81,7 @@ func TestNil(t *testing.T) {
 				"m: invalid: " + noMade,
 			},
 			"Explain of a zero writer": {
-				func() error { _, err := zero.Explain("m", set.Insert(row)); return err },
+				func() error { _, err := zero.Internal().Explain("m", set.Insert(row)); return err },
 				"m: invalid: " + noMade,
 			},
 			"Modify of a zero writer": {
@@ -97,7 +97,7 @@ func TestNil(t *testing.T) {
 				func() error { _, err := w.Write(ctx, "", set.Insert(row)); return err },
 				"invalid: " + noOp,
 			},
-			"Explain without an op": {func() error { _, err := w.Explain("", set.Insert(row)); return err }, "invalid: " +
+			"Explain without an op": {func() error { _, err := w.Internal().Explain("", set.Insert(row)); return err }, "invalid: " +
 				noOp},
 			"Modify without an op": {
 				func() error { _, err := writer.Modify(ctx, w, "", set, row, same); return err },
@@ -151,11 +151,11 @@ func TestNil(t *testing.T) {
 				"m: invalid: a change was not made by a verb of a set, or the set is nil",
 			},
 			"an update of no set": {
-				func() error { _, err := w.Explain("m", noSet.Updating(row)(row)); return err },
+				func() error { _, err := w.Internal().Explain("m", noSet.Updating(row)(row)); return err },
 				"m: invalid: a change was not made by a verb of a set, or the set is nil",
 			},
 			"a patch of no set": {
-				func() error { _, err := w.Explain("m", noSet.Patch(row, tables.Column("city"))); return err },
+				func() error { _, err := w.Internal().Explain("m", noSet.Patch(row, tables.Column("city"))); return err },
 				"m: invalid: a change was not made by a verb of a set, or the set is nil",
 			},
 			"no change": {

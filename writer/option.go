@@ -259,7 +259,7 @@ func BatchLimit(bytes int) Option {
 // Group sends requests of a fan-out together if their partitions share a near replica. They become one unlogged batch
 // of up to 10 partitions and about the given bytes, so client and servers do less. If it fails, each is immediately
 // sent alone; until that succeeds, more tables may be Unknown. Give 4 << 10, below batch_size_warn_threshold; at most
-// 50 KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. [Writer.Explain] returns what is
+// 50 KiB. Default: 0, off. With [Hedge] partitions must share two near replicas. Package explain prints what is
 // grouped, docs/design/groups.md lists what never is.
 func Group(bytes int) Option {
 	return option(func(c *config) {

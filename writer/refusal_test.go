@@ -226,7 +226,7 @@ func TestRefusals(t *testing.T) {
 		if res != (Result{}) {
 			t.Errorf("%s: result %+v", test.name, res)
 		}
-		_, explained := w.Explain("createOrder", test.changes...)
+		_, explained := w.explain("createOrder", test.changes...)
 		if explained == nil || err != nil && explained.Error() != err.Error() {
 			t.Errorf("%s: Explain says %v, Write says %v", test.name, explained, err)
 		}

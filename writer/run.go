@@ -100,3 +100,19 @@ func (w *Writer) start(ctx context.Context, p *plan, mode Mode, requests []fanou
 	p.Grouped = w.group > 0 && w.ungrouped(p) == ""
 	return w.sender.Start(ctx, &p.Write, mode.String(), requests)
 }
+
+// ungrouped is why no requests of the plan are sent together; empty if they may be.
+func (w *Writer) ungrouped(p *plan) string {
+	switch {
+	case p.mode != FanOut && p.mode != Fallback && p.mode != Conditional:
+		return "only requests of a fan-out can be grouped"
+	case p.Width > 0:
+		return "a Resume sends each request alone"
+	case !w.sender.Retrier.Retries():
+		return "a failed group is sent again as single requests, and the retry policy allows one attempt"
+	case w.sender.Hosts == nil:
+		return "replicas are known where session.Configure or session.SelectHosts has chosen how the session's hosts are " +
+			"selected"
+	}
+	return ""
+}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/wire"
 	"github.com/denorm-go/denorm/reader"
@@ -464,7 +465,7 @@ func TestNothingShowsValues(t *testing.T) {
 		t.Fatal("the secret was not sent: the test tests nothing")
 	}
 	_, invalid := w.Write(t.Context(), "op", set.Insert(patient{Name: secret}))
-	plan, err := w.Explain("op", set.Update(row, moved))
+	plan, err := explained.Of(w.explain("op", set.Update(row, moved)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestRowThatHasExpiredIsRefused(t *testing.T) {
 					}
 				}
 			}
-			_, err := w.Explain("visit", visits.Insert(fresh))
+			_, err := w.Internal().Explain("visit", visits.Insert(fresh))
 			wantExpired(t, "explain", err)
 		}
 		if got := rows(t, reads, "visits", "id, login, name, page, cart, ends"); !slices.Equal(got, stored) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
@@ -400,7 +401,7 @@ func TestWireExplainGroupAfterACondition(t *testing.T) {
 		unwind(t)
 		s, set := openWireItems(t)
 		from := len(s.Journal())
-		plan, err := s.w.Explain("addItem", set.Insert(freshItem(1)))
+		plan, err := explained.Of(s.w.explain("addItem", set.Insert(freshItem(1))))
 		if err != nil || len(s.writes(from)) > 0 {
 			t.Fatalf("%v, sent %v", err, s.writes(from))
 		}

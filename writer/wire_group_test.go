@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -55,7 +56,7 @@ func (s *wireShop) joined(t *testing.T) Order {
 	const two = "3 of 3 partitions are in groups: 2 that share a replica that is up now, and 1 with other replicas"
 	for range 1000 {
 		o := fresh()
-		if plan, err := s.w.Explain("op", orderSet(t).Insert(o)); err != nil {
+		if plan, err := explained.Of(s.w.explain("op", orderSet(t).Insert(o))); err != nil {
 			t.Fatal(err)
 		} else if plan.Grouped == two {
 			return o
@@ -88,14 +89,14 @@ func TestWireGroups(t *testing.T) {
 				if err := s.w.Warm(t.Context(), orderSet(t)); err != nil {
 					t.Fatal(err)
 				}
-				requests, coordinators, explained := 0, make(map[int]int), make(map[string]int)
+				requests, coordinators, told := 0, make(map[int]int), make(map[string]int)
 				for range 60 {
 					o := fresh()
-					plan, err := s.w.Explain("createOrder", orderSet(t).Insert(o))
+					plan, err := explained.Of(s.w.explain("createOrder", orderSet(t).Insert(o)))
 					if err != nil {
 						t.Fatal(err)
 					}
-					explained[plan.Grouped]++
+					told[plan.Grouped]++
 					from := len(s.Journal())
 					result, err := s.w.Write(t.Context(), "createOrder", orderSet(t).Insert(o))
 					if err != nil || result.Mode != FanOut || result.Requests != len(plan.Requests) {
@@ -132,10 +133,10 @@ func TestWireGroups(t *testing.T) {
 				if requests < test.least || requests > test.most {
 					t.Errorf("%d requests", requests)
 				}
-				joins := explained["3 of 3 partitions are in groups: 2 that share a replica that is up now, and 1 with other "+
+				joins := told["3 of 3 partitions are in groups: 2 that share a replica that is up now, and 1 with other "+
 					"replicas"] > 0
 				if want := test.nodes > 3 && test.replicas == 3; joins != want {
-					t.Errorf("explained as %v", explained)
+					t.Errorf("explained as %v", told)
 				}
 				if test.nodes == 3 {
 					for n := 1; n <= 3; n++ {
@@ -283,7 +284,7 @@ func TestWireExplainGroups(t *testing.T) {
 			"logged": {s.w, orderSet(t).Update(open, paid), "none: only requests of a fan-out can be grouped", 0},
 		} {
 			from := len(s.Journal())
-			plan, err := test.w.Explain("op", test.change)
+			plan, err := explained.Of(test.w.explain("op", test.change))
 			if err != nil || plan.Grouped != test.grouped {
 				t.Fatalf("%s: %q, %v", name, plan.Grouped, err)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/denorm-go/denorm/writer/bulk"
+	"github.com/denorm-go/denorm/writer/explain"
 )
 
 // Shipment is a row of each of the tables.
@@ -110,7 +111,7 @@ func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[bu
 				Change: change, At: e.At.UnixMicro(), Lane: strconv.Itoa(int(record.Partition)), Position: record.Offset,
 			}
 			now := min(item.At, time.Now().UnixMicro()) // an event that is ahead of this clock is valid later: its item fails, and holds its partition
-			if _, err := w.With(writer.At(now)).Explain(op, change); err != nil {
+			if _, err := explain.Write(w.With(writer.At(now)), op, change); err != nil {
 				log.Error("not a valid event", "partition", record.Partition, "offset", record.Offset, "error", err)
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/decide"
 	"github.com/denorm-go/denorm/internal/fanout"
 	"github.com/denorm-go/denorm/internal/statement"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -22,6 +23,19 @@ type Write struct {
 	Plan      any              // the writer's own
 }
 
+// Explained is a write that is planned to be explained, and how the writer would send it.
+type Explained struct {
+	Write
+	Changes      int
+	Reason       string                              // why the mode
+	Ungrouped    string                              // why no requests may be in groups; empty if they may be
+	WhyUngrouped func(keyspace, table string) string // why those to a table may not be; empty if they may be
+	Sender       *fanout.Sender
+	BatchLimit   int
+	Policy       retry.Policy
+	Timeout      time.Duration
+}
+
 // Writer is a writer whose Result is R, for one goroutine; several may call Send at the same time.
 type Writer[R any] struct {
 	// Fault says why no call can succeed, or nil.
@@ -32,6 +46,8 @@ type Writer[R any] struct {
 	Join func(op string, mutations []*statement.Mutation) Write
 	// Send carries a plan of so many changes out, as one write.
 	Send func(ctx context.Context, w Write, changes int) (R, error)
+	// Explain plans a write, and returns the error that Write would, except for faults in the live schema.
+	Explain func(op string, changes ...tables.Change) (*Explained, error)
 	// Reject is the error of a write of which nothing was sent.
 	Reject func(op string, cause error) error
 	// Physical maps declared keyspaces.

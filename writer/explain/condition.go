@@ -5,12 +5,13 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/writer"
 )
 
 // condition is what a plan has to hold first.
-type condition writer.PlannedCondition
+type condition explained.Condition
 
 // write adds the lines of a condition to those of a plan.
 func (c *condition) write(line func(title, format string, args ...any)) {
@@ -52,10 +53,10 @@ func (c *condition) before() string {
 
 // writeDeath adds what else a client that dies may leave.
 func (p *plan) writeDeath(line func(title, format string, args ...any)) {
-	if p.Condition != nil && p.Condition.Followed && p.Mode != writer.Conditional {
+	if p.Condition != nil && p.Condition.Followed && p.mode != writer.Conditional {
 		line("", "the next write of the versioned entity finishes its query tables, and writes no other entity")
 	}
-	if (p.Mode == writer.FanOut || p.Mode == writer.Fallback) && p.has(statement.Remove) {
+	if (p.mode == writer.FanOut || p.mode == writer.Fallback) && p.has(statement.Remove) {
 		line("", "a row that was to be removed may stay; if the entity was deleted, or the key column is SingleWriter, no "+
 			"later write of the entity "+
 			"removes it: the same write again does, or a repair")

@@ -8,23 +8,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/planned"
 	"github.com/denorm-go/denorm/internal/statement"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Write returns the plan of [writer.Writer.Explain] as text: requests, what is atomic, what a reader may see, limits. It
-// sends nothing. The text holds no values of rows. The error is as from [writer.Writer.Explain].
+// Write returns as text what [writer.Writer.Write] would send for the changes, and what it guarantees: requests, what is
+// atomic, what a reader may see, limits. It sends nothing. The text holds no values of rows. For changes that are not
+// valid it returns the error of Write, except for faults in the live schema, which only Write finds.
 //
 // The lines apart name tables with partitions of their own whose keys differ only in the keyspace, the column order or
 // a bucket function. Declared alike, they would share partitions, and so requests.
 func Write(w *writer.Writer, op string, changes ...tables.Change) (string, error) {
-	made, err := w.Explain(op, changes...)
+	made, err := explained.Of(w.Internal().Explain(op, changes...))
 	if err != nil {
 		return "", err
 	}
-	p := plan{Plan: made}
+	p := plan{Plan: made, mode: writer.Mode(made.Mode)}
 	p.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool {
 		return c.Kind() == tables.Add
 	})) > 1
@@ -42,7 +44,8 @@ func Write(w *writer.Writer, op string, changes ...tables.Change) (string, error
 
 // plan is a plan with what it says of the declaration of its sets.
 type plan struct {
-	*writer.Plan
+	*explained.Plan
+	mode    writer.Mode
 	several bool // entities, those of counters not counted
 	apart   []string
 }
@@ -54,8 +57,8 @@ func (p *plan) text() string {
 		fmt.Fprintf(&b, "%-16s"+format+"\n", append([]any{title}, args...)...)
 	}
 	line("write", "%s", p.Op)
-	line("mode", "%s: %s", p.Mode, p.Reason)
-	if p.Mode == writer.Transaction {
+	line("mode", "%s: %s", p.mode, p.Reason)
+	if p.mode == writer.Transaction {
 		p.writeTransaction(line)
 		return b.String()
 	}
@@ -92,10 +95,10 @@ func (p *plan) text() string {
 		line("", "of a group all have the write or none, unless its coordinator dies too or rejects a part")
 	}
 	p.writeDeath(line)
-	if p.Mode == writer.LoggedBatch {
+	if p.mode == writer.LoggedBatch {
 		line("batchlog fails", "%s", p.batchlogFails())
 	}
-	if p.Mode != writer.Counter {
+	if p.mode != writer.Counter {
 		line("request fails", "%s", p.requestFails())
 	}
 	if p.groups() {
@@ -105,8 +108,8 @@ func (p *plan) text() string {
 		line("counters", "%s", p.counters())
 	}
 	line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
-	if p.Mode == writer.LoggedBatch {
-		line("size limit", "about %s of %s (batch_size_fail_threshold)", kib(p.BatchBytes), kib(p.BatchLimit))
+	if p.mode == writer.LoggedBatch {
+		line("size limit", "about %s of %s (batch_size_fail_threshold)", explained.KiB(p.BatchBytes), explained.KiB(p.BatchLimit))
 	} else {
 		line("size limit", "none for the write; max_mutation_size of the server for each request")
 	}
@@ -115,12 +118,12 @@ func (p *plan) text() string {
 
 // counts says whether counters are added to.
 func (p *plan) counts() bool {
-	return slices.ContainsFunc(p.Requests, func(r writer.PlannedRequest) bool { return r.Counter })
+	return slices.ContainsFunc(p.Requests, func(r explained.Request) bool { return r.Counter })
 }
 
 // groups says whether requests are sent together.
 func (p *plan) groups() bool {
-	return p.Mode != writer.LoggedBatch && slices.ContainsFunc(p.Requests, func(r writer.PlannedRequest) bool {
+	return p.mode != writer.LoggedBatch && slices.ContainsFunc(p.Requests, func(r explained.Request) bool {
 		return r.Partitions > 1
 	})
 }
@@ -128,7 +131,7 @@ func (p *plan) groups() bool {
 // counters is what differs for them.
 func (p *plan) counters() string {
 	others := ""
-	if p.Mode != writer.Counter {
+	if p.mode != writer.Counter {
 		others = "the above applies to the other tables; "
 	}
 	dies := ""
@@ -142,8 +145,8 @@ func (p *plan) counters() string {
 }
 
 func (p *plan) has(kind statement.MutationKind) bool {
-	return slices.ContainsFunc(p.Requests, func(r writer.PlannedRequest) bool {
-		return slices.ContainsFunc(r.Statements, func(s writer.PlannedStatement) bool { return s.Kind == kind })
+	return slices.ContainsFunc(p.Requests, func(r explained.Request) bool {
+		return slices.ContainsFunc(r.Statements, func(s explained.Statement) bool { return s.Kind == kind })
 	})
 }
 
@@ -153,7 +156,7 @@ func (p *plan) writeRequests(b *strings.Builder) {
 		b.WriteString(", all at the same time")
 	}
 	switch {
-	case p.Mode == writer.Counter:
+	case p.mode == writer.Counter:
 		b.WriteString("; counters have no timestamp")
 	case p.counts():
 		b.WriteString("; one timestamp for all statements but those of counters, which have none")
@@ -169,7 +172,7 @@ func (p *plan) writeRequests(b *strings.Builder) {
 		switch {
 		case r.Counter && len(r.Statements) > 1:
 			what = fmt.Sprintf("counter batch of %d statements for 1 partition", len(r.Statements))
-		case p.Mode == writer.LoggedBatch && !r.Counter:
+		case p.mode == writer.LoggedBatch && !r.Counter:
 			what = fmt.Sprintf("logged batch of %d statements for %d partitions", len(r.Statements), r.Partitions)
 		case r.Partitions > 1:
 			what = fmt.Sprintf("unlogged batch of %d statements for %d partitions, in a group", len(r.Statements), r.Partitions)
@@ -213,10 +216,8 @@ func (p *plan) requestFails() string {
 
 func (p *plan) groupFails() string {
 	const split = "its partitions are written by a request each at once, at the same timestamp; each is "
-	if p.Mode == writer.Conditional {
+	if p.mode == writer.Conditional {
 		return split + "pending until its own request succeeds"
 	}
 	return split + "unknown until its own request succeeds, unless the group was rejected before it was executed"
 }
-
-func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024) }

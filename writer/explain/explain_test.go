@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/testutil/shop"
 	"github.com/denorm-go/denorm/retry"
@@ -155,13 +156,12 @@ func patched(tb testing.TB) tables.Change {
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
-	made, err := newWriter(t, writer.Concurrent()).Explain("payOrder", shop.Orders().Update(open, paid))
+	made, err := explained.Of(newWriter(t, writer.Concurrent()).Internal().Explain("payOrder", shop.Orders().Update(open, paid)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	made.Mode = writer.Fallback
 	made.Reason = "deletes in several partitions, but the batchlog has failed and is not trusted yet"
-	golden.Check(t, "pay_order_fallback.golden", (&plan{Plan: made}).text())
+	golden.Check(t, "pay_order_fallback.golden", (&plan{Plan: made, mode: writer.Fallback}).text())
 }
 
 // Tables that could share requests but for one thing in their declaration are named with it, and no others: not those
@@ -241,7 +241,7 @@ func TestApart(t *testing.T) {
 			if got := apart([]tables.Change{change}, w.Internal().Physical); !slices.Equal(got, test.want) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
-			plan, err := w.Explain("write", change)
+			plan, err := explained.Of(w.Internal().Explain("write", change))
 			if alone := err == nil && len(plan.Requests) == 1; alone != (name == "one request") {
 				t.Errorf("%+v, %v", plan, err)
 			}

@@ -65,19 +65,19 @@ const nextLine = "\n                "
 
 // guarantee is that of the mode, and of the condition before it: the two are not one write.
 func (p *plan) guarantee() guarantee {
-	g, c := guarantees[p.Mode], (*condition)(p.Condition)
+	g, c := guarantees[p.mode], (*condition)(p.Condition)
 	if p.several {
 		g.death = strings.ReplaceAll(g.death, "until the entity is", "until each of the entities is")
 	}
 	if p.groups() {
 		g.atomic = "each partition by itself, not all of them together, nor those of a group"
-		if p.Mode == writer.Conditional {
+		if p.mode == writer.Conditional {
 			g.atomic = "the condition with the base row; after it " + g.atomic
 		}
 	}
 	switch {
 	case c == nil:
-	case p.Mode == writer.Conditional:
+	case p.mode == writer.Conditional:
 		g.death = c.before() + "; " + g.death
 	default:
 		finished := "until Resume of a stored error"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/jaeger"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
@@ -58,7 +59,7 @@ func (s *shop) awaitGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		plan, err := s.w.With(writer.Group(groupBytes)).Explain("createOrder", orders.Orders.Insert(newOrder()))
+		plan, err := explained.Of(s.w.With(writer.Group(groupBytes)).Internal().Explain("createOrder", orders.Orders.Insert(newOrder())))
 		if err != nil {
 			t.Fatal(err)
 		}

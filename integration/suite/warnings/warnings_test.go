@@ -17,6 +17,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/examples/users"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/explained"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
@@ -144,7 +145,7 @@ type library struct {
 func largest(t *testing.T, w *writer.Writer) int {
 	t.Helper()
 	one := func(text int) bool {
-		plan, err := w.Explain("addItem", items.Insert(newItem(text)))
+		plan, err := explained.Of(w.Internal().Explain("addItem", items.Insert(newItem(text))))
 		if err != nil {
 			t.Fatal(err)
 		}

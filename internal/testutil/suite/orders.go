@@ -393,7 +393,7 @@ func (s orderTests) BatchLimitIsTheServers(t *testing.T) {
 		return try(context.WithoutCancel(t.Context()), w, insert(size))
 	}
 	largest := sort.Search(64<<10, func(size int) bool { // text that the library lets through
-		return errorOf(logged.Explain("write", insert(size+1))) != nil
+		return errorOf(logged.Internal().Explain("write", insert(size+1))) != nil
 	})
 	err := write(logged, largest)
 	wrong(t, err != nil, "the server refuses what the library lets through, a text of %d bytes: %v", largest, err)
