@@ -67,12 +67,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		known.Conflict, known.Above, known.Held = true, entity.Timestamp(result.Behind), change.Held
 	}
 	if known.Conflict && known.Err == nil {
-		known.Err = decide.ErrChanged
-		if change.Insert {
-			known.Err = decide.ErrExists
-		} else if !result.Row.Present {
-			known.Err = decide.ErrGone
-		}
+		known.Err = decide.ConflictError(0, d.Parts, result.Row.Present)
 	}
 	if row, ok := result.Row.Columns.(*entity.Row); ok {
 		row.Version = result.Row.Current()
