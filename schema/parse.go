@@ -173,11 +173,11 @@ func (p *parser) id(n cql.Name) ID {
 	return ID(n)
 }
 
-// there is the name of a thing that the text has created. A review takes a keyspace that the text does not create for
-// the one of things that name none: a tool or a session chose it.
+// there is the name of a thing that the text has created. A review takes a thing that names no keyspace for the one
+// that is meant: a tool or a session chose the keyspace.
 func (p *parser) there(what string, n cql.Name) ID {
 	id, bare := p.id(n), ID{Name: n.Name}
-	if p.review && !p.has(what, id) && p.has(what, bare) && p.out.Keyspace(id.Keyspace) == nil {
+	if p.review && !p.has(what, id) && p.has(what, bare) {
 		return bare
 	}
 	return id

@@ -49,7 +49,7 @@ func Check(s *schema.Schema) []Finding {
 }
 
 // inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of
-// that name. A query whose keyspace the schema does not have is of the only table of that name, if that names none.
+// that name. A query that names a keyspace is of the only table of that name, if that names none.
 func inKeyspaces(s *schema.Schema) *schema.Schema {
 	in := make(map[string][]string)
 	for _, t := range s.Tables {
@@ -58,15 +58,11 @@ func inKeyspaces(s *schema.Schema) *schema.Schema {
 	for _, v := range s.Views {
 		in[v.Name] = append(in[v.Name], v.Keyspace)
 	}
-	of := make(map[string]bool)
-	for _, t := range s.Tables {
-		of[t.Keyspace] = true
-	}
 	out := *s
 	out.Queries = slices.Clone(s.Queries)
 	for i := range out.Queries {
 		id := &out.Queries[i].Table
-		if all := in[id.Name]; len(all) == 1 && (id.Keyspace == "" || all[0] == "" && !of[id.Keyspace] && s.Keyspace(id.Keyspace) == nil) {
+		if all := in[id.Name]; len(all) == 1 && (id.Keyspace == "" || all[0] == "") {
 			id.Keyspace = all[0]
 		}
 	}
