@@ -15,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -211,6 +212,69 @@ func TestAdoptVersionedCountsWrongRows(t *testing.T) {
 		}
 		if report, err := r.Verify(t.Context(), tickets); err != nil {
 			t.Errorf("%v\n%v", err, report)
+		}
+	})
+}
+
+// Tables of a set with OneOf become those of a set with Versioned: moves and deletes from before hold.
+func TestAdoptVersionedAfterOneOf(t *testing.T) {
+	t.Parallel()
+	type listed struct {
+		ID          int
+		Agent, Text string
+		UpdatedAt   int64
+	}
+	before := tables.Must(tables.New[listed]("ticket",
+		tables.Table{Name: "tickets", PartKey: []string{"id"}},
+		tables.Table{Name: "tickets_by_agent", PartKey: []string{"agent"}, SortKey: []string{"id"}},
+		tables.OneOf("agent", "ada", "bob", "eve"), tables.Stamp("updated_at"),
+	))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s, w, r := openSet(t, c, before)
+		write := func(change tables.Change) (timestamp int64) {
+			t.Helper()
+			res, err := w.Write(t.Context(), "ticket", change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Timestamp
+		}
+		var want []string
+		for id := range 30 {
+			row := listed{ID: id, Agent: "ada", Text: "broken"}
+			row.UpdatedAt = write(before.Insert(row))
+			if id%2 == 0 {
+				moved := row
+				moved.Agent = "bob"
+				moved.UpdatedAt = write(before.Update(row, moved))
+				row = moved
+			}
+			if id%5 == 0 {
+				write(before.Delete(row))
+				continue
+			}
+			want = append(want, fmt.Sprint(id, " ", row.Agent, " broken"))
+		}
+		slices.Sort(want)
+		c.Create("USE shop", "ALTER TABLE tickets ADD (version timeuuid, pending blob, done timeuuid, recent map<tinyint, timeuuid>)", "ALTER TABLE tickets_by_agent ADD version timeuuid")
+		<-time.After(time.Minute)
+		if report, err := r.Adopt(t.Context(), tickets, reconcile.Writers(time.Now())); err != nil || report.Stamped != len(want) {
+			t.Errorf("%v\n%v", err, report)
+		}
+		if _, err := writer.Modify(t.Context(), w, "move", tickets, ticket{ID: 2}, func(o ticket) (ticket, error) {
+			o.Agent = "carl" // a value that OneOf did not have
+			return o, nil
+		}); err != nil {
+			t.Error(err)
+		}
+		want[slices.Index(want, "2 bob broken")] = "2 carl broken"
+		if report, err := r.Verify(t.Context(), tickets); err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+		for _, table := range []string{"tickets", "tickets_by_agent"} {
+			if got := rowsOf(t, s, table); !slices.Equal(got, want) {
+				t.Errorf("%s has\n%s", table, strings.Join(got, "\n"))
+			}
 		}
 	})
 }

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	defaultEvery = 7 * 24 * time.Hour
+	defaultEvery = 3 * 24 * time.Hour // an orphan is found before it is too old to repair: 3/4 of gc_grace_seconds
 	mostEvery    = 45 * 24 * time.Hour
 	kindWatch    = "watch"
 )
 
 // Every sets the period of [Reconciler.Watch]: how long a pass takes, and how long after the begin of one pass the next
-// begins. Default: 7 days. It must be positive and at most 45 days, because the stored state of a pass expires after
+// begins. Default: 3 days. It must be positive and at most 45 days, because the stored state of a pass expires after
 // 90.
 func Every(period time.Duration) Option {
 	return func(c *config) {
