@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,11 +28,11 @@ func TestReadmeCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, blocks := "", 0
+	declarations, code, blocks := "", "", 0
 	texts := pages(t, "README.md", "docs/*.md", "docs/*/*.md")
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
-		c, n := program(path, texts[path])
-		code, blocks = code+c, blocks+n
+		top, body, n := program(path, texts[path])
+		declarations, code, blocks = declarations+top, code+body, blocks+n
 	}
 	if blocks < 40 {
 		t.Fatalf("found %d blocks of Go", blocks)
@@ -41,7 +42,7 @@ func TestReadmeCompiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	// -e: all errors, for that a variable is not used is none here.
-	out, err := planted.Overlay(t, place, string(source)+code, "build", "-gcflags=-e", "./testdata/readme")
+	out, err := planted.Overlay(t, place, string(source)+declarations+code, "build", "-gcflags=-e", "./testdata/readme")
 	if err == nil || !strings.Contains(string(out), "declared and not used") {
 		t.Errorf("the compiler has not seen the blocks, which do not use all that they declare: %v\n%s", err, out)
 	}
@@ -50,7 +51,21 @@ func TestReadmeCompiles(t *testing.T) {
 			t.Error(strings.TrimSpace(line))
 		}
 	}
+	// The declarations alone: tables.Must panics for one that is not valid.
+	alone := strings.Replace(string(source), "package readme", "package main", 1) + declarations + "\nfunc main() {}\n"
+	alone = imported.ReplaceAllStringFunc(alone, func(line string) string {
+		if name := imported.FindStringSubmatch(line)[1]; !strings.Contains(alone, name+".") {
+			return ""
+		}
+		return line
+	})
+	if out, err := planted.Overlay(t, place, alone, "run", "./testdata/readme"); err != nil {
+		t.Errorf("the declarations: %v\n%s", err, out)
+	}
 }
+
+// imported matches a line of an import, with the name of its package.
+var imported = regexp.MustCompile(`(?m)^\t"(?:[\w./-]+?/)?(\w+)(?:/v2|\.v0)?"$`)
 
 // The README begins with a program, what it prints, and a picture of its tables. The command lint above them can be
 // typed as it is, and works on the tables that the program creates.
@@ -143,7 +158,7 @@ func TestCassandratestPage(t *testing.T) {
 
 // program makes the Go blocks of a text into declarations, and a function of each block for what remains. Errors in it
 // name the lines of the text. Blocks that are whole files are left out.
-func program(name, text string) (code string, blocks int) {
+func program(name, text string) (declarations, functions string, blocks int) {
 	var top, body strings.Builder
 	const (
 		prose = iota
@@ -186,5 +201,5 @@ func program(name, text string) (code string, blocks int) {
 			body.WriteString(at + line + "\n")
 		}
 	}
-	return top.String() + body.String(), blocks
+	return top.String(), body.String(), blocks
 }
