@@ -251,6 +251,8 @@ var (
 	optionOf = regexp.MustCompile(`^(option \S+) of [^:]+`)
 	// invalid matches why no server reads a statement either.
 	invalid = regexp.MustCompile(`: want |Unmatched column|which is no clustering column|PRIMARY KEY|is declared twice|is not one of the columns`)
+	// unclosed matches why all that follows was not read either.
+	unclosed = regexp.MustCompile(`without (its )?end$`)
 	// repeated matches the reasons of statements that are told once of a file.
 	repeated = regexp.MustCompile(`^(option|TRUNCATE|DROP of) |the text does not create it before$`)
 )
@@ -281,6 +283,8 @@ func unread(r *review) {
 			f.Fix, f.Severity = "leave it out, or write it as Cassandra has it", Error
 		case strings.HasPrefix(u.Text, "--"):
 			f.Fix, f.Severity = "correct the note", Error // what it says is not known, so the review is another than is wanted
+		case unclosed.MatchString(why):
+			f.Fix, f.Severity = "close it: the rest of the file was not read", Error
 		case wrong && slices.Contains(strings.Fields("CREATE ALTER DROP SELECT INSERT UPDATE DELETE BEGIN TRUNCATE"), verb):
 			f.Severity = Error // no server reads it either
 		}

@@ -94,6 +94,20 @@ SELECT c FROM odl WHERE a = ?;`})
 	}
 }
 
+// A quote or a comment without its end hides the rest of the file.
+func TestUnclosedIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"INSERT INTO k.t (a, b) VALUES (?, 'oops);", "/* SELECT b FROM k.t", "$$ what"} {
+		s, err := schema.Review(schema.Source{File: "f", Text: "CREATE TABLE k.t (a int PRIMARY KEY, b text);\n" + text + "\nSELECT c FROM k.t WHERE b = ?;\n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := lint.Check(s); lint.Worst(found) != lint.Error || !strings.Contains(fmt.Sprint(found[0].Fix), "the rest of the file was not read") {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+}
+
 // What is told once of several statements is told once of each file, with the place of the first.
 func TestOnceAFile(t *testing.T) {
 	t.Parallel()
