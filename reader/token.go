@@ -23,7 +23,7 @@ import (
 type Token string
 
 // tokenVersion comes first. A token of another one is rejected.
-const tokenVersion = 2
+const tokenVersion = 3
 
 // marks is what the mark of a query in a token is made of: a hash of each. An error names those that differ.
 var marks = []string{
@@ -75,8 +75,7 @@ func (b *bound) mark(keyspace string) []byte {
 	}
 	var mark []byte
 	for _, part := range []hashed{table, values, order, bounds} { // as in marks
-		hash := sha256.Sum256(part)
-		mark = append(mark, hash[:hashSize]...)
+		mark = append(mark, checksum(part)...)
 	}
 	return mark
 }
@@ -99,9 +98,15 @@ func unlike(mark, other []byte) string {
 	return strings.Join(out, " and ")
 }
 
-// token writes a position down.
+// token writes a position down, with a checksum: a client may have cut it.
 func (p *position) token(mark []byte) Token {
-	return Token(base64.RawURLEncoding.EncodeToString(wire.Append(append([]byte{tokenVersion}, mark...), *p)))
+	data := wire.Append(append([]byte{tokenVersion}, mark...), *p)
+	return Token(base64.RawURLEncoding.EncodeToString(append(data, checksum(data)...)))
+}
+
+func checksum(data []byte) []byte {
+	hash := sha256.Sum256(data)
+	return hash[:hashSize]
 }
 
 // position reads the token of the query; nil is the beginning.
@@ -111,8 +116,12 @@ func (b *bound) position(mark []byte) (*position, error) {
 	}
 	refuse := func(reason string) error { return b.rejected("", reason, ErrToken) }
 	data, err := base64.RawURLEncoding.DecodeString(string(b.token))
-	if err != nil || len(data) < 1+markSize || data[0] != tokenVersion {
+	if err != nil || len(data) < 1+markSize+hashSize || data[0] != tokenVersion {
 		return nil, refuse("the token was not made by this library, or by another version of it")
+	}
+	data, sum := data[:len(data)-hashSize], data[len(data)-hashSize:]
+	if !bytes.Equal(checksum(data), sum) {
+		return nil, refuse("the token is damaged")
 	}
 	if differs := unlike(data[1:1+markSize], mark); differs != "" {
 		return nil, refuse("the token is of another query, with " + differs)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/testutil/cost"
@@ -87,6 +88,28 @@ func TestForgedTokens(t *testing.T) {
 	}
 }
 
+// A token of which a client has changed or lost any character is an error, and not another place.
+func TestDamagedTokens(t *testing.T) {
+	t.Parallel()
+	r, queries := forgeable(t)
+	q := queries["score"]
+	p, err := r.plan(&q.query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string((&position{Key: [][]byte{{0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 1}}}).token(p.mark))
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	for i := range whole {
+		other := digits[(strings.IndexByte(digits, whole[i])+16)%len(digits)] // 16: in bits that a last digit has, too
+		for _, damaged := range []string{whole[:i], whole[:i] + whole[i+1:], whole[:i] + string(other) + whole[i+1:]} {
+			again := q.After(Token(damaged))
+			if _, err := r.plan(&again.query); damaged != "" && !errors.Is(err, ErrToken) {
+				t.Errorf("%s of %s: %v", damaged, whole, err)
+			}
+		}
+	}
+}
+
 // A token costs in the order of its length, whatever number of columns it says that it has.
 func TestLongTokens(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	const n = 1 << 20
@@ -97,7 +120,8 @@ func TestLongTokens(t *testing.T) { //nolint:paralleltest // it counts what is a
 		t.Fatal(err)
 	}
 	long := binary.AppendUvarint(append([]byte{tokenVersion}, p.mark...), n)
-	q = q.After(Token(base64.RawURLEncoding.EncodeToString(append(long, make([]byte, n+1)...))))
+	long = append(long, make([]byte, n+1)...)
+	q = q.After(Token(base64.RawURLEncoding.EncodeToString(append(long, checksum(long)...))))
 	cost.Bound(t, n, 4, func() { _, err = r.plan(&q.query) })
 	if !errors.Is(err, ErrToken) {
 		t.Error(err)

@@ -77,11 +77,18 @@ func (w *Writer) admit(e *Error) error {
 		return nil
 	}
 	if e.decision != nil {
-		for _, c := range e.decision.Parts {
-			if err := w.admitPlaces(decide.PlacesOf(c), c.DeclaredIn); err != nil {
+		decision := *e.decision
+		decision.Parts = slices.Clone(decision.Parts)
+		for i, c := range decision.Parts {
+			set, err := w.admitPlaces(decide.PlacesOf(c), c.DeclaredIn)
+			if err != nil {
 				return err
 			}
+			if set != nil {
+				decision.Parts[i] = c.Within(set, w.physical)
+			}
 		}
+		e.decision = &decision
 	}
 	for m := range e.mutations {
 		if isIncrement(m) {
@@ -90,7 +97,7 @@ func (w *Writer) admit(e *Error) error {
 		declared := func(s *layout.Set, physical func(string) string) (bool, string) {
 			return entity.Declares(s, m, physical)
 		}
-		if err := w.admitPlaces([]decide.Place{{Keyspace: m.Keyspace, Table: m.Table}}, declared); err != nil {
+		if _, err := w.admitPlaces([]decide.Place{{Keyspace: m.Keyspace, Table: m.Table}}, declared); err != nil {
 			return err
 		}
 	}
@@ -116,40 +123,42 @@ func (e *Error) mutations(yield func(*statement.Mutation) bool) {
 }
 
 // admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The
-// first place is the one that errors name.
-func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(string) string) (bool, string)) error {
+// first place is the one that errors name. The set is the one of them that declares it.
+func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(string) string) (bool, string)) (
+	*layout.Set, error,
+) {
 	for _, p := range places {
 		if keyspace := p.Keyspace; keyspace == "" {
-			return &nobodyError{fmt.Errorf(
+			return nil, &nobodyError{fmt.Errorf(
 				"the stored write of table %s has no keyspace, so it is not known whose rows it would write: drop it", p.Table)}
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
-			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
+			return nil, &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && keyspace != w.physical("") && !w.shared.Owns(keyspace) {
-			return fmt.Errorf("the stored write is of keyspace %q: resume it with the writer of that tenant, or name its sets "+
+			return nil, fmt.Errorf("the stored write is of keyspace %q: resume it with the writer of that tenant, or name its sets "+
 				"by Resumes", keyspace)
 		}
 	}
 	if w.resumes == nil {
-		return nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	fault := ""
 	for _, set := range w.resumes { // several may have the table
 		found, other := in(set.Internal(), w.physical)
 		if found && other == "" {
-			return nil
+			return set.Internal(), nil
 		}
 		fault = cmp.Or(fault, other)
 	}
 	if fault != "" {
-		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table,
+		return nil, fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table,
 			fault)
 	}
 	if where := w.elsewhere(places[0].Table); where != "" {
-		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that "+
+		return nil, fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that "+
 			"keyspace",
 			places[0].Keyspace, places[0].Table, where)
 	}
-	return fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of "+
+	return nil, fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of "+
 		"this writer",
 		places[0].Keyspace, places[0].Table)
 }

@@ -106,53 +106,107 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 }
 
 // A write that takes a key from an owner who has given it up does not throw away what the owner's client has left to be
-// done, be it resumed from storage, where the query tables are not known. It then ends with what to do, and completes
-// later.
+// done, be it resumed from storage. With Resumes, which names all tables, it finishes that. Without, it ends with what
+// to do, and completes later.
 func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 	t.Parallel()
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		s := start(t, c)
-		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
-		// Bob moves to Oslo and gives k@x up. His client dies after the transaction.
-		away := c.When(cassandratest.Table("users_by_city")).Do(cassandratest.Drop)
-		moved := bob
-		moved.City, moved.Email = "oslo", "k2@x"
-		if _, err := s.w.Write(t.Context(), "move", users.Update(bob, moved)); err == nil {
-			t.Fatal("not the premise")
-		}
-		away.End()
-		rejects := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
-		_, err := s.w.Write(t.Context(), "signUp",
-			users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}))
-		failed := failedWrite(t, err)
-		rejects.End()
-		<-time.After(15 * time.Second) // ClaimGrace is over
+	for _, known := range []bool{false, true} {
+		t.Run(fmt.Sprintf("Resumes %t", known), func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) { ownerLeftUnfinished(t, c, known) })
+		})
+	}
+}
 
-		_, err = s.w.Resume(t.Context(), delivered(t, failed))
-		if e := failedWrite(t, err); !e.Resumable() || e.NotApplied() || !strings.Contains(err.Error(), "users_by_email") ||
-			!strings.Contains(err.Error(), "write or modify the entity") {
-			t.Errorf("%v", err)
+func ownerLeftUnfinished(t *testing.T, c *cassandratest.Cluster, known bool) {
+	s := start(t, c)
+	worker := s.w
+	if known {
+		worker = s.client(t, writer.Resumes(users)).w
+	}
+	bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+	// Bob moves to Oslo and gives k@x up. His client dies after the transaction.
+	away := c.When(cassandratest.Table("users_by_city")).Do(cassandratest.Drop)
+	moved := bob
+	moved.City, moved.Email = "oslo", "k2@x"
+	if _, err := s.w.Write(t.Context(), "move", users.Update(bob, moved)); err == nil {
+		t.Fatal("not the premise")
+	}
+	away.End()
+	rejects := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
+	_, err := s.w.Write(t.Context(), "signUp",
+		users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}))
+	failed := failedWrite(t, err)
+	rejects.End()
+	<-time.After(15 * time.Second) // ClaimGrace is over
+
+	_, err = worker.Resume(t.Context(), delivered(t, failed))
+	if known {
+		if err != nil || s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'rome'") != 0 {
+			t.Errorf("Bob may still be in Rome: %v", err)
 		}
-		if err := s.rename(t.Context(), bob, "robert"); err != nil {
-			t.Fatal(err)
+	} else if e := failedWrite(t, err); !e.Resumable() || e.NotApplied() || !strings.Contains(err.Error(), "users_by_email") ||
+		!strings.Contains(err.Error(), "resume with a writer that has the option Resumes") {
+		t.Errorf("%v", err)
+	}
+	if err := s.rename(t.Context(), bob, "robert"); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'rome'"); n != 0 {
+		t.Error("a ghost: Bob is still in Rome")
+	}
+	if _, err = worker.Resume(t.Context(), delivered(t, failed)); err != nil {
+		t.Errorf("after Bob was written again: %v", err)
+	}
+	// The new version that Bob has been given so that the key could be taken from him does not keep him from his next
+	// change.
+	if err := s.rename(t.Context(), bob, "bob"); err != nil {
+		t.Error(err)
+	}
+	for city, want := range map[string]int{"rome": 0, "oslo": 1, "bern": 1} {
+		if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = ?", city); n != want {
+			t.Errorf("%d in %s, want %d", n, city, want)
 		}
-		if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'rome'"); n != 0 {
-			t.Error("a ghost: Bob is still in Rome")
-		}
-		if _, err = s.w.Resume(t.Context(), delivered(t, failed)); err != nil {
-			t.Errorf("after Bob was written again: %v", err)
-		}
-		// The new version that Bob has been given so that the key could be taken from him does not keep him from his next
-		// change.
-		if err := s.rename(t.Context(), bob, "bob"); err != nil {
-			t.Error(err)
-		}
-		for city, want := range map[string]int{"rome": 0, "oslo": 1, "bern": 1} {
-			if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = ?", city); n != want {
-				t.Errorf("%d in %s, want %d", n, city, want)
-			}
-		}
-	})
+	}
+}
+
+// A change that was not applied is resumed from storage although the one before it was left unfinished, be it by its
+// own client, which ended before the base row said that all tables have it.
+func TestStoredResumeFinishesTheChangeBefore(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{"not said to be done": "users", "in no query table": "users_by_city"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s := start(t, c)
+				left := c.When(cassandratest.Table(before), cassandratest.Where(func(r cassandratest.Request) bool {
+					return !strings.Contains(r.Statements[0].Text, " IF ")
+				})).Do(cassandratest.Drop)
+				bob := user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"}
+				_, _ = s.w.Write(t.Context(), "signUp", users.Insert(bob))
+				<-time.After(time.Minute) // the end of the insert is given up
+				left.End()
+				if err := s.reads.Query("SELECT version FROM users WHERE user_id = ?", bob.UserID).Scan(&bob.Version); err != nil {
+					t.Fatal(err)
+				}
+				lost := c.When(cassandratest.Table("users")).Do(cassandratest.Drop)
+				moved := bob
+				moved.City = "oslo"
+				_, err := s.w.Write(t.Context(), "move", users.Update(bob, moved))
+				lost.End()
+				failed := failedWrite(t, err)
+				worker := s.client(t, writer.Resumes(users))
+				if _, err := worker.w.Resume(t.Context(), delivered(t, failed)); err != nil {
+					t.Error(err)
+				}
+				for city, want := range map[string]int{"rome": 0, "oslo": 1} {
+					if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = ?", city); n != want {
+						t.Errorf("%d in %s, want %d", n, city, want)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A write whose batch may not be sent, as the schema cannot be read, says so of each table that does not have it, also

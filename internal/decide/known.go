@@ -79,10 +79,10 @@ func TakenError(table string) error { return fmt.Errorf("%w: table %s", ErrTaken
 func ConflictError(i int, parts []*entity.Conditional, exists bool) error {
 	err := ErrChanged
 	switch {
-	case parts[i].Condition.Kind == entity.Insert:
-		err = ErrExists
 	case !exists:
 		err = ErrGone
+	case parts[i].Condition.Kind == entity.Insert:
+		err = ErrExists
 	}
 	if len(parts) == 1 {
 		return err

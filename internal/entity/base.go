@@ -29,7 +29,8 @@ type Base struct {
 	row            []cqltype.Value // with what identifies the entity, by column
 	// of a change, what its before-image says of the columns that keys in query tables follow from, by column
 	before []cqltype.Value
-	stored bool // it comes out of storage, and the query tables are not known
+	stored bool  // it comes out of storage, and Set has the base table alone
+	whole  *Base // then, if it is known: the row in the set that declares all tables
 }
 
 // NewBase is the base row of the entity of row, of which the columns are used that identify it. keyspace maps logical
@@ -63,6 +64,23 @@ func BaseOf(s *layout.Set, key any, keyspace func(string) string) (*Base, error)
 		return nil, err
 	}
 	return NewBase(s, OrDeclared(keyspace), encoded), nil
+}
+
+// within makes known what set, which has the same base key, declares of all tables. row may have more of the row than
+// the key.
+func (b *Base) within(set *layout.Set, physical func(string) string, row []cqltype.Value) {
+	for n, i := range set.Tables[0].Key {
+		row[i] = cqltype.Value{Type: set.Columns[i].CQL, Data: b.key[n].Data}
+	}
+	b.whole = NewBase(set, physical, row)
+}
+
+// Whole is the row for [Base.QueryTableMutations]: one that comes out of storage does not know the query tables.
+func (b *Base) Whole() *Base {
+	if b.whole != nil {
+		return b.whole
+	}
+	return b
 }
 
 // Key is the encoded base key: equal for one entity of one set.
@@ -175,8 +193,8 @@ func (r *rawValue) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-var errStored = errors.New("another client has left the entity unfinished: write or modify the entity through its " +
-	"set, then resume")
+var errStored = errors.New("another client has left the entity unfinished: resume with a writer that has the option " +
+	"Resumes, with its set")
 
 // Decode gives the row as a value of the set's row type.
 func (b *Base) Decode(row Row) (any, error) {

@@ -194,6 +194,16 @@ func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) s
 	if c.By == layout.Compared {
 		return ""
 	}
+	values := c.valuesIn(s)
+	row := Row{Present: c.after != nil, Values: values}
+	if _, err := NewBase(s, physical, values).QueryTableMutations(row, c.Version, c.Keys); err != nil {
+		return "what it leaves for other writers to finish cannot be read: " + err.Error()
+	}
+	return ""
+}
+
+// valuesIn is the row that the condition makes, or its key, by the columns of s, which declares it.
+func (c *Condition) valuesIn(s *layout.Set) []cqltype.Value {
 	values := make([]cqltype.Value, len(s.Columns))
 	for i := range values {
 		values[i].Type = s.Columns[i].CQL
@@ -208,11 +218,23 @@ func faultOfPending(s *layout.Set, c *Condition, physical func(string) string) s
 			values[i].Data = c.after[n].Data
 		}
 	}
-	row := Row{Present: c.after != nil, Values: values}
-	if _, err := NewBase(s, physical, values).QueryTableMutations(row, c.Version, c.Keys); err != nil {
-		return "what it leaves for other writers to finish cannot be read: " + err.Error()
+	return values
+}
+
+// Within is the change with what set, which declares it, has of the query tables: what another client has left of the
+// entity can then be finished.
+func (c *Conditional) Within(set *layout.Set, physical func(string) string) *Conditional {
+	next, condition, base := *c, *c.Condition, *c.Condition.base
+	base.within(set, physical, c.Condition.valuesIn(set))
+	condition.base, next.Condition = &base, &condition
+	for _, list := range []*[]*Claim{&next.Claims, &next.Releases} {
+		*list = slices.Clone(*list)
+		for i, k := range *list {
+			claim := *k
+			claim.base, (*list)[i] = &base, &claim
+		}
 	}
-	return ""
+	return &next
 }
 
 // takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it

@@ -2,6 +2,7 @@ package versioned
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -86,11 +87,24 @@ func (b *Base) imageOf(ctx context.Context, swap Swap, reply Reply) (Reply, erro
 
 // ApplyToQueryTables implements [Store].
 func (b *Base) ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys []byte) error {
+	whole := *b
+	if whole.Base = b.Base.Whole(); whole.Base != b.Base { // which reads a part of the row
+		var err error
+		if row, err = whole.Read(ctx); err != nil {
+			return err
+		}
+		switch now := row.Current(); {
+		case entity.Timestamp(now) > entity.Timestamp(version): // so others have finished it
+			return nil
+		case now != version:
+			return request.Stop(errEarlierRow)
+		}
+	}
 	var current entity.Row
 	if stored, ok := row.Columns.(*entity.Row); ok {
 		current = *stored
 	}
-	mutations, err := b.Base.QueryTableMutations(current, version, keys)
+	mutations, err := whole.Base.QueryTableMutations(current, version, keys)
 	if err != nil && b.claimed != "" {
 		err = fmt.Errorf("table %s has the key for an entity that gave it up: %w", b.claimed, err)
 	}
@@ -101,10 +115,13 @@ func (b *Base) ApplyToQueryTables(ctx context.Context, row Row, version gocql.UU
 	for i := range mutations {
 		pointers[i] = &mutations[i]
 	}
-	sent, err := b.env.FanOut(ctx, b.env.Op, b.read, pointers)
+	sent, err := b.env.FanOut(ctx, b.env.Op, whole.read, pointers)
 	b.Sent.Add(int32(sent))
 	return err
 }
+
+// errEarlierRow is the error of a row that is not yet, or no longer, as it was read.
+var errEarlierRow = errors.New("the entity was read as it was before: resume again")
 
 // Finish implements [Store].
 func (b *Base) Finish(ctx context.Context, version gocql.UUID) error {
