@@ -308,18 +308,24 @@ func (b *builder) has(c schema.Column) bool {
 }
 
 // identity gives what ID has to declare: nothing, if all tables that have the base key in columns have it in their
-// keys; else the ids in it that they have there.
+// keys; else the ids in it that they have there. A table without the id of a row in its key only leads to the row.
 func (b *builder) identity() (id []string) {
-	key, whole := keyOf(b.base), true
+	key, whole, rows := keyOf(b.base), true, b.base.Of(schema.Clustering)
+	if len(rows) == 0 {
+		rows = key
+	}
+	tells := func(c schema.Column) bool {
+		return c.Type == "uuid" || c.Type == "timeuuid" || strings.HasSuffix(c.Name, "id")
+	}
 	tables := slices.DeleteFunc(slices.Clone(b.queries), func(t *schema.Table) bool {
-		return slices.ContainsFunc(key, func(c schema.Column) bool { return t.Column(c.Name) == nil })
+		return slices.ContainsFunc(key, func(c schema.Column) bool { return t.Column(c.Name) == nil }) ||
+			!slices.ContainsFunc(rows, func(c schema.Column) bool { return tells(c) && inKey(t, c.Name) })
 	})
 	for _, c := range key {
-		tells := c.Type == "uuid" || c.Type == "timeuuid" || strings.HasSuffix(c.Name, "id")
 		switch {
 		case slices.ContainsFunc(tables, func(t *schema.Table) bool { return !inKey(t, c.Name) }):
 			whole = false
-		case tells:
+		case tells(c):
 			id = append(id, c.Name)
 		}
 	}
@@ -348,7 +354,7 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 			strings.Join(lost, ", "))
 		for _, c := range t.Of(schema.Regular) {
 			if !inKey(b.base, c.Name) && c.Name != layout.Token.Name {
-				b.leave(t, c.Name, fmt.Sprintf("a Unique table holds its key and %s alone: it stays and goes stale: drop it, or read it from %s",
+				b.leave(t, c.Name, fmt.Sprintf("a Unique table holds its key and %s alone, so it goes stale: read it from %s",
 					strings.Join(namesOf(keyOf(b.base)), ", "), b.base.ID))
 			}
 		}

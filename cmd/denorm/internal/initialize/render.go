@@ -68,6 +68,13 @@ func (p *Plan) names(prefix string) bool {
 		slices.ContainsFunc(p.Entities, func(e *Entity) bool { return slices.ContainsFunc(e.fields, has) })
 }
 
+// leftOf gives what is not declared of the tables of an entity.
+func (p *Plan) leftOf(e *Entity) []Left {
+	return slices.DeleteFunc(slices.Clone(p.Left), func(l Left) bool {
+		return !slices.ContainsFunc(e.Tables, func(t Table) bool { return t.Name == l.Table })
+	})
+}
+
 // set writes the struct and the set of an entity.
 func (p *Plan) set(b *strings.Builder, e *Entity) {
 	d := &e.declaration
@@ -91,10 +98,8 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 	for _, t := range e.Tables {
 		comment(b, "", "  - %s: %s", t.Name, t.Why)
 	}
-	for _, l := range p.Left {
-		if slices.ContainsFunc(e.Tables, func(t Table) bool { return t.Name == l.Table }) {
-			comment(b, "", "Not declared is %s of %s: %s.", l.Column, l.Table, l.Why)
-		}
+	for _, l := range p.leftOf(e) {
+		comment(b, "", "Not declared is %s of %s: %s.", l.Column, l.Table, l.Why)
 	}
 	fmt.Fprintf(b, "var %s = tables.Must(tables.New[%s](%q,\n", e.variable, e.row, e.Name)
 	for i, t := range d.Tables {
@@ -261,9 +266,9 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		for _, column := range e.declaration.ReadOnly {
 			fmt.Fprintf(&b, "- [ ] `%s`: list `%s` is %s.\n", e.variable, column, readOnly)
 		}
-	}
-	for _, l := range p.Left {
-		fmt.Fprintf(&b, "- [ ] %s, column %s is not declared: %s.\n", code(l.Table), code(l.Column), prose(l.Why))
+		for _, l := range p.leftOf(e) {
+			fmt.Fprintf(&b, "- [ ] %s, column %s is not declared: %s.\n", code(l.Table), code(l.Column), prose(l.Why))
+		}
 	}
 	b.WriteString("\n## 2. Add the columns\n\n`migrate.cql` has what the sets need as they were written. After a change of `sets.go`:\n\n```sh\n" +
 		"denorm ddl --migrate > " + folder + "/migrate.cql # read it\n" +
