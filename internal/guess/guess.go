@@ -1,5 +1,6 @@
 // Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names and
-// columns. It is for packages lint and diagram and for denorm init, which say that it is a guess.
+// columns, and of which keyspace a query is. It is for packages lint and diagram and for denorm init, which say that it
+// is a guess.
 package guess
 
 import (
@@ -69,6 +70,27 @@ func Entities(s *schema.Schema) []Entity {
 		out = append(out, e)
 	}
 	return out
+}
+
+// InKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of
+// that name. A query that names a keyspace is of the only table of that name, if that names none.
+func InKeyspaces(s *schema.Schema) *schema.Schema {
+	in := make(map[string][]string)
+	for _, t := range s.Tables {
+		in[t.Name] = append(in[t.Name], t.Keyspace)
+	}
+	for _, v := range s.Views {
+		in[v.Name] = append(in[v.Name], v.Keyspace)
+	}
+	out := *s
+	out.Queries = slices.Clone(s.Queries)
+	for i := range out.Queries {
+		id := &out.Queries[i].Table
+		if all := in[id.Name]; len(all) == 1 && (id.Keyspace == "" || all[0] == "") {
+			id.Keyspace = all[0]
+		}
+	}
+	return &out
 }
 
 // table is a table, and what its name and columns say.

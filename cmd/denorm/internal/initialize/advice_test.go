@@ -12,6 +12,8 @@ func TestAdvice(t *testing.T) {
 	t.Parallel()
 	const devices = `CREATE TABLE k.devices (tenant_id uuid, device_id uuid, model text, firmware text, serial text, PRIMARY KEY (tenant_id, device_id));
 		CREATE TABLE k.devices_by_model (model text, device_id uuid, tenant_id uuid, firmware text, PRIMARY KEY (model, device_id));`
+	const members = `CREATE TABLE k.members (group_id bigint, user_id bigint, role text, PRIMARY KEY (group_id, user_id));
+		CREATE TABLE k.groups_by_member (user_id bigint, group_id bigint, role text, PRIMARY KEY (user_id, group_id));`
 	for _, test := range []struct {
 		what, cql     string
 		has, hasNever []string
@@ -31,6 +33,11 @@ func TestAdvice(t *testing.T) {
 			CREATE TABLE k.drivers_by_phone (phone text PRIMARY KEY, driver_id uuid, name text);`,
 			[]string{"k.drivers_by_phone, column name (:3): a Unique table holds its key and driver_id alone, so it goes stale: read it from k.drivers\n"},
 			[]string{"drop it", "`k.drivers_by_phone`, column"},
+		},
+		{
+			"statements of the session's keyspace", members + "\n" + "UPDATE members SET role = ? WHERE group_id = ? AND user_id = ?;",
+			[]string{"`k.members` by `Members`: :3\n"},
+			nil,
 		},
 	} {
 		plan := initialize.New(review(t, "", test.cql), nil)

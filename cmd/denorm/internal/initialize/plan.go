@@ -108,6 +108,7 @@ func (e *Entity) nullable() string {
 
 // New plans the sets of a schema. samples are by the name of the entity's base table.
 func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
+	s = guess.InKeyspaces(s)
 	p := &Plan{
 		schema: s, byID: make(map[schema.ID]*schema.Table), named: newNames(), sharing: make(map[schema.ID][]tables.Described),
 		all: &schema.Schema{}, Entities: []*Entity{}, Alone: []Left{}, Left: []Left{},
