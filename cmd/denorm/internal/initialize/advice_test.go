@@ -14,6 +14,9 @@ func TestAdvice(t *testing.T) {
 		CREATE TABLE k.devices_by_model (model text, device_id uuid, tenant_id uuid, firmware text, PRIMARY KEY (model, device_id));`
 	const members = `CREATE TABLE k.members (group_id bigint, user_id bigint, role text, PRIMARY KEY (group_id, user_id));
 		CREATE TABLE k.groups_by_member (user_id bigint, group_id bigint, role text, PRIMARY KEY (user_id, group_id));`
+	const alerts = `CREATE TABLE k.alerts (day date, at timeuuid, device_id uuid, PRIMARY KEY (day, at));
+		CREATE TABLE k.alerts_by_device (device_id uuid, at timeuuid, day date, PRIMARY KEY (device_id, at));
+		INSERT INTO k.alerts (day, at, device_id) VALUES (?, now(), ?);`
 	for _, test := range []struct {
 		what, cql     string
 		has, hasNever []string
@@ -39,6 +42,19 @@ func TestAdvice(t *testing.T) {
 			[]string{"`k.members` by `Members`: :3\n"},
 			nil,
 		},
+		{
+			"an id of two calls", alerts + "INSERT INTO k.alerts_by_device (device_id, at, day) VALUES (?, now(), ?);",
+			[]string{"0 entities", "k.alerts_by_device (:2): statements fill at by a function here and in k.alerts, so no two rows match: bind one value, and the table can join\n"},
+			[]string{`tables.ID("at")`},
+		},
+		{
+			"an id of two calls in a batch", `CREATE TABLE k.alerts (alert_id uuid PRIMARY KEY, device_id uuid);
+			CREATE TABLE k.alerts_by_device (device_id uuid, alert_id uuid, PRIMARY KEY (device_id, alert_id));
+			BEGIN BATCH INSERT INTO k.alerts (alert_id, device_id) VALUES (uuid(), ?); INSERT INTO k.alerts_by_device (device_id, alert_id) VALUES (?, uuid()); APPLY BATCH;`,
+			[]string{"0 entities", "statements fill alert_id by a function here and in k.alerts"},
+			nil,
+		},
+		{"an id of one call", alerts + "INSERT INTO k.alerts_by_device (device_id, at, day) VALUES (?, ?, ?);", []string{`tables.ID("at")`}, nil},
 	} {
 		plan := initialize.New(review(t, "", test.cql), nil)
 		text, err := plan.Text()

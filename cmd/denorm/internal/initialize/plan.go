@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/guess"
@@ -344,6 +345,7 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 		need := len(id) == 0 || slices.Contains(id, c.Name)
 		return inKey(t, c.Name) || !need && t.Column(c.Name) != nil
 	}))
+	generated := slices.DeleteFunc(keyOf(b.base), func(c schema.Column) bool { return !b.generates(t, c.Name) || !b.generates(b.base, c.Name) })
 	switch {
 	case why != "":
 	case t.Keyspace != b.base.Keyspace:
@@ -361,6 +363,9 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 		}
 	case len(lost) > 0:
 		why = fmt.Sprintf("it lacks %s of the key of %s, so its rows do not lead there", strings.Join(lost, ", "), b.base.ID)
+	case len(generated) > 0:
+		why = fmt.Sprintf("statements fill %s by a function here and in %s, so no two rows match: bind one value, and the table can join",
+			strings.Join(namesOf(generated), ", "), b.base.ID)
 	case t.TTL() != b.base.TTL():
 		why = fmt.Sprintf("its default_time_to_live is not the one of %s: make them equal, or write it by hand", b.base.ID)
 	default:
@@ -378,6 +383,18 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 	}
 	b.alone(t, why)
 	return true
+}
+
+// generates says whether an INSERT of a table fills a column by a function that gives another value in each statement.
+func (p *Plan) generates(t *schema.Table, column string) bool {
+	return slices.ContainsFunc(p.schema.Queries, func(q schema.Query) bool {
+		insert, ok := q.Statement.(*ast.Insert)
+		i := -1
+		if ok && q.Table == t.ID {
+			i = slices.Index(insert.Columns, column)
+		}
+		return i >= 0 && i < len(insert.Values) && insert.Values[i].Generated()
+	})
 }
 
 // gets says how columns of a key get into the set, which the base table lacks.
