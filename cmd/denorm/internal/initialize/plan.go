@@ -35,6 +35,7 @@ type Plan struct {
 	named   names                            // of the sets
 	sharing map[schema.ID][]tables.Described // the sets that have a table
 	all     *schema.Schema                   // what the sets declare
+	run     int                              // how many tables were tried for queries
 }
 
 // Left is something that is not declared, and why.
