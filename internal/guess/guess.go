@@ -170,7 +170,7 @@ func (t *table) copies(base *table) string {
 	if !named && len(slices.DeleteFunc(base.lacks(t.Columns), Spreads)) > 0 {
 		return ""
 	}
-	key := "the key of " + base.Name + " (" + names(base.key) + ")"
+	key := "the key of " + base.Name + " (" + names(base.Of(schema.PartitionKey, schema.Clustering)) + ")"
 	specific := slices.ContainsFunc(base.key, func(c schema.Column) bool { return !slices.Contains(vague, c.Name) })
 	switch within := len(keyless(base.key, t.key)) == 0; {
 	case within && (named || t.head == base.head):
@@ -354,7 +354,7 @@ func Singular(plural string) string {
 		return plural
 	case strings.HasSuffix(plural, "ies"):
 		return strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "tuses"):
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "shes"), strings.HasSuffix(plural, "tuses"):
 		return strings.TrimSuffix(plural, "es")
 	case strings.HasSuffix(plural, "ss"):
 		return plural

@@ -17,6 +17,8 @@ func TestAdvice(t *testing.T) {
 	const alerts = `CREATE TABLE k.alerts (day date, at timeuuid, device_id uuid, PRIMARY KEY (day, at));
 		CREATE TABLE k.alerts_by_device (device_id uuid, at timeuuid, day date, PRIMARY KEY (device_id, at));
 		INSERT INTO k.alerts (day, at, device_id) VALUES (?, now(), ?);`
+	const pages = `CREATE TABLE k.pages (page_id uuid PRIMARY KEY, owner uuid, marks map<text, int>, tags set<text>, links list<text>);
+		CREATE TABLE k.pages_by_owner (owner uuid, page_id uuid, PRIMARY KEY (owner, page_id));`
 	for _, test := range []struct {
 		what, cql     string
 		has, hasNever []string
@@ -55,6 +57,23 @@ func TestAdvice(t *testing.T) {
 			nil,
 		},
 		{"an id of one call", alerts + "INSERT INTO k.alerts_by_device (device_id, at, day) VALUES (?, ?, ?);", []string{`tables.ID("at")`}, nil},
+		{
+			"a column of another type", strings.Replace(pages, "page_id uuid, PRIMARY", "page_id uuid, tags frozen<set<text>>, PRIMARY", 1),
+			[]string{"-- k.pages_by_owner, column tags: in the base table it has another type, so no write fills it here: read it from there.\n\n"},
+			[]string{"No statement fixes it: .", "name it there"},
+		},
+		{
+			"a key that is called id", `CREATE TABLE k.cars (id uuid PRIMARY KEY, owner text);
+			CREATE TABLE k.cars_by_owner (owner text, id uuid, PRIMARY KEY (owner, id));`,
+			[]string{"the key of cars (id)"},
+			[]string{"the key of cars (car_id)"},
+		},
+		{
+			"more than one fish", `CREATE TABLE k.fishes (fish_id uuid PRIMARY KEY, pond text);
+			CREATE TABLE k.fishes_by_pond (pond text, fish_id uuid, PRIMARY KEY (pond, fish_id));`,
+			[]string{"entity fish (a guess)", "`Fishes`"},
+			[]string{"Fishs"},
+		},
 	} {
 		plan := initialize.New(review(t, "", test.cql), nil)
 		text, err := plan.Text()

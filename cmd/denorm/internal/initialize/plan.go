@@ -600,7 +600,7 @@ func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "y") && !strings.HasSuffix(name, "ey") && !strings.HasSuffix(name, "ay"):
 		return strings.TrimSuffix(name, "y") + "ies"
-	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"):
+	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
 		return name + "es"
 	}
 	return name + "s"
