@@ -18,8 +18,13 @@ import (
 // Portuguese and German.
 var between = []string{"_by_", "_for_", "_por_", "_nach_"}
 
-// Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
+// capital matches where a word begins in UsersByType.
+var capital = regexp.MustCompile("([a-z0-9])([A-Z])")
+
+// Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called. A
+// name in capitals, as UsersByType, says what users_by_type does.
 func Cut(name string) (holds, by string, found bool) {
+	name = strings.ToLower(capital.ReplaceAllString(name, "${1}_$2"))
 	for _, word := range between {
 		if holds, by, found = strings.Cut(name, word); found {
 			return holds, by, true

@@ -74,6 +74,18 @@ func TestAdvice(t *testing.T) {
 			[]string{"entity fish (a guess)", "`Fishes`"},
 			[]string{"Fishs"},
 		},
+		{
+			"keys of many values", `CREATE TABLE k.logins (login_id uuid PRIMARY KEY, author_id bigint, tag_id text, "at" int, paid boolean, size tinyint);
+			CREATE TABLE k.logins_by_all (author_id bigint, tag_id text, "at" int, paid boolean, size tinyint, login_id uuid, PRIMARY KEY (author_id, tag_id, "at", paid, size, login_id));`,
+			[]string{`tables.OneOf("paid", ...)`, `tables.OneOf("size", ...)`},
+			[]string{`tables.OneOf("author_id"`, `tables.OneOf("tag_id"`, `tables.OneOf("at"`},
+		},
+		{
+			"names in capitals", `CREATE TABLE k."Users" ("UserId" uuid PRIMARY KEY, "Type" text);
+			CREATE TABLE k."UsersByType" ("Type" text, "UserId" uuid, PRIMARY KEY ("Type", "UserId"));`,
+			[]string{`k."Users" (:1): its name needs quotes`, `k."UsersByType" (:2): its name needs quotes`},
+			[]string{"no other table"},
+		},
 	} {
 		plan := initialize.New(review(t, "", test.cql), nil)
 		text, err := plan.Text()

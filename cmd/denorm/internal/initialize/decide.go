@@ -12,8 +12,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// listed are the types of columns whose values may be listed.
-var listed = cql.WordSet("text varchar ascii boolean tinyint smallint int bigint")
+// listed are the types of columns whose values may be listed, unless they are ids.
+var listed = cql.WordSet("text varchar ascii boolean tinyint smallint")
 
 // decide finds the columns of keys that may change, and what the statements and values say of them.
 func (p *Plan) decide(e *Entity) {
@@ -37,7 +37,7 @@ func (p *Plan) decide(e *Entity) {
 			values = strings.Join(e.Sample.Values[c.Name], ", ")
 			d.Says = append(d.Says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
 		}
-		if text := e.Tables[0].Column(c.Name).Type; listed[text] {
+		if text := e.Tables[0].Column(c.Name).Type; listed[text] && (text == "boolean" || !strings.HasSuffix(c.Name, "id")) {
 			d.Options = []Option{
 				{fmt.Sprintf("tables.OneOf(%q, %s)", c.Name, values), "if these are all its values; the last write wins; a tombstone for each other value"},
 				{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"},
