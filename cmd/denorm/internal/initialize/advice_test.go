@@ -86,6 +86,21 @@ func TestAdvice(t *testing.T) {
 			[]string{`k."Users" (:1): its name needs quotes`, `k."UsersByType" (:2): its name needs quotes`},
 			[]string{"no other table"},
 		},
+		{
+			"single elements", pages + `
+			UPDATE k.pages SET marks[?] = ? WHERE page_id = ?;
+			UPDATE k.pages SET tags = tags + ? WHERE page_id = ?;
+			DELETE marks[?] FROM k.pages WHERE page_id = ?;
+			UPDATE k.pages SET marks = ? WHERE page_id = ?;
+			UPDATE k.pages SET links[?] = ? WHERE page_id = ?;
+			UPDATE k.pages SET tags = tags + ?, owner = ? WHERE page_id = ?;
+			UPDATE k.pages SET marks[?] = ? WHERE page_id = ? IF EXISTS;`,
+			[]string{
+				"- [ ] `k.pages` by `Pages`: :6, :8, :9\n", "- [ ] `k.pages` keeps statements that set only what is not declared, or ReadOnly: :7\n",
+				"- [ ] `k.pages` by `Pages.Patch`, which writes single elements, if no key column can change: :3, :4, :5\n",
+			},
+			nil,
+		},
 	} {
 		plan := initialize.New(review(t, "", test.cql), nil)
 		text, err := plan.Text()
