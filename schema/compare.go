@@ -183,9 +183,12 @@ func (c *comparison) exists(t, live *Table) {
 	found := compareColumns(internal(t.set), t, live)
 	for i := range found {
 		of := t.Column(found[i].Column)
-		if found[i].Extra && fillsBase(t, live.Column(found[i].Column)) {
+		if filled := inBase(t, live.Column(found[i].Column)); found[i].Extra && filled != "" {
 			found[i] = Difference{Column: found[i].Column, Note: true, Reason: "the set declares it in its base table and not among the Columns " +
 				"of this one, so no write fills it here: name it there, or drop it"}
+			if filled != live.Column(found[i].Column).Type {
+				found[i].Reason = "in the base table it has another type, so no write fills it here: read it from there"
+			}
 		}
 		if views := c.selectingAll(live); views != "" && of != nil && of.Kind == Regular && live.Column(of.Name) == nil {
 			found[i].Reason += "; as soon as it does, these materialized views, which are of SELECT *, have it, too: " + views
@@ -216,14 +219,17 @@ func (c *comparison) fingerprint(t, live *Table, fingerprint string) {
 	}
 }
 
-// fillsBase says whether a live column of a query table is one that the set declares in its base table alone.
-func fillsBase(t *Table, live *Column) bool {
+// inBase is the type in the base table of a live column of a query table, if the set declares it there alone; or "".
+func inBase(t *Table, live *Column) string {
 	if t.set == nil || live == nil || live.Kind == Static {
-		return false
+		return ""
 	}
 	all := describe.Of(t.set.Internal()).Tables
-	return slices.ContainsFunc(all[0].Columns, func(d describe.Column) bool { return d.Name == live.Name }) &&
-		!slices.ContainsFunc(all, func(o describe.Table) bool { return o.Unique && o.Name == t.Name })
+	i := slices.IndexFunc(all[0].Columns, func(d describe.Column) bool { return d.Name == live.Name })
+	if i < 0 || slices.ContainsFunc(all, func(o describe.Table) bool { return o.Unique && o.Name == t.Name }) {
+		return ""
+	}
+	return all[0].Columns[i].Type
 }
 
 // options compares those of a table or a view, as ALTER calls it.

@@ -90,6 +90,7 @@ func Migration(differences []Difference) string {
 		}
 		b.WriteString(comment(d.where(", column ") + ": " + d.Reason + "."))
 		switch {
+		case d.Fix == "" && d.Impossible == "": // there is only something to know
 		case d.Fix == "":
 			b.WriteString(comment("No statement fixes it: " + d.Impossible + "."))
 		case d.Destroys:

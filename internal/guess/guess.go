@@ -1,5 +1,6 @@
 // Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names and
-// columns. It is for packages lint and diagram and for denorm init, which say that it is a guess.
+// columns, and of which keyspace a query is. It is for packages lint and diagram and for denorm init, which say that it
+// is a guess.
 package guess
 
 import (
@@ -17,8 +18,13 @@ import (
 // Portuguese and German.
 var between = []string{"_by_", "_for_", "_por_", "_nach_"}
 
-// Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
+// capital matches where a word begins in UsersByType.
+var capital = regexp.MustCompile("([a-z0-9])([A-Z])")
+
+// Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called. A
+// name in capitals, as UsersByType, says what users_by_type does.
 func Cut(name string) (holds, by string, found bool) {
+	name = strings.ToLower(capital.ReplaceAllString(name, "${1}_$2"))
 	for _, word := range between {
 		if holds, by, found = strings.Cut(name, word); found {
 			return holds, by, true
@@ -69,6 +75,27 @@ func Entities(s *schema.Schema) []Entity {
 		out = append(out, e)
 	}
 	return out
+}
+
+// InKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of
+// that name. A query that names a keyspace is of the only table of that name, if that names none.
+func InKeyspaces(s *schema.Schema) *schema.Schema {
+	in := make(map[string][]string)
+	for _, t := range s.Tables {
+		in[t.Name] = append(in[t.Name], t.Keyspace)
+	}
+	for _, v := range s.Views {
+		in[v.Name] = append(in[v.Name], v.Keyspace)
+	}
+	out := *s
+	out.Queries = slices.Clone(s.Queries)
+	for i := range out.Queries {
+		id := &out.Queries[i].Table
+		if all := in[id.Name]; len(all) == 1 && (id.Keyspace == "" || all[0] == "") {
+			id.Keyspace = all[0]
+		}
+	}
+	return &out
 }
 
 // table is a table, and what its name and columns say.
@@ -148,7 +175,7 @@ func (t *table) copies(base *table) string {
 	if !named && len(slices.DeleteFunc(base.lacks(t.Columns), Spreads)) > 0 {
 		return ""
 	}
-	key := "the key of " + base.Name + " (" + names(base.key) + ")"
+	key := "the key of " + base.Name + " (" + names(base.Of(schema.PartitionKey, schema.Clustering)) + ")"
 	specific := slices.ContainsFunc(base.key, func(c schema.Column) bool { return !slices.Contains(vague, c.Name) })
 	switch within := len(keyless(base.key, t.key)) == 0; {
 	case within && (named || t.head == base.head):
@@ -332,7 +359,7 @@ func Singular(plural string) string {
 		return plural
 	case strings.HasSuffix(plural, "ies"):
 		return strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "tuses"):
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "shes"), strings.HasSuffix(plural, "tuses"):
 		return strings.TrimSuffix(plural, "es")
 	case strings.HasSuffix(plural, "ss"):
 		return plural

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -32,7 +33,7 @@ func Check(s *schema.Schema) []Finding {
 			Fix: "pass what schema.Declare, schema.Parse or schema.Read gives",
 		}}
 	}
-	s = inKeyspaces(s)
+	s = guess.InKeyspaces(s)
 	r := newReview(s)
 	for _, r.rule = range slices.Backward(rules) { // the first rule needs to know what the others have found
 		r.told = make(map[any]bool)
@@ -46,27 +47,6 @@ func Check(s *schema.Schema) []Finding {
 		return cmp.Or(place[a.Table]-place[b.Table], strings.Compare(a.Code, b.Code))
 	})
 	return saidOnce(r.found)
-}
-
-// inKeyspaces gives queries that name no keyspace, as the session has it, the keyspace of the only table or view of
-// that name. A query that names a keyspace is of the only table of that name, if that names none.
-func inKeyspaces(s *schema.Schema) *schema.Schema {
-	in := make(map[string][]string)
-	for _, t := range s.Tables {
-		in[t.Name] = append(in[t.Name], t.Keyspace)
-	}
-	for _, v := range s.Views {
-		in[v.Name] = append(in[v.Name], v.Keyspace)
-	}
-	out := *s
-	out.Queries = slices.Clone(s.Queries)
-	for i := range out.Queries {
-		id := &out.Queries[i].Table
-		if all := in[id.Name]; len(all) == 1 && (id.Keyspace == "" || all[0] == "") {
-			id.Keyspace = all[0]
-		}
-	}
-	return &out
 }
 
 // newReview takes down what the rules ask of a schema.

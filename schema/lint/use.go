@@ -162,12 +162,6 @@ func (r *review) setBlindly(x sent, rewritten map[string]bool) {
 	}
 }
 
-// generated says whether a value comes from a function of the server that gives another one each time.
-func generated(v ast.Term) bool {
-	return v.Kind == ast.Call && slices.Contains(strings.Fields("now uuid currenttimeuuid currenttimestamp"), v.Text) ||
-		slices.ContainsFunc(v.Elems, generated)
-}
-
 // notRepeatable notes writes that do their work again when they are repeated after a timeout.
 func notRepeatable(r *review, x sent) {
 	t, why := x.table, ""
@@ -178,7 +172,7 @@ func notRepeatable(r *review, x sent) {
 		}
 	case *ast.Insert:
 		for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
-			if inKey(t, c) && generated(s.Values[i]) {
+			if inKey(t, c) && s.Values[i].Generated() {
 				why = "inserts a second row"
 			}
 		}

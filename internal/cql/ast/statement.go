@@ -1,6 +1,10 @@
 package ast
 
-import "github.com/denorm-go/denorm/internal/cql"
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cql"
+)
 
 // Statement is a pointer to one of the statements below, an [AlterTable], a [Drop] or a [Transaction].
 type Statement any
@@ -137,6 +141,12 @@ type Term struct {
 	// user-defined type; the arguments of a function; what is cast; the key of column[key].
 	Elems  []Term
 	Fields []string // the names of the fields of a user-defined type; the one of column.field or let.column
+}
+
+// Generated says whether the value is another one each time the statement is sent.
+func (t Term) Generated() bool {
+	return t.Kind == Call && slices.Contains([]string{"now", "uuid", "currenttimeuuid", "currenttimestamp"}, t.Text) ||
+		slices.ContainsFunc(t.Elems, Term.Generated)
 }
 
 // Truncate is TRUNCATE.

@@ -12,8 +12,8 @@ import (
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// listed are the types of columns whose values may be listed.
-var listed = cql.WordSet("text varchar ascii boolean tinyint smallint int bigint")
+// listed are the types of columns whose values may be listed, unless they are ids.
+var listed = cql.WordSet("text varchar ascii boolean tinyint smallint")
 
 // decide finds the columns of keys that may change, and what the statements and values say of them.
 func (p *Plan) decide(e *Entity) {
@@ -37,7 +37,7 @@ func (p *Plan) decide(e *Entity) {
 			values = strings.Join(e.Sample.Values[c.Name], ", ")
 			d.Says = append(d.Says, fmt.Sprintf("%d values in %d rows that were read", len(e.Sample.Values[c.Name]), e.Sample.Rows))
 		}
-		if text := e.Tables[0].Column(c.Name).Type; listed[text] {
+		if text := e.Tables[0].Column(c.Name).Type; listed[text] && (text == "boolean" || !strings.HasSuffix(c.Name, "id")) {
 			d.Options = []Option{
 				{fmt.Sprintf("tables.OneOf(%q, %s)", c.Name, values), "if these are all its values; the last write wins; a tombstone for each other value"},
 				{"tables.UnstampedRows()", "with OneOf, until the rows are adopted"},
@@ -110,11 +110,19 @@ func (p *Plan) serves(f lint.Finding) string {
 	if i < 0 {
 		return f.Fix
 	}
-	q, of := &p.schema.Queries[i], p.schema.Table(f.Table)
-	var equal []string
+	q, of := p.schema.Queries[i], p.schema.Table(f.Table)
+	ordered := each.Of(q.Order, func(o ast.Order) string { return o.Column })
+	var equal, listed, ranged []string
 	for _, w := range q.Where {
-		if w.Is("=") {
+		switch {
+		case !slices.Contains(strings.Fields("= IN < <= > >="), w.Operator): // no key serves it
+			return f.Fix
+		case w.Is("=") && !w.Tuple && !slices.ContainsFunc(w.Columns, func(name string) bool { return slices.Contains(ordered, name) }):
 			equal = append(equal, w.Columns...)
+		case w.Is("IN"):
+			listed = append(listed, w.Columns...)
+		default:
+			ranged = append(ranged, w.Columns...)
 		}
 	}
 	if of == nil || len(equal) == 0 {
@@ -123,13 +131,44 @@ func (p *Plan) serves(f lint.Finding) string {
 	unknown := func(c schema.Column) bool { return !slices.Contains(equal, c.Name) }
 	for _, t := range p.schema.Tables {
 		part := t.Of(schema.PartitionKey)
-		if t.ID != of.ID && t.Keyspace == of.Keyspace && len(part) > 0 && !slices.ContainsFunc(part, unknown) &&
-			!slices.ContainsFunc(q.Columns, func(name string) bool { return t.Column(name) == nil }) {
+		if t.ID != of.ID && t.Keyspace == of.Keyspace && len(part) > 0 && !slices.ContainsFunc(part, unknown) && p.runs(q, t) {
 			return "read it from " + t.String()
 		}
 	}
-	rest := slices.DeleteFunc(keyOf(of), func(c schema.Column) bool { return !unknown(c) })
-	return "a query table with PRIMARY KEY (" + strings.Join(append([]string{"(" + strings.Join(equal, ", ") + ")"}, namesOf(rest)...), ", ") + ")"
+	t := *of
+	t.Columns = nil
+	for _, name := range each.Once(slices.Concat(equal, listed, ordered, ranged, namesOf(keyOf(of)))) {
+		c := of.Column(name)
+		if c == nil || leaves[c.Type].real == nil && !strings.HasPrefix(c.Type, "frozen<") || c.Type == "counter" || c.Type == "duration" {
+			return f.Fix
+		}
+		t.Columns = append(t.Columns, schema.Column{Name: name, Type: c.Type, Kind: schema.Clustering})
+		if !unknown(*c) {
+			t.Columns[len(t.Columns)-1].Kind = schema.PartitionKey
+		}
+	}
+	for _, c := range of.Columns {
+		if t.Column(c.Name) == nil {
+			t.Columns = append(t.Columns, c)
+		}
+	}
+	if !p.runs(q, t) {
+		return f.Fix
+	}
+	return "a query table with PRIMARY KEY " + t.Key()
+}
+
+// mostRun bounds the tables that are tried for queries: lint reviews each anew.
+const mostRun = 1000
+
+// runs says whether lint accepts a query, if it is of a table like this one.
+func (p *Plan) runs(q schema.Query, t schema.Table) bool {
+	if p.run++; p.run > mostRun {
+		return false
+	}
+	t.ID, q.AllowFiltering = q.Table, false
+	found := lint.Check(&schema.Schema{Types: p.schema.Types, Tables: []schema.Table{t}, Queries: []schema.Query{q}})
+	return !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Query != "" && slices.Contains(shown, f.Code) })
 }
 
 // oneOfSeveral finds statements that do something in one table of an entity, and no statement does it in another one.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/guess"
@@ -34,6 +35,7 @@ type Plan struct {
 	named   names                            // of the sets
 	sharing map[schema.ID][]tables.Described // the sets that have a table
 	all     *schema.Schema                   // what the sets declare
+	run     int                              // how many tables were tried for queries
 }
 
 // Left is something that is not declared, and why.
@@ -108,6 +110,7 @@ func (e *Entity) nullable() string {
 
 // New plans the sets of a schema. samples are by the name of the entity's base table.
 func New(s *schema.Schema, samples map[schema.ID]*Sample) *Plan {
+	s = guess.InKeyspaces(s)
 	p := &Plan{
 		schema: s, byID: make(map[schema.ID]*schema.Table), named: newNames(), sharing: make(map[schema.ID][]tables.Described),
 		all: &schema.Schema{}, Entities: []*Entity{}, Alone: []Left{}, Left: []Left{},
@@ -308,18 +311,24 @@ func (b *builder) has(c schema.Column) bool {
 }
 
 // identity gives what ID has to declare: nothing, if all tables that have the base key in columns have it in their
-// keys; else the ids in it that they have there.
+// keys; else the ids in it that they have there. A table without the id of a row in its key only leads to the row.
 func (b *builder) identity() (id []string) {
-	key, whole := keyOf(b.base), true
+	key, whole, rows := keyOf(b.base), true, b.base.Of(schema.Clustering)
+	if len(rows) == 0 {
+		rows = key
+	}
+	tells := func(c schema.Column) bool {
+		return c.Type == "uuid" || c.Type == "timeuuid" || strings.HasSuffix(c.Name, "id")
+	}
 	tables := slices.DeleteFunc(slices.Clone(b.queries), func(t *schema.Table) bool {
-		return slices.ContainsFunc(key, func(c schema.Column) bool { return t.Column(c.Name) == nil })
+		return slices.ContainsFunc(key, func(c schema.Column) bool { return t.Column(c.Name) == nil }) ||
+			!slices.ContainsFunc(rows, func(c schema.Column) bool { return tells(c) && inKey(t, c.Name) })
 	})
 	for _, c := range key {
-		tells := c.Type == "uuid" || c.Type == "timeuuid" || strings.HasSuffix(c.Name, "id")
 		switch {
 		case slices.ContainsFunc(tables, func(t *schema.Table) bool { return !inKey(t, c.Name) }):
 			whole = false
-		case tells:
+		case tells(c):
 			id = append(id, c.Name)
 		}
 	}
@@ -337,6 +346,7 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 		need := len(id) == 0 || slices.Contains(id, c.Name)
 		return inKey(t, c.Name) || !need && t.Column(c.Name) != nil
 	}))
+	generated := slices.DeleteFunc(keyOf(b.base), func(c schema.Column) bool { return !b.generates(t, c.Name) || !b.generates(b.base, c.Name) })
 	switch {
 	case why != "":
 	case t.Keyspace != b.base.Keyspace:
@@ -348,12 +358,15 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 			strings.Join(lost, ", "))
 		for _, c := range t.Of(schema.Regular) {
 			if !inKey(b.base, c.Name) && c.Name != layout.Token.Name {
-				b.leave(t, c.Name, fmt.Sprintf("a Unique table holds its key and %s alone: it stays and goes stale: drop it, or read it from %s",
+				b.leave(t, c.Name, fmt.Sprintf("a Unique table holds its key and %s alone, so it goes stale: read it from %s",
 					strings.Join(namesOf(keyOf(b.base)), ", "), b.base.ID))
 			}
 		}
 	case len(lost) > 0:
 		why = fmt.Sprintf("it lacks %s of the key of %s, so its rows do not lead there", strings.Join(lost, ", "), b.base.ID)
+	case len(generated) > 0:
+		why = fmt.Sprintf("statements fill %s by a function here and in %s, so no two rows match: bind one value, and the table can join",
+			strings.Join(namesOf(generated), ", "), b.base.ID)
 	case t.TTL() != b.base.TTL():
 		why = fmt.Sprintf("its default_time_to_live is not the one of %s: make them equal, or write it by hand", b.base.ID)
 	default:
@@ -371,6 +384,18 @@ func (b *builder) rejected(t *schema.Table, id []string) bool {
 	}
 	b.alone(t, why)
 	return true
+}
+
+// generates says whether an INSERT of a table fills a column by a function that gives another value in each statement.
+func (p *Plan) generates(t *schema.Table, column string) bool {
+	return slices.ContainsFunc(p.schema.Queries, func(q schema.Query) bool {
+		insert, ok := q.Statement.(*ast.Insert)
+		i := -1
+		if ok && q.Table == t.ID {
+			i = slices.Index(insert.Columns, column)
+		}
+		return i >= 0 && i < len(insert.Values) && insert.Values[i].Generated()
+	})
 }
 
 // gets says how columns of a key get into the set, which the base table lacks.
@@ -575,7 +600,7 @@ func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "y") && !strings.HasSuffix(name, "ey") && !strings.HasSuffix(name, "ay"):
 		return strings.TrimSuffix(name, "y") + "ies"
-	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"):
+	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
 		return name + "es"
 	}
 	return name + "s"

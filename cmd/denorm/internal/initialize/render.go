@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql/ast"
 	"github.com/denorm-go/denorm/internal/declare"
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -68,6 +70,13 @@ func (p *Plan) names(prefix string) bool {
 		slices.ContainsFunc(p.Entities, func(e *Entity) bool { return slices.ContainsFunc(e.fields, has) })
 }
 
+// leftOf gives what is not declared of the tables of an entity.
+func (p *Plan) leftOf(e *Entity) []Left {
+	return slices.DeleteFunc(slices.Clone(p.Left), func(l Left) bool {
+		return !slices.ContainsFunc(e.Tables, func(t Table) bool { return t.Name == l.Table })
+	})
+}
+
 // set writes the struct and the set of an entity.
 func (p *Plan) set(b *strings.Builder, e *Entity) {
 	d := &e.declaration
@@ -91,10 +100,8 @@ func (p *Plan) set(b *strings.Builder, e *Entity) {
 	for _, t := range e.Tables {
 		comment(b, "", "  - %s: %s", t.Name, t.Why)
 	}
-	for _, l := range p.Left {
-		if slices.ContainsFunc(e.Tables, func(t Table) bool { return t.Name == l.Table }) {
-			comment(b, "", "Not declared is %s of %s: %s.", l.Column, l.Table, l.Why)
-		}
+	for _, l := range p.leftOf(e) {
+		comment(b, "", "Not declared is %s of %s: %s.", l.Column, l.Table, l.Why)
 	}
 	fmt.Fprintf(b, "var %s = tables.Must(tables.New[%s](%q,\n", e.variable, e.row, e.Name)
 	for i, t := range d.Tables {
@@ -261,9 +268,9 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 		for _, column := range e.declaration.ReadOnly {
 			fmt.Fprintf(&b, "- [ ] `%s`: list `%s` is %s.\n", e.variable, column, readOnly)
 		}
-	}
-	for _, l := range p.Left {
-		fmt.Fprintf(&b, "- [ ] %s, column %s is not declared: %s.\n", code(l.Table), code(l.Column), prose(l.Why))
+		for _, l := range p.leftOf(e) {
+			fmt.Fprintf(&b, "- [ ] %s, column %s is not declared: %s.\n", code(l.Table), code(l.Column), prose(l.Why))
+		}
 	}
 	b.WriteString("\n## 2. Add the columns\n\n`migrate.cql` has what the sets need as they were written. After a change of `sets.go`:\n\n```sh\n" +
 		"denorm ddl --migrate > " + folder + "/migrate.cql # read it\n" +
@@ -271,8 +278,11 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 	fmt.Fprintf(&b, "## 3. Deploy\n\nReplace the statements that write these tables by writes of package %s, in every process:\n\n", name)
 	for _, e := range p.Entities {
 		for i, t := range e.Tables {
-			replaced, kept := p.statements(e, i)
+			replaced, patched, kept := p.statements(e, i)
 			fmt.Fprintf(&b, "- [ ] `%s` by `%s`%s\n", t.Name, e.variable, replaced)
+			if patched != "" {
+				fmt.Fprintf(&b, "- [ ] `%s` by `%s.Patch`, which writes single elements, if no key column can change%s\n", t.Name, e.variable, patched)
+			}
 			if kept != "" {
 				fmt.Fprintf(&b, "- [ ] `%s` keeps statements that set only what is not declared, or ReadOnly%s\n", t.Name, kept)
 			}
@@ -298,9 +308,9 @@ func (p *Plan) steps(folder, name string, hosts []string) string {
 	return b.String()
 }
 
-// statements says where a table is written: by what the set replaces, and by what sets only columns that it does not
-// write.
-func (p *Plan) statements(e *Entity, table int) (replaced, kept string) {
+// statements says where a table is written: by what the set replaces, of that single elements by a Patch, and by what
+// sets only columns that it does not write.
+func (p *Plan) statements(e *Entity, table int) (replaced, patched, kept string) {
 	t, columns := e.Tables[table], e.set.Names(e.set.Tables[table].Columns)
 	written := func(name string) bool { return slices.Contains(columns, name) }
 	for _, q := range p.schema.Queries {
@@ -311,8 +321,29 @@ func (p *Plan) statements(e *Entity, table int) (replaced, kept string) {
 		row := q.Verb == "INSERT" && len(q.Columns)-len(set) == len(keyOf(t.Table)) // not static columns alone
 		if len(set) > 0 && !row && !slices.ContainsFunc(set, written) {
 			to = &kept
+		} else if elements(&q, t.Table) && !slices.ContainsFunc(e.set.Columns, func(c layout.Column) bool { return c.Key && slices.Contains(set, c.Name) }) {
+			to = &patched
 		}
 		*to += fmt.Sprintf("%s %s:%d", map[bool]string{true: ":", false: ","}[*to == ""], prose(q.At.File), q.At.Line)
 	}
-	return replaced, kept
+	return replaced, patched, kept
+}
+
+// elements says whether a statement without a condition writes elements of a map or set.
+func elements(q *schema.Query, t *schema.Table) bool {
+	var of []string
+	switch s := q.Statement.(type) {
+	case *ast.Update:
+		for _, a := range s.Set {
+			if a.Target.Key != nil || a.Operator != ast.Assign {
+				of = append(of, a.Target.Column)
+			}
+		}
+	case *ast.Delete:
+		of = each.Of(s.Columns, func(c ast.Target) string { return c.Column })
+	}
+	return !q.Conditional && slices.ContainsFunc(of, func(name string) bool {
+		c := t.Column(name)
+		return c != nil && (strings.HasPrefix(c.Type, "map<") || strings.HasPrefix(c.Type, "set<"))
+	})
 }
