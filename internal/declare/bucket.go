@@ -158,8 +158,7 @@ func (b *builder) checkDerived() {
 			for _, s := range v.Sources {
 				if t := b.set.Columns[s].CQL; t != nil && t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
 					b.fault("", c.Name, "%s: %s is of a user-defined type, of which the hash is another one once the type gets a "+
-						"field: "+
-						"take a field of it as a column of its own", v.Bucket, b.set.Columns[s].Name)
+						"field: take a field of it as a column of its own", v.Bucket, b.set.Columns[s].Name)
 				}
 			}
 		}
@@ -198,8 +197,7 @@ func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 	d := c.Derived
 	if base && d.Swept() {
 		b.fault(t.Name, c.Name, "rows may be stored under several functions, and the base row is read by one key: give the "+
-			"functions "+
-			"a time from which on they are valid, or choose another base table")
+			"functions a time from which on they are valid, or choose another base table")
 	}
 	follows, moves := false, false
 	for _, s := range d.Sources {
@@ -212,8 +210,7 @@ func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 			follows = true
 			if !slices.Contains(t.Key, s) {
 				b.fault(t.Name, c.Name, "follows from %s, which is OneOf and not in the key: its former rows could not be "+
-					"distinguished",
-					source.Name)
+					"distinguished", source.Name)
 			}
 		case layout.SingleWriter:
 			moves = true

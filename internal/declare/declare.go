@@ -253,8 +253,7 @@ func (b *builder) readRules() {
 		})
 	if len(b.OneOf) > 0 && len(b.Stamps) == 0 && len(b.Versions) == 0 && len(b.Compare) == 0 {
 		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is "+
-			"behind "+
-			"loses its update")
+			"behind loses its update")
 	}
 	b.readConditions()
 	may := func(i int) bool { return s.Columns[i].Rule != layout.Immutable }

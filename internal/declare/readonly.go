@@ -30,8 +30,7 @@ func (b *builder) checkList(c *layout.Column) {
 	switch {
 	case list && !c.Key && !c.ReadOnly:
 		b.fault("", c.Name, "a list that is not frozen doubles when it is sent twice: for a live column declare "+
-			"ReadOnly(%q), for a new one "+
-			"Type(%[1]q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
+			"ReadOnly(%q), for a new one Type(%[1]q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
 	case !list && c.ReadOnly:
 		b.fault("", c.Name, "ReadOnly is for lists that are not frozen, and this is %s: leave ReadOnly out", c.CQL)
 	}

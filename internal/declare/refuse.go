@@ -28,8 +28,7 @@ func (b *builder) checkTypes() {
 		b.checkList(c)
 		if c.CQL.Kind() == gocql.TypeTuple {
 			b.fault("", c.Name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; "+
-				"put it into a "+
-				"user-defined type or a frozen collection, or declare a UserType instead of it")
+				"put it into a user-defined type or a frozen collection, or declare a UserType instead of it")
 		}
 		if c.Key {
 			b.checkKeyType(c)
@@ -101,8 +100,7 @@ func Disagree(t reflect.Type, c *cqltype.Type) string {
 	signed := t.Kind() >= reflect.Int8 && t.Kind() <= reflect.Int64 // an int is as large as it is
 	if signed && (c.Kind() == gocql.TypeVarint || t.Bits() < integerBits[c.Kind()]) {
 		return ": the column can hold values that do not fit into it, and a row with such a value could not be read; " +
-			"declare a larger Go type " +
-			"(int64 for bigint, big.Int for varint) or a smaller CQL type"
+			"declare a larger Go type (int64 for bigint, big.Int for varint) or a smaller CQL type"
 	}
 	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr &&
 		t.Bits() >= bits {
@@ -128,16 +126,13 @@ func Disagree(t reflect.Type, c *cqltype.Type) string {
 // FieldOf are the Go types of the fields that columns of CQL types want.
 var FieldOf = map[string]string{
 	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16",
-	"int":    "int32",
-	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int",
-	"uuid":     "gocql.UUID",
-	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time",
+	"int": "int32", "bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int",
+	"uuid": "gocql.UUID", "timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time",
 	"duration": "gocql.Duration",
 }
 
 var integerBits = map[gocql.Type]int{
-	gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32,
-	gocql.TypeBigInt: 64,
+	gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64,
 }
 
 // probe is a value of Go type t to try the driver with.
@@ -291,8 +286,7 @@ func (b *builder) checkSweep() {
 	}
 	if total > maxSweep {
 		b.fault("", "", "one change would sweep %d rows, more than %d: narrow the domains of OneOf, or the tables whose "+
-			"keys hold them",
-			total, maxSweep)
+			"keys hold them", total, maxSweep)
 	}
 }
 

@@ -61,7 +61,6 @@ func (b *builder) checkRotation(t *layout.Table) {
 		b.fault(t.Name, c.Name, "tables rotate by it, so it cannot be a pointer, which may be absent")
 	case !slices.Contains(t.Key, t.Rotation.Clock):
 		b.fault(t.Name, c.Name, "tables rotate by it, and it is not in the key of this one, so no query could say in which "+
-			"tables its rows are: "+
-			"add it to PartKey or SortKey")
+			"tables its rows are: add it to PartKey or SortKey")
 	}
 }

@@ -98,8 +98,7 @@ func KeyFault(c *Column, data []byte) string {
 		return ZeroKey
 	case c.CQL.HoldsNaN(data):
 		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so " +
-			"a move between " +
-			"two would erase it"
+			"a move between two would erase it"
 	}
 	return ""
 }
