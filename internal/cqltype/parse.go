@@ -78,7 +78,7 @@ func (ts *Types) composed(t *cql.Type, frozen bool) (*Type, error) {
 			return nil, fmt.Errorf("a collection or user-defined type inside %s must be frozen", t.Name)
 		}
 		ordered := kind == gocql.TypeSet || kind == gocql.TypeMap && i == 0
-		if e.kind == gocql.TypeCounter || ordered && e.Contains(func(t *Type) bool { return t.kind == gocql.TypeDuration }) {
+		if e.kind == gocql.TypeCounter || ordered && e.Contains(gocql.TypeDuration) {
 			return nil, fmt.Errorf("%s cannot hold %.100s", t.Name, e)
 		}
 		elems[i] = e

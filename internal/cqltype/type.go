@@ -47,7 +47,7 @@ func native(kind gocql.Type) *Type { return natives[kind] }
 // composed is a type with parts that have no names.
 func composed(kind gocql.Type, elems []*Type, frozen bool) *Type {
 	t := &Type{kind: kind, elems: elems, frozen: frozen}
-	if !t.Contains(func(t *Type) bool { return t.user != nil }) { // whose fields may yet be filled in
+	if !t.Contains(gocql.TypeUDT) { // whose fields may yet be filled in
 		t.info = t.Info()
 	}
 	return t
@@ -110,9 +110,10 @@ func (t *Type) freeze() *Type {
 // MultiCell says whether a value is stored as many cells, so that overwriting it costs a range tombstone.
 func (t *Type) MultiCell() bool { return t.composite() && !t.frozen }
 
-// Contains says whether the type or a type inside it satisfies is.
-func (t *Type) Contains(is func(*Type) bool) bool {
-	return is(t) || slices.ContainsFunc(t.Elems(), func(e *Type) bool { return e.Contains(is) })
+// Contains says whether the type or a type inside it is of one of the kinds.
+func (t *Type) Contains(kinds ...gocql.Type) bool {
+	inside := func(e *Type) bool { return e.Contains(kinds...) }
+	return slices.Contains(kinds, t.kind) || slices.ContainsFunc(t.Elems(), inside)
 }
 
 // Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order.

@@ -253,7 +253,7 @@ func (v *Value) Keys() *Value {
 
 // Exceeds says whether a value has a field, not null, that a user-defined type does not have here.
 func (t *Type) Exceeds(data []byte) bool {
-	if !t.Contains(func(t *Type) bool { return t.user != nil }) {
+	if !t.Contains(gocql.TypeUDT) {
 		return false
 	}
 	parts, _ := t.Parts(data)
@@ -277,7 +277,7 @@ func (t *Type) Same(a, b []byte) bool {
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the
 // server, each once.
 func (t *Type) sorted(data []byte) []byte {
-	if len(data) < 4 || !t.Contains((*Type).unordered) {
+	if len(data) < 4 || !t.Contains(gocql.TypeSet, gocql.TypeMap) {
 		return data
 	}
 	parts, ok := t.Parts(data)

@@ -156,7 +156,7 @@ func (b *builder) checkDerived() {
 				b.fault("", c.Name, "%s: %s", v.Bucket, err)
 			}
 			for _, s := range v.Sources {
-				if t := b.set.Columns[s].CQL; t != nil && t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
+				if t := b.set.Columns[s].CQL; t != nil && t.Contains(gocql.TypeUDT) {
 					b.fault("", c.Name, "%s: %s is of a user-defined type, of which the hash is another one once the type gets a "+
 						"field: take a field of it as a column of its own", v.Bucket, b.set.Columns[s].Name)
 				}

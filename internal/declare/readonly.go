@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
@@ -39,7 +38,7 @@ func (b *builder) checkList(c *layout.Column) {
 // orSet is the other type of a column that cannot be a list, empty if its elements cannot be in a set.
 func orSet(c *layout.Column) string {
 	element := c.CQL.Elems()[0]
-	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
+	if element.Contains(gocql.TypeDuration) {
 		return ""
 	}
 	return fmt.Sprintf(" or \"set<%s>\"", element)

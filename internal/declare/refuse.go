@@ -43,12 +43,12 @@ func (b *builder) checkKeyType(c *layout.Column) {
 		b.fault("", c.Name, "a user-defined type in a key must be frozen: declare Type(%q, \"frozen<%s>\")", c.Name, c.CQL)
 	case c.CQL.MultiCell():
 		b.fault("", c.Name, "a key column cannot be a non-frozen collection")
-	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
+	case c.CQL.Contains(gocql.TypeDuration):
 		b.fault("", c.Name, "Cassandra has no order for duration and refuses it in a key")
-	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDecimal }):
+	case c.CQL.Contains(gocql.TypeDecimal):
 		b.fault("", c.Name, "decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would "+
 			"erase it")
-	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap }):
+	case c.CQL.Contains(gocql.TypeSet, gocql.TypeMap):
 		b.fault("", c.Name, "a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's "+
 			"comparison does not")
 	}
