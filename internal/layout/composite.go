@@ -142,19 +142,6 @@ func cannotEncode(value any, t *cqltype.Type) error {
 		value, t)
 }
 
-// allNull says whether all fields of an encoded user-defined type are null. Where every field is a cell of its own,
-// that is the same as no value.
-func allNull(data []byte) bool {
-	for len(data) > 0 {
-		part, rest, ok := cqltype.CutValue(data)
-		if !ok || part != nil {
-			return false
-		}
-		data = rest
-	}
-	return true
-}
-
 // Parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.
 var Parsed = map[gocql.Type]bool{
 	gocql.TypeUUID: true, gocql.TypeTimeUUID: true, gocql.TypeInet: true, gocql.TypeDate: true, gocql.TypeTinyInt: true,

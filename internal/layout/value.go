@@ -63,8 +63,8 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 	if reason := c.CQL.Malformed(data); reason != "" {
 		return nil, errors.New(reason)
 	}
-	if c.CQL.MultiCell() && (c.CQL.User() == nil && len(data) == 4 || c.CQL.User() != nil && allNull(data)) {
-		return nil, nil // an empty non-frozen collection and none are the same in Cassandra
+	if c.CQL.MultiCell() && (c.CQL.User() == nil && len(data) == 4 || c.CQL.User() != nil && cqltype.AllNull(data)) {
+		return nil, nil // an empty non-frozen collection and none are the same in Cassandra, as is a value of null fields
 	}
 	return data, nil
 }
