@@ -43,7 +43,7 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 		return &Type{kind: gocql.TypeUDT, user: user, frozen: true}, nil
 	}
 	if kind, ok := inferred[t]; ok {
-		return native(kind), nil
+		return natives[kind], nil
 	}
 	if depth > maxDepth {
 		return nil, fmt.Errorf("no CQL type follows from Go type %s, which is nested too deep", t)
@@ -56,16 +56,16 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 		return nil, &NoTypeError{t}
 	}
 	if kind, ok := inferredKinds[t.Kind()]; ok {
-		return native(kind), nil
+		return natives[kind], nil
 	}
 	switch t.Kind() {
 	case reflect.Array:
 		if t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
-			return native(gocql.TypeUUID), nil
+			return natives[gocql.TypeUUID], nil
 		}
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return native(gocql.TypeBlob), nil
+			return natives[gocql.TypeBlob], nil
 		}
 		return ts.inferCollection(gocql.TypeList, depth, t.Elem())
 	case reflect.Map:

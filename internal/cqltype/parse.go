@@ -45,7 +45,7 @@ func (ts *Types) resolve(t *cql.Type, frozen bool) (*Type, error) {
 		if t.Frozen {
 			return nil, fmt.Errorf("frozen applies to collections and user-defined types, not to %s", t.Name)
 		}
-		return native(kinds[t.Name]), nil
+		return natives[kinds[t.Name]], nil
 	case cql.TupleType, cql.Collection:
 		return ts.composed(t, frozen || t.Kind == cql.TupleType)
 	case cql.UserType:

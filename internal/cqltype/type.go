@@ -42,8 +42,6 @@ var natives = func() (types [gocql.TypeDuration + 1]*Type) {
 	return types
 }()
 
-func native(kind gocql.Type) *Type { return natives[kind] }
-
 // composed is a type with parts that have no names.
 func composed(kind gocql.Type, elems []*Type, frozen bool) *Type {
 	t := &Type{kind: kind, elems: elems, frozen: frozen}
@@ -68,11 +66,9 @@ func (t *Type) Info() gocql.TypeInfo {
 		return driver.CollectionType(t.kind, nil, t.elems[0].Info())
 	case gocql.TypeTuple:
 		return driver.TupleType(each.Of(t.elems, (*Type).Info))
-	case gocql.TypeUDT:
-		field := func(f Field) gocql.UDTField { return gocql.UDTField{Name: f.Name, Type: f.Type.Info()} }
-		return driver.UserType(t.user.Name, each.Of(t.user.Fields, field))
 	}
-	return driver.NativeType(t.kind)
+	field := func(f Field) gocql.UDTField { return gocql.UDTField{Name: f.Name, Type: f.Type.Info()} }
+	return driver.UserType(t.user.Name, each.Of(t.user.Fields, field))
 }
 
 // Frozen says whether a collection or user-defined type is stored as one cell. A tuple always is.

@@ -194,12 +194,9 @@ func AppendValue(out, value []byte) []byte {
 
 // CutValue cuts off a value that follows its length, and says whether there is one. Null is nil.
 func CutValue(data []byte) (value, rest []byte, ok bool) {
-	if len(data) < 4 {
-		return nil, nil, false
-	}
-	size, rest := int(int32(binary.BigEndian.Uint32(data))), data[4:]
+	size, rest, ok := cutInt(data)
 	switch {
-	case size > len(rest):
+	case !ok || size > len(rest):
 		return nil, nil, false
 	case size < 0:
 		return nil, rest, true
