@@ -106,7 +106,6 @@ func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
 	}
 	switch {
 	case len(b.faults) > known:
-		return nil, false
 	case timed > 0 && timed < len(o.Versions)-1:
 		b.fault("", o.Column, "some of its later functions have a time from which on they are valid, and some have not")
 	case timed > 0 && d.Clock < 0:
@@ -124,7 +123,7 @@ func (b *builder) deriveTypes() {
 	for _, i := range b.set.Derived {
 		c := &b.set.Columns[i]
 		if c.CQL == nil && c.Go == nil {
-			c.CQL, _ = cqltype.Parse(c.Derived.Versions[0].Bucket.Type()) // one of this package's own
+			c.CQL = cqltype.Must(c.Derived.Versions[0].Bucket.Type())
 		}
 		if c.Go == nil {
 			c.Go = cmp.Or(goTypes[c.CQL.Kind()], reflect.TypeFor[string]()) // other types are rejected below
@@ -132,11 +131,10 @@ func (b *builder) deriveTypes() {
 	}
 }
 
-// goTypes are those of derived columns that are no field.
+// goTypes are those of derived columns that are no field, where they are not string.
 var goTypes = map[gocql.Type]reflect.Type{
 	gocql.TypeTinyInt: reflect.TypeFor[int8](), gocql.TypeSmallInt: reflect.TypeFor[int16](),
-	gocql.TypeInt:    reflect.TypeFor[int32](),
-	gocql.TypeBigInt: reflect.TypeFor[int64](), gocql.TypeVarchar: reflect.TypeFor[string](),
+	gocql.TypeInt: reflect.TypeFor[int32](), gocql.TypeBigInt: reflect.TypeFor[int64](),
 	gocql.TypeDate: reflect.TypeFor[time.Time](),
 }
 

@@ -131,7 +131,7 @@ func declareUnsigned(c *layout.Column) string {
 	var fit []string
 	if t := layout.Deref(c.Go); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
 		for _, name := range []string{"smallint", "int", "bigint", "varint"} {
-			if typ, err := cqltype.Parse(name); err == nil && Disagree(t, typ) == "" {
+			if Disagree(t, cqltype.Must(name)) == "" {
 				fit = append(fit, name)
 			}
 		}

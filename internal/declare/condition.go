@@ -46,10 +46,8 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 					"who has the key; make it a column of its own")
 		}
 	}
-	for _, i := range t.Columns {
-		if b.set.Columns[i].Name == layout.Token.Name && !b.Transactional {
-			b.fault(decl.Name, layout.Token.Name, "a Unique table has a column of this name of its own")
-		}
+	if i, ok := b.of[layout.Token.Name]; ok && !b.Transactional && slices.Contains(t.Columns, i) {
+		b.fault(decl.Name, layout.Token.Name, "a Unique table has a column of this name of its own")
 	}
 	t.Read, t.ColumnNames = t.Columns, b.set.Names(t.Columns)
 	t.FieldNames = t.ColumnNames
@@ -122,10 +120,9 @@ func (b *builder) checkConditions() {
 		b.fault("", "", "Mark without Compare: there is no change to be known again")
 	}
 	what := "Compare"
-	switch {
-	case versioned:
+	if versioned {
 		what = "Versioned"
-	case !compared && b.LocalSerial:
+	} else if !compared && b.LocalSerial {
 		b.fault("", "", "LocalSerial without Versioned or Compare: nothing in the set is conditional")
 	}
 	if b.Transactional {

@@ -344,9 +344,7 @@ func disagreeParts(t reflect.Type, c *cqltype.Type) string {
 			parts = append(parts, t.Field(i).Type)
 		}
 	case t.Kind() == reflect.Array && t.Len() == len(elems) || t.Kind() == reflect.Slice:
-		for range elems {
-			parts = append(parts, t.Elem())
-		}
+		parts = slices.Repeat([]reflect.Type{t.Elem()}, len(elems))
 	default:
 		return fmt.Sprintf(": a tuple is a struct of %d fields, an array or a slice", len(elems))
 	}
