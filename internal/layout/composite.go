@@ -16,19 +16,13 @@ import (
 
 // EncodeParts encodes a Go value that agrees with t. Null is nil.
 func EncodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, nil
+	}
 	if v.Type().Implements(MarshalerType) {
-		if v.Kind() == reflect.Pointer && v.IsNil() {
-			return nil, nil
-		}
 		return EncodeLeaf(t, v.Interface())
 	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil, nil
-		}
-		v = v.Elem()
-	}
-	if len(t.Elems()) == 0 {
+	if v = reflect.Indirect(v); len(t.Elems()) == 0 {
 		return EncodeLeaf(t, v.Interface())
 	}
 	return encodeComposite(t, v)

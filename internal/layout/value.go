@@ -48,11 +48,8 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 		encode = func(t *cqltype.Type, value any) ([]byte, error) { return EncodeParts(t, reflect.ValueOf(value)) }
 	}
 	data, err := encode(c.CQL, field.Interface())
-	if err != nil {
+	if err != nil || data == nil {
 		return nil, err
-	}
-	if data == nil {
-		return nil, nil
 	}
 	if c.Aliases {
 		data = bytes.Clone(data)
