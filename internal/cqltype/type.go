@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/gocql/gocql"
 )
 
 // Type is a CQL type as written in a CREATE TABLE, for example frozen<list<text>>. The zero value is no type.

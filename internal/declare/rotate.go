@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/gocql/gocql"
 )
 
 // maxTableName is Cassandra's limit: table names are names of directories.
