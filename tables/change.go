@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/statement"
 )
@@ -44,11 +45,7 @@ func (c Change) After() any { return c.change.After }
 
 // Edits returns the edits of a Patch.
 func (c Change) Edits() []Edit {
-	var out []Edit
-	for _, e := range c.change.Edits {
-		out = append(out, Edit{e})
-	}
-	return out
+	return each.Of(c.change.Edits, func(e entity.Edit) Edit { return Edit{e} })
 }
 
 // String returns the verb and the entity.
@@ -76,11 +73,8 @@ func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: st
 
 // Without removes elements of a map, by key, or of a set. Each costs a tombstone, even if there is no such element.
 func Without[K any](name string, keys ...K) Edit {
-	e := entity.Edit{Column: name, Kind: statement.RemoveElements}
-	for _, k := range keys {
-		e.Keys = append(e.Keys, k)
-	}
-	return Edit{e}
+	values := each.Of(keys, func(k K) any { return k })
+	return Edit{entity.Edit{Column: name, Kind: statement.RemoveElements, Keys: values}}
 }
 
 // String returns the column and what is done to it.

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/denorm-go/denorm/internal/declare"
+	"github.com/denorm-go/denorm/internal/each"
 )
 
 // Option is an argument of [New]: a [Table] or a rule of the set.
@@ -19,11 +20,8 @@ func (f optionFunc) apply(d *declare.Declaration) { f(d) }
 // row in the tables keyed by the column. Deploy a new value everywhere before it is first written.
 func OneOf[V any](column string, values ...V) Option {
 	return optionFunc(func(d *declare.Declaration) {
-		o := declare.OneOf{Column: column}
-		for _, v := range values {
-			o.Values = append(o.Values, v)
-		}
-		d.OneOf = append(d.OneOf, o)
+		list := each.Of(values, func(v V) any { return v })
+		d.OneOf = append(d.OneOf, declare.OneOf{Column: column, Values: list})
 	})
 }
 

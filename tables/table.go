@@ -1,8 +1,6 @@
 package tables
 
-import (
-	"github.com/denorm-go/denorm/internal/declare"
-)
+import "github.com/denorm-go/denorm/internal/declare"
 
 // Table declares one Cassandra table, which stores a row per entity under its key. The first Table given to [New] is
 // the base table. A Table is an [Option] of [New].
@@ -47,7 +45,6 @@ type Table struct {
 func (t Table) apply(d *declare.Declaration) {
 	d.Tables = append(d.Tables, declare.Table{
 		Name: t.Name, Keyspace: t.Keyspace, PartKey: t.PartKey, SortKey: t.SortKey, Columns: t.Columns,
-		Rotate: t.Rotate.bucket, Unique: t.Unique,
-		Hidden: t.Hidden,
+		Rotate: t.Rotate.bucket, Unique: t.Unique, Hidden: t.Hidden,
 	})
 }

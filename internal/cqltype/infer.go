@@ -43,7 +43,7 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 		return &Type{kind: gocql.TypeUDT, user: user, frozen: true}, nil
 	}
 	if kind, ok := inferred[t]; ok {
-		return native(kind), nil
+		return natives[kind], nil
 	}
 	if depth > maxDepth {
 		return nil, fmt.Errorf("no CQL type follows from Go type %s, which is nested too deep", t)
@@ -56,16 +56,16 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 		return nil, &NoTypeError{t}
 	}
 	if kind, ok := inferredKinds[t.Kind()]; ok {
-		return native(kind), nil
+		return natives[kind], nil
 	}
 	switch t.Kind() {
 	case reflect.Array:
 		if t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
-			return native(gocql.TypeUUID), nil
+			return natives[gocql.TypeUUID], nil
 		}
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return native(gocql.TypeBlob), nil
+			return natives[gocql.TypeBlob], nil
 		}
 		return ts.inferCollection(gocql.TypeList, depth, t.Elem())
 	case reflect.Map:
@@ -81,11 +81,10 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 var basics = map[reflect.Kind]reflect.Type{
 	reflect.String: reflect.TypeFor[string](), reflect.Bool: reflect.TypeFor[bool](),
 	reflect.Int8: reflect.TypeFor[int8](), reflect.Int16: reflect.TypeFor[int16](),
-	reflect.Int32: reflect.TypeFor[int32](),
-	reflect.Int64: reflect.TypeFor[int64](), reflect.Int: reflect.TypeFor[int](),
+	reflect.Int32: reflect.TypeFor[int32](), reflect.Int64: reflect.TypeFor[int64](),
 	reflect.Uint8: reflect.TypeFor[uint8](), reflect.Uint16: reflect.TypeFor[uint16](),
-	reflect.Uint32: reflect.TypeFor[uint32](),
-	reflect.Uint64: reflect.TypeFor[uint64](), reflect.Uint: reflect.TypeFor[uint](),
+	reflect.Uint32: reflect.TypeFor[uint32](), reflect.Uint64: reflect.TypeFor[uint64](),
+	reflect.Int: reflect.TypeFor[int](), reflect.Uint: reflect.TypeFor[uint](),
 	reflect.Float32: reflect.TypeFor[float32](), reflect.Float64: reflect.TypeFor[float64](),
 }
 

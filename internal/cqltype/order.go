@@ -162,11 +162,19 @@ func (t *Type) compareParts(a, b []byte) int {
 
 // unlessNull is data, or nil if all values in it are null.
 func unlessNull(data []byte) []byte {
-	var value []byte
-	for rest := data; len(rest) > 0; {
-		if value, rest = cutValue(rest); value != nil {
-			return data
+	if AllNull(data) {
+		return nil
+	}
+	return data
+}
+
+// AllNull says whether all parts of an encoded tuple or user-defined type are null.
+func AllNull(data []byte) bool {
+	var part []byte
+	for len(data) > 0 {
+		if part, data = cutValue(data); part != nil {
+			return false
 		}
 	}
-	return nil
+	return true
 }

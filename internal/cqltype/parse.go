@@ -45,7 +45,7 @@ func (ts *Types) resolve(t *cql.Type, frozen bool) (*Type, error) {
 		if t.Frozen {
 			return nil, fmt.Errorf("frozen applies to collections and user-defined types, not to %s", t.Name)
 		}
-		return native(kinds[t.Name]), nil
+		return natives[kinds[t.Name]], nil
 	case cql.TupleType, cql.Collection:
 		return ts.composed(t, frozen || t.Kind == cql.TupleType)
 	case cql.UserType:
@@ -78,7 +78,7 @@ func (ts *Types) composed(t *cql.Type, frozen bool) (*Type, error) {
 			return nil, fmt.Errorf("a collection or user-defined type inside %s must be frozen", t.Name)
 		}
 		ordered := kind == gocql.TypeSet || kind == gocql.TypeMap && i == 0
-		if e.kind == gocql.TypeCounter || ordered && e.Contains(func(t *Type) bool { return t.kind == gocql.TypeDuration }) {
+		if e.kind == gocql.TypeCounter || ordered && e.Contains(gocql.TypeDuration) {
 			return nil, fmt.Errorf("%s cannot hold %.100s", t.Name, e)
 		}
 		elems[i] = e

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/each"
+	"github.com/gocql/gocql"
 )
 
 // Type is a CQL type as written in a CREATE TABLE, for example frozen<list<text>>. The zero value is no type.
@@ -42,12 +41,10 @@ var natives = func() (types [gocql.TypeDuration + 1]*Type) {
 	return types
 }()
 
-func native(kind gocql.Type) *Type { return natives[kind] }
-
 // composed is a type with parts that have no names.
 func composed(kind gocql.Type, elems []*Type, frozen bool) *Type {
 	t := &Type{kind: kind, elems: elems, frozen: frozen}
-	if !t.Contains(func(t *Type) bool { return t.user != nil }) { // whose fields may yet be filled in
+	if !t.Contains(gocql.TypeUDT) { // whose fields may yet be filled in
 		t.info = t.Info()
 	}
 	return t
@@ -68,11 +65,9 @@ func (t *Type) Info() gocql.TypeInfo {
 		return driver.CollectionType(t.kind, nil, t.elems[0].Info())
 	case gocql.TypeTuple:
 		return driver.TupleType(each.Of(t.elems, (*Type).Info))
-	case gocql.TypeUDT:
-		field := func(f Field) gocql.UDTField { return gocql.UDTField{Name: f.Name, Type: f.Type.Info()} }
-		return driver.UserType(t.user.Name, each.Of(t.user.Fields, field))
 	}
-	return driver.NativeType(t.kind)
+	field := func(f Field) gocql.UDTField { return gocql.UDTField{Name: f.Name, Type: f.Type.Info()} }
+	return driver.UserType(t.user.Name, each.Of(t.user.Fields, field))
 }
 
 // Frozen says whether a collection or user-defined type is stored as one cell. A tuple always is.
@@ -110,9 +105,10 @@ func (t *Type) freeze() *Type {
 // MultiCell says whether a value is stored as many cells, so that overwriting it costs a range tombstone.
 func (t *Type) MultiCell() bool { return t.composite() && !t.frozen }
 
-// Contains says whether the type or a type inside it satisfies is.
-func (t *Type) Contains(is func(*Type) bool) bool {
-	return is(t) || slices.ContainsFunc(t.Elems(), func(e *Type) bool { return e.Contains(is) })
+// Contains says whether the type or a type inside it is of one of the kinds.
+func (t *Type) Contains(kinds ...gocql.Type) bool {
+	inside := func(e *Type) bool { return e.Contains(kinds...) }
+	return slices.Contains(kinds, t.kind) || slices.ContainsFunc(t.Elems(), inside)
 }
 
 // Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order.

@@ -85,12 +85,9 @@ func (ts *Types) Of(t reflect.Type) *UserType {
 }
 
 func (ts *Types) find(is func(*UserType) bool) *UserType {
-	if ts == nil {
-		return nil
-	}
-	for _, u := range ts.list {
-		if is(u) {
-			return u
+	if ts != nil {
+		if i := slices.IndexFunc(ts.list, is); i >= 0 {
+			return ts.list[i]
 		}
 	}
 	return nil

@@ -194,12 +194,9 @@ func AppendValue(out, value []byte) []byte {
 
 // CutValue cuts off a value that follows its length, and says whether there is one. Null is nil.
 func CutValue(data []byte) (value, rest []byte, ok bool) {
-	if len(data) < 4 {
-		return nil, nil, false
-	}
-	size, rest := int(int32(binary.BigEndian.Uint32(data))), data[4:]
+	size, rest, ok := cutInt(data)
 	switch {
-	case size > len(rest):
+	case !ok || size > len(rest):
 		return nil, nil, false
 	case size < 0:
 		return nil, rest, true
@@ -253,7 +250,7 @@ func (v *Value) Keys() *Value {
 
 // Exceeds says whether a value has a field, not null, that a user-defined type does not have here.
 func (t *Type) Exceeds(data []byte) bool {
-	if !t.Contains(func(t *Type) bool { return t.user != nil }) {
+	if !t.Contains(gocql.TypeUDT) {
 		return false
 	}
 	parts, _ := t.Parts(data)
@@ -277,7 +274,7 @@ func (t *Type) Same(a, b []byte) bool {
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the
 // server, each once.
 func (t *Type) sorted(data []byte) []byte {
-	if len(data) < 4 || !t.Contains((*Type).unordered) {
+	if len(data) < 4 || !t.Contains(gocql.TypeSet, gocql.TypeMap) {
 		return data
 	}
 	parts, ok := t.Parts(data)

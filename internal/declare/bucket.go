@@ -106,7 +106,6 @@ func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
 	}
 	switch {
 	case len(b.faults) > known:
-		return nil, false
 	case timed > 0 && timed < len(o.Versions)-1:
 		b.fault("", o.Column, "some of its later functions have a time from which on they are valid, and some have not")
 	case timed > 0 && d.Clock < 0:
@@ -124,7 +123,7 @@ func (b *builder) deriveTypes() {
 	for _, i := range b.set.Derived {
 		c := &b.set.Columns[i]
 		if c.CQL == nil && c.Go == nil {
-			c.CQL, _ = cqltype.Parse(c.Derived.Versions[0].Bucket.Type()) // one of this package's own
+			c.CQL = cqltype.Must(c.Derived.Versions[0].Bucket.Type())
 		}
 		if c.Go == nil {
 			c.Go = cmp.Or(goTypes[c.CQL.Kind()], reflect.TypeFor[string]()) // other types are rejected below
@@ -132,11 +131,10 @@ func (b *builder) deriveTypes() {
 	}
 }
 
-// goTypes are those of derived columns that are no field.
+// goTypes are those of derived columns that are no field, where they are not string.
 var goTypes = map[gocql.Type]reflect.Type{
 	gocql.TypeTinyInt: reflect.TypeFor[int8](), gocql.TypeSmallInt: reflect.TypeFor[int16](),
-	gocql.TypeInt:    reflect.TypeFor[int32](),
-	gocql.TypeBigInt: reflect.TypeFor[int64](), gocql.TypeVarchar: reflect.TypeFor[string](),
+	gocql.TypeInt: reflect.TypeFor[int32](), gocql.TypeBigInt: reflect.TypeFor[int64](),
 	gocql.TypeDate: reflect.TypeFor[time.Time](),
 }
 
@@ -156,10 +154,9 @@ func (b *builder) checkDerived() {
 				b.fault("", c.Name, "%s: %s", v.Bucket, err)
 			}
 			for _, s := range v.Sources {
-				if t := b.set.Columns[s].CQL; t != nil && t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
+				if t := b.set.Columns[s].CQL; t != nil && t.Contains(gocql.TypeUDT) {
 					b.fault("", c.Name, "%s: %s is of a user-defined type, of which the hash is another one once the type gets a "+
-						"field: "+
-						"take a field of it as a column of its own", v.Bucket, b.set.Columns[s].Name)
+						"field: take a field of it as a column of its own", v.Bucket, b.set.Columns[s].Name)
 				}
 			}
 		}
@@ -198,8 +195,7 @@ func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 	d := c.Derived
 	if base && d.Swept() {
 		b.fault(t.Name, c.Name, "rows may be stored under several functions, and the base row is read by one key: give the "+
-			"functions "+
-			"a time from which on they are valid, or choose another base table")
+			"functions a time from which on they are valid, or choose another base table")
 	}
 	follows, moves := false, false
 	for _, s := range d.Sources {
@@ -212,8 +208,7 @@ func (b *builder) checkDerivedKey(t *layout.Table, k int, base bool) {
 			follows = true
 			if !slices.Contains(t.Key, s) {
 				b.fault(t.Name, c.Name, "follows from %s, which is OneOf and not in the key: its former rows could not be "+
-					"distinguished",
-					source.Name)
+					"distinguished", source.Name)
 			}
 		case layout.SingleWriter:
 			moves = true

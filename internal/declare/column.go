@@ -94,8 +94,7 @@ func (b *builder) checkEmbedded(f *reflectx.FieldInfo, filled bool) {
 		b.fault("", "", "embedded field %s is a pointer: its columns could not be set; embed the struct itself", f.Field.Name)
 	case !filled:
 		b.fault("", "", "embedded field %s has no columns in it: give the field a name of its own, or leave it out with "+
-			"db:\"-\"",
-			f.Field.Name)
+			"db:\"-\"", f.Field.Name)
 	case f.Field.Tag.Get("db") != "":
 		b.fault("", "", "embedded field %s has a db tag, with which its columns could not be read: remove the tag",
 			f.Field.Name)
@@ -132,7 +131,7 @@ func declareUnsigned(c *layout.Column) string {
 	var fit []string
 	if t := layout.Deref(c.Go); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
 		for _, name := range []string{"smallint", "int", "bigint", "varint"} {
-			if typ, err := cqltype.Parse(name); err == nil && Disagree(t, typ) == "" {
+			if Disagree(t, cqltype.Must(name)) == "" {
 				fit = append(fit, name)
 			}
 		}

@@ -46,10 +46,8 @@ func (b *builder) readUnique(t *layout.Table, decl Table, base bool) {
 					"who has the key; make it a column of its own")
 		}
 	}
-	for _, i := range t.Columns {
-		if b.set.Columns[i].Name == layout.Token.Name && !b.Transactional {
-			b.fault(decl.Name, layout.Token.Name, "a Unique table has a column of this name of its own")
-		}
+	if i, ok := b.of[layout.Token.Name]; ok && !b.Transactional && slices.Contains(t.Columns, i) {
+		b.fault(decl.Name, layout.Token.Name, "a Unique table has a column of this name of its own")
 	}
 	t.Read, t.ColumnNames = t.Columns, b.set.Names(t.Columns)
 	t.FieldNames = t.ColumnNames
@@ -70,8 +68,8 @@ func (b *builder) checkUnique(t, base *layout.Table) {
 	}
 	if len(names) > 0 && !b.bad[base] {
 		b.fault(t.Name, "", "a Unique table whose key contains the base key, so no two entities can ever want one key: "+
-			"leave %s out of PartKey and "+
-			"SortKey, as the table holds the base key of the owner in any case", strings.Join(names, ", "))
+			"leave %s out of PartKey and SortKey, as the table holds the base key of the owner in any case",
+			strings.Join(names, ", "))
 	}
 }
 
@@ -122,10 +120,9 @@ func (b *builder) checkConditions() {
 		b.fault("", "", "Mark without Compare: there is no change to be known again")
 	}
 	what := "Compare"
-	switch {
-	case versioned:
+	if versioned {
 		what = "Versioned"
-	case !compared && b.LocalSerial:
+	} else if !compared && b.LocalSerial {
 		b.fault("", "", "LocalSerial without Versioned or Compare: nothing in the set is conditional")
 	}
 	if b.Transactional {
@@ -150,16 +147,14 @@ func (b *builder) checkConditions() {
 	}
 	if compared && s.Tables[0].Rotation != nil { // conditions, and what is read and stored of them, are of one table
 		b.fault(s.Tables[0].Name, "", "the table of a set with Compare cannot rotate: declare it without Rotate, and "+
-			"delete old rows, or derive a "+
-			"column of its partition key from the time")
+			"delete old rows, or derive a column of its partition key from the time")
 	}
 	if versioned {
 		b.checkVersioned()
 	} else if len(s.Compared) == len(b.Compare) &&
 		!slices.ContainsFunc(s.Compared, func(i int) bool { return s.Columns[i].NeverAbsent() }) {
 		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not "+
-			"exist could "+
-			"pass for one in which all columns are null, and would be created")
+			"exist could pass for one in which all columns are null, and would be created")
 	}
 }
 
@@ -167,8 +162,7 @@ func (b *builder) checkConditions() {
 func (b *builder) checkTransactional() {
 	if len(b.Versions) == 0 {
 		b.fault("", "", "Transactional without Versioned: the version tells a transaction that is sent again, after its "+
-			"answer was lost, from a new one; "+
-			"declare Versioned(column)")
+			"answer was lost, from a new one; declare Versioned(column)")
 	}
 	if b.LocalSerial {
 		b.fault("", "", "Transactional with LocalSerial: a transaction of Cassandra 6 holds in the whole cluster; leave "+

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
@@ -83,9 +84,7 @@ func (b *builder) err() error {
 	}
 	e := &DeclarationError{Entity: b.set.Name, Faults: b.faults}
 	if b.unknown {
-		for _, c := range b.set.Columns {
-			e.columns = append(e.columns, c.Name)
-		}
+		e.columns = each.Of(b.set.Columns, func(c layout.Column) string { return c.Name })
 	}
 	return e
 }
@@ -182,10 +181,15 @@ func (b *builder) readTableColumns(t *layout.Table, decl Table, base bool) {
 			t.Read = append(t.Read, i)
 		}
 	}
-	if missing := b.leftOut(t); base && len(missing) > 0 {
+	var missing []string
+	for i, c := range b.set.Columns {
+		if base && c.Index != nil && !slices.Contains(t.Read, i) {
+			missing = append(missing, c.Name)
+		}
+	}
+	if len(missing) > 0 {
 		b.fault(decl.Name, "", "the base table holds all columns of the entity, and its Columns lack %s: leave Columns "+
-			"empty, "+
-			"or take fields out of the row type with db:\"-\"", strings.Join(missing, ", "))
+			"empty, or take fields out of the row type with db:\"-\"", strings.Join(missing, ", "))
 	}
 	b.nameColumns(t)
 }
@@ -197,16 +201,6 @@ func (b *builder) nameColumns(t *layout.Table) {
 	})
 	fields := slices.DeleteFunc(slices.Clone(t.Read), func(i int) bool { return b.set.Columns[i].Index == nil })
 	t.ColumnNames, t.FieldNames = b.set.Names(t.Columns), b.set.Names(fields)
-}
-
-// leftOut are the fields of the entity that t lacks.
-func (b *builder) leftOut(t *layout.Table) (names []string) {
-	for i, c := range b.set.Columns {
-		if c.Index != nil && !slices.Contains(t.Read, i) {
-			names = append(names, c.Name)
-		}
-	}
-	return names
 }
 
 func (b *builder) readRules() {
@@ -253,8 +247,7 @@ func (b *builder) readRules() {
 		})
 	if len(b.OneOf) > 0 && len(b.Stamps) == 0 && len(b.Versions) == 0 && len(b.Compare) == 0 {
 		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is "+
-			"behind "+
-			"loses its update")
+			"behind loses its update")
 	}
 	b.readConditions()
 	may := func(i int) bool { return s.Columns[i].Rule != layout.Immutable }
@@ -310,21 +303,19 @@ func (b *builder) readDomain(i int, values []any) {
 			continue
 		}
 		data, err := layout.EncodeAs(c, v)
-		if err != nil {
+		reason := layout.KeyFault(c, data)
+		switch {
+		case err != nil:
 			b.fault("", c.Name, "value %d of OneOf: %s", n+1, err)
-			continue
-		}
-		if reason := layout.KeyFault(c, data); reason != "" || data == nil {
+		case reason != "" || data == nil:
 			b.fault("", c.Name, "value %d of OneOf: %s", n+1,
 				cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
-			continue
-		}
-		if seen[string(data)] {
+		case seen[string(data)]:
 			b.fault("", c.Name, "value %d of OneOf is given twice", n+1)
-			continue
+		default:
+			seen[string(data)] = true
+			c.Domain = append(c.Domain, &cqltype.Value{Type: c.CQL, Data: data})
 		}
-		seen[string(data)] = true
-		c.Domain = append(c.Domain, &cqltype.Value{Type: c.CQL, Data: data})
 	}
 }
 

@@ -23,8 +23,7 @@ func (e *DeclarationError) Error() string {
 	}
 	if len(e.columns) > 0 {
 		fmt.Fprintf(&b, "\n\tthe columns are %s: each is named by the db tag of its field, or else by the field's name in "+
-			"snake case",
-			strings.Join(e.columns, ", "))
+			"snake case", strings.Join(e.columns, ", "))
 	}
 	return b.String()
 }

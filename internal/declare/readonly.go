@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/gocql/gocql"
 )
@@ -30,8 +29,7 @@ func (b *builder) checkList(c *layout.Column) {
 	switch {
 	case list && !c.Key && !c.ReadOnly:
 		b.fault("", c.Name, "a list that is not frozen doubles when it is sent twice: for a live column declare "+
-			"ReadOnly(%q), for a new one "+
-			"Type(%[1]q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
+			"ReadOnly(%q), for a new one Type(%[1]q, \"frozen<%s>\")%s", c.Name, c.CQL, orSet(c))
 	case !list && c.ReadOnly:
 		b.fault("", c.Name, "ReadOnly is for lists that are not frozen, and this is %s: leave ReadOnly out", c.CQL)
 	}
@@ -40,7 +38,7 @@ func (b *builder) checkList(c *layout.Column) {
 // orSet is the other type of a column that cannot be a list, empty if its elements cannot be in a set.
 func orSet(c *layout.Column) string {
 	element := c.CQL.Elems()[0]
-	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
+	if element.Contains(gocql.TypeDuration) {
 		return ""
 	}
 	return fmt.Sprintf(" or \"set<%s>\"", element)

@@ -28,8 +28,7 @@ func (b *builder) checkTypes() {
 		b.checkList(c)
 		if c.CQL.Kind() == gocql.TypeTuple {
 			b.fault("", c.Name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; "+
-				"put it into a "+
-				"user-defined type or a frozen collection, or declare a UserType instead of it")
+				"put it into a user-defined type or a frozen collection, or declare a UserType instead of it")
 		}
 		if c.Key {
 			b.checkKeyType(c)
@@ -44,12 +43,12 @@ func (b *builder) checkKeyType(c *layout.Column) {
 		b.fault("", c.Name, "a user-defined type in a key must be frozen: declare Type(%q, \"frozen<%s>\")", c.Name, c.CQL)
 	case c.CQL.MultiCell():
 		b.fault("", c.Name, "a key column cannot be a non-frozen collection")
-	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
+	case c.CQL.Contains(gocql.TypeDuration):
 		b.fault("", c.Name, "Cassandra has no order for duration and refuses it in a key")
-	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDecimal }):
+	case c.CQL.Contains(gocql.TypeDecimal):
 		b.fault("", c.Name, "decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would "+
 			"erase it")
-	case c.CQL.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap }):
+	case c.CQL.Contains(gocql.TypeSet, gocql.TypeMap):
 		b.fault("", c.Name, "a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's "+
 			"comparison does not")
 	}
@@ -101,8 +100,7 @@ func Disagree(t reflect.Type, c *cqltype.Type) string {
 	signed := t.Kind() >= reflect.Int8 && t.Kind() <= reflect.Int64 // an int is as large as it is
 	if signed && (c.Kind() == gocql.TypeVarint || t.Bits() < integerBits[c.Kind()]) {
 		return ": the column can hold values that do not fit into it, and a row with such a value could not be read; " +
-			"declare a larger Go type " +
-			"(int64 for bigint, big.Int for varint) or a smaller CQL type"
+			"declare a larger Go type (int64 for bigint, big.Int for varint) or a smaller CQL type"
 	}
 	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr &&
 		t.Bits() >= bits {
@@ -128,16 +126,13 @@ func Disagree(t reflect.Type, c *cqltype.Type) string {
 // FieldOf are the Go types of the fields that columns of CQL types want.
 var FieldOf = map[string]string{
 	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16",
-	"int":    "int32",
-	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int",
-	"uuid":     "gocql.UUID",
-	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time",
+	"int": "int32", "bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int",
+	"uuid": "gocql.UUID", "timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time", "date": "time.Time",
 	"duration": "gocql.Duration",
 }
 
 var integerBits = map[gocql.Type]int{
-	gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32,
-	gocql.TypeBigInt: 64,
+	gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64,
 }
 
 // probe is a value of Go type t to try the driver with.
@@ -291,8 +286,7 @@ func (b *builder) checkSweep() {
 	}
 	if total > maxSweep {
 		b.fault("", "", "one change would sweep %d rows, more than %d: narrow the domains of OneOf, or the tables whose "+
-			"keys hold them",
-			total, maxSweep)
+			"keys hold them", total, maxSweep)
 	}
 }
 
@@ -350,9 +344,7 @@ func disagreeParts(t reflect.Type, c *cqltype.Type) string {
 			parts = append(parts, t.Field(i).Type)
 		}
 	case t.Kind() == reflect.Array && t.Len() == len(elems) || t.Kind() == reflect.Slice:
-		for range elems {
-			parts = append(parts, t.Elem())
-		}
+		parts = slices.Repeat([]reflect.Type{t.Elem()}, len(elems))
 	default:
 		return fmt.Sprintf(": a tuple is a struct of %d fields, an array or a slice", len(elems))
 	}

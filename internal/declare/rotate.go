@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/layout"
+	"github.com/gocql/gocql"
 )
 
 // maxTableName is Cassandra's limit: table names are names of directories.
@@ -61,7 +60,6 @@ func (b *builder) checkRotation(t *layout.Table) {
 		b.fault(t.Name, c.Name, "tables rotate by it, so it cannot be a pointer, which may be absent")
 	case !slices.Contains(t.Key, t.Rotation.Clock):
 		b.fault(t.Name, c.Name, "tables rotate by it, and it is not in the key of this one, so no query could say in which "+
-			"tables its rows are: "+
-			"add it to PartKey or SortKey")
+			"tables its rows are: add it to PartKey or SortKey")
 	}
 }

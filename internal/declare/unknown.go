@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/layout"
 )
 
@@ -26,11 +27,7 @@ func (b *builder) meant(name string) string {
 	if field, ok := b.cqlTags[name]; ok {
 		return fmt.Sprintf(": field %s has it in a cql tag, and columns are named by the db tag: tag it db:%q", field, name)
 	}
-	var names []string
-	for _, c := range b.set.Columns {
-		names = append(names, c.Name)
-	}
-	return cql.Meant(name, names)
+	return cql.Meant(name, each.Of(b.set.Columns, func(c layout.Column) string { return c.Name }))
 }
 
 // toDeclare says how to declare the CQL type of a Go type from which none follows. otherwise is the advice for one that

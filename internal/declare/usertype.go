@@ -95,7 +95,7 @@ func (b *builder) readFields(u *cqltype.UserType, options *Declaration) {
 				continue
 			}
 		}
-		if t.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeCounter }) {
+		if t.Contains(gocql.TypeCounter) {
 			fault(name, "is a counter, which must be a column of its own")
 		} else if reason := Disagree(f.Type, t); reason != "" {
 			fault(name, "of Go type %s cannot be encoded as CQL type %s%s", f.Type, t, reason)

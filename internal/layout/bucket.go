@@ -199,29 +199,30 @@ var ErrAbsent = errors.New("a column that it follows from is absent")
 
 // Value is the encoded value for a row. of gives the columns of the row.
 func (d *Derivation) Value(of func(column int) *cqltype.Value) ([]byte, error) {
-	var t int64
-	if d.Clock >= 0 {
-		v := of(d.Clock)
-		if len(v.Data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
-			return nil, ErrAbsent
-		}
-		t = v.Instant()
+	t, ok := d.time(of)
+	if !ok {
+		return nil, ErrAbsent
 	}
 	return d.Under(d.At(t), t, of)
 }
 
+// time is that of a row, 0 if there is no clock. It is false where it is absent.
+func (d *Derivation) time(of func(column int) *cqltype.Value) (t int64, ok bool) {
+	if d.Clock < 0 {
+		return 0, true
+	}
+	v := of(d.Clock)
+	if len(v.Data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
+		return 0, false
+	}
+	return v.Instant(), true
+}
+
 // Gives says whether one of the functions gives the value for a row, or none can, as what it follows from is absent.
 func (d *Derivation) Gives(data []byte, of func(column int) *cqltype.Value) bool {
-	at := int64(0)
-	if d.Clock >= 0 {
-		v := of(d.Clock)
-		if len(v.Data) == 0 {
-			return true
-		}
-		at = v.Instant()
-	}
-	return slices.ContainsFunc(d.Versions, func(v Version) bool {
-		value, err := d.Under(&v, at, of)
+	t, ok := d.time(of)
+	return !ok || slices.ContainsFunc(d.Versions, func(v Version) bool {
+		value, err := d.Under(&v, t, of)
 		return errors.Is(err, ErrAbsent) || err == nil && bytes.Equal(value, data)
 	})
 }

@@ -16,19 +16,13 @@ import (
 
 // EncodeParts encodes a Go value that agrees with t. Null is nil.
 func EncodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, nil
+	}
 	if v.Type().Implements(MarshalerType) {
-		if v.Kind() == reflect.Pointer && v.IsNil() {
-			return nil, nil
-		}
 		return EncodeLeaf(t, v.Interface())
 	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil, nil
-		}
-		v = v.Elem()
-	}
-	if len(t.Elems()) == 0 {
+	if v = reflect.Indirect(v); len(t.Elems()) == 0 {
 		return EncodeLeaf(t, v.Interface())
 	}
 	return encodeComposite(t, v)
@@ -140,19 +134,6 @@ func EncodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 func cannotEncode(value any, t *cqltype.Type) error {
 	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not",
 		value, t)
-}
-
-// allNull says whether all fields of an encoded user-defined type are null. Where every field is a cell of its own,
-// that is the same as no value.
-func allNull(data []byte) bool {
-	for len(data) > 0 {
-		part, rest, ok := cqltype.CutValue(data)
-		if !ok || part != nil {
-			return false
-		}
-		data = rest
-	}
-	return true
 }
 
 // Parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.

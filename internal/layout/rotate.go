@@ -60,15 +60,8 @@ func (r Rotation) At(t time.Time) (name string, from, to time.Time) {
 // Of is the reverse of At: the time from which on the table of this name has rows, and false if it is not one of the
 // rotation's.
 func (r Rotation) Of(name string) (from time.Time, ok bool) {
-	rest, ok := strings.CutPrefix(name, r.name+"_")
-	if !ok {
-		return from, false
-	}
-	from, err := time.Parse(r.bucket.SuffixLayout(), rest)
-	if err != nil {
-		return time.Time{}, false
-	}
-	if at, _, _ := r.At(from); at != name { // between two periods, or written in another way
+	from, err := time.Parse(r.bucket.SuffixLayout(), strings.TrimPrefix(name, r.name+"_"))
+	if at, _, _ := r.At(from); err != nil || at != name { // of another table, between two periods, or spelt otherwise
 		return time.Time{}, false
 	}
 	return from, true

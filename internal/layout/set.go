@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -187,12 +186,9 @@ func (c *Column) NeverAbsent() bool {
 // Patchable rejects a set in which the row of an entity may be under another key than the one at hand.
 func (s *Set) Patchable() error {
 	for _, t := range s.Tables {
-		for _, positions := range [][]int{t.Sweeps, t.Moves, t.Follows} {
-			if len(positions) > 0 {
-				return s.Invalid(t, s.Columns[t.Key[positions[0]]].Name,
-					"a Patch leaves the row where it is, and this key column can change "+
-						"or has several bucket functions: Update from a before-image")
-			}
+		if movable := slices.Concat(t.Sweeps, t.Moves, t.Follows); len(movable) > 0 {
+			return s.Invalid(t, s.Columns[t.Key[movable[0]]].Name, "a Patch leaves the row where it is, and this key column "+
+				"can change or has several bucket functions: Update from a before-image")
 		}
 	}
 	return nil
@@ -301,14 +297,14 @@ type Fault struct {
 }
 
 func (f Fault) String() string {
-	var b strings.Builder
-	if f.Table != "" {
-		fmt.Fprintf(&b, "table %s: ", f.Table)
-	}
+	text := f.Reason
 	if f.Column != "" {
-		fmt.Fprintf(&b, "column %s: ", f.Column)
+		text = "column " + f.Column + ": " + text
 	}
-	return b.String() + f.Reason
+	if f.Table != "" {
+		text = "table " + f.Table + ": " + text
+	}
+	return text
 }
 
 // InvalidError says why a change cannot be written: a row or a call that the declaration does not allow. Nothing has

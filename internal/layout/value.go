@@ -48,11 +48,8 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 		encode = func(t *cqltype.Type, value any) ([]byte, error) { return EncodeParts(t, reflect.ValueOf(value)) }
 	}
 	data, err := encode(c.CQL, field.Interface())
-	if err != nil {
+	if err != nil || data == nil {
 		return nil, err
-	}
-	if data == nil {
-		return nil, nil
 	}
 	if c.Aliases {
 		data = bytes.Clone(data)
@@ -63,8 +60,8 @@ func encodeField(c *Column, field reflect.Value) ([]byte, error) {
 	if reason := c.CQL.Malformed(data); reason != "" {
 		return nil, errors.New(reason)
 	}
-	if c.CQL.MultiCell() && (c.CQL.User() == nil && len(data) == 4 || c.CQL.User() != nil && allNull(data)) {
-		return nil, nil // an empty non-frozen collection and none are the same in Cassandra
+	if c.CQL.MultiCell() && (c.CQL.User() == nil && len(data) == 4 || c.CQL.User() != nil && cqltype.AllNull(data)) {
+		return nil, nil // an empty non-frozen collection and none are the same in Cassandra, as is a value of null fields
 	}
 	return data, nil
 }
@@ -98,8 +95,7 @@ func KeyFault(c *Column, data []byte) string {
 		return ZeroKey
 	case c.CQL.HoldsNaN(data):
 		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so " +
-			"a move between " +
-			"two would erase it"
+			"a move between two would erase it"
 	}
 	return ""
 }

@@ -5,9 +5,8 @@ package period
 import (
 	"strings"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/driver"
+	"github.com/gocql/gocql"
 )
 
 // Advice comes after the text that says that the table does not exist.

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
 )
 
 // AsDeclared is an encoded value with the fields that its user-defined types have in t: those that it lacks are null,
 // and further ones that are null are left out. The server takes both as equal in a clustering key. What is no value of
 // the type stays as it is.
 func AsDeclared(t *cqltype.Type, data []byte) []byte {
-	if len(data) == 0 || !t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
+	if len(data) == 0 || !t.Contains(gocql.TypeUDT) {
 		return data
 	}
 	parts, ok := t.Parts(data)

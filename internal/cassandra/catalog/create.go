@@ -117,7 +117,7 @@ func (t *Table) setKey(partition, clustering []string) error {
 			return invalid("Invalid non-frozen collection type %s for PRIMARY KEY column '%s'", c.Type, name)
 		case c.Type.Kind() == gocql.TypeCounter:
 			return invalid("counter type is not supported for PRIMARY KEY column '%s'", name)
-		case c.Type.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
+		case c.Type.Contains(gocql.TypeDuration):
 			return invalid("duration type is not supported for PRIMARY KEY column '%s'", name)
 		case c.Kind == Static:
 			return invalid("Static column '%s' cannot be part of the PRIMARY KEY", name)

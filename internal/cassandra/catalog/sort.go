@@ -11,7 +11,7 @@ import (
 // also with those inside others: a client sends a Go map in any order. Of two alike the last one stays. The bytes must
 // be valid; those of a type without sets and maps are given back.
 func Sort(t *cqltype.Type, value []byte) []byte {
-	if len(value) < 4 || !t.Contains(ordered) {
+	if len(value) < 4 || !t.Contains(gocql.TypeSet, gocql.TypeMap) {
 		return value
 	}
 	parts, rest := t.Elems(), value
