@@ -48,7 +48,7 @@ func (e *Env) Partition(keyspace string, key []byte, local bool, level gocql.Con
 // Base is a base row.
 func (e *Env) Base(base *entity.Base) BaseRow {
 	keyspace, _, key := base.Place()
-	return BaseRow{Partition: e.Partition(keyspace, key, base.Local(), base.Set.Level(e.Consistency)), Base: base}
+	return BaseRow{Partition: e.Partition(keyspace, key, base.Set.LocalSerial, base.Set.Level(e.Consistency)), Base: base}
 }
 
 // Read reads a base row, with all attempts. It returns nil if there is no row. A tracer is told of it as of a read.

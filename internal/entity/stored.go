@@ -17,10 +17,7 @@ import (
 
 // called says whether the table is the one with the given physical names.
 func called(t *layout.Table, keyspace, name string, physical func(string) string) bool {
-	if physical(t.Keyspace) != keyspace {
-		return false
-	}
-	return t.Named(name)
+	return physical(t.Keyspace) == keyspace && t.Named(name)
 }
 
 // Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it

@@ -58,7 +58,7 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 	for n, change := range changes {
 		cond := change.Condition
 		b, row := cond.base, "row"+strconv.Itoa(n)
-		columns := append([]string{b.VersionColumn()}, b.Set.Names(b.regular())...)
+		columns := append([]string{b.VersionColumn()}, b.Set.Names(b.Set.Regular())...)
 		let(row, columns, b.table(), b.where())
 		if before := t.before(n); before != (gocql.UUID{}) {
 			holds.Equal(row+"."+b.VersionColumn(), cqltype.TimeUUID(before))
@@ -134,7 +134,7 @@ func (t *Transaction) before(n int) gocql.UUID {
 func (c *Condition) write() statement.Bound {
 	b := c.base
 	var set statement.Terms
-	for _, i := range b.regular() {
+	for _, i := range b.Set.Regular() {
 		if c.after == nil {
 			set.Null(b.Set.Columns[i].Name)
 		} else {
@@ -167,7 +167,7 @@ func (t *Transaction) Found() *Found {
 	n := 0
 	for i, change := range t.parts {
 		f.starts = append(f.starts, n)
-		n += 1 + len(change.Condition.base.regular()) + len(t.contested(i))
+		n += 1 + len(change.Condition.base.Set.Regular()) + len(t.contested(i))
 	}
 	f.values = make([]rawValue, n)
 	return f
@@ -187,7 +187,7 @@ func (f *Found) Dest() []any {
 func (f *Found) Row(n int) (row Row) {
 	values := f.values[f.starts[n]:]
 	b := f.t.parts[n].Condition.base
-	row = b.readRow(b.regular(), values[1:])
+	row = b.readRow(b.Set.Regular(), values[1:])
 	copy(row.Version[:], values[0].Data)
 	return row
 }
@@ -211,7 +211,7 @@ func (f *Found) Holds(n int) (holds, sure bool) {
 // Taken is the first key that the n-th change takes and that an entity had, nil if there was none.
 func (f *Found) Taken(n int) *Claim {
 	change := f.t.parts[n]
-	at := f.starts[n] + 1 + len(change.Condition.base.regular())
+	at := f.starts[n] + 1 + len(change.Condition.base.Set.Regular())
 	for k, claim := range f.t.contested(n) {
 		if f.values[at+k].Data != nil {
 			return claim
