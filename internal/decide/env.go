@@ -122,28 +122,22 @@ func (p *Partition) Read(ctx context.Context, s statement.Bound, dest []any, pla
 
 // Try makes attempts, see [Try].
 func (p *Partition) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
-	if p.Pace == nil {
-		return p.attempts(ctx, attempt)
-	}
-	known := retry.NotApplied
-	err = p.Pace(ctx, func() (err error) {
-		known, err = p.attempts(ctx, attempt)
-		return err
-	})
-	return known, err
-}
-
-func (p *Partition) attempts(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome,
-	err error,
-) {
 	failed = retry.NotApplied
-	_, err = p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+	once := func(ctx context.Context, _ int) error {
 		err := attempt(ctx)
 		if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
 			failed = retry.Unknown
 		}
 		return err
-	}, nil)
+	}
+	if p.Pace == nil {
+		_, err = p.Retrier.Do(ctx, retry.Swap, once, nil)
+		return failed, err
+	}
+	err = p.Pace(ctx, func() error {
+		_, err := p.Retrier.Do(ctx, retry.Swap, once, nil)
+		return err
+	})
 	return failed, err
 }
 

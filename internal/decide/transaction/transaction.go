@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -147,18 +148,13 @@ func (x *transacting) judge(ctx context.Context, found *entity.Found) (again boo
 	return again, nil
 }
 
-// fence says whether an insert has met the row of a deleted entity.
-func (x *transacting) fence(n int, row entity.Row) bool {
-	return x.parts[n].Condition.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{})
-}
-
 // prevented is why the condition of the n-th change did not hold, if it surely did not and sending it in another form
 // would not help. If an insert has met the row of a deleted entity that is younger, the write has to be made again
 // above that.
 func (x *transacting) prevented(n int, found *entity.Found) error {
 	cond, row, key := x.parts[n].Condition, found.Row(n), found.Taken(n)
 	holds, sure := found.Holds(n)
-	fence := x.fence(n, row)
+	fence := cond.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{}) // of a deleted entity
 	switch {
 	case (holds || fence) && key != nil:
 		x.Conflict, x.Taken = true, key
@@ -227,23 +223,18 @@ func (x *transacting) applied() (again bool, err error) {
 
 // names are the names of the tables of a transaction, with their keyspaces unless that is the one of the first change.
 func names(d *decide.Decision) (names []string) {
-	own := d.First().Keyspace
-	add := func(keyspace, name string) {
-		if keyspace != own {
-			name = keyspace + "." + name
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	var places []decide.Place
 	for _, c := range d.Parts {
-		add(c.Condition.Keyspace, c.Condition.Table)
-		for _, k := range slices.Concat(c.Claims, c.Releases) {
-			add(k.Keyspace, k.Table)
-		}
+		places = append(places, decide.PlacesOf(c)...)
 	}
 	for _, m := range d.Mutations {
-		add(m.Keyspace, m.Table)
+		places = append(places, decide.Place{Keyspace: m.Keyspace, Table: m.Table})
+	}
+	for _, p := range each.Once(places) {
+		if p.Keyspace != d.First().Keyspace {
+			p.Table = p.Keyspace + "." + p.Table
+		}
+		names = append(names, p.Table)
 	}
 	return names
 }
