@@ -20,8 +20,7 @@ type Transaction struct {
 	statement.Bound
 	parts    []*Conditional
 	fences   []gocql.UUID
-	claimed  map[string]bool // by Claim.id
-	released map[string]bool
+	released map[string]bool // by Claim.id
 }
 
 // CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word
@@ -32,13 +31,11 @@ const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the
 // versions of deleted entities that inserts have met; nil if they have met none.
 func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fences []gocql.UUID) *Transaction {
-	t := &Transaction{
-		parts: slices.Clone(changes), fences: slices.Clone(fences), claimed: make(map[string]bool),
-		released: make(map[string]bool),
-	}
+	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences), released: make(map[string]bool)}
+	claimed := make(map[string]bool)
 	for _, c := range changes {
 		for _, key := range c.Claims {
-			t.claimed[key.id()] = true
+			claimed[key.id()] = true
 		}
 		for _, key := range c.Releases {
 			t.released[key.id()] = true
@@ -85,7 +82,7 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 			write(statement.Insert(claim.name(), names, owner))
 		}
 		for _, claim := range change.Releases {
-			if !t.claimed[claim.id()] { // at one timestamp the delete would win
+			if !claimed[claim.id()] { // at one timestamp the delete would win
 				write(statement.Bound{Text: "DELETE FROM " + claim.name()}.Where(claim.where()))
 			}
 		}

@@ -201,7 +201,8 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
 		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table,
-		PartitionKey: statement.PartitionKey(b.key[:w.Part]), Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
+		PartitionKey: statement.PartitionKey(b.key[:w.Part]),
+		Before:       w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {
