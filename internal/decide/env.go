@@ -39,8 +39,12 @@ type Env struct {
 
 // Partition is for the requests to a partition.
 func (e *Env) Partition(keyspace string, key []byte, local bool, level gocql.Consistency) Partition {
+	serial := gocql.Serial
+	if local {
+		serial = gocql.LocalSerial
+	}
 	return Partition{
-		Session: e.Session, Options: Options{Key: key, Consistency: level, Local: local}, Retrier: e.Retrier, Pace: e.Pace,
+		Session: e.Session, Options: Options{key, level, serial}, Retrier: e.Retrier, Pace: e.Pace,
 		Request: request.New(keyspace, key), Sent: &e.Sent,
 	}
 }
@@ -59,7 +63,7 @@ func (e *Env) Read(ctx context.Context, base *entity.Base, plain bool) (row *ent
 	if e.Tracer.Any() {
 		level := at.Options.Consistency
 		if !plain {
-			level = gocql.Consistency(at.Options.Serial())
+			level = gocql.Consistency(at.Options.Serial)
 		}
 		_, table, _ := base.Place()
 		text, _, _ := base.Select()

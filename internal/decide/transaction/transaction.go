@@ -139,11 +139,17 @@ func (x *transacting) judge(ctx context.Context, found *entity.Found) (again boo
 		return false, decide.ErrExists
 	}
 	for n := range x.parts { // nothing else is in the way
-		resend, err := x.overcome(ctx, n, found)
-		if err != nil || x.Outcome == retry.Applied {
-			return false, err
+		switch holds, sure := found.Holds(n); {
+		case holds:
+			continue
+		case sure:
+			x.fences[n] = found.Row(n).Version
+		default:
+			if resend, err := x.image(ctx, n, found.Row(n)); !resend {
+				return false, err
+			}
 		}
-		again = again || resend
+		again = true
 	}
 	return again, nil
 }
@@ -172,19 +178,6 @@ func (x *transacting) prevented(n int, found *entity.Found) error {
 		x.Current, _ = cond.Base().Decode(row)
 	}
 	return decide.ConflictError(n, x.parts, row.Present)
-}
-
-// overcome puts the n-th change into the form in which its condition may hold, if it did not, and says whether to send
-// it.
-func (x *transacting) overcome(ctx context.Context, n int, found *entity.Found) (again bool, err error) {
-	switch holds, sure := found.Holds(n); {
-	case holds:
-		return false, nil
-	case !sure:
-		return x.image(ctx, n, found.Row(n))
-	}
-	x.fences[n] = found.Row(n).Version
-	return true, nil
 }
 
 // image looks again at a row that had the version of the before-image and other bytes. Whether the condition held then
