@@ -54,7 +54,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		ID: change.ID,
 	}
 	if change.left {
-		giveBack(ctx, env, d, change)
+		atEnd(ctx, env, d, change, (*Change).release)
 	}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
@@ -111,17 +111,11 @@ func abandon(ctx context.Context, env *decide.Env, d *decide.Decision, known dec
 	for i, held := range known.Held {
 		change.held = append(change.held, holding{key: change.Claims[i], Held: held})
 	}
-	giveBack(ctx, env, d, change)
-}
-
-// giveBack gives back what a change has claimed. The call has ended, so this is one of the ends. Where there is no room
-// for it, the next one to want such a key takes it.
-func giveBack(ctx context.Context, env *decide.Env, d *decide.Decision, change *Change) {
-	_ = atEnd(ctx, env, d, change, (*Change).release)
+	atEnd(ctx, env, d, change, (*Change).release)
 }
 
 // atEnd does a last step of a change as one of the ends: the next change of the entity waits for it. It says whether
-// there is room for it.
+// there is room for it. Where there is none to give keys back, the next one to want such a key takes it.
 func atEnd(ctx context.Context, env *decide.Env, d *decide.Decision, change *Change,
 	step func(*Change, context.Context),
 ) bool {
