@@ -91,7 +91,7 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 			return "invalid"
 		}
 		cond := out.Condition
-		h.add("%s %x %t %x %d %s %s\n", cond, cond.PartitionKey, cond.Local, cond.Keys, cond.Digest(), cond.Before,
+		h.add("%s %x %t %x %d %s %s\n", cond, cond.PartitionKey, cond.Base().Set.LocalSerial, cond.Keys, cond.Digest(), cond.Before,
 			cond.Version)
 		if cond.By != layout.Compared {
 			for _, s := range cond.Base().Swap(cond.Swap()) {

@@ -102,7 +102,6 @@ type turn struct {
 // Turn waits for a turn. It returns an error if the context ends first.
 func (t *Turns) Turn(ctx context.Context, key string) (end func(), err error) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	one := t.taken[key]
 	if one == nil {
 		if t.taken == nil {
@@ -115,23 +114,19 @@ func (t *Turns) Turn(ctx context.Context, key string) (end func(), err error) {
 	t.mu.Unlock()
 	select {
 	case one.held <- struct{}{}:
+		return func() {
+			<-one.held
+			t.leave(key, one)
+		}, nil
 	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	t.mu.Lock()
-	if err != nil {
 		t.leave(key, one)
-		return nil, err
+		return nil, ctx.Err()
 	}
-	return func() {
-		<-one.held
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.leave(key, one)
-	}, nil
 }
 
 func (t *Turns) leave(key string, one *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if one.users--; one.users == 0 {
 		delete(t.taken, key)
 	}

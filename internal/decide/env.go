@@ -39,8 +39,12 @@ type Env struct {
 
 // Partition is for the requests to a partition.
 func (e *Env) Partition(keyspace string, key []byte, local bool, level gocql.Consistency) Partition {
+	serial := gocql.Serial
+	if local {
+		serial = gocql.LocalSerial
+	}
 	return Partition{
-		Session: e.Session, Options: Options{Key: key, Consistency: level, Local: local}, Retrier: e.Retrier, Pace: e.Pace,
+		Session: e.Session, Options: Options{key, level, serial}, Retrier: e.Retrier, Pace: e.Pace,
 		Request: request.New(keyspace, key), Sent: &e.Sent,
 	}
 }
@@ -48,7 +52,7 @@ func (e *Env) Partition(keyspace string, key []byte, local bool, level gocql.Con
 // Base is a base row.
 func (e *Env) Base(base *entity.Base) BaseRow {
 	keyspace, _, key := base.Place()
-	return BaseRow{Partition: e.Partition(keyspace, key, base.Local(), base.Set.Level(e.Consistency)), Base: base}
+	return BaseRow{Partition: e.Partition(keyspace, key, base.Set.LocalSerial, base.Set.Level(e.Consistency)), Base: base}
 }
 
 // Read reads a base row, with all attempts. It returns nil if there is no row. A tracer is told of it as of a read.
@@ -59,7 +63,7 @@ func (e *Env) Read(ctx context.Context, base *entity.Base, plain bool) (row *ent
 	if e.Tracer.Any() {
 		level := at.Options.Consistency
 		if !plain {
-			level = gocql.Consistency(at.Options.Serial())
+			level = gocql.Consistency(at.Options.Serial)
 		}
 		_, table, _ := base.Place()
 		text, _, _ := base.Select()
@@ -122,28 +126,22 @@ func (p *Partition) Read(ctx context.Context, s statement.Bound, dest []any, pla
 
 // Try makes attempts, see [Try].
 func (p *Partition) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
-	if p.Pace == nil {
-		return p.attempts(ctx, attempt)
-	}
-	known := retry.NotApplied
-	err = p.Pace(ctx, func() (err error) {
-		known, err = p.attempts(ctx, attempt)
-		return err
-	})
-	return known, err
-}
-
-func (p *Partition) attempts(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome,
-	err error,
-) {
 	failed = retry.NotApplied
-	_, err = p.Retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+	once := func(ctx context.Context, _ int) error {
 		err := attempt(ctx)
 		if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
 			failed = retry.Unknown
 		}
 		return err
-	}, nil)
+	}
+	if p.Pace == nil {
+		_, err = p.Retrier.Do(ctx, retry.Swap, once, nil)
+		return failed, err
+	}
+	err = p.Pace(ctx, func() error {
+		_, err := p.Retrier.Do(ctx, retry.Swap, once, nil)
+		return err
+	})
 	return failed, err
 }
 

@@ -32,15 +32,7 @@ type Session interface {
 type Options struct {
 	Key         []byte            // of the partition
 	Consistency gocql.Consistency // of the commit
-	Local       bool              // LOCAL_SERIAL
-}
-
-// Serial is the level of transactions.
-func (o Options) Serial() gocql.SerialConsistency {
-	if o.Local {
-		return gocql.LocalSerial
-	}
-	return gocql.Serial
+	Serial      gocql.SerialConsistency
 }
 
 // Sessions sends through gocql. Reads go through a session of their own, see package session; the answers of
@@ -52,7 +44,7 @@ func (x Sessions) Swap(ctx context.Context, statements []statement.Bound, o Opti
 	err error,
 ) {
 	row = make(map[string]any)
-	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.Serial()).Consistency(o.Consistency)
+	q := query(ctx, x.Writes, together(statements), o).SerialConsistency(o.Serial).Consistency(o.Consistency)
 	applied, err = Scan(q.NoSkipMetadata().Iter(), row)
 	return applied, row, err
 }
@@ -63,7 +55,7 @@ func (x Sessions) Read(ctx context.Context, s statement.Bound, dest []any, plain
 ) {
 	level := o.Consistency
 	if !plain {
-		level = gocql.Consistency(o.Serial())
+		level = gocql.Consistency(o.Serial)
 	}
 	err = query(ctx, x.Reads, s, o).Consistency(level).Scan(dest...)
 	if errors.Is(err, gocql.ErrNotFound) {

@@ -89,9 +89,6 @@ func (b *Base) Key() string { return statement.EncodedKey(b.key) }
 // Complete says whether no column of the key is null, as may be where other code names the row.
 func (b *Base) Complete() bool { return statement.Present(b.key) }
 
-// Local says whether conditions hold within a datacentre alone.
-func (b *Base) Local() bool { return b.Set.LocalSerial }
-
 // Place is where the row is.
 func (b *Base) Place() (keyspace, table string, partition []byte) {
 	return b.keyspace, b.name, statement.PartitionKey(b.key[:b.Set.Tables[0].Part])
@@ -131,15 +128,12 @@ func (r Row) Current() gocql.UUID {
 	return r.Version
 }
 
-// regular are the columns alongside the key that are written, the version excepted.
-func (b *Base) regular() []int { return b.Set.Regular() }
-
 // becomes are the columns that a change sets, the version excepted. A delete removes also what is only read.
 func (b *Base) becomes(deleted bool) []int {
 	if deleted {
 		return b.Set.Alongside()
 	}
-	return b.regular()
+	return b.Set.Regular()
 }
 
 func (b *Base) where() statement.Terms { return statement.KeyTerms(b.Set.Tables[0].KeyNames, b.key) }

@@ -251,7 +251,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, err
 	}
 	cond := &Condition{
-		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Local: s.LocalSerial, Before: before, Version: version,
+		Entity: s.Name, Kind: c.Kind, By: s.Decided(), Before: before, Version: version,
 		base: NewBase(s, r.Keyspace, r.row()), after: r.After,
 	}
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.Place()

@@ -25,7 +25,6 @@ type Condition struct {
 	Keyspace, Table string // physical
 	PartitionKey    []byte
 	By              layout.Decided
-	Local           bool // LOCAL_SERIAL
 
 	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
 	// versioned sets.
@@ -108,7 +107,7 @@ func (c *Condition) Compare() statement.Bound {
 	change := statement.Bound{Text: "DELETE FROM " + b.table()}
 	if c.Kind == Update {
 		var set statement.Terms
-		for _, i := range b.regular() {
+		for _, i := range b.Set.Regular() {
 			set.Equal(b.Set.Columns[i].Name, &c.after[i])
 		}
 		change = statement.Bound{Text: "UPDATE " + b.table()}.Set(set)

@@ -86,9 +86,7 @@ func (r *Renderer) Mutation(t Placed, kind statement.MutationKind, key []*cqltyp
 
 // bind gives the arguments from start on, ending with key.
 func (r *Renderer) bind(start int, key []*cqltype.Value) []any {
-	for _, v := range key {
-		r.args = append(r.args, v)
-	}
+	r.args = statement.AppendArgs(r.args, key)
 	return r.args[start:len(r.args):len(r.args)]
 }
 

@@ -125,13 +125,11 @@ func (r *Renderer) Check() error {
 		return err
 	}
 	for n, t := range s.Tables {
-		if err := checkKey(s, t, r.After); err != nil {
-			return err
+		err := checkKey(s, t, r.After)
+		if n == 0 && err == nil { // a before-image that a query table could not hold has no row in it: see removes
+			err = checkKey(s, t, r.Before)
 		}
-		if n > 0 {
-			continue // a before-image that a query table could not hold has no row in it: see removes
-		}
-		if err := checkKey(s, t, r.Before); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -17,10 +17,7 @@ import (
 
 // called says whether the table is the one with the given physical names.
 func called(t *layout.Table, keyspace, name string, physical func(string) string) bool {
-	if physical(t.Keyspace) != keyspace {
-		return false
-	}
-	return t.Named(name)
+	return physical(t.Keyspace) == keyspace && t.Named(name)
 }
 
 // Declares says whether the mutation is of a table of the set, whose logical keyspaces physical maps, and if so, why it
@@ -67,13 +64,13 @@ func faultOfMutation(s *layout.Set, t *layout.Table, m *statement.Mutation) stri
 		removes := slices.ContainsFunc(m.Merges, func(c statement.MergeColumn) bool {
 			return c.Name == name && c.Kind == statement.RemoveElements
 		})
-		if fault := faultOfValue(s, t.Columns, name, v, removes); fault != "" {
+		i, fault := faultOfValue(s, t.Columns, name, v, removes)
+		if fault != "" {
 			return fault
 		}
 		if m.Kind == statement.Remove {
 			continue
 		}
-		i := t.Columns[slices.Index(t.ColumnNames, name)]
 		if fault := outside(s, i, v); fault != "" {
 			return fault
 		}
@@ -137,25 +134,23 @@ func otherKey(t *layout.Table, names []string, part int) string {
 		spell(names, part))
 }
 
-// faultOfValue says why v can be no value of the one of columns that is called name, or "". removes is whether its
-// elements are removed; v may be nil.
-func faultOfValue(s *layout.Set, columns []int, name string, v *cqltype.Value, removes bool) string {
+// faultOfValue finds the one of columns that is called name, and says why v can be no value of it, or "". removes is
+// whether its elements are removed; v may be nil.
+func faultOfValue(s *layout.Set, columns []int, name string, v *cqltype.Value, removes bool) (column int, fault string) {
 	n := slices.IndexFunc(columns, func(i int) bool { return s.Columns[i].Name == name })
 	if n < 0 {
-		return "it has no column " + name
+		return -1, "it has no column " + name
 	}
-	if v == nil {
-		return ""
-	}
-	want := s.Columns[columns[n]].CQL
+	column = columns[n]
+	want := s.Columns[column].CQL
 	if elems := want.Elems(); removes && len(elems) > 0 {
 		want = cqltype.SetOf(elems[0])
 	}
-	if want.Takes(v.Type) {
-		return ""
+	if v == nil || want.Takes(v.Type) {
+		return column, ""
 	}
-	return fmt.Sprintf("column %s is declared as %.200s, and the stored value is of %.200s", name, want.Definition(),
-		v.Type.Definition())
+	return column, fmt.Sprintf("column %s is declared as %.200s, and the stored value is of %.200s", name,
+		want.Definition(), v.Type.Definition())
 }
 
 // outside says that a value of column i, or nil, is beyond what is declared by OneOf, or "".
@@ -277,15 +272,14 @@ func faultOf(s *layout.Set, c *Condition) string {
 	if c.after == nil {
 		columns = base.Read // see Base.becomes
 	}
-	declared := s.Names(columns)
 	for n, name := range of.ColumnNames {
 		v := &cqltype.Value{Type: stored.Columns[n].CQL}
 		if c.after != nil && n != stored.Version {
 			v = &c.after[n]
 		}
-		fault := faultOfValue(s, columns, name, v, false)
+		i, fault := faultOfValue(s, columns, name, v, false)
 		if fault == "" {
-			fault = outside(s, columns[slices.Index(declared, name)], v)
+			fault = outside(s, i, v)
 		}
 		if fault != "" {
 			return fault

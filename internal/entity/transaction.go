@@ -20,8 +20,7 @@ type Transaction struct {
 	statement.Bound
 	parts    []*Conditional
 	fences   []gocql.UUID
-	claimed  map[string]bool // by Claim.id
-	released map[string]bool
+	released map[string]bool // by Claim.id
 }
 
 // CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word
@@ -32,13 +31,11 @@ const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the
 // versions of deleted entities that inserts have met; nil if they have met none.
 func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fences []gocql.UUID) *Transaction {
-	t := &Transaction{
-		parts: slices.Clone(changes), fences: slices.Clone(fences), claimed: make(map[string]bool),
-		released: make(map[string]bool),
-	}
+	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences), released: make(map[string]bool)}
+	claimed := make(map[string]bool)
 	for _, c := range changes {
 		for _, key := range c.Claims {
-			t.claimed[key.id()] = true
+			claimed[key.id()] = true
 		}
 		for _, key := range c.Releases {
 			t.released[key.id()] = true
@@ -58,7 +55,7 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 	for n, change := range changes {
 		cond := change.Condition
 		b, row := cond.base, "row"+strconv.Itoa(n)
-		columns := append([]string{b.VersionColumn()}, b.Set.Names(b.regular())...)
+		columns := append([]string{b.VersionColumn()}, b.Set.Names(b.Set.Regular())...)
 		let(row, columns, b.table(), b.where())
 		if before := t.before(n); before != (gocql.UUID{}) {
 			holds.Equal(row+"."+b.VersionColumn(), cqltype.TimeUUID(before))
@@ -85,7 +82,7 @@ func NewTransaction(changes []*Conditional, mutations []*statement.Mutation, fen
 			write(statement.Insert(claim.name(), names, owner))
 		}
 		for _, claim := range change.Releases {
-			if !t.claimed[claim.id()] { // at one timestamp the delete would win
+			if !claimed[claim.id()] { // at one timestamp the delete would win
 				write(statement.Bound{Text: "DELETE FROM " + claim.name()}.Where(claim.where()))
 			}
 		}
@@ -134,7 +131,7 @@ func (t *Transaction) before(n int) gocql.UUID {
 func (c *Condition) write() statement.Bound {
 	b := c.base
 	var set statement.Terms
-	for _, i := range b.regular() {
+	for _, i := range b.Set.Regular() {
 		if c.after == nil {
 			set.Null(b.Set.Columns[i].Name)
 		} else {
@@ -167,7 +164,7 @@ func (t *Transaction) Found() *Found {
 	n := 0
 	for i, change := range t.parts {
 		f.starts = append(f.starts, n)
-		n += 1 + len(change.Condition.base.regular()) + len(t.contested(i))
+		n += 1 + len(change.Condition.base.Set.Regular()) + len(t.contested(i))
 	}
 	f.values = make([]rawValue, n)
 	return f
@@ -187,7 +184,7 @@ func (f *Found) Dest() []any {
 func (f *Found) Row(n int) (row Row) {
 	values := f.values[f.starts[n]:]
 	b := f.t.parts[n].Condition.base
-	row = b.readRow(b.regular(), values[1:])
+	row = b.readRow(b.Set.Regular(), values[1:])
 	copy(row.Version[:], values[0].Data)
 	return row
 }
@@ -211,7 +208,7 @@ func (f *Found) Holds(n int) (holds, sure bool) {
 // Taken is the first key that the n-th change takes and that an entity had, nil if there was none.
 func (f *Found) Taken(n int) *Claim {
 	change := f.t.parts[n]
-	at := f.starts[n] + 1 + len(change.Condition.base.regular())
+	at := f.starts[n] + 1 + len(change.Condition.base.Set.Regular())
 	for k, claim := range f.t.contested(n) {
 		if f.values[at+k].Data != nil {
 			return claim

@@ -176,8 +176,7 @@ func (c *Condition) Digest() uint64 {
 	for _, i := range columns {
 		switch {
 		case c.after == nil, c.after[i].Data == nil, s.Columns[i].Derived != nil, slices.Contains(s.Tables[0].Key, i),
-			i == s.Version, i == s.Mark,
-			s.Columns[i].ReadOnly:
+			i == s.Version, i == s.Mark, s.Columns[i].ReadOnly:
 		default:
 			named(i, &c.after[i])
 		}

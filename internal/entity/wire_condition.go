@@ -47,7 +47,7 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	cond := c.Condition
 	s := cond.base.Set
 	w := wireCondition{
-		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.By != layout.Compared, Local: cond.Local, Before: cond.Before,
+		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.By != layout.Compared, Local: s.LocalSerial, Before: cond.Before,
 		Version:       cond.Version,
 		Transactional: cond.By == layout.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table,
 		Key: len(cond.base.key), Part: s.Tables[0].Part,
@@ -202,7 +202,7 @@ func (w *wireCondition) conditional(d *statement.Decoder) (*Conditional, error) 
 	out := &Conditional{Condition: &Condition{
 		Entity: s.Name, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table,
 		PartitionKey: statement.PartitionKey(b.key[:w.Part]),
-		Local:        w.Local, Before: w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
+		Before:       w.Before, Version: w.Version, Keys: bytes.Clone(w.Keys), base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {

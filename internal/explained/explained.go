@@ -102,7 +102,7 @@ func Of(w *planned.Explained, err error) (*Plan, error) {
 // conditionOf is a decision for people.
 func conditionOf(d *decide.Decision) *Condition {
 	out := &Condition{Serial: gocql.Serial.String(), Unmet: d.Unmet, Followed: d.Followed}
-	if d.First().Local {
+	if d.First().Base().Set.LocalSerial {
 		out.Serial = gocql.LocalSerial.String()
 	}
 	for _, text := range d.Texts(d) {

@@ -61,10 +61,7 @@ type Mutation struct {
 
 // String says what the mutation does to which table, without values.
 func (m Mutation) String() string {
-	if m.Keyspace == "" {
-		return m.Kind.String() + " " + m.Table
-	}
-	return m.Kind.String() + " " + m.Keyspace + "." + m.Table
+	return m.Kind.String() + " " + Qualified(m.Keyspace, m.Table)
 }
 
 // Format prints [Mutation.String] for every verb: a mutation printed in full would show its partition key.
@@ -320,13 +317,8 @@ func (m *Mutation) Transactable() bool {
 
 // Untimed is the statement of a Put or Remove without its timestamp: a transaction has one of its own.
 func (m *Mutation) Untimed() Bound {
-	var names []string
-	var args []any
-	for n, name := range m.Names {
-		if name != TimestampName {
-			names, args = append(names, name), append(args, m.Args[n])
-		}
-	}
+	at := slices.Index(m.Names, TimestampName)
+	names, args := slices.Delete(slices.Clone(m.Names), at, at+1), slices.Delete(slices.Clone(m.Args), at, at+1)
 	if m.Kind != Remove {
 		return Insert(Qualified(m.Keyspace, m.Table), names, args)
 	}

@@ -106,12 +106,16 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 		return &Mutation{Keyspace: w.Keyspace, Table: w.Table, Kind: Increment}, nil
 	}
 	names, args := make([]string, len(w.Columns)), make([]any, len(w.Columns), len(w.Columns)+2) // two for USING
-	for i := range w.Columns {
-		arg, err := w.Columns[i].arg(d)
+	for i, c := range w.Columns {
+		names[i], args[i] = c.Name, gocql.UnsetValue
+		if !c.Bound() {
+			continue
+		}
+		v, err := c.Value(d)
 		if err != nil {
 			return nil, err
 		}
-		names[i], args[i] = w.Columns[i].Name, arg
+		args[i] = v
 	}
 	key := make([]*cqltype.Value, w.Keys)
 	for i := range key {
@@ -205,21 +209,9 @@ func (c *Column) Valued() bool { return c.State == valued }
 
 // Value is what is bound to the column.
 func (c *Column) Value(d *Decoder) (*cqltype.Value, error) {
-	arg, err := c.arg(d)
-	if err != nil {
-		return nil, err
-	}
-	v, ok := arg.(*cqltype.Value)
-	if !ok {
-		return nil, errors.New("a column without a value")
-	}
-	return v, nil
-}
-
-func (c *Column) arg(d *Decoder) (any, error) {
 	switch c.State {
 	case unset:
-		return gocql.UnsetValue, nil
+		return nil, errors.New("a column without a value")
 	case null, valued:
 	default:
 		return nil, errors.New("a value in an unknown state")
@@ -246,11 +238,8 @@ func FitsKey(v *cqltype.Value) bool { return len(v.Data) > 0 && len(v.Data) <= M
 
 // elementsOf says whether v holds elements that can be put, or whose keys can be removed.
 func elementsOf(v *cqltype.Value, kind EditKind) bool {
-	if v.Data == nil || !v.Type.MultiCell() || v.Type.Kind() != gocql.TypeSet &&
-		(kind == RemoveElements || v.Type.Kind() != gocql.TypeMap) {
-		return false
-	}
-	return v.Type.Malformed(v.Data) == ""
+	return v.Data != nil && v.Type.MultiCell() &&
+		(v.Type.Kind() == gocql.TypeSet || v.Type.Kind() == gocql.TypeMap && kind != RemoveElements)
 }
 
 // remove is the Remove of the row under key.
@@ -285,11 +274,6 @@ const (
 	maxTypes    = 1 << 20   // bytes of the texts of all types that differ; parsed, a text takes up to 60 times as much
 )
 
-var (
-	errTypeSize  = fmt.Errorf("a type of more than %d characters", maxType)
-	errTypesSize = fmt.Errorf("column types of more than %d characters together", maxTypes)
-)
-
 // Decode reads what is stored and makes of it what it stands for.
 func Decode[W interface{ Check() error }, T any](d *Decoder, what string, data []byte, w W,
 	from func(W, *Decoder) (*T, error), into *T,
@@ -316,10 +300,10 @@ func (d *Decoder) typ(text string) (*cqltype.Type, error) {
 		return t, nil
 	}
 	if len(text) > maxType {
-		return nil, errTypeSize
+		return nil, fmt.Errorf("a type of more than %d characters", maxType)
 	}
 	if d.size += len(text); d.size > maxTypes {
-		return nil, errTypesSize
+		return nil, fmt.Errorf("column types of more than %d characters together", maxTypes)
 	}
 	t, err := cqltype.ParseDefinition(text)
 	if err != nil {

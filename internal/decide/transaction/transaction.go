@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/decide"
+	"github.com/denorm-go/denorm/internal/each"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/layout"
 	"github.com/denorm-go/denorm/internal/statement"
@@ -138,18 +139,19 @@ func (x *transacting) judge(ctx context.Context, found *entity.Found) (again boo
 		return false, decide.ErrExists
 	}
 	for n := range x.parts { // nothing else is in the way
-		resend, err := x.overcome(ctx, n, found)
-		if err != nil || x.Outcome == retry.Applied {
-			return false, err
+		switch holds, sure := found.Holds(n); {
+		case holds:
+			continue
+		case sure:
+			x.fences[n] = found.Row(n).Version
+		default:
+			if resend, err := x.image(ctx, n, found.Row(n)); !resend {
+				return false, err
+			}
 		}
-		again = again || resend
+		again = true
 	}
 	return again, nil
-}
-
-// fence says whether an insert has met the row of a deleted entity.
-func (x *transacting) fence(n int, row entity.Row) bool {
-	return x.parts[n].Condition.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{})
 }
 
 // prevented is why the condition of the n-th change did not hold, if it surely did not and sending it in another form
@@ -158,7 +160,7 @@ func (x *transacting) fence(n int, row entity.Row) bool {
 func (x *transacting) prevented(n int, found *entity.Found) error {
 	cond, row, key := x.parts[n].Condition, found.Row(n), found.Taken(n)
 	holds, sure := found.Holds(n)
-	fence := x.fence(n, row)
+	fence := cond.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{}) // of a deleted entity
 	switch {
 	case (holds || fence) && key != nil:
 		x.Conflict, x.Taken = true, key
@@ -176,19 +178,6 @@ func (x *transacting) prevented(n int, found *entity.Found) error {
 		x.Current, _ = cond.Base().Decode(row)
 	}
 	return decide.ConflictError(n, x.parts, row.Present)
-}
-
-// overcome puts the n-th change into the form in which its condition may hold, if it did not, and says whether to send
-// it.
-func (x *transacting) overcome(ctx context.Context, n int, found *entity.Found) (again bool, err error) {
-	switch holds, sure := found.Holds(n); {
-	case holds:
-		return false, nil
-	case !sure:
-		return x.image(ctx, n, found.Row(n))
-	}
-	x.fences[n] = found.Row(n).Version
-	return true, nil
 }
 
 // image looks again at a row that had the version of the before-image and other bytes. Whether the condition held then
@@ -227,23 +216,18 @@ func (x *transacting) applied() (again bool, err error) {
 
 // names are the names of the tables of a transaction, with their keyspaces unless that is the one of the first change.
 func names(d *decide.Decision) (names []string) {
-	own := d.First().Keyspace
-	add := func(keyspace, name string) {
-		if keyspace != own {
-			name = keyspace + "." + name
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	var places []decide.Place
 	for _, c := range d.Parts {
-		add(c.Condition.Keyspace, c.Condition.Table)
-		for _, k := range slices.Concat(c.Claims, c.Releases) {
-			add(k.Keyspace, k.Table)
-		}
+		places = append(places, decide.PlacesOf(c)...)
 	}
 	for _, m := range d.Mutations {
-		add(m.Keyspace, m.Table)
+		places = append(places, decide.Place{Keyspace: m.Keyspace, Table: m.Table})
+	}
+	for _, p := range each.Once(places) {
+		if p.Keyspace != d.First().Keyspace {
+			p.Table = p.Keyspace + "." + p.Table
+		}
+		names = append(names, p.Table)
 	}
 	return names
 }

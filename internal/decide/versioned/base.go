@@ -32,7 +32,7 @@ func NewBase(env *decide.Env, base *entity.Base) *Base {
 
 // NewKey is a key of a Unique table, on behalf of the entity of own. store gives the base row of an entity that has it.
 func NewKey(env *decide.Env, c *entity.Claim, own *entity.Base, store func(owner *entity.Base) Store) *UniqueKey {
-	partition := env.Partition(c.Keyspace, c.PartitionKey(), own.Local(), env.Consistency)
+	partition := env.Partition(c.Keyspace, c.PartitionKey(), own.Set.LocalSerial, env.Consistency)
 	return &UniqueKey{c, &partition, store, make(map[string]*entity.Base)}
 }
 

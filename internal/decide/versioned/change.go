@@ -117,11 +117,10 @@ func (c *Change) claim(ctx context.Context) error {
 		if err != nil && !errors.Is(err, ErrOwnerless) { // such a claim is not this entity's, and stays
 			return err
 		}
-		token := claim.Token
 		if claim.Owner != key.Self() {
-			token = gocql.UUID{}
+			claim.Token = gocql.UUID{}
 		}
-		c.Tokens = append(c.Tokens, token)
+		c.Tokens = append(c.Tokens, claim.Token)
 	}
 	c.held = make([]holding, len(c.Claims))
 	for i, key := range c.Claims {

@@ -80,7 +80,7 @@ func (k *UniqueKey) Read(ctx context.Context) (out Claim, err error) {
 	found, err := k.partition.Read(ctx, statement, dest, false)
 	switch {
 	case err != nil:
-		return out, fmt.Errorf("read %s at %v: %w", k.Claim, k.partition.Options.Serial(), err)
+		return out, fmt.Errorf("read %s at %v: %w", k.Claim, k.partition.Options.Serial, err)
 	case !found:
 		return out, nil
 	}

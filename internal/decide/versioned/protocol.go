@@ -54,7 +54,7 @@ func commit(ctx context.Context, env *decide.Env, d *decide.Decision, earlier de
 		ID: change.ID,
 	}
 	if change.left {
-		giveBack(ctx, env, d, change)
+		atEnd(ctx, env, d, change, (*Change).release)
 	}
 	var taken *TakenError
 	if errors.As(result.Err, &taken) {
@@ -95,16 +95,8 @@ func conclude(ctx context.Context, env *decide.Env, d *decide.Decision, known de
 		Store: NewBase(env, base), Swap: swapOf(d.First()), Releases: keysOf(env, base, d.Parts[0].Releases),
 		Tokens: known.Tokens,
 	}
-	if len(change.Releases) == 0 {
-		if end, ok := env.Ends.Begin(d.Row()); ok {
-			go func() {
-				defer end()
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), env.Timeout)
-				defer cancel()
-				change.Finish(ctx)
-			}()
-			return
-		}
+	if len(change.Releases) == 0 && atEnd(ctx, env, d, change, (*Change).Finish) {
+		return
 	}
 	_, _ = fanout.Detached(ctx, func() (struct{}, error) {
 		change.Finish(ctx)
@@ -119,22 +111,25 @@ func abandon(ctx context.Context, env *decide.Env, d *decide.Decision, known dec
 	for i, held := range known.Held {
 		change.held = append(change.held, holding{key: change.Claims[i], Held: held})
 	}
-	giveBack(ctx, env, d, change)
+	atEnd(ctx, env, d, change, (*Change).release)
 }
 
-// giveBack gives back what a change has claimed. The call has ended, so this is one of the ends: the next change of the
-// entity waits for it. Where there is no room for it, the next one to want such a key takes it.
-func giveBack(ctx context.Context, env *decide.Env, d *decide.Decision, change *Change) {
+// atEnd does a last step of a change as one of the ends: the next change of the entity waits for it. It says whether
+// there is room for it. Where there is none to give keys back, the next one to want such a key takes it.
+func atEnd(ctx context.Context, env *decide.Env, d *decide.Decision, change *Change,
+	step func(*Change, context.Context),
+) bool {
 	end, ok := env.Ends.Begin(d.Row())
 	if !ok {
-		return
+		return false
 	}
 	go func() {
 		defer end()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), env.Timeout)
 		defer cancel()
-		change.release(ctx)
+		step(change, ctx)
 	}()
+	return true
 }
 
 // keysOf are keys on behalf of the entity of own.
