@@ -58,10 +58,7 @@ func (s *Sender) Start(ctx context.Context, write *Write, mode string, requests 
 		f.limit = max(f.limit, time.Until(d)+Leeway)
 	}
 	f.inFlight.Store(int32(n))
-	width := n
-	if write.Width > 0 {
-		width = min(n, write.Width)
-	}
+	width := min(n, cmp.Or(write.Width, n))
 	f.begun.Store(int32(width))
 	n = 0
 	for i := range requests {
