@@ -1,9 +1,6 @@
 package retry
 
-const (
-	reasonUnclassified = "unclassified"
-	reasonSeveral      = "several"
-)
+const reasonUnclassified = "unclassified"
 
 // Classify says what is known after an attempt to write failed with err. It assumes that the attempt was sent once:
 // without speculative execution, and with a gocql RetryPolicy that never retries. For nil it returns the zero Verdict.
