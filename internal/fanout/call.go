@@ -40,8 +40,17 @@ type timed struct {
 // Deadline implements [context.Context].
 func (c *Call) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// Done implements [context.Context].
-func (c *Call) Done() <-chan struct{} { return c.timer().ctx.Done() }
+// Done implements [context.Context]. It makes the timer, once.
+func (c *Call) Done() <-chan struct{} {
+	if c.timed.Load() == nil {
+		t := new(timed)
+		t.ctx, t.cancel = context.WithDeadline(c.Context, c.deadline)
+		if !c.timed.CompareAndSwap(nil, t) {
+			t.cancel()
+		}
+	}
+	return c.timed.Load().ctx.Done()
+}
 
 // Err implements [context.Context].
 func (c *Call) Err() error {
@@ -79,19 +88,6 @@ func WrapTimeout(ctx context.Context, err error) error {
 		text += ": " + err.Error()
 	}
 	return &req.RewordedError{Cause: err, Text: text}
-}
-
-// timer makes the timer, once.
-func (c *Call) timer() *timed {
-	if t := c.timed.Load(); t != nil {
-		return t
-	}
-	t := new(timed)
-	t.ctx, t.cancel = context.WithDeadline(c.Context, c.deadline)
-	if !c.timed.CompareAndSwap(nil, t) {
-		t.cancel()
-	}
-	return c.timed.Load()
 }
 
 // End ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose

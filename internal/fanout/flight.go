@@ -113,7 +113,7 @@ func (f *Flight) Wait(requests []Request) []Request {
 			limit, early = left, true
 		}
 	}
-	timer := time.AfterFunc(limit-time.Since(f.start), f.expire)
+	timer := time.AfterFunc(limit-time.Since(f.start), func() { f.end(context.DeadlineExceeded) })
 	defer timer.Stop()
 	if done := end.Done(); done == nil { // a plain receive costs half of a select
 		<-f.ended
@@ -147,9 +147,6 @@ func (f *Flight) Wait(requests []Request) []Request {
 		return f.abandon(requests)
 	}
 }
-
-// expire is the end of first attempts that took too long.
-func (f *Flight) expire() { f.end(context.DeadlineExceeded) }
 
 // end ends the first attempts, before all are done.
 func (f *Flight) end(err error) {
