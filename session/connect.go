@@ -53,10 +53,9 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	session, err := config.CreateSession()
 	refusals, filtered := seen.stop()
 	if err != nil {
-		encrypted := config.SslOpts != nil || cluster.HostDialer != nil
 		return nil, &connectError{
 			driver: err, hosts: config.Hosts, refusals: refusals, filtered: filtered,
-			keyspace: config.Keyspace, encrypted: encrypted,
+			keyspace: config.Keyspace, encrypted: config.SslOpts != nil || cluster.HostDialer != nil,
 		}
 	}
 	return session, nil

@@ -54,7 +54,7 @@ func ResultOf(err error) Result {
 	}
 	_, answered := driver.RequestError(err)
 	switch {
-	case answered, errors.Is(err, gocql.ErrNotFound), errors.As(err, new(*undecoded.Error)):
+	case answered, errors.Is(err, gocql.ErrNotFound), errors.As(err, new(*undecoded.Error)): // the answer came
 		return Answered
 	case errors.Is(err, gocql.ErrTimeoutNoResponse), errors.Is(err, context.DeadlineExceeded):
 		return TimedOut
