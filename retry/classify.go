@@ -1,9 +1,6 @@
 package retry
 
-const (
-	reasonUnclassified = "unclassified"
-	reasonSeveral      = "several"
-)
+const reasonUnclassified = "unclassified"
 
 // Classify says what is known after an attempt to write failed with err. It assumes that the attempt was sent once:
 // without speculative execution, and with a gocql RetryPolicy that never retries. For nil it returns the zero Verdict.
@@ -21,21 +18,17 @@ func Classify(err error, kind Kind) Verdict {
 	// Neither errors.Is nor errors.As, for two reasons: they take the first match of a joined error, and an
 	// ErrNoConnections alongside a lost connection is not "not applied"; and they ask the Is methods of errors, where the
 	// timeouts of package net claim to be context.DeadlineExceeded.
-	for err != nil {
-		if v, ok := classifyServer(err, kind); ok {
-			return v
-		}
-		if v, ok := classifyDriver(err, kind); ok {
-			return v
-		}
-		switch wrapper := err.(type) { //nolint:errorlint // walks the tree of errors itself, see above
-		case interface{ Unwrap() error }:
-			err = wrapper.Unwrap()
-		case interface{ Unwrap() []error }:
-			return classifyAll(wrapper.Unwrap(), kind)
-		default:
-			return unknown(kind, reasonUnclassified)
-		}
+	if v, ok := classifyServer(err, kind); ok {
+		return v
+	}
+	if v, ok := classifyDriver(err, kind); ok {
+		return v
+	}
+	switch wrapper := err.(type) { //nolint:errorlint // walks the tree of errors itself, see above
+	case interface{ Unwrap() error }:
+		return classifyAll([]error{wrapper.Unwrap()}, kind)
+	case interface{ Unwrap() []error }:
+		return classifyAll(wrapper.Unwrap(), kind)
 	}
 	return unknown(kind, reasonUnclassified)
 }

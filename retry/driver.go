@@ -10,12 +10,6 @@ import (
 	"github.com/denorm-go/denorm/internal/driver"
 )
 
-const (
-	reasonCanceled         = "canceled"
-	reasonDeadlineExceeded = "deadline_exceeded"
-	reasonNoResponse       = "no_response"
-)
-
 // classifyDriver classifies the errors that gocql itself returns for a write, and those of network and context that it
 // passes on. Only values and types that gocql 1.7.0 returns before it sends, and nowhere else, are on the list of
 // clean ones. Not on it, although some of their causes come before sending:
@@ -45,12 +39,12 @@ func classifyDriver(err error, kind Kind) (Verdict, bool) {
 		return permanent("use_statement"), true
 
 	case context.Canceled:
-		return unknownFinal(reasonCanceled), true
+		return unknownFinal("canceled"), true
 	case context.DeadlineExceeded:
-		return unknownFinal(reasonDeadlineExceeded), true
+		return unknownFinal("deadline_exceeded"), true
 
 	case gocql.ErrTimeoutNoResponse:
-		return unknown(kind, reasonNoResponse), true
+		return unknown(kind, "no_response"), true
 	case gocql.ErrConnectionClosed:
 		return unknown(kind, "connection_closed"), true
 	case gocql.ErrTooManyTimeouts:

@@ -61,7 +61,7 @@ func (v Verdict) and(other Verdict) Verdict {
 		Reason:   v.Reason,
 	}
 	if v.Reason != other.Reason {
-		joined.Reason = reasonSeveral
+		joined.Reason = "several"
 	}
 	return joined
 }

@@ -53,10 +53,9 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	session, err := config.CreateSession()
 	refusals, filtered := seen.stop()
 	if err != nil {
-		encrypted := config.SslOpts != nil || cluster.HostDialer != nil
 		return nil, &connectError{
 			driver: err, hosts: config.Hosts, refusals: refusals, filtered: filtered,
-			keyspace: config.Keyspace, encrypted: encrypted,
+			keyspace: config.Keyspace, encrypted: config.SslOpts != nil || cluster.HostDialer != nil,
 		}
 	}
 	return session, nil
@@ -68,17 +67,14 @@ var errShared = errors.New("the host selection policy is of another session: cal
 // ownPolicy ensures that the session will not share its host selection policy with another one.
 func ownPolicy(config *gocql.ClusterConfig) error {
 	policy, ok := config.PoolConfig.HostSelectionPolicy.(*hosts.Policy)
-	if fresh := policy.Fresh(); ok && fresh != nil {
-		fresh.Datacentre = limit(config.HostFilter) // it may be another one since SelectHosts
-		config.PoolConfig.HostSelectionPolicy = fresh
+	if fresh := policy.Fresh(); fresh != nil {
+		policy, config.PoolConfig.HostSelectionPolicy = fresh, fresh
 		config.FrameHeaderObserver = fresh.Observe(config.FrameHeaderObserver)
-		return nil
-	}
-	if hosts.Taken(config.PoolConfig.HostSelectionPolicy) {
+	} else if hosts.Taken(config.PoolConfig.HostSelectionPolicy) {
 		return errShared
 	}
 	if ok {
-		policy.Datacentre = limit(config.HostFilter)
+		policy.Datacentre = limit(config.HostFilter) // it may be another one since SelectHosts
 	}
 	return nil
 }
@@ -202,27 +198,21 @@ func (e *connectError) Unwrap() []error {
 // hint says which part of a configuration an error is about, where its text does not.
 func (e *connectError) hint(r refusal) string {
 	err := r.err
-	var (
-		authority x509.UnknownAuthorityError
-		name      x509.HostnameError
-		invalid   x509.CertificateInvalidError
-		plain     tls.RecordHeaderError
-		alert     *net.OpError
-	)
+	var alert *net.OpError
 	server, answered := driver.RequestError(err)
 	switch {
 	case answered && server.Code() == gocql.ErrCodeCredentials:
 		return "credentials rejected"
 	case strings.HasPrefix(err.Error(), "authentication required"): // gocql has no type for it
 		return "credentials missing, Authenticator is not set"
-	case errors.As(err, &authority):
+	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return "the node's certificate is of an authority that SslOpts does not trust"
-	case errors.As(err, &name):
+	case errors.As(err, new(x509.HostnameError)):
 		return "the node's certificate is for another name (nodes are known by address, " +
 			"unless SslOpts.Config.ServerName is a name that all certificates share)"
-	case errors.As(err, &invalid):
+	case errors.As(err, new(x509.CertificateInvalidError)):
 		return "the node's certificate is not valid"
-	case errors.As(err, &plain):
+	case errors.As(err, new(tls.RecordHeaderError)):
 		return "no TLS at this port, or not this protocol"
 	case errors.As(err, &alert) && alert.Op == "remote error" && strings.Contains(alert.Err.Error(), "certificate"):
 		return "the node does not accept the certificate of this client, or wants one"

@@ -30,11 +30,7 @@ func newHostDialer(config *gocql.ClusterConfig) (gocql.HostDialer, error) {
 	}
 	d := hostDialer{dialer: config.Dialer, handshake: config.ConnectTimeout}
 	if d.dialer == nil { // gocql's own
-		dialer := &net.Dialer{Timeout: config.ConnectTimeout}
-		if config.SocketKeepalive > 0 {
-			dialer.KeepAlive = config.SocketKeepalive
-		}
-		d.dialer = dialer
+		d.dialer = &net.Dialer{Timeout: config.ConnectTimeout, KeepAlive: max(0, config.SocketKeepalive)}
 	}
 	if config.SslOpts != nil {
 		var err error
@@ -54,11 +50,10 @@ func (d hostDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.
 	}
 	limited := d.tls != nil && d.handshake > 0
 	if limited {
-		err = conn.SetDeadline(time.Now().Add(d.handshake))
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("limit the TLS handshake with %s: %w", address, err)
+		if err = conn.SetDeadline(time.Now().Add(d.handshake)); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("limit the TLS handshake with %s: %w", address, err)
+		}
 	}
 	name := address // the fork of ScyllaDB verifies the address
 	if host, ok := any(host).(interface{ HostnameAndPort() string }); ok {
@@ -69,11 +64,10 @@ func (d hostDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.
 		return nil, err //nolint:wrapcheck // it is the one that gocql would give
 	}
 	if limited {
-		err = conn.SetDeadline(time.Time{})
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("after the TLS handshake with %s: %w", address, err)
+		if err = conn.SetDeadline(time.Time{}); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("after the TLS handshake with %s: %w", address, err)
+		}
 	}
 	return dialed, nil
 }

@@ -147,9 +147,11 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	if cluster == nil {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
-	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
+	given := cluster.PoolConfig.HostSelectionPolicy
+	// The one that Configure sets, with nothing of the caller's in it, can be replaced.
+	if p, _ := given.(*hosts.Policy); given != nil && p.Fresh() == nil {
 		return nil, fmt.Errorf("denorm: session: Open would replace the HostSelectionPolicy (%T): leave it out, and "+
-			"use LocalDC, or Adjust with SelectHosts", p)
+			"use LocalDC, or Adjust with SelectHosts", given)
 	}
 	var writes, reads string // datacentres
 	var err error
@@ -161,17 +163,8 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, err
 	}
 	s.config.LocalDC = common(writes, reads)
-	if err := s.roles(); err != nil { // not of sessions that are new
-		s.Close()
-		return nil, err
-	}
+	_ = s.roles() // no error: they are new
 	return s, nil
-}
-
-// replaceable says whether a policy is the one that Configure sets, with nothing of the caller's in it.
-func replaceable(policy gocql.HostSelectionPolicy) bool {
-	p, ok := policy.(*hosts.Policy)
-	return ok && p.Fresh() != nil
 }
 
 // common is the datacentre that both the writes and the reads are limited to, empty if there is none.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	req "github.com/denorm-go/denorm/internal/request"
 )
 
 // Call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule only the flight
@@ -38,8 +40,17 @@ type timed struct {
 // Deadline implements [context.Context].
 func (c *Call) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// Done implements [context.Context].
-func (c *Call) Done() <-chan struct{} { return c.timer().ctx.Done() }
+// Done implements [context.Context]. It makes the timer, once.
+func (c *Call) Done() <-chan struct{} {
+	if c.timed.Load() == nil {
+		t := new(timed)
+		t.ctx, t.cancel = context.WithDeadline(c.Context, c.deadline)
+		if !c.timed.CompareAndSwap(nil, t) {
+			t.cancel()
+		}
+	}
+	return c.timed.Load().ctx.Done()
+}
 
 // Err implements [context.Context].
 func (c *Call) Err() error {
@@ -65,54 +76,24 @@ func (c *Call) Value(key any) any {
 
 type callKey struct{}
 
-// timeoutError is the end of a call by the writer's [Timeout]. The context's error alone would read as if the caller's
-// deadline had passed.
-type timeoutError struct {
-	timeout time.Duration
-	err     error
-}
-
-func (e *timeoutError) Error() string {
-	text := fmt.Sprintf("the writer's Timeout of %v is over", e.timeout)
-	if e.err != context.DeadlineExceeded { //nolint:errorlint // it alone, which says nothing more
-		text += ": " + e.err.Error()
-	}
-	return text
-}
-
-func (e *timeoutError) Unwrap() error { return e.err }
-
-// WrapTimeout is the error of something done under ctx, and names the writer's limit if that has ended it.
+// WrapTimeout is the error of something done under ctx, and names the writer's limit if that has ended it. The context's
+// error alone would read as if the caller's deadline had passed.
 func WrapTimeout(ctx context.Context, err error) error {
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if !ok || !errors.Is(err, context.DeadlineExceeded) || c.Context.Err() != nil || c.Err() == nil {
 		return err
 	}
-	return &timeoutError{c.timeout, err}
-}
-
-// timer makes the timer, once.
-func (c *Call) timer() *timed {
-	if t := c.timed.Load(); t != nil {
-		return t
+	text := fmt.Sprintf("the writer's Timeout of %v is over", c.timeout)
+	if err != context.DeadlineExceeded { //nolint:errorlint // it alone, which says nothing more
+		text += ": " + err.Error()
 	}
-	t := new(timed)
-	t.ctx, t.cancel = context.WithDeadline(c.Context, c.deadline)
-	if !c.timed.CompareAndSwap(nil, t) {
-		t.cancel()
-		return c.timed.Load()
-	}
-	return t
+	return &req.RewordedError{Cause: err, Text: text}
 }
 
 // End ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose
 // context had a deadline already.
 func (c *Call) End() {
 	if c == nil {
-		return
-	}
-	if t := c.timed.Load(); t != nil {
-		t.cancel()
 		return
 	}
 	if !c.timed.CompareAndSwap(nil, ended) {
@@ -170,20 +151,18 @@ func Detached[T any](ctx context.Context, do func() (T, error)) (T, error) {
 		value, err := do()
 		results <- result{value, err}
 	}()
-	var late <-chan time.Time
-	for done := ctx.Done(); ; {
-		select {
-		case r := <-results:
-			return r.value, r.err
-		case <-done:
-			timer := time.NewTimer(Leeway)
-			defer timer.Stop()
-			done, late = nil, timer.C
-		case <-late:
-			if stage.CompareAndSwap(waiting, canceled) {
-				return none, fmt.Errorf("%w: %w", ErrUnbegun, WrapTimeout(ctx, ctx.Err()))
-			}
-			return none, ErrStraggler(ctx)
-		}
+	select {
+	case r := <-results:
+		return r.value, r.err
+	case <-ctx.Done():
 	}
+	select {
+	case r := <-results:
+		return r.value, r.err
+	case <-time.After(Leeway):
+	}
+	if stage.CompareAndSwap(waiting, canceled) {
+		return none, fmt.Errorf("%w: %w", ErrUnbegun, WrapTimeout(ctx, ctx.Err()))
+	}
+	return none, ErrStraggler(ctx)
 }

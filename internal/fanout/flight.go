@@ -58,10 +58,7 @@ func (s *Sender) Start(ctx context.Context, write *Write, mode string, requests 
 		f.limit = max(f.limit, time.Until(d)+Leeway)
 	}
 	f.inFlight.Store(int32(n))
-	width := n
-	if write.Width > 0 {
-		width = min(n, write.Width)
-	}
+	width := min(n, cmp.Or(write.Width, n))
 	f.begun.Store(int32(width))
 	n = 0
 	for i := range requests {
@@ -116,7 +113,7 @@ func (f *Flight) Wait(requests []Request) []Request {
 			limit, early = left, true
 		}
 	}
-	timer := time.AfterFunc(limit-time.Since(f.start), f.expire)
+	timer := time.AfterFunc(limit-time.Since(f.start), func() { f.end(context.DeadlineExceeded) })
 	defer timer.Stop()
 	if done := end.Done(); done == nil { // a plain receive costs half of a select
 		<-f.ended
@@ -150,9 +147,6 @@ func (f *Flight) Wait(requests []Request) []Request {
 		return f.abandon(requests)
 	}
 }
-
-// expire is the end of first attempts that took too long.
-func (f *Flight) expire() { f.end(context.DeadlineExceeded) }
 
 // end ends the first attempts, before all are done.
 func (f *Flight) end(err error) {

@@ -75,10 +75,7 @@ func (g *groupTask) run() {
 		g.notSent()
 		return
 	}
-	ctx := flight.ctx
-	if flight.sender.Tracer.Requests() {
-		ctx = g.traced()
-	}
+	ctx := g.begin()
 	if err := g.again(ctx, 1); err != nil {
 		g.split(ctx, err)
 		return
@@ -97,11 +94,7 @@ func (g *groupTask) run() {
 //
 //go:noinline
 func (g *groupTask) notSent() {
-	ctx := g.flight.ctx
-	if g.flight.sender.Tracer.Requests() {
-		ctx = g.traced()
-	}
-	g.task.notSent(ctx)
+	g.task.notSent(g.begin())
 	for i := range g.members() {
 		t := g.member(i)
 		t.notSent(g.flight.ctx)
@@ -141,9 +134,7 @@ func (t *task) alone(first req.Failed, failed *retry.Verdict) {
 	t.current.Follow(&t.group.current.Attempt)
 	t.request.Host = t.group.request.Host
 	first.Alone = func() context.Context {
-		if flight.sender.Tracer.Requests() {
-			ctx = t.traced() //nolint:fatcontext // it is called once
-		}
+		ctx = t.begin() //nolint:fatcontext // it is called once
 		return ctx
 	}
 	observe := func(e req.Event) {
@@ -152,8 +143,8 @@ func (t *task) alone(first req.Failed, failed *retry.Verdict) {
 		}
 	}
 	result, err := flight.sender.Retrier.GoOn(ctx, first, t.request.Kind, t.again, observe)
-	if result.BudgetSpent && !t.told && flight.sender.Tracer.Requests() { // nothing else tells that it was given up
-		ctx = t.traced()
+	if result.BudgetSpent && !t.told { // nothing else tells that it was given up
+		ctx = t.begin()
 	}
 	if t.sent.Load() > 0 && t.request.barred(&result.Last, err) {
 		for _, m := range t.request.Mutations {
@@ -170,8 +161,7 @@ func (t *task) alone(first req.Failed, failed *retry.Verdict) {
 // barred says whether a request was rejected because of its table: any other request would be too. INVALID may be due
 // to a value.
 func (r *Request) barred(v *retry.Verdict, err error) bool {
-	var missing *period.MissingError
-	return v.Reason == "unauthorized" || v.Reason == "invalid" && errors.As(r.Explain(err), &missing)
+	return v.Reason == "unauthorized" || v.Reason == "invalid" && errors.As(r.Explain(err), new(*period.MissingError))
 }
 
 // Groups puts n requests into groups, as far as the tables of each may be in one.

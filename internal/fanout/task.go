@@ -70,10 +70,7 @@ func (t *task) run() {
 		growStack()
 	}
 	for waited := false; ; waited = true {
-		ctx := flight.ctx
-		if flight.sender.Tracer.Requests() {
-			ctx = t.traced()
-		}
+		ctx := t.begin()
 		if over(ctx) || !t.stage.CompareAndSwap(waiting, sending) {
 			t.notSent(ctx)
 		} else if waited {
@@ -108,6 +105,14 @@ func (t *task) done() {
 		flight.err = context.Canceled
 		close(flight.ended)
 	}
+}
+
+// begin tells of the request, if any tracer is told of requests, and returns the context for what follows.
+func (t *task) begin() context.Context {
+	if t.flight.sender.Tracer.Requests() {
+		return t.traced()
+	}
+	return t.flight.ctx
 }
 
 //go:noinline

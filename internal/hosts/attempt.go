@@ -67,9 +67,16 @@ func (a *Attempt) end(r Result) {
 // Fork makes other another attempt of the same request, on another goroutine. It avoids the hosts that a has tried.
 func (a *Attempt) Fork(other *Attempt) {
 	other.Context, other.Keyspace, other.Key, other.Token, other.Group = a.Context, a.Keyspace, a.Key, a.Token, a.Group
-	if a.past != nil {
-		other.past = &history{tried: a.past.tried, count: a.past.count}
+	other.Follow(a)
+}
+
+// Follow makes the attempts of a avoid the nodes that other has tried, of the same request or of the group that a's was
+// part of.
+func (a *Attempt) Follow(other *Attempt) {
+	if other.past != nil {
+		a.past = &history{tried: other.past.tried, count: other.past.count}
 	}
+	a.avoid(other.node.Load())
 }
 
 // Avoid makes the next attempt of a go to another host than that of first, which was sent before and may still be at

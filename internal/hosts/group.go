@@ -179,12 +179,9 @@ func mostCommon(replicas [][]*member) *member {
 	first := rand.IntN(len(all)) //nolint:gosec // it spreads load, it guards nothing
 	best := all[first]
 	for i := range all {
-		switch c := all[(first+i)%len(all)]; {
-		case c.partitions != best.partitions:
-			if c.partitions > best.partitions {
-				best = c
-			}
-		case c.tier < best.tier || c.tier == best.tier && c.inFlight < best.inFlight:
+		c := all[(first+i)%len(all)]
+		if cmp.Or(cmp.Compare(c.partitions, best.partitions), cmp.Compare(best.tier, c.tier),
+			cmp.Compare(best.inFlight, c.inFlight)) > 0 {
 			best = c
 		}
 	}
@@ -281,12 +278,4 @@ func (a *Attempt) Excuse() {
 	for ; a != nil && a.past != nil; a = a.past.rival {
 		a.excuse()
 	}
-}
-
-// Follow makes the attempts of a, which was part of a group, avoid the nodes that the group has tried.
-func (a *Attempt) Follow(group *Attempt) {
-	if group.past != nil {
-		a.past = &history{tried: group.past.tried, count: group.past.count}
-	}
-	a.avoid(group.node.Load())
 }

@@ -64,8 +64,7 @@ func query(session *gocql.Session) (map[string]replication, error) {
 	var name string
 	var options map[string]string
 	err := catalog.Each(attempt, session, gocql.LocalOne, "SELECT keyspace_name, replication FROM system_schema.keyspaces",
-		nil,
-		func() { found[name] = newReplication(options) }, &name, &options)
+		nil, func() { found[name] = newReplication(options) }, &name, &options)
 	attempt.End(ResultOf(err))
 	return found, err
 }

@@ -38,16 +38,13 @@ var errUnprepared = fmt.Errorf("the connection ended while it prepared the state
 // of the connection). Errors of decoding come without the value that the driver's text may hold. Where no host is left,
 // the text names the datacentre.
 func Cause(ctx context.Context, err error) error {
-	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return errUnprepared
 	}
 	if a := attemptOf(ctx); errors.Is(err, gocql.ErrNoConnections) && a != nil && a.past != nil && a.past.without != "" {
 		return fmt.Errorf("no node of datacentre %s can be reached: %w", a.past.without, err)
 	}
-	if err != nil {
-		return undecoded.Hide(err)
-	}
-	return nil
+	return undecoded.Hide(err)
 }
 
 // ResultOf says what the [Cause] of a failure tells of the host of the request. Nil is an answer.
@@ -55,11 +52,9 @@ func ResultOf(err error) Result {
 	if err == nil {
 		return Answered // without what follows, which costs an allocation
 	}
-	var network net.Error
-	var failed *undecoded.Error // the answer came
 	_, answered := driver.RequestError(err)
 	switch {
-	case answered, errors.Is(err, gocql.ErrNotFound), errors.As(err, &failed):
+	case answered, errors.Is(err, gocql.ErrNotFound), errors.As(err, new(*undecoded.Error)): // the answer came
 		return Answered
 	case errors.Is(err, gocql.ErrTimeoutNoResponse), errors.Is(err, context.DeadlineExceeded):
 		return TimedOut
@@ -69,7 +64,7 @@ func ResultOf(err error) Result {
 		errors.Is(err, gocql.ErrSessionClosed), unsent(err):
 		return Unsent
 	case errors.Is(err, gocql.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.As(err, &network):
+		errors.As(err, new(net.Error)):
 		return Lost
 	}
 	return Broken
@@ -90,12 +85,8 @@ func Overloaded(err error) bool {
 	if err == nil {
 		return false
 	}
-	var (
-		read  *gocql.RequestErrReadTimeout
-		write *gocql.RequestErrWriteTimeout
-	)
 	answer, answered := driver.RequestError(err)
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) ||
-		errors.As(err, &read) ||
-		errors.As(err, &write) || answered && answer.Code() == gocql.ErrCodeOverloaded
+		errors.As(err, new(*gocql.RequestErrReadTimeout)) || errors.As(err, new(*gocql.RequestErrWriteTimeout)) ||
+		answered && answer.Code() == gocql.ErrCodeOverloaded
 }

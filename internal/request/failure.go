@@ -30,18 +30,17 @@ func MarkRefused(err error) error {
 	return &RefusedError{err}
 }
 
-// shownError is an answer of a server with another text.
-type shownError struct {
-	error
-	text string
+// RewordedError is a cause with another text.
+type RewordedError struct {
+	Cause error
+	Text  string
 }
 
-func (e *shownError) Error() string { return e.text }
+func (e *RewordedError) Error() string { return e.Text }
+func (e *RewordedError) Unwrap() error { return e.Cause }
 
-// Format prints the text for every verb: %#v would show the answer.
-func (e *shownError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.text) }
-
-func (e *shownError) Unwrap() error { return e.error }
+// Format prints the text for every verb: %#v would show the cause, which may be an answer of the server.
+func (e *RewordedError) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Text) }
 
 // Shown makes an error one line that can be printed, whatever the server has sent, and leaves the key out of it.
 // Cassandra names a partition that nodetool has denylisted by its key, which is a value that was bound (StorageProxy of
@@ -59,5 +58,5 @@ func Shown(err error) error {
 	if text == err.Error() {
 		return err
 	}
-	return &shownError{err, text}
+	return &RewordedError{err, text}
 }

@@ -81,8 +81,7 @@ func (r *Request) Do(
 	return retrier.Do(ctx, kind, func(ctx context.Context, _ int) error {
 		r.Begin(ctx)
 		err := r.End(send(r)) //nolint:contextcheck // it is ctx now
-		var failed *undecoded.Error
-		if errors.As(err, &failed) {
+		if errors.As(err, new(*undecoded.Error)) {
 			return Stop(err)
 		}
 		return err

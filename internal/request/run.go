@@ -66,8 +66,7 @@ func (r *run) record(own context.Context, err error) {
 		verdict = retry.Verdict{Retry: r.kind.Idempotent(), Reason: reasonAttemptTimeout}
 		r.err = fmt.Errorf("retry: attempt ended after %v: %w", r.policy.AttemptTimeout, err)
 	}
-	var stop *stopError
-	if errors.As(err, &stop) {
+	if errors.As(err, new(*stopError)) {
 		verdict.Retry = false
 	}
 	r.result.Outcome = r.result.Outcome.Then(verdict.Outcome)
@@ -133,7 +132,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 func (r *run) failure() error {
 	last, ended := r.err, r.ctx.Err()
 	if r.result.Last.Reason == reasonAttemptTimeout {
-		last = &limitError{limit: r.policy.AttemptTimeout, err: r.err}
+		// The context's error alone would read as if the caller's deadline had passed.
+		last = &RewordedError{r.err, fmt.Sprintf("no answer within %v", r.policy.AttemptTimeout)}
 		if r.late {
 			last = fmt.Errorf("%w; MaxElapsedTime %v of the retry policy allows no further attempt", last,
 				r.policy.MaxElapsedTime)
@@ -153,16 +153,6 @@ func (r *run) failure() error {
 	}
 	return last
 }
-
-// limitError is the end of an attempt by its own limit. The context's error alone would read as if the caller's
-// deadline had passed.
-type limitError struct {
-	limit time.Duration
-	err   error
-}
-
-func (e *limitError) Error() string { return fmt.Sprintf("no answer within %v", e.limit) }
-func (e *limitError) Unwrap() error { return e.err }
 
 // endedError is the last error of a write, and why no attempt followed: both can be found with errors.Is and errors.As.
 type endedError struct{ last, ended error }

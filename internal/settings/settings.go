@@ -45,11 +45,8 @@ func (s *Shared) Physical(logical, session string) (string, error) {
 	if physical, ok := s.Keyspaces[logical]; ok {
 		return physical, nil
 	}
-	switch {
-	case s.Strict:
+	if s.Strict {
 		return "", ErrUnmapped
-	case logical == "":
-		return session, nil
 	}
-	return logical, nil
+	return cmp.Or(logical, session), nil
 }
