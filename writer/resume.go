@@ -107,11 +107,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		p.deciding = &deciding{decided: failed.decided}
 		p.known.Sent = 0
 	}
-	fallBack := p.mode == LoggedBatch && !p.Strict
-	if fallBack && batch {
-		fallBack, _ = w.batchlog.down(w.clock.now())
-	}
-	if fallBack {
+	if p.mode == LoggedBatch && !p.Strict && (!batch || w.batchlog.down(w.clock.now())) {
 		p.mode = Fallback
 	}
 	for i := range failed.requests {
@@ -119,7 +115,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		switch {
 		case next.Kind == retry.Counter:
 			p.Counters = append(p.Counters, next)
-		case fallBack && next.Kind == retry.LoggedBatch:
+		case p.mode == Fallback && next.Kind == retry.LoggedBatch:
 			p.Requests = append(p.Requests, next.Split()...)
 		default:
 			p.Requests = append(p.Requests, next)
