@@ -93,12 +93,11 @@ func (e *unreadError) Unwrap() error { return e.cause }
 // is used. The error is an [*unreadError].
 func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t := l.recall(keyspace, table)
-	ok := !t.at.IsZero()
-	if ok && time.Since(t.at) < liveAge {
+	if time.Since(t.at) < liveAge {
 		return t.liveTable, nil
 	}
 	read, err := l.reread(ctx, retrier, keyspace, table)
-	if err != nil && ok && !errors.Is(err, errNoTable) {
+	if err != nil && !t.at.IsZero() && !errors.Is(err, errNoTable) {
 		return t.liveTable, nil
 	}
 	return read, err
@@ -245,7 +244,7 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 				errs = append(errs, fmt.Errorf("table %s: no keyspace: %s", name, w.noKeyspace()))
 				continue
 			}
-			if _, err := w.live.reread(ctx, &patient.sender.Retrier, keyspace, name); err != nil {
+			if _, err := w.live.reread(ctx, &patient, keyspace, name); err != nil {
 				errs = append(errs, err)
 				continue
 			}
