@@ -172,9 +172,8 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 func (w *Writer) env(op string) decide.Env {
 	return decide.Env{
 		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency,
-		Timeout: w.timeout,
-		Now:     w.clock.now, Skew: w.maxSkew, Next: w.next,
-		Grace: w.claimGrace, Ends: w.ends, FanOut: w.finishes,
+		Timeout: w.timeout, Now: w.clock.now, Skew: w.maxSkew, Next: w.next, Grace: w.claimGrace, Ends: w.ends,
+		FanOut: w.finishes,
 	}
 }
 
@@ -207,15 +206,12 @@ func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutation
 	alone := *w // the decision does the retries
 	alone.sender.Retrier = single
 	p.Requests = alone.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
-	for i := range p.Requests {
-		sent += p.Requests[i].Sent
-	}
-	if !fanout.AllApplied(p.Requests) {
+	if !p.Applied() {
 		// Not as an Error: what it says of its tables is not said of the write that met this one.
 		failed := p.failure()
 		err = fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))
 	}
-	return sent, err
+	return p.Sent(), err
 }
 
 // followed is what is known of a table that follows the base row; own is what its own requests say. Nothing is known

@@ -260,12 +260,11 @@ func (e *Error) Unwrap() []error {
 // whose condition did not hold.
 func Current[T any](err error) (T, bool) {
 	var e *Error
-	if errors.As(err, &e) && e.known.Conflict {
-		row, ok := e.known.Current.(T)
-		return row, ok
+	if !errors.As(err, &e) || !e.known.Conflict {
+		return *new(T), false
 	}
-	var none T
-	return none, false
+	row, ok := e.known.Current.(T)
+	return row, ok
 }
 
 // NotApplied reports whether the write is surely in no table, and will not appear. Fail the request, or make it again,
