@@ -80,11 +80,8 @@ type wirePath struct {
 // keyspaces, and the traceparent of a traced write. For counters they hold the outcome alone. An error cannot be
 // encoded if nothing was planned (a rejected write, a failed read), or if the write is too large.
 func (e *Error) MarshalBinary() ([]byte, error) {
-	if len(e.requests) == 0 && e.decision == nil {
-		if e.empty() {
-			return nil, errNotDecoded
-		}
-		return nil, errNothingToResume
+	if err := e.nothing(); err != nil {
+		return nil, err
 	}
 	w := wireError{Op: e.Op[:min(len(e.Op), maxOp)], Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
 	requests := slices.Clip(e.requests) // others may encode it at the same time

@@ -221,9 +221,15 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// empty says whether there is nothing in the error, as before it is decoded.
-func (e *Error) empty() bool {
-	return len(e.requests) == 0 && e.decision == nil && e.refusal == nil && e.unread == nil
+// nothing is why the error holds nothing that could be sent, or nil if it does.
+func (e *Error) nothing() error {
+	switch {
+	case len(e.requests) > 0 || e.decision != nil:
+		return nil
+	case e.refusal != nil || e.unread != nil:
+		return errNothingToResume
+	}
+	return errNotDecoded
 }
 
 func (e *Error) any(is func(Outcome) bool) bool {

@@ -40,7 +40,7 @@ func missingSet(sets []tables.Described) error {
 
 // agree rejects a stored error whose parts do not all have its timestamp: no write makes such an error.
 func (e *Error) agree() error {
-	for m := range e.mutations {
+	for _, m := range e.mutations() {
 		below := m.Kind == statement.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
 		if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
 			return errors.New("denorm: decode error: a part is of another timestamp than the whole")
@@ -83,7 +83,7 @@ func (w *Writer) admit(e *Error) error {
 			}
 		}
 	}
-	for m := range e.mutations {
+	for _, m := range e.mutations() {
 		if isIncrement(m) {
 			continue // never sent again
 		}
@@ -98,21 +98,14 @@ func (w *Writer) admit(e *Error) error {
 }
 
 // mutations are those of the decision and of all requests.
-func (e *Error) mutations(yield func(*statement.Mutation) bool) {
+func (e *Error) mutations() (all []*statement.Mutation) {
 	if e.decision != nil {
-		for _, m := range e.decision.Mutations {
-			if !yield(m) {
-				return
-			}
-		}
+		all = append(all, e.decision.Mutations...)
 	}
 	for i := range e.requests {
-		for _, m := range e.requests[i].Mutations {
-			if !yield(m) {
-				return
-			}
-		}
+		all = append(all, e.requests[i].Mutations...)
 	}
+	return all
 }
 
 // admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The
