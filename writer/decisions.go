@@ -121,18 +121,13 @@ func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) 
 // unmixed rejects a write of which a part cannot be in the transaction of the rest.
 func unmixed(changes []tables.Change) error {
 	whole := func(c tables.Change) bool { return c.Internal().Set.Decided() == layout.Transactional }
-	for _, c := range changes[1:] {
-		one, other := changes[0], c
-		if whole(one) == whole(other) {
-			continue
-		}
-		if !whole(one) {
-			one, other = other, one
-		}
-		return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after "+
-			"the other", one.Entity(), other.Entity(), other.Entity())
+	one := slices.IndexFunc(changes, whole)
+	other := slices.IndexFunc(changes, func(c tables.Change) bool { return !whole(c) })
+	if one < 0 || other < 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after "+
+		"the other", changes[one].Entity(), changes[other].Entity(), changes[other].Entity())
 }
 
 var (

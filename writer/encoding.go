@@ -101,10 +101,8 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 			w.Decision.Taken = known.Taken.Table
 		}
 		w.Decision.Err, w.Decision.Refused = wireCause(known.Err)
-		for _, r := range fanout.Requests(d.Mutations) {
-			r.Outcome, r.Attempts, r.Err = known.Outcome, known.Attempts, known.Err
-			requests = append(requests, r)
-		}
+		all := fanout.Request{Mutations: d.Mutations, Outcome: known.Outcome, Attempts: known.Attempts, Err: known.Err}
+		requests = append(requests, all.Split()...)
 	}
 	for i := range requests {
 		p := &requests[i]

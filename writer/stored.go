@@ -125,7 +125,7 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 	if w.resumes == nil {
 		return nil
 	}
-	fault := ""
+	first, fault := places[0], ""
 	for _, set := range w.resumes { // several may have the table
 		found, other := in(set.Internal(), w.physical)
 		if found && other == "" {
@@ -134,17 +134,14 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 		fault = cmp.Or(fault, other)
 	}
 	if fault != "" {
-		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table,
-			fault)
+		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", first.Keyspace, first.Table, fault)
 	}
-	if where := w.elsewhere(places[0].Table); where != "" {
+	if where := w.elsewhere(first.Table); where != "" {
 		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that "+
-			"keyspace",
-			places[0].Keyspace, places[0].Table, where)
+			"keyspace", first.Keyspace, first.Table, where)
 	}
 	return fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of "+
-		"this writer",
-		places[0].Keyspace, places[0].Table)
+		"this writer", first.Keyspace, first.Table)
 }
 
 // elsewhere says in which keyspace the sets of [Resumes] have a table of a name, or "" if none of them has it.
