@@ -138,8 +138,7 @@ func (e *Error) Error() string {
 // texts says how many tables have the write, and what is known of each of the others.
 func (e *Error) texts() (texts []string) {
 	applied, last := 0, ""
-	for i := range e.Tables {
-		r := &e.Tables[i]
+	for _, r := range e.Tables {
 		if r.Outcome == Applied {
 			applied++
 			continue

@@ -72,10 +72,8 @@ const (
 func modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
-	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
-		return *new(T), reject(op, err)
-	}
-	if err := set.Update(key, key).Internal().CheckVerb(); err != nil { // not only once a row was found
+	verb := set.Update(key, key).Internal().CheckVerb() // not only once a row was found
+	if err := cmp.Or(w.err, inKeyspaces(w, set), verb); err != nil {
 		return *new(T), reject(op, err)
 	}
 	leave, err := w.turn(ctx, op, set.Internal(), key)

@@ -145,8 +145,8 @@ func (w *Writer) rejected(failed *Error) error {
 // counted is the error of a Resume that has only counters before it.
 func (e *Error) counted() *Error {
 	var left []string
-	for i := range e.Tables {
-		if r := &e.Tables[i]; r.Counter && r.Outcome != Applied {
+	for _, r := range e.Tables {
+		if r.Counter && r.Outcome != Applied {
 			left = append(left, fmt.Sprintf("%s (%v)", r.Table, r.Outcome))
 		}
 	}
