@@ -39,24 +39,20 @@ func (b *batchlog) succeeded(now time.Time) {
 	b.at.Store(&next)
 }
 
-// down says whether not to use the batchlog, and if it is used again, what [batchlog.try] takes. It compares moments,
-// which the process's monotonic clock keeps right when the wall clock steps.
-func (b *batchlog) down(now time.Time) (down bool, trial *time.Time) {
-	at := b.at.Load()
-	if at == nil {
-		return false, nil
-	}
-	if now.Sub(*at) < planned.BatchlogPause {
-		return true, nil
-	}
-	return false, at
+// down says whether not to use the batchlog.
+func (b *batchlog) down(now time.Time) bool { return paused(b.at.Load(), now) }
+
+// paused says whether not to use the batchlog after it failed at a moment, nil for never. The process's monotonic clock
+// keeps that right when the wall clock steps.
+func paused(at *time.Time, now time.Time) bool {
+	return at != nil && now.Sub(*at) < planned.BatchlogPause
 }
 
 // try is called for a logged batch that is about to be sent. It says whether not to send it, and if it is sent, whether
 // it is the one that tries the batchlog again. A plan takes no trial: it may be dropped, and others would wait for it.
 func (b *batchlog) try(now time.Time) (down, trial bool) {
-	down, at := b.down(now)
-	if at == nil {
+	at := b.at.Load()
+	if down = paused(at, now); down || at == nil {
 		return down, false
 	}
 	next := now.Add(batchlogTrial - planned.BatchlogPause)
@@ -104,19 +100,18 @@ func (w *Writer) guardSize(p *fanout.Request, atomic bool) error {
 		}
 	}
 	return fmt.Errorf("%w: a logged batch of about %d bytes, BatchLimit %d, the most in table %s, %d: write fewer or "+
-		"smaller rows%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest],
-		orConcurrent(", or use Concurrent()", atomic))
+		"smaller rows%s", ErrTooLarge, size, w.batchLimit, largest, byTable[largest], orConcurrent(atomic))
 }
 
 // orConcurrent is the advice to write without a batch, empty for a set declared Atomic, which rejects that.
-func orConcurrent(advice string, atomic bool) string {
+func orConcurrent(atomic bool) string {
 	if atomic {
 		return ""
 	}
-	return advice
+	return ", or use Concurrent()"
 }
 
 func noGrace(m *statement.Mutation, atomic bool) error {
 	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog drops its batches: ALTER TABLE %s.%s WITH "+
-		"gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
+		"gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(atomic))
 }

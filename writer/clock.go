@@ -111,13 +111,7 @@ func hashes(changes []tables.Change, physical func(string) string) []uint64 {
 	for _, c := range changes {
 		base := c.Internal().Set.Tables[0]
 		if key := c.Internal().Key(); key != "" {
-			var h maphash.Hash
-			h.SetSeed(floorSeed)
-			for _, part := range []string{physical(base.Keyspace), base.Name, key} {
-				_, _ = h.WriteString(part) // never fails
-				_ = h.WriteByte(0)
-			}
-			all = append(all, h.Sum64())
+			all = append(all, maphash.Comparable(floorSeed, [3]string{physical(base.Keyspace), base.Name, key}))
 		}
 	}
 	return all

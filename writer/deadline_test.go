@@ -254,7 +254,8 @@ func TestAttemptsOfShortCalls(t *testing.T) {
 		if err != nil || plan.Policy.AttemptTimeout != test.want {
 			t.Errorf("%s: Explain says %v, %v", name, plan.Policy, err)
 		}
-		if got, want := w.patient().sender.Retrier.AttemptTimeout(), w.policy.WithDefaults().AttemptTimeout; got != want {
+		patient := w.patient()
+		if got, want := patient.AttemptTimeout(), w.policy.WithDefaults().AttemptTimeout; got != want {
 			t.Errorf("%s: Warm reads for %v", name, got)
 		}
 	}

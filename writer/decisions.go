@@ -121,18 +121,13 @@ func (w *Writer) decideOn(p *plan, changes []tables.Change, version gocql.UUID) 
 // unmixed rejects a write of which a part cannot be in the transaction of the rest.
 func unmixed(changes []tables.Change) error {
 	whole := func(c tables.Change) bool { return c.Internal().Set.Decided() == layout.Transactional }
-	for _, c := range changes[1:] {
-		one, other := changes[0], c
-		if whole(one) == whole(other) {
-			continue
-		}
-		if !whole(one) {
-			one, other = other, one
-		}
-		return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after "+
-			"the other", one.Entity(), other.Entity(), other.Entity())
+	one := slices.IndexFunc(changes, whole)
+	other := slices.IndexFunc(changes, func(c tables.Change) bool { return !whole(c) })
+	if one < 0 || other < 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("set %s is Transactional, and set %s is not: declare %s Transactional, or write them one after "+
+		"the other", changes[one].Entity(), changes[other].Entity(), changes[other].Entity())
 }
 
 var (
@@ -172,9 +167,8 @@ func (w *Writer) decide(ctx context.Context, p *plan) {
 func (w *Writer) env(op string) decide.Env {
 	return decide.Env{
 		Op: op, Session: w.transact, Retrier: &w.sender.Retrier, Tracer: w.tracer, Consistency: w.consistency,
-		Timeout: w.timeout,
-		Now:     w.clock.now, Skew: w.maxSkew, Next: w.next,
-		Grace: w.claimGrace, Ends: w.ends, FanOut: w.finishes,
+		Timeout: w.timeout, Now: w.clock.now, Skew: w.maxSkew, Next: w.next, Grace: w.claimGrace, Ends: w.ends,
+		FanOut: w.finishes,
 	}
 }
 
@@ -207,15 +201,12 @@ func (w *Writer) finishFor(ctx context.Context, op string, _ time.Time, mutation
 	alone := *w // the decision does the retries
 	alone.sender.Retrier = single
 	p.Requests = alone.start(ctx, p, p.mode, p.Requests).Wait(p.Requests)
-	for i := range p.Requests {
-		sent += p.Requests[i].Sent
-	}
-	if !fanout.AllApplied(p.Requests) {
+	if !p.Applied() {
 		// Not as an Error: what it says of its tables is not said of the write that met this one.
 		failed := p.failure()
 		err = fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))
 	}
-	return sent, err
+	return p.Sent(), err
 }
 
 // followed is what is known of a table that follows the base row; own is what its own requests say. Nothing is known

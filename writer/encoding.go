@@ -80,11 +80,8 @@ type wirePath struct {
 // keyspaces, and the traceparent of a traced write. For counters they hold the outcome alone. An error cannot be
 // encoded if nothing was planned (a rejected write, a failed read), or if the write is too large.
 func (e *Error) MarshalBinary() ([]byte, error) {
-	if len(e.requests) == 0 && e.decision == nil {
-		if e.empty() {
-			return nil, errNotDecoded
-		}
-		return nil, errNothingToResume
+	if err := e.nothing(); err != nil {
+		return nil, err
 	}
 	w := wireError{Op: e.Op[:min(len(e.Op), maxOp)], Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
 	requests := slices.Clip(e.requests) // others may encode it at the same time
@@ -104,10 +101,8 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 			w.Decision.Taken = known.Taken.Table
 		}
 		w.Decision.Err, w.Decision.Refused = wireCause(known.Err)
-		for _, r := range fanout.Requests(d.Mutations) {
-			r.Outcome, r.Attempts, r.Err = known.Outcome, known.Attempts, known.Err
-			requests = append(requests, r)
-		}
+		all := fanout.Request{Mutations: d.Mutations, Outcome: known.Outcome, Attempts: known.Attempts, Err: known.Err}
+		requests = append(requests, all.Split()...)
 	}
 	for i := range requests {
 		p := &requests[i]

@@ -109,69 +109,62 @@ func unread(op, keyspace, table string, attempts int, cause error) *Error {
 }
 
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("denorm: ")
+	text := "denorm: "
 	if e.Op != "" {
-		b.WriteString(e.Op + ": ")
+		text += e.Op + ": "
 	}
 	switch {
 	case e.expired:
-		fmt.Fprintf(&b, "%v: %v", ErrExpired, e.refusal)
-		return b.String()
+		return fmt.Sprintf("%s%v: %v", text, ErrExpired, e.refusal)
 	case e.refusal != nil:
 		if e.Is(ErrInvalid) {
-			b.WriteString(ErrInvalid.Error() + ": ")
+			text += ErrInvalid.Error() + ": "
 		}
-		b.WriteString(e.refusal.Error())
+		text += e.refusal.Error()
 		if e.Resumable() {
-			b.WriteString("; nothing was sent, and the write is still to be finished: keep the error")
+			text += "; nothing was sent, and the write is still to be finished: keep the error"
 		}
-		return b.String()
+		return text
 	case e.unread != nil:
-		fmt.Fprintf(&b, "read of %s", e.Tables[0].Table)
+		text += "read of " + e.Tables[0].Table
 		if n := e.Tables[0].Attempts; n > 1 {
-			fmt.Fprintf(&b, " after %d attempts", n)
+			text += fmt.Sprintf(" after %d attempts", n)
 		}
-		b.WriteString(": " + causeText(e.unread))
-		return b.String()
+		return text + ": " + causeText(e.unread)
 	}
+	return text + e.Mode.String() + ": " + strings.Join(e.texts(), "; ")
+}
+
+// texts says how many tables have the write, and what is known of each of the others.
+func (e *Error) texts() (texts []string) {
 	applied, last := 0, ""
-	for i := range e.Tables {
-		if e.Tables[i].Outcome == Applied {
-			applied++
-		}
-	}
-	fmt.Fprintf(&b, "%s: ", e.Mode)
-	next := ""
-	if applied > 0 || len(e.Tables) != 1 && !e.Is(ErrUnknown) { // "applied to 0" would read as not applied
-		fmt.Fprintf(&b, "applied to %d of %d tables", applied, len(e.Tables))
-		next = "; "
-	}
-	for i := range e.Tables {
-		r := &e.Tables[i]
+	for _, r := range e.Tables {
 		if r.Outcome == Applied {
+			applied++
 			continue
 		}
-		fmt.Fprintf(&b, "%s%s %s", next, r.Table, r.Outcome)
-		next = "; "
+		text := r.Table + " " + r.Outcome.String()
 		switch {
 		case r.Attempts > 1:
-			fmt.Fprintf(&b, " after %d attempts", r.Attempts)
+			text += fmt.Sprintf(" after %d attempts", r.Attempts)
 		case r.Attempts == 0 && r.Outcome == NotApplied:
-			b.WriteString(", not sent")
+			text += ", not sent"
 		}
 		if r.Counter {
-			b.WriteString(", and counters are never sent again")
+			text += ", and counters are never sent again"
 		}
-		cause := causeText(r.Err)
-		if cause == last { // a batch fails all tables alike
-			b.WriteString(", for the same reason")
-			continue
+		if cause := causeText(r.Err); cause == last { // a batch fails all tables alike
+			text += ", for the same reason"
+		} else {
+			text, last = text+": "+cause, cause
 		}
-		b.WriteString(": " + cause)
-		last = cause
+		texts = append(texts, text)
 	}
-	return b.String()
+	if applied > 0 || len(e.Tables) != 1 && !e.Is(ErrUnknown) { // "applied to 0" would read as not applied
+		all := fmt.Sprintf("applied to %d of %d tables", applied, len(e.Tables))
+		texts = slices.Insert(texts, 0, all)
+	}
+	return texts
 }
 
 // causeText is the text of a cause, or at least its type.
@@ -221,9 +214,15 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// empty says whether there is nothing in the error, as before it is decoded.
-func (e *Error) empty() bool {
-	return len(e.requests) == 0 && e.decision == nil && e.refusal == nil && e.unread == nil
+// nothing is why the error holds nothing that could be sent, or nil if it does.
+func (e *Error) nothing() error {
+	switch {
+	case len(e.requests) > 0 || e.decision != nil:
+		return nil
+	case e.refusal != nil || e.unread != nil:
+		return errNothingToResume
+	}
+	return errNotDecoded
 }
 
 func (e *Error) any(is func(Outcome) bool) bool {
@@ -231,9 +230,7 @@ func (e *Error) any(is func(Outcome) bool) bool {
 }
 
 // wrongImage says whether the before-image had the version of the row, and other keys, or a compared column was null.
-func (e *Error) wrongImage() bool {
-	return errors.Is(e.known.Err, ErrInvalid)
-}
+func (e *Error) wrongImage() bool { return errors.Is(e.known.Err, ErrInvalid) }
 
 // Unwrap returns the causes: why each table is not Applied, why the write was rejected, or why the read failed.
 func (e *Error) Unwrap() []error {
@@ -260,12 +257,11 @@ func (e *Error) Unwrap() []error {
 // whose condition did not hold.
 func Current[T any](err error) (T, bool) {
 	var e *Error
-	if errors.As(err, &e) && e.known.Conflict {
-		row, ok := e.known.Current.(T)
-		return row, ok
+	if !errors.As(err, &e) || !e.known.Conflict {
+		return *new(T), false
 	}
-	var none T
-	return none, false
+	row, ok := e.known.Current.(T)
+	return row, ok
 }
 
 // NotApplied reports whether the write is surely in no table, and will not appear. Fail the request, or make it again,

@@ -93,12 +93,11 @@ func (e *unreadError) Unwrap() error { return e.cause }
 // is used. The error is an [*unreadError].
 func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t := l.recall(keyspace, table)
-	ok := !t.at.IsZero()
-	if ok && time.Since(t.at) < liveAge {
+	if time.Since(t.at) < liveAge {
 		return t.liveTable, nil
 	}
 	read, err := l.reread(ctx, retrier, keyspace, table)
-	if err != nil && ok && !errors.Is(err, errNoTable) {
+	if err != nil && !t.at.IsZero() && !errors.Is(err, errNoTable) {
 		return t.liveTable, nil
 	}
 	return read, err
@@ -226,10 +225,7 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 		defer cancel()
 	}
 	w = w.made()
-	if w.err != nil {
-		return reject("Warm", w.err)
-	}
-	if err := missingSet(sets); err != nil {
+	if err := cmp.Or(w.err, missingSet(sets)); err != nil {
 		return reject("Warm", err)
 	}
 	var errs []error
@@ -243,30 +239,23 @@ func (w *Writer) Warm(ctx context.Context, sets ...tables.Described) error {
 			}
 			if keyspace == "" {
 				errs = append(errs, fmt.Errorf("table %s: no keyspace: %s", name, w.noKeyspace()))
-				continue
-			}
-			if _, err := w.live.reread(ctx, &patient.sender.Retrier, keyspace, name); err != nil {
+			} else if _, err := w.live.reread(ctx, &patient, keyspace, name); err != nil {
 				errs = append(errs, err)
-				continue
+			} else {
+				statements = append(statements, set.Internal().Statements(i, keyspace)...)
 			}
-			statements = append(statements, set.Internal().Statements(i, keyspace)...)
 		}
 	}
-	w.route(ctx, statements) // last: a node that does not answer takes its time, and what the reads need
+	// Last, as a node that does not answer takes its time, and what the reads need: gocql finds out, for every statement,
+	// which of its values are the partition key. Failure costs token awareness of a statement, not correctness, so it is
+	// not reported.
+	if x, ok := w.sender.Exec.(fanout.Gocql); ok {
+		for _, statement := range statements {
+			_ = driver.Route(ctx, x.Session, statement)
+		}
+	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("denorm: Warm: %w", err)
 	}
 	return nil
-}
-
-// route makes gocql find out, for every statement, which of its values are the partition key. Failure costs token
-// awareness of a statement, not correctness, so it is not reported.
-func (w *Writer) route(ctx context.Context, statements []string) {
-	x, ok := w.sender.Exec.(fanout.Gocql)
-	if !ok {
-		return
-	}
-	for _, statement := range statements {
-		_ = driver.Route(ctx, x.Session, statement)
-	}
 }

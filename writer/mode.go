@@ -1,8 +1,6 @@
 package writer
 
-import (
-	"github.com/denorm-go/denorm/internal/printable"
-)
+import "github.com/denorm-go/denorm/internal/printable"
 
 // Mode is how a logical write is sent.
 type Mode uint8

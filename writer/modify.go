@@ -72,10 +72,8 @@ const (
 func modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
-	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
-		return *new(T), reject(op, err)
-	}
-	if err := set.Update(key, key).Internal().CheckVerb(); err != nil { // not only once a row was found
+	verb := set.Update(key, key).Internal().CheckVerb() // not only once a row was found
+	if err := cmp.Or(w.err, inKeyspaces(w, set), verb); err != nil {
 		return *new(T), reject(op, err)
 	}
 	leave, err := w.turn(ctx, op, set.Internal(), key)
@@ -280,15 +278,14 @@ func (w *Writer) unkept(ctx context.Context, op string, s *layout.Set) error {
 // and has not reached all replicas. A write made from its result may then meet [ErrConflict]. Load fails as the read of
 // [Modify] does.
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
-	var none T
 	w = w.made()
 	if err := missing(ctx, op, set); err != nil {
-		return none, reject(op, err)
+		return *new(T), reject(op, err)
 	}
 	ctx, call := fanout.Deadline(ctx, w.timeout)
 	defer call.End()
 	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
-		return none, reject(op, err)
+		return *new(T), reject(op, err)
 	}
 	row, _, err := read(ctx, w, op, set, key, true)
 	return row, err

@@ -183,8 +183,7 @@ func At(timestamp int64) Option {
 		switch {
 		case timestamp < earliest:
 			c.fail("At: timestamp %d is before the year 1990: give microseconds since the Unix epoch; this clock says %d",
-				timestamp,
-				c.clock.now().UnixMicro())
+				timestamp, c.clock.now().UnixMicro())
 		case timestamp/1000 >= earliest:
 			c.fail("At: timestamp %d is in nanoseconds: give microseconds since the Unix epoch; this clock says %d", timestamp,
 				c.clock.now().UnixMicro())

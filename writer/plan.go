@@ -83,11 +83,9 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	return p, nil
 }
 
-// timestamp picks the one timestamp of a write.
+// timestamp picks the one timestamp of a write, above the given one and the stamps of all before-images.
 func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) {
-	stamp := above
-	now := w.clock.now().UnixMicro()
-	ahead := now + w.maxSkew.Microseconds()
+	ahead := w.clock.now().UnixMicro() + w.maxSkew.Microseconds()
 	for _, c := range changes {
 		if !c.Internal().Valid() {
 			return 0, errors.New("a change was not made by a verb of a set, or the set is nil")
@@ -105,16 +103,16 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 			return 0, errors.New("At has the timestamp of the before-image's version: repeat with the before-image of the " +
 				"first try")
 		}
-		stamp = max(stamp, s)
+		above = max(above, s)
 	}
 	if !w.pinned {
-		return w.clock.next(stamp, w.maxSkew, changes, w.physical), nil
+		return w.clock.next(above, w.maxSkew, changes, w.physical), nil
 	}
 	switch {
 	case w.at > ahead:
 		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock: give microseconds, or correct "+
 			"the clock", w.maxSkew)
-	case w.at < stamp:
+	case w.at < above:
 		return 0, errors.New("the timestamp given to At is before the stamp of the before-image: the row would not change")
 	}
 	w.clock.follow(w.at, w.maxSkew, changes, w.physical)
@@ -256,7 +254,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		}
 		return nil
 	}
-	reason, needed, atomic := required(changes, mutations)
+	reason, atomic := required(changes, mutations)
 	switch {
 	case w.choice == alwaysConcurrent && atomic:
 		return errors.New("a set declared Atomic is written in logged batches, not Concurrent: use w.With(writer.Auto())")
@@ -265,16 +263,12 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*statement
 		return nil
 	case w.choice == alwaysLogged:
 		reason = "the writer has the option Logged"
-	case !needed:
+	case reason == "":
 		p.mode, p.reason = FanOut, "one entity, without deletes"
 		return nil
 	}
 	p.atomic, p.Strict = atomic, atomic || w.choice == alwaysLogged
-	down := false
-	if !p.Strict {
-		down, _ = w.batchlog.down(w.clock.now())
-	}
-	if down {
+	if !p.Strict && w.batchlog.down(w.clock.now()) {
 		p.mode, p.reason = Fallback, reason+", but the batchlog has failed and is not trusted yet"
 		return nil
 	}
@@ -308,20 +302,20 @@ func (p *plan) unsent(cause error) {
 	}
 }
 
-// required says whether, and why, auto sends a logged batch.
-func required(changes []tables.Change, mutations []*statement.Mutation) (reason string, needed, atomic bool) {
+// required says why auto sends a logged batch, empty if it does not, and whether that is for a set declared Atomic.
+func required(changes []tables.Change, mutations []*statement.Mutation) (reason string, atomic bool) {
 	for _, c := range changes {
 		if c.Internal().Set.Atomic {
-			return "set " + c.Entity() + " is declared Atomic", true, true
+			return "set " + c.Entity() + " is declared Atomic", true
 		}
 	}
 	if len(changes) > 1 {
-		return "several entities change", true, false
+		return "several entities change", false
 	}
 	if slices.ContainsFunc(mutations, func(m *statement.Mutation) bool { return m.Kind == statement.Remove }) {
-		return "deletes in several partitions", true, false
+		return "deletes in several partitions", false
 	}
-	return "", false, false
+	return "", false
 }
 
 // Counters are sent in requests of their own, alongside the rest of a write. They have no timestamp, so they are not

@@ -46,36 +46,33 @@ const resumeWidth = 256
 // cases nothing was sent. The package documentation says what to do with an error that stays Resumable.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	w = w.made()
-	nothing := errNothingToResume
-	switch {
-	case failed == nil:
-		failed, nothing = &Error{Op: "Resume"}, errNoError
-	case failed.empty():
-		nothing = errNotDecoded
+	nothing := errNoError
+	if failed == nil {
+		failed = &Error{Op: "Resume"}
+	} else {
+		nothing = failed.nothing()
 	}
-	empty := len(failed.requests) == 0 && failed.decision == nil
 	if ctx == nil {
-		if empty {
+		if nothing != nil {
 			return Result{}, reject(failed.Op, fmt.Errorf("%w; %w", errNoContext, nothing))
 		}
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, w.keep(failed.doubted(), errNoContext)
 	}
 	ctx, call := fanout.Deadline(ctx, w.timeout)
 	defer call.End()
-	op, err := failed.Op, error(nil)
-	if !empty {
-		failed = failed.doubted()
-		if err = w.rejected(failed); err != nil && failed.stored {
-			op = "Resume" // others may have written its own, one for each error
-		}
-	}
-	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Resume: true, Link: failed.link})
-	if empty {
+	if nothing != nil {
+		ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: failed.Op, Resume: true})
 		if w.err != nil {
 			nothing = fmt.Errorf("%w; %w", w.err, nothing)
 		}
 		return w.refused(ctx, failed.Op, nothing)
 	}
+	failed = failed.doubted()
+	op, err := failed.Op, w.rejected(failed)
+	if err != nil && failed.stored {
+		op = "Resume" // others may have written its own, one for each error
+	}
+	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Resume: true, Link: failed.link})
 	batch := false
 	if err == nil {
 		batch, err = w.fresh(ctx, failed)
@@ -107,11 +104,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		p.deciding = &deciding{decided: failed.decided}
 		p.known.Sent = 0
 	}
-	fallBack := p.mode == LoggedBatch && !p.Strict
-	if fallBack && batch {
-		fallBack, _ = w.batchlog.down(w.clock.now())
-	}
-	if fallBack {
+	if p.mode == LoggedBatch && !p.Strict && (!batch || w.batchlog.down(w.clock.now())) {
 		p.mode = Fallback
 	}
 	for i := range failed.requests {
@@ -119,7 +112,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		switch {
 		case next.Kind == retry.Counter:
 			p.Counters = append(p.Counters, next)
-		case fallBack && next.Kind == retry.LoggedBatch:
+		case p.mode == Fallback && next.Kind == retry.LoggedBatch:
 			p.Requests = append(p.Requests, next.Split()...)
 		default:
 			p.Requests = append(p.Requests, next)
@@ -152,8 +145,8 @@ func (w *Writer) rejected(failed *Error) error {
 // counted is the error of a Resume that has only counters before it.
 func (e *Error) counted() *Error {
 	var left []string
-	for i := range e.Tables {
-		if r := &e.Tables[i]; r.Counter && r.Outcome != Applied {
+	for _, r := range e.Tables {
+		if r.Counter && r.Outcome != Applied {
 			left = append(left, fmt.Sprintf("%s (%v)", r.Table, r.Outcome))
 		}
 	}

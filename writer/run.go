@@ -36,10 +36,8 @@ func (w *Writer) send(ctx context.Context, p *plan) (Result, error) {
 
 // tryBatchlog makes a logged batch that is about to be sent a fan-out while another write tries the batchlog.
 func (w *Writer) tryBatchlog(ctx context.Context, p *plan) {
-	if p.Strict || len(p.Requests) == 0 || p.Requests[0].Kind != retry.LoggedBatch || !p.Requests[0].Open() {
-		return
-	}
-	if ctx.Err() != nil { // nothing is sent
+	if p.Strict || len(p.Requests) == 0 || p.Requests[0].Kind != retry.LoggedBatch || !p.Requests[0].Open() ||
+		ctx.Err() != nil { // nothing is sent
 		return
 	}
 	var down bool
@@ -69,18 +67,18 @@ func (w *Writer) fallBack(ctx context.Context, p *plan) {
 
 // finish is the end of a write that has a plan.
 func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
-	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.sent + p.Sent(), Counters: len(p.Counters)}
-	n, done := len(p.Requests)+len(p.Counters), p.Applied()
 	groups, attempts, members := p.Groups()
-	result.Groups, result.Attempts, n = groups, result.Attempts+attempts, n+groups-members
+	result := Result{
+		Timestamp: p.timestamp, Mode: p.mode, Requests: len(p.Requests) + len(p.Counters) + groups - members,
+		Groups: groups, Attempts: p.sent + p.Sent() + attempts, Counters: len(p.Counters),
+	}
 	if p.deciding != nil {
+		result.Requests++
 		result.Attempts += p.known.Sent
 		result.Version = p.decision.Version()
-		n, done = n+1, done && !p.undecided()
 	}
-	result.Requests = n
 	var err error
-	if !done {
+	if p.undecided() || !p.Applied() {
 		failed := p.failure()
 		if failed.link == "" {
 			failed.link = traceparent(w.tracer.TraceLink(ctx))
@@ -88,9 +86,8 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 		err = failed
 	}
 	w.tracer.TraceEnd(ctx, session.OperationEnd{
-		Op: p.Op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups,
-		Counters: result.Counters,
-		Attempts: result.Attempts, Stragglers: p.Stragglers, Err: err,
+		Op: p.Op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: result.Requests, Groups: groups,
+		Counters: result.Counters, Attempts: result.Attempts, Stragglers: p.Stragglers, Err: err,
 	})
 	return result, err
 }

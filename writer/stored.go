@@ -40,7 +40,7 @@ func missingSet(sets []tables.Described) error {
 
 // agree rejects a stored error whose parts do not all have its timestamp: no write makes such an error.
 func (e *Error) agree() error {
-	for m := range e.mutations {
+	for _, m := range e.mutations() {
 		below := m.Kind == statement.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
 		if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
 			return errors.New("denorm: decode error: a part is of another timestamp than the whole")
@@ -90,7 +90,7 @@ func (w *Writer) admit(e *Error) error {
 		}
 		e.decision = &decision
 	}
-	for m := range e.mutations {
+	for _, m := range e.mutations() {
 		if isIncrement(m) {
 			continue // never sent again
 		}
@@ -105,21 +105,14 @@ func (w *Writer) admit(e *Error) error {
 }
 
 // mutations are those of the decision and of all requests.
-func (e *Error) mutations(yield func(*statement.Mutation) bool) {
+func (e *Error) mutations() (all []*statement.Mutation) {
 	if e.decision != nil {
-		for _, m := range e.decision.Mutations {
-			if !yield(m) {
-				return
-			}
-		}
+		all = append(all, e.decision.Mutations...)
 	}
 	for i := range e.requests {
-		for _, m := range e.requests[i].Mutations {
-			if !yield(m) {
-				return
-			}
-		}
+		all = append(all, e.requests[i].Mutations...)
 	}
+	return all
 }
 
 // admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The
@@ -141,7 +134,7 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 	if w.resumes == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	fault := ""
+	first, fault := places[0], ""
 	for _, set := range w.resumes { // several may have the table
 		found, other := in(set.Internal(), w.physical)
 		if found && other == "" {
@@ -150,17 +143,14 @@ func (w *Writer) admitPlaces(places []decide.Place, in func(*layout.Set, func(st
 		fault = cmp.Or(fault, other)
 	}
 	if fault != "" {
-		return nil, fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0].Keyspace, places[0].Table,
-			fault)
+		return nil, fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", first.Keyspace, first.Table, fault)
 	}
-	if where := w.elsewhere(places[0].Table); where != "" {
+	if where := w.elsewhere(first.Table); where != "" {
 		return nil, fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: use the writer of that "+
-			"keyspace",
-			places[0].Keyspace, places[0].Table, where)
+			"keyspace", first.Keyspace, first.Table, where)
 	}
 	return nil, fmt.Errorf("the stored write is of table %s.%s, which no set in the option Resumes has in the keyspaces of "+
-		"this writer",
-		places[0].Keyspace, places[0].Table)
+		"this writer", first.Keyspace, first.Table)
 }
 
 // elsewhere says in which keyspace the sets of [Resumes] have a table of a name, or "" if none of them has it.

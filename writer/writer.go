@@ -101,13 +101,11 @@ func (w *Writer) prepare() {
 		w.checkPolicy()
 	}
 	w.chosen, w.retried = auto, false
-	shared, session := w.shared, w.session
 	w.physical = func(logical string) string {
-		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
+		physical, _ := w.shared.Physical(logical, w.session) // if it is empty, what asks for it says so
 		return physical
 	}
-	clock, skew := w.clock, w.maxSkew
-	w.next = func(above int64) int64 { return clock.next(above, skew, nil, nil) }
+	w.next = func(above int64) int64 { return w.clock.next(above, w.maxSkew, nil, nil) }
 	w.finishes = w.finishFor
 	w.sender.Retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
 	w.sender.Tracer, w.sender.Consistency, w.sender.Hedge, w.sender.Group, w.sender.Now = w.tracer, w.consistency, w.hedge,
@@ -120,16 +118,12 @@ func (w *Writer) prepare() {
 
 // checkPolicy rejects a policy whose attempts do not fit into a call.
 func (w *Writer) checkPolicy() {
-	p := w.policy
-	if p.MaxAttempts == 1 {
-		return
-	}
-	if p.AttemptTimeout > 0 && p.AttemptTimeout >= w.timeout {
+	switch p := w.policy; {
+	case p.MaxAttempts == 1:
+	case p.AttemptTimeout > 0 && p.AttemptTimeout >= w.timeout:
 		w.fail("Retry: AttemptTimeout %v leaves no second attempt within Timeout %v: make it less, or MaxAttempts 1",
 			p.AttemptTimeout, w.timeout)
-		return
-	}
-	if p.MaxElapsedTime > w.timeout {
+	case p.MaxElapsedTime > w.timeout:
 		w.fail("Retry: MaxElapsedTime %v is longer than Timeout %v: make Timeout more, or MaxElapsedTime less",
 			p.MaxElapsedTime, w.timeout)
 	}
@@ -146,12 +140,8 @@ func (w *Writer) attempts() retry.Policy {
 	return p
 }
 
-// patient is the writer for reads of the schema that [Timeout] does not limit.
-func (w *Writer) patient() *Writer {
-	other := *w
-	other.sender.Retrier = req.NewRetrier(w.policy, w.shared.Budget)
-	return &other
-}
+// patient is for reads of the schema that [Timeout] does not limit.
+func (w *Writer) patient() req.Retrier { return req.NewRetrier(w.policy, w.shared.Budget) }
 
 // Result describes a write. After a failed write it holds as much as is known.
 type Result struct {

@@ -53,16 +53,14 @@ func escaped(text, keep string, escape func(b *strings.Builder, r rune, raw stri
 
 func escape(b *strings.Builder, r rune, raw string) {
 	switch {
-	case r == utf8.RuneError && len(raw) == 1: // no UTF-8
-		fmt.Fprintf(b, `\x%02x`, raw[0])
 	case r == '\n':
 		b.WriteString(`\n`)
 	case r == '\r':
 		b.WriteString(`\r`)
 	case r == '\t':
 		b.WriteString(`\t`)
-	case r < utf8.RuneSelf:
-		fmt.Fprintf(b, `\x%02x`, r)
+	case len(raw) == 1: // ASCII, or no UTF-8
+		fmt.Fprintf(b, `\x%02x`, raw[0])
 	case r <= 0xffff:
 		fmt.Fprintf(b, `\u%04x`, r)
 	default:

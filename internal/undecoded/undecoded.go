@@ -37,14 +37,11 @@ func (e *Error) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) 
 // either: it may be in a row, and a panic in a goroutine of this module would end the process.
 func Decode(column string, info gocql.TypeInfo, data []byte, into any) (err error) {
 	defer func() {
-		if recover() != nil {
+		if recover() != nil || err != nil {
 			err = As(column, info, into)
 		}
 	}()
-	if decode(info, data, reflect.ValueOf(into).Elem()) != nil {
-		return As(column, info, into)
-	}
-	return nil
+	return decode(info, data, reflect.ValueOf(into).Elem())
 }
 
 // As is the error of a column that cannot be decoded into a pointer.
