@@ -48,6 +48,12 @@ func TestDeriveFaults(t *testing.T) {
 			derive(tables.Derive("b", tables.Day("at"), tables.Since{Time: noon, Bucket: tables.Hour("at")},
 				tables.Since{Time: noon.AddDate(0, 1, 0), Bucket: tables.Day("at")})), nil,
 		},
+		{
+			"a function that is none before two later ones",
+			derive(tables.Derive("b", tables.Hash(0, "id"), tables.Since{Time: noon, Of: "at", Bucket: tables.Hash(2, "id")},
+				tables.Since{Time: noon.AddDate(0, 1, 0), Of: "at", Bucket: tables.Hash(3, "id")})),
+			[]string{"column b: Derive: 0 buckets: 1 to 1024 can be, as a read asks each of them"},
+		},
 		{"name", declaring[visit](visits, tables.Derive("B-1", tables.Hour("at"))), []string{
 			"column B-1: Derive: the column's name must be " + columnRule,
 		}},

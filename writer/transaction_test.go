@@ -120,7 +120,7 @@ func TestTransactions(t *testing.T) {
 		{
 			"an answer is lost, then a younger delete is found", insert,
 			[]scripted{{err: errLost}, was(deleted(young)...)},
-			"unknown, the entity exists already, 2 requests",
+			"unknown, the entity does not exist, 2 requests",
 		},
 		{
 			"rejected", update,

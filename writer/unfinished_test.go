@@ -119,6 +119,7 @@ func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 }
 
 func ownerLeftUnfinished(t *testing.T, c *cassandratest.Cluster, known bool) {
+	t.Helper()
 	s := start(t, c)
 	worker := s.w
 	if known {

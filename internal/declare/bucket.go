@@ -98,7 +98,7 @@ func (b *builder) derivation(o Derive) (*layout.Derivation, bool) {
 			if since.Time.Nanosecond()%int(time.Millisecond) != 0 {
 				b.fault("", o.Column, "function %d is valid from a time that is not whole milliseconds", n+1)
 			}
-			if n > 1 && v.From <= d.Versions[n-1].From {
+			if n > 1 && !since.Time.After(o.Versions[n-1].Time) {
 				b.fault("", o.Column, "function %d is not valid from a later time than the one before it", n+1)
 			}
 		}
