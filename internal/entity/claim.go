@@ -158,7 +158,8 @@ func (c *Claim) Select() (s statement.Bound, dest []any, holder func() Holder) {
 			out.Own = out.Own && row[i].Type.Same(raw[k].Data, c.base.key[k].Data)
 		}
 		out.Base = NewBase(c.base.Set, c.base.physical, row)
-		if out.Base.stored = c.base.stored; c.base.whole != nil {
+		out.Base.stored = c.base.stored
+		if c.base.whole != nil {
 			set := c.base.whole.Set
 			out.Base.within(set, c.base.whole.physical, make([]cqltype.Value, len(set.Columns)))
 		}
